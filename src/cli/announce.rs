@@ -1,6 +1,11 @@
-//! What is said of a measured run before it begins.
+//! What is said before a search: its passes and their time, what each engine is predicted to take (`--dry-run`), and how much room the
+//! answers take, which is refused where there is too little.
 
+use std::path::Path;
+
+use super::output;
 use crate::engines::registry;
+use crate::export::{self, NeighborFormat, Size, text};
 use crate::run::RunSpec;
 use crate::run::planner::Plan;
 
@@ -12,7 +17,7 @@ const SHORT: [u32; 2] = [1, 3];
 
 /// `21 passes (10 warm-ups, 10 timed, 1 counted), about 40 s on kdtree; 5 min on lockstep; --warmup 1 --repeats 3 shortens it`, where that is
 /// long. Of an engine that counts nothing, no pass is counted.
-pub fn of_run(spec: &RunSpec, plan: &Plan) -> Option<String> {
+pub fn passes_of_run(spec: &RunSpec, plan: &Plan) -> Option<String> {
     let sentence = plan.sentence().filter(|_| plan.total_ms().is_some_and(|ms| ms > LONG_MS))?;
     let counts = plan.chosen.and_then(registry::find).is_some_and(|engine| engine.counts());
     let kinds = [
@@ -29,6 +34,80 @@ pub fn of_run(spec: &RunSpec, plan: &Plan) -> Option<String> {
     Some(format!("{} ({}), {sentence}{shorter}", crate::text::count(passes, "pass", "passes"), listed.join(", ")))
 }
 
+/// The version of what `--dry-run --json` prints.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Prints the predictions as a table, and below it what the total is of; or as JSON.
+///
+/// # Errors
+/// That no engine can answer, with the reason; those of printing.
+pub fn forecast(plan: &Plan, total: &str, json: bool) -> anyhow::Result<()> {
+    if json {
+        output::print_json(&output::versioned(SCHEMA_VERSION, plan))?
+    } else {
+        output::print(&table(plan, total))?
+    }
+    anyhow::ensure!(plan.chosen.is_some(), "{}", plan.reason);
+    Ok(())
+}
+
+fn table(plan: &Plan, total: &str) -> String {
+    let time = |ms: Option<f64>| ms.map_or_else(String::new, text::time);
+    let mut rows = vec![["engine", "setup", "search", "total", ""].map(str::to_owned).to_vec()];
+    for engine in &plan.engines {
+        // What another machine's engine would take says nothing about this one.
+        let here = engine.why_not.is_none();
+        let forecast = engine.forecast.filter(|_| here);
+        let setup = if engine.resident { Some(0.0) } else { forecast.map(|forecast| forecast.setup_ms) };
+        let remark = match &engine.why_not {
+            Some(why) => why.clone(),
+            None if plan.chosen == Some(engine.engine) => format!("taken: {}", plan.reason),
+            None => String::new(),
+        };
+        rows.push(vec![
+            engine.engine.to_string(),
+            time(setup),
+            time(forecast.map(|forecast| forecast.search_ms)),
+            time(engine.total_ms.filter(|_| here)),
+            remark,
+        ]);
+    }
+    format!("{}\nTotal: {total}.\n", text::table(&rows, &[1, 2, 3]))
+}
+
+/// Answers of more bytes are announced.
+const LARGE: u64 = 1 << 30;
+
+/// Refuses neighbours of a cloud of n points that a file's disk has no room for, and says how large the files will be where they are large.
+///
+/// # Errors
+/// As [`export::check_room`].
+pub fn room_of_file(path: &Path, size: Size, n: usize) -> anyhow::Result<()> {
+    export::check_room(path, size)?;
+    let format = NeighborFormat::of(path)?;
+    let files: Vec<String> = format.files(path).iter().map(|file| file.display().to_string()).collect();
+    note_room(size, format, n, |expected| format!("{expected} to {}", files.join(" and ")));
+    Ok(())
+}
+
+/// Says how much will be printed, where it is much. It is printed as it is found: no memory has to hold it.
+pub fn room_of_stdout(format: NeighborFormat, size: Size, n: usize) {
+    note_room(size, format, n, |expected| format!("{expected} to standard output"));
+}
+
+/// Says what is found and goes nowhere, where it is much.
+pub fn room_of_nothing(size: Size, n: usize) {
+    note_room(size, NeighborFormat::Bin, n, |expected| format!("which are counted only; --out FILE.ibin keeps them, in {expected}"));
+}
+
+fn note_room(size: Size, format: NeighborFormat, n: usize, how: impl FnOnce(&str) -> String) {
+    let expected = size.expected(format, n);
+    if expected.bytes > LARGE {
+        let count = (size.q as u64).saturating_mul(size.k as u64);
+        output::note(&format!("answers {} neighbours, {}", text::thousands(count), how(&expected.to_string())));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,7 +119,7 @@ mod tests {
     fn said(spec: &RunSpec, n: usize) -> Option<String> {
         let job = Job::of(spec, Purpose::Measure, n, 2, None);
         let engines = spec.engine.engines().map(|engine| Candidate::new(&Planner::default(), engine, &job, Ok(None::<&DeviceInfo>), false)).collect();
-        of_run(spec, &Plan::new(&spec.engine, &job, engines))
+        passes_of_run(spec, &Plan::new(&spec.engine, &job, engines))
     }
 
     #[test]

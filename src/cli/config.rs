@@ -14,11 +14,10 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, Command};
 use toml::{Table, Value};
 
-use super::refused;
+use super::usage;
 use super::usage::Usage;
-use crate::files;
-use crate::memory;
 use crate::nearest::nearest;
+use crate::{files, memory};
 
 /// Names another file, where there is no flag.
 pub const VARIABLE: &str = "WARPSCOPE_CONFIG";
@@ -197,7 +196,7 @@ fn check_key(of: &Command, key: &str, value: &Value) -> anyhow::Result<()> {
     // What else a command needs is not the file's.
     match tried {
         Err(why) if matches!(why.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::WrongNumberOfValues) => {
-            bail!("{}", refused::words(&why))
+            bail!("{}", usage::words(&why))
         }
         _ => Ok(()),
     }

@@ -1,17 +1,27 @@
 //! Flags that several commands take, each declared once; a command that words some otherwise says so with `mut_args`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use anyhow::bail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 
+use super::bar::Bar;
 use super::job::Request;
-use super::metric::metrics;
 use super::queries::QueryChoice;
-use super::{columns, counts, engines};
-use crate::cloud::{ColumnChoice, Order, Source, formats};
+use super::usage::Usage;
+use super::values::{self, metrics};
+use super::{columns, output, paths};
+use crate::cloud::{ColumnChoice, Order, PointCloud, Source, formats};
+use crate::export::graph::{GraphForm, linked};
+use crate::export::table::TableFormat;
+use crate::export::{self, text};
 use crate::knn::{DeviceId, Ranking};
-use crate::run::{EngineChoice, usual};
+use crate::run::graph::KnnGraph;
+use crate::run::graph::links::Links;
+use crate::run::recording::{self, Recorded};
+use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun, usual};
 
 /// How a file is read as a table of coordinates.
 #[derive(Clone, Debug, Args)]
@@ -48,7 +58,7 @@ pub struct CloudArgs {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SeedArgs {
     /// Seeds generated clouds, drawn queries and shuffled order
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = counts::whole::<u64>, help_heading = "Cloud")]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = values::whole::<u64>, help_heading = "Cloud")]
     pub seed: u64,
 }
 
@@ -97,7 +107,7 @@ pub struct QueriesArgs {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct KArgs {
     /// Neighbours per query
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = counts::whole::<usize>, help_heading = "Search")]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = values::whole::<usize>, help_heading = "Search")]
     pub k: usize,
 }
 
@@ -147,10 +157,26 @@ pub struct MethodArgs {
 #[derive(Clone, Debug, Args)]
 pub struct EngineArgs {
     /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = engines::one(), help_heading = "Search")]
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = values::engine(), help_heading = "Search")]
     pub engine: EngineChoice,
     #[command(flatten)]
     pub device: DeviceArgs,
+}
+
+/// What answers, of several engines, and where.
+#[derive(Clone, Debug, Args)]
+pub struct EngineListArgs {
+    /// Which engines, such as cuda,lockstep; auto, the default, is all that can run
+    #[arg(long, value_name = "LIST", value_parser = values::engines(), help_heading = "Search")]
+    engine: Vec<Vec<EngineChoice>>,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+impl EngineListArgs {
+    pub fn engines(&self) -> Vec<EngineChoice> {
+        self.engine.concat()
+    }
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -223,4 +249,154 @@ const MOST_THREADS: usize = 1024;
 fn threads(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| (1..=MOST_THREADS).contains(number));
     number.ok_or_else(|| format!("`{text}` is no number of threads, from 1 to {MOST_THREADS}"))
+}
+
+/// `--record`: what was run as a file that opens elsewhere, for `run` and `sweep`.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Results")]
+pub struct RecordArgs {
+    /// Writes everything into a recording, which `warpscope FILE` opens on any machine: FILE.warpscope
+    #[arg(long, value_name = "FILE", value_parser = recording_path)]
+    record: Option<PathBuf>,
+    /// Leaves the points out of the recording; opened, they are read again from where they came from
+    #[arg(long, requires = "record")]
+    no_points: bool,
+}
+
+/// Knows before the search, not after it, that nobody could open the file by its name.
+fn recording_path(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if recording::is_recording(&path) { Ok(path) } else { Err(format!("a recording's name ends in .{}", recording::EXTENSION)) }
+}
+
+impl RecordArgs {
+    /// Whether there is anything to write.
+    pub fn is_asked(&self) -> bool {
+        self.record.is_some()
+    }
+
+    /// Tries whether it could be written.
+    ///
+    /// # Errors
+    /// One sentence saying why it cannot be written.
+    pub fn check(&self) -> anyhow::Result<()> {
+        Ok(self.record.as_deref().map_or(Ok(()), export::check)?)
+    }
+
+    /// Refuses to write over what is searched.
+    ///
+    /// # Errors
+    /// When the recording has the name of an input.
+    pub fn spare(&self, spec: &RunSpec) -> anyhow::Result<()> {
+        paths::spare(spec, self.record.clone())
+    }
+
+    /// Writes what was run, if that was asked, and gives the file.
+    ///
+    /// # Errors
+    /// Why it was not written.
+    pub fn write(&self, records: Vec<Arc<RunRecord>>) -> anyhow::Result<Option<PathBuf>> {
+        let Some(path) = &self.record else { return Ok(None) };
+        if records.is_empty() {
+            output::note(&format!("nothing was run, so nothing is recorded: {}", path.display()));
+            return Ok(None);
+        }
+        let runs: Vec<Recorded> =
+            records.into_iter().map(|record| Recorded { name: record.title(), pinned: false, run: SomeRun::Whole(record) }).collect();
+        let missing = export::recording(&runs, !self.no_points, path, &Bar::new("writing the recording"))?;
+        missing.iter().for_each(|missing| output::note(missing));
+        Ok(Some(path.clone()))
+    }
+}
+
+/// `--graph`: the graph of neighbours as a file, for `analyse` and `knn`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Graph")]
+pub struct GraphArgs {
+    /// Writes the graph of neighbours to a file: an edge from every row to each of its neighbours, without the row itself
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+    /// As what: umap (.npz of indices and distances, own row first, as precomputed_knn takes them), csr (.npz as SciPy's load_npz reads it) or edges (.csv, .tsv, .parquet, .arrow) [default: edges]
+    #[arg(long, value_name = "KIND", requires = "graph", hide_possible_values = true)]
+    graph_as: Option<GraphKind>,
+    /// Joins two rows, both ways, where either is among the other's neighbours
+    #[arg(long, requires = "graph", conflicts_with = "mutual")]
+    symmetrise: bool,
+    /// Joins two rows only where each is among the other's neighbours
+    #[arg(long, requires = "graph")]
+    mutual: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum GraphKind {
+    Umap,
+    Csr,
+    Edges,
+}
+
+impl GraphArgs {
+    /// The file to write.
+    pub fn file(&self) -> Option<&PathBuf> {
+        self.graph.as_ref()
+    }
+
+    fn links(&self) -> Links {
+        match (self.symmetrise, self.mutual) {
+            (true, _) => Links::Either,
+            (_, true) => Links::Both,
+            _ => Links::Directed,
+        }
+    }
+
+    /// Refuses a name that does not end as what is written, and what is no graph of its kind.
+    ///
+    /// # Errors
+    /// [`Usage`], or that the ending is unknown.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let Some(path) = &self.graph else { return Ok(()) };
+        match self.graph_as {
+            Some(GraphKind::Umap) if self.links() != Links::Directed => {
+                let flag = if self.mutual { "--mutual" } else { "--symmetrise" };
+                bail!(Usage(format!("{flag}: umap needs as many neighbours of each row; take --graph-as csr, or leave {flag} out")));
+            }
+            Some(GraphKind::Umap | GraphKind::Csr) => {
+                let refused = |why| Usage(format!("--graph: {why}: {}", path.display()));
+                paths::ending_in("npz")(&path.to_string_lossy()).map(|_| ()).map_err(refused)?;
+            }
+            Some(GraphKind::Edges) => TableFormat::of(path).map(|_| ())?,
+            None if TableFormat::of(path)? == TableFormat::Npz => {
+                bail!(Usage(format!("--graph: an .npz holds several kinds: give --graph-as umap or csr: {}", path.display())))
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Refuses more neighbours than there are other rows, where empty ranks have no meaning.
+    ///
+    /// # Errors
+    /// That there are more.
+    pub fn check_rows(&self, rows: usize, k: usize) -> anyhow::Result<()> {
+        match &self.graph {
+            Some(path) if self.graph_as == Some(GraphKind::Umap) && k >= rows => {
+                bail!("--graph-as umap: k = {k} is more than the {}: {}", text::count(rows as u64 - 1, "other row", "other rows"), path.display())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes it, and gives the file.
+    ///
+    /// # Errors
+    /// Why it was not written.
+    pub fn write(&self, graph: &KnnGraph<'_>, cloud: &PointCloud) -> anyhow::Result<Option<&Path>> {
+        let Some(path) = &self.graph else { return Ok(None) };
+        let form = match self.graph_as.unwrap_or(GraphKind::Edges) {
+            GraphKind::Umap => GraphForm::Umap,
+            GraphKind::Csr => GraphForm::Csr,
+            GraphKind::Edges => GraphForm::Edges,
+        };
+        linked(form, (graph, self.links()), cloud, path, &Bar::new("writing the graph"))?;
+        Ok(Some(path))
+    }
 }

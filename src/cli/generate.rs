@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::bar::Bar;
-use super::counts;
 use super::usage::Usage;
+use super::values;
 use crate::cloud::Coordinates;
 use crate::cloud::generate::{self, catalogue};
 use crate::export;
+use crate::run::recording::npy_head;
 use crate::run::usual;
 
 #[derive(Debug, clap::Args)]
@@ -21,7 +22,7 @@ pub struct GenerateArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Seeds the generator: a spec and a seed mean the same points everywhere
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = counts::whole::<u64>)]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = values::whole::<u64>)]
     seed: u64,
 }
 
@@ -67,13 +68,7 @@ fn write_csv(table: &Coordinates, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_npy(table: &Coordinates, out: &mut dyn Write) -> io::Result<()> {
-    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", table.rows(), table.columns.len());
-    // Magic, version and length take 10 bytes; the data begin at a multiple of 64.
-    header += &" ".repeat(63 - (10 + header.len()) % 64);
-    header.push('\n');
-    out.write_all(b"\x93NUMPY\x01\x00")?;
-    out.write_all(&(header.len() as u16).to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
+    out.write_all(&npy_head("<f4", &[table.rows(), table.columns.len()]))?;
     write_floats(table.values.iter(), out)
 }
 

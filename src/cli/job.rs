@@ -7,7 +7,7 @@ use anyhow::bail;
 use super::columns::{self, Answered, Searched};
 use super::queries::QueryChoice;
 use super::usage::Usage;
-use super::{metric, output};
+use super::{output, values};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source};
 use crate::export::provenance::Provenance;
 use crate::knn::{DeviceId, Goal, Metric, Problem, ProblemError, Ranking, Setup};
@@ -103,7 +103,7 @@ impl Request {
             }
             _ => None,
         };
-        let ranking = metric::resolve(self.ranking, &cloud)?;
+        let ranking = values::ranking_of(self.ranking, &cloud)?;
         let metric = ranking.metric().unwrap_or_default();
         let spec = self.spec(output::source_as_called(cloud.source()), output::queries_as_called(queries), metric);
         Ok(Job { ranking, spec, query_cloud, searched: Searched::of(&cloud, guess.as_ref()), columns, cloud })

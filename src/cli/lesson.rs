@@ -1,6 +1,6 @@
 //! `warpscope lesson`: a lesson's steps, pictures, films, handout and page, written without a window.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Arg;
@@ -8,9 +8,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
 use super::flags::{CloudArgs, OrderArgs};
-use super::pictures::{PictureArgs, Plan};
+use super::paths::spare_files;
+use super::pictures::PictureArgs;
 use super::usage::Usage;
-use super::{counts, metric, output};
+use super::{output, values};
 use crate::cloud::{self, Order, Source, query_point};
 use crate::engines::cuda::Cuda;
 use crate::engines::registry;
@@ -34,10 +35,10 @@ pub struct LessonArgs {
     #[arg(long, value_name = "LESSON")]
     lesson: Option<String>,
     /// Neighbours [default: the lesson's]
-    #[arg(long, value_name = "NUMBER", value_parser = counts::whole::<usize>)]
+    #[arg(long, value_name = "NUMBER", value_parser = values::whole::<usize>)]
     k: Option<usize>,
     /// Lanes of the warp: 4, 8, 16 or 32 [default: the lesson's]
-    #[arg(long, value_name = "NUMBER", value_parser = counts::whole::<u32>)]
+    #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u32>)]
     width: Option<u32>,
     /// Makes a mistake on purpose (listed below), shows the step that breaks an invariant, and says which neighbours are wrong
     #[arg(long = "break", value_name = "MISTAKE")]
@@ -46,7 +47,7 @@ pub struct LessonArgs {
     #[arg(long, default_value_t = recorder(), value_parser = PossibleValuesParser::new(recorders()).map(|name| EngineId::new(&name)))]
     engine: EngineId,
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
-    #[arg(long, value_name = "NUMBER", value_parser = counts::whole::<u64>)]
+    #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u64>)]
     seed: Option<u64>,
     /// Sorts or merges these squared distances, in lessons sort, wide and merge: 5,3,8,1,…
     #[arg(long, value_name = "NUMBERS", conflicts_with_all = ["input", "generate", "seed"])]
@@ -63,10 +64,10 @@ pub struct LessonArgs {
     #[command(flatten)]
     cloud: CloudArgs,
     /// The row whose neighbours are searched [default: the one in the middle]
-    #[arg(long, value_name = "ROW", value_parser = counts::whole::<u64>, help_heading = OWN)]
+    #[arg(long, value_name = "ROW", value_parser = values::whole::<u64>, help_heading = OWN)]
     query: Option<u64>,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = metric::metrics().map(|ranking| ranking.metric().unwrap_or_default()), help_heading = OWN)]
+    #[arg(long, default_value = "l2", value_parser = values::metrics().map(|ranking| ranking.metric().unwrap_or_default()), help_heading = OWN)]
     metric: Metric,
     #[command(flatten)]
     order: OrderArgs,
@@ -153,7 +154,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     }
     // Before the work, not after it.
     let plan = args.pictures.plan(&names)?;
-    args.spare_input(&plan)?;
+    spare_files("the cloud that is searched", &args.input, plan.files().map(Path::to_owned))?;
     let mut takes = match own {
         Some(source) => args.record(lesson, &source)?,
         None => with_data.record(choice, &Bar::new("generating"))?,
@@ -217,17 +218,6 @@ impl LessonArgs {
         if self.order.order == Order::Shuffled { Arrangement::Shuffled } else { Arrangement::AsDrawn }
     }
 
-    /// Refuses to write over the file that is searched.
-    fn spare_input(&self, plan: &Plan) -> anyhow::Result<()> {
-        let input = self.input.as_ref().and_then(|path| path.canonicalize().ok());
-        match plan.files().find(|path| input.is_some() && path.canonicalize().ok() == input) {
-            Some(path) => {
-                anyhow::bail!(Usage(format!("cannot write: the cloud that is searched would be lost; choose another name: {}", path.display())))
-            }
-            None => Ok(()),
-        }
-    }
-
     fn record(&self, lesson: &Lesson, source: &Source) -> anyhow::Result<Vec<Take>> {
         let cloud = Arc::new(cloud::load(source, self.cloud.drop_nonfinite, &Bar::new("reading the cloud"))?);
         let row = match self.query {
@@ -249,7 +239,7 @@ impl LessonArgs {
             drop_zero_rows: self.cloud.drop_nonfinite,
         };
         if self.metric.is_on_sphere() {
-            metric::note_assumed(cloud.axes());
+            values::note_assumed(cloud.axes());
         }
         let queries = Queries::Rows(vec![row as u32]);
         let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: self.arrangement() };

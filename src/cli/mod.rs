@@ -12,50 +12,40 @@ mod bar;
 mod columns;
 mod compare;
 mod config;
-mod counts;
 mod devices;
-mod engines;
 mod flags;
-mod forecast;
-mod found;
 mod generate;
-mod graph;
 mod info;
 mod job;
 mod knn;
 mod lesson;
-mod metric;
 mod output;
 mod paths;
 mod pictures;
 mod queries;
 mod recall;
-mod record;
-mod recording;
-mod reference;
-mod refused;
-mod room;
 mod run;
-mod shells;
-mod stdin;
 mod stop;
 mod sweep;
 mod tune;
 mod usage;
+mod values;
 mod verify;
 mod window;
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
+use clap_mangen::Man;
 
-use crate::memory;
 use crate::run::RunError;
-use crate::version;
+use crate::{export, memory, text, version};
 
 /// A visual explorer and profiler for exact k-nearest-neighbour search on NVIDIA GPUs.
 ///
@@ -110,9 +100,9 @@ enum Command {
     /// Lists the engines, what they run on, and why one cannot
     Devices(devices::DevicesArgs),
     /// Prints the script by which a shell completes commands and flags
-    Completions(shells::CompletionsArgs),
+    Completions(CompletionsArgs),
     /// Prints the manual page, or writes those of all commands into a folder
-    Man(shells::ManArgs),
+    Man(ManArgs),
 }
 
 /// The exit code of [`usage::is_usage`], and of clap.
@@ -241,8 +231,8 @@ fn dispatch(cli: Cli, from: &config::From) -> anyhow::Result<()> {
         Some(Command::Generate(args)) => generate::run(args),
         Some(Command::Info(args)) => info::run(args),
         Some(Command::Devices(args)) => devices::run(args),
-        Some(Command::Completions(args)) => shells::completions(args),
-        Some(Command::Man(args)) => shells::man(args),
+        Some(Command::Completions(args)) => completions(args),
+        Some(Command::Man(args)) => man(args),
     }
 }
 
@@ -257,8 +247,56 @@ fn refused(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
         let _ = output::print(&error.render().to_string());
         return ExitCode::SUCCESS;
     }
-    output::error(&refused::sentence(error, arguments));
+    output::error(&usage::sentence(error, arguments));
     WRONG_USAGE.into()
+}
+
+#[derive(Debug, clap::Args)]
+struct CompletionsArgs {
+    /// For which shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+#[derive(Debug, clap::Args)]
+struct ManArgs {
+    /// Writes the pages of the program and of all commands into this folder, as warpscope.1, warpscope-run.1, …
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+/// Prints the script by which a shell completes commands, flags and their values.
+///
+/// # Errors
+/// When nothing can be printed.
+fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command(), "warpscope", &mut script);
+    output::print_rows(&String::from_utf8(script)?)
+}
+
+/// Prints the page of the program, or writes those of all commands.
+///
+/// # Errors
+/// When they cannot be printed or written.
+fn man(args: &ManArgs) -> anyhow::Result<()> {
+    let mut program = command();
+    // Gives commands their names as pages have them.
+    program.build();
+    let page = |man: &Man| -> anyhow::Result<Vec<u8>> {
+        let mut page = Vec::new();
+        man.render(&mut page)?;
+        Ok(page)
+    };
+    let Some(dir) = &args.dir else { return output::print_rows(&String::from_utf8(page(&Man::new(program))?)?) };
+    std::fs::create_dir_all(dir).map_err(|why| anyhow::anyhow!("cannot write: {why}: {}", dir.display()))?;
+    let commands: Vec<clap::Command> = program.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect();
+    let pages: Vec<Man> = std::iter::once(program).chain(commands).map(Man::new).collect();
+    for man in &pages {
+        let page = page(man)?;
+        export::write(&dir.join(man.get_filename()), |out| out.write_all(&page))?;
+    }
+    output::print(&format!("wrote {} into {}\n", text::count(pages.len() as u64, "page", "pages"), dir.display()))
 }
 
 #[cfg(test)]

@@ -1,9 +1,19 @@
-//! Names of files whose ending says what is in them: refused before the work, not after it.
+//! Names of files: those whose ending says what is in them are refused before the work, not after it, as are outputs that are inputs;
+//! `-` and pipes such as `<(zcat a.csv.gz)` are kept in a file while they are searched.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 
+use anyhow::{Context, anyhow, bail};
+
+use super::output;
+use super::usage::Usage;
+use crate::cloud::{Source, formats};
 use crate::export::ExportError;
 use crate::export::table::TableFormat;
+use crate::files::Scratch;
+use crate::run::{QuerySpec, RunSpec};
 
 /// Takes names that end so, with the dot or without, in either case. What is no regular file, such as a pipe, may be called
 /// as it likes.
@@ -35,6 +45,80 @@ pub fn folder(files: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -
             Some((ending, flag)) => Err(format!("it is a folder, and .{ending} is how a file's name ends; {flag} writes that file")),
             None => Ok(path),
         }
+    }
+}
+
+/// What standard input is called in errors and reports.
+const NAME: &str = "stdin";
+
+/// Whether a path means standard input.
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Reads what comes through pipes to its end, standard input among them; the paths then are those of files, whose formats are recognised by
+/// their first bytes. The files are gone when what is returned is dropped.
+///
+/// # Errors
+/// [`Usage`] where two paths mean standard input; that one cannot be read, or kept.
+pub fn spool<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>) -> anyhow::Result<Vec<Scratch>> {
+    let piped: Vec<&mut PathBuf> = paths.into_iter().filter(|path| is_stdin(path) || is_pipe(path)).collect();
+    if piped.iter().filter(|path| is_stdin(path)).count() > 1 {
+        bail!(Usage("- stands for standard input, which is read once: write one of the two to a file".to_owned()));
+    }
+    piped.into_iter().map(kept).collect()
+}
+
+fn kept(path: &mut PathBuf) -> anyhow::Result<Scratch> {
+    let name = if is_stdin(path) { NAME.to_owned() } else { path.display().to_string() };
+    let what = if is_stdin(path) { "standard input" } else { &name };
+    let failed = |why: io::Error| anyhow!("cannot keep what is read from {what}: {why}: {}", std::env::temp_dir().display());
+    let scratch = Scratch::new().map_err(failed)?;
+    if is_stdin(path) {
+        io::copy(&mut io::stdin().lock(), &mut scratch.file()).map_err(failed)?;
+    } else {
+        let mut pipe = File::open(&*path).with_context(|| format!("cannot read: {name}"))?;
+        io::copy(&mut pipe, &mut scratch.file()).map_err(failed)?;
+    }
+    scratch.path().clone_into(path);
+    output::call(scratch.path(), name);
+    Ok(scratch)
+}
+
+/// Other devices may go on for ever.
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    std::fs::metadata(path).is_ok_and(|of| of.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
+}
+
+/// Refuses to write over the files that are searched.
+///
+/// # Errors
+/// When one of `outputs` is one of them.
+pub fn spare(spec: &RunSpec, outputs: impl IntoIterator<Item = PathBuf>) -> anyhow::Result<()> {
+    let data = if let Source::File { path, .. } = &spec.data { Some(path) } else { None };
+    let queries = if let QuerySpec::File { path, .. } = &spec.queries { Some(path) } else { None };
+    spare_files("the cloud that is searched", data.into_iter().chain(queries), outputs)
+}
+
+/// The same for any files or parts of files that are read; `what` they are, in the error.
+///
+/// # Errors
+/// As [`spare`]'s.
+pub fn spare_files<'a>(what: &str, inputs: impl IntoIterator<Item = &'a PathBuf>, outputs: impl IntoIterator<Item = PathBuf>) -> anyhow::Result<()> {
+    let inputs: Vec<PathBuf> = inputs.into_iter().filter_map(|path| formats::file_of(path).canonicalize().ok()).collect();
+    let is_input = |path: &Path| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
+    match outputs.into_iter().find(|path| is_input(path)) {
+        Some(path) => {
+            bail!(Usage(format!("cannot write: {what} would be lost; choose another name: {}", path.display())))
+        }
+        None => Ok(()),
     }
 }
 

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::bar::Bar;
 use super::paths::{ending_in, folder};
 use super::usage::Usage;
-use super::{counts, output};
+use super::{output, values};
 use crate::export::{self, MadeFolder, text};
 use crate::lesson::Level;
 use crate::lesson::lessons::{Lesson, Take};
@@ -53,25 +53,25 @@ pub struct PictureArgs {
     #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
     key: Option<Option<PathBuf>>,
     /// Draws the questions of handout, worksheet and key; another number draws others [default: the lesson's seed]. The page of --html draws its own, anew each time
-    #[arg(long, value_name = "NUMBER", value_parser = counts::whole::<u64>, help_heading = "What is shown")]
+    #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u64>, help_heading = "What is shown")]
     sheet: Option<u64>,
     /// The moment of --png and --svg: after so many steps [default: where the lesson's part ends, or with --break where it breaks]
-    #[arg(long, value_name = "STEP", requires = "still", value_parser = counts::whole::<usize>, help_heading = "What is shown")]
+    #[arg(long, value_name = "STEP", requires = "still", value_parser = values::whole::<usize>, help_heading = "What is shown")]
     at: Option<usize>,
     /// The first moment of a range [default: where the lesson's part begins]
-    #[arg(long, value_name = "STEP", value_parser = counts::whole::<usize>, help_heading = "What is shown")]
+    #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "What is shown")]
     from: Option<usize>,
     /// The last moment of a range [default: where the lesson's part ends]
-    #[arg(long, value_name = "STEP", value_parser = counts::whole::<usize>, help_heading = "What is shown")]
+    #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "What is shown")]
     to: Option<usize>,
     /// Which steps of a range: those of this level of detail and coarser ones [default: the lesson's]
     #[arg(long, value_parser = PossibleValuesParser::new(Level::ALL.map(Level::name)).map(|name| level(&name)), help_heading = "What is shown")]
     level: Option<Level>,
     /// One of so many of these
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, hide_default_value = true, value_parser = counts::whole::<usize>, help_heading = "What is shown")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, hide_default_value = true, value_parser = values::whole::<usize>, help_heading = "What is shown")]
     every: usize,
     /// At most so many, spread evenly [default: 120, and 16 in the handout]
-    #[arg(long, value_name = "NUMBER", value_parser = counts::whole::<usize>, help_heading = "What is shown")]
+    #[arg(long, value_name = "NUMBER", value_parser = values::whole::<usize>, help_heading = "What is shown")]
     most: Option<usize>,
     /// Of a lesson with several orders of the points, this one alone; else they stand side by side, and the page of --html lets choose
     #[arg(long, value_name = "ORDER", help_heading = "What is shown")]

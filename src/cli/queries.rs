@@ -7,9 +7,9 @@ use std::str::FromStr;
 
 use anyhow::{Context, bail};
 
-use super::counts::whole_number;
 use super::output;
 use super::usage::Usage;
+use super::values::whole_number;
 use crate::cloud::{Axis, ColumnChoice, Globe, PointCloud, axes_in_file_order, query_point};
 use crate::export::{NeighborFormat, text};
 use crate::run::{QuerySpec, RunSpec, usual};

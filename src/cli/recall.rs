@@ -12,11 +12,10 @@ use super::bar::Bar;
 use super::columns::Searched;
 use super::flags::{EngineArgs, JsonArgs, MethodArgs, QueriesArgs, SourceArgs, ThreadsArgs};
 use super::job::{Request, check_device};
-use super::paths::table_path;
+use super::paths::{spare_files, table_path};
 use super::queries::QueryChoice;
-use super::record::spare_files;
 use super::usage::Usage;
-use super::{counts, output};
+use super::{output, values};
 use crate::cloud::{Coordinates, Source};
 use crate::export::{self, tables, text};
 use crate::knn::{Metric, Ranking};
@@ -54,7 +53,7 @@ pub struct RecallArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// How many of the worst queries are listed
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = counts::whole::<usize>, help_heading = "Results")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = values::whole::<usize>, help_heading = "Results")]
     worst: usize,
     /// Writes a row for each query: .csv, .tsv, .parquet, .arrow or .npz
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
@@ -64,7 +63,7 @@ pub struct RecallArgs {
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
-    counts::whole(text).ok().filter(|&k| k > 0).ok_or_else(|| format!("`{text}` is no number of neighbours, 1 or more"))
+    values::whole(text).ok().filter(|&k| k > 0).ok_or_else(|| format!("`{text}` is no number of neighbours, 1 or more"))
 }
 
 #[derive(serde::Serialize)]

@@ -7,12 +7,11 @@ use clap::Arg;
 
 use super::answer::{empty_ranks, note_fallback};
 use super::bar::Bar;
-use super::flags::{DryRunArgs, EngineArgs, JsonArgs, ProblemArgs, ThreadsArgs};
+use super::flags::{DryRunArgs, EngineArgs, JsonArgs, ProblemArgs, RecordArgs, ThreadsArgs};
 use super::job::Job;
 use super::output::columns;
-use super::paths::folder;
-use super::record::RecordArgs;
-use super::{announce, counts, forecast, output, queries, room};
+use super::paths::{self, folder};
+use super::{announce, output, queries, values};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, Size, text};
@@ -30,10 +29,10 @@ pub struct RunArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = counts::whole_in::<u32>(0..=counts::MOST_REPEATS), help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = values::whole_in::<u32>(0..=values::MOST_REPEATS), help_heading = "Measurement")]
     warmup: u32,
     /// Timed repeats
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = counts::whole_in::<u32>(1..=counts::MOST_REPEATS), help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = values::whole_in::<u32>(1..=values::MOST_REPEATS), help_heading = "Measurement")]
     repeats: u32,
     /// Also runs the profiled build: cycles per phase, and when each warp ran
     #[arg(long, help_heading = "Measurement")]
@@ -102,16 +101,16 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         // What the run would refuse is refused here too.
         build_problem(&spec, &cloud, query_cloud.as_ref())?;
         let plan = engines.plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?.on(&spec.engine);
-        return forecast::print(&plan, &passes(&spec), args.json.json);
+        return announce::forecast(&plan, &passes(&spec), args.json.json);
     }
     if let Some(path) = &args.neighbors {
         let job = planner::Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.as_ref().map(|queries| queries.len()));
-        room::of_file(path, Size { q: job.shape.q, k: spec.k, metric: spec.metric }, cloud.len())?;
+        announce::room_of_file(path, Size { q: job.shape.q, k: spec.k, metric: spec.metric }, cloud.len())?;
         queries::note_rows_left_out(&spec.queries, NeighborFormat::of(path)?, path);
     }
     let plan = engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     let planned = plan.sentence();
-    announce::of_run(&spec, &plan).iter().for_each(|sentence| output::note(sentence));
+    announce::passes_of_run(&spec, &plan).iter().for_each(|sentence| output::note(sentence));
     let record = Arc::new(engines.execute_planned(&spec, Some(&plan), &cloud, query_cloud.as_ref(), &mut Bar::expecting(plan.total_ms()).stage())?);
     note_fallback(&record);
     if let Some(note) = empty_ranks(&spec, record.summary.n) {
@@ -137,7 +136,7 @@ fn passes(spec: &RunSpec) -> String {
 fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
     let neighbors = args.neighbors.iter().flat_map(|path| NeighborFormat::of(path).map_or_else(|_| Vec::new(), |format| format.files(path)));
     let folder = args.out.iter().flat_map(|dir| export::FOLDER_FILES.map(|name| dir.join(name)));
-    super::record::spare(spec, neighbors.chain(folder))?;
+    paths::spare(spec, neighbors.chain(folder))?;
     args.record.spare(spec)
 }
 

@@ -4,8 +4,7 @@
 //! building an index, is ended after a moment; a second signal ends it at once. Either way no temporary file stays.
 
 #[cfg(unix)]
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 #[cfg(unix)]
 use std::time::{Duration, Instant};
 

@@ -8,11 +8,10 @@ use std::sync::Arc;
 use anyhow::bail;
 
 use super::bar::Bar;
-use super::flags::{DeviceArgs, MethodArgs, SourceArgs, ThreadsArgs};
+use super::flags::{EngineListArgs, MethodArgs, RecordArgs, SourceArgs, ThreadsArgs};
 use super::job::check_device;
-use super::record::{self, RecordArgs};
 use super::usage::Usage;
-use super::{columns, counts, engines, metric, output, paths};
+use super::{columns, output, paths, values};
 use crate::cloud::Source;
 use crate::export::figure::Figure;
 use crate::export::{self, text};
@@ -23,7 +22,7 @@ use crate::run::sweep::{Sweep, SweepRow};
 use crate::run::{EngineChoice, Engines, Phase, QuerySpec, RunSpec, stats, usual};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = listing(), mut_group("cloud", |group| group.required(false)))]
+#[command(after_help = listing(), mut_group("cloud", |group| group.required(false)), mut_arg("engine", |arg| arg.help(ENGINES).help_heading("Lists")))]
 pub struct SweepArgs {
     /// Measures a figure of a publication: its cloud, lists and metric, unless they are given too; `list` lists them
     #[arg(long, value_name = "NAME", value_parser = preset_choice)]
@@ -33,29 +32,26 @@ pub struct SweepArgs {
     #[command(flatten)]
     method: MethodArgs,
     /// Points, of a generated cloud: 1e4,1e5,1e6
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = counts::whole::<u64>, conflicts_with = "input", help_heading = "Lists")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::whole::<u64>, conflicts_with = "input", help_heading = "Lists")]
     n: Vec<u64>,
     /// Queries, drawn from the cloud with the seed, or `all` [default: 1000, or all rows where there are fewer]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = queries, help_heading = "Lists")]
     q: Vec<QuerySpec>,
     /// Neighbours per query [default: 32]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = counts::whole::<u64>, help_heading = "Lists")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::whole::<u64>, help_heading = "Lists")]
     k: Vec<u64>,
     /// Dimensions, of a generated cloud
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = counts::whole::<u64>, conflicts_with = "input", help_heading = "Lists")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::whole::<u64>, conflicts_with = "input", help_heading = "Lists")]
     d: Vec<u64>,
-    /// Engines with their parameters, whose values may have alternatives: cuda:window=8|16,kdtree is three runs [default: auto]
-    #[arg(long, value_name = "LIST", value_parser = engines::list(), help_heading = "Lists")]
-    engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
-    device: DeviceArgs,
+    engine: EngineListArgs,
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones, in each run [default: 3, or the preset's]
-    #[arg(long, value_name = "NUMBER", value_parser = counts::whole_in::<u32>(0..=counts::MOST_REPEATS), help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", value_parser = values::whole_in::<u32>(0..=values::MOST_REPEATS), help_heading = "Measurement")]
     warmup: Option<u32>,
     /// Timed repeats of each run
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::REPEATS, value_parser = counts::whole_in::<u32>(1..=counts::MOST_REPEATS), help_heading = "Measurement")]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::REPEATS, value_parser = values::whole_in::<u32>(1..=values::MOST_REPEATS), help_heading = "Measurement")]
     repeats: u32,
     /// Writes the rows to a file instead of stdout, after each run, as CSV
     #[arg(long, value_name = "FILE", value_parser = csv_path, help_heading = "Results")]
@@ -66,6 +62,8 @@ pub struct SweepArgs {
     #[command(flatten)]
     record: RecordArgs,
 }
+
+const ENGINES: &str = "Engines with their parameters, whose values may have alternatives: cuda:window=8|16,kdtree is three runs [default: auto]";
 
 /// What was written for `--preset`.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +79,7 @@ fn preset_choice(text: &str) -> Result<PresetChoice, PresetError> {
 /// A line for each preset, below the publication.
 fn listing() -> String {
     let row = |preset: &Preset| {
-        let needs = match preset.data {
+        let needs = match &preset.data {
             Data::File { instead, .. } => format!(" (--input, such as {instead})"),
             Data::Generated(_) => String::new(),
         };
@@ -89,7 +87,7 @@ fn listing() -> String {
     };
     let presets: Vec<&Preset> = presets::all().collect();
     let of_one = |of_one: &[&Preset]| {
-        let title = of_one.first().map_or("", |preset| preset.publication.title);
+        let title = of_one.first().map_or("", |preset| &preset.publication.title);
         format!("Presets, the figures of {title}:\n{}", text::table(&of_one.iter().map(|preset| row(preset)).collect::<Vec<_>>(), &[]))
     };
     presets.chunk_by(|a, b| a.publication.title == b.publication.title).map(of_one).collect::<Vec<_>>().join("\n")
@@ -115,7 +113,7 @@ fn csv_path(name: &str) -> Result<PathBuf, String> {
 }
 
 fn queries(text: &str) -> Result<QuerySpec, String> {
-    if text == "all" { Ok(QuerySpec::All) } else { counts::whole(text).map(QuerySpec::Count).map_err(|why| format!("{why}, or `all`")) }
+    if text == "all" { Ok(QuerySpec::All) } else { values::whole(text).map(QuerySpec::Count).map_err(|why| format!("{why}, or `all`")) }
 }
 
 /// The columns before those of the measures.
@@ -155,12 +153,13 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
         }
         (None, None) => bail!(Usage("one of --input <FILE>, --generate <SPEC> and --preset <NAME> is needed".to_owned())),
     };
-    if let Some(device) = args.device.device
+    let engines = args.engine.engines();
+    if let Some(device) = args.engine.device.device
         && preset.is_some()
-        && args.engine.is_empty()
+        && engines.is_empty()
     {
-        let (engines, said) = presets::on_device(sweep.engines, device.kind());
-        sweep.engines = engines;
+        let said;
+        (sweep.engines, said) = presets::on_device(sweep.engines, device.kind());
         said.iter().for_each(|what| output::note(what));
     }
     fn replace<T: Clone>(list: &mut Vec<T>, given: &[T]) {
@@ -172,12 +171,12 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     replace(&mut sweep.q, &args.q);
     replace(&mut sweep.k, &args.k.iter().map(|&k| usize::try_from(k).unwrap_or(usize::MAX)).collect::<Vec<_>>());
     replace(&mut sweep.d, &args.d);
-    replace(&mut sweep.engines, &args.engine.concat());
+    replace(&mut sweep.engines, &engines);
     let base = &mut sweep.base;
     base.metric = args.method.metric.metric.and_then(Ranking::metric).unwrap_or(base.metric);
     base.order = args.method.order.order;
     base.exclude_self = args.method.own.exclude_self;
-    base.device = args.device.device;
+    base.device = args.engine.device.device;
     base.seed = args.source.seed.seed;
     base.warmup = args.warmup.unwrap_or(base.warmup);
     base.repeats = args.repeats;
@@ -205,7 +204,7 @@ fn infer(args: &SweepArgs, base: &mut RunSpec) -> anyhow::Result<()> {
     if matches!(base.data, Source::File { .. }) {
         let columns::Choice { cloud, .. } = columns::read(&base.data, base.drop_nonfinite, None, None)?;
         if args.preset.is_none() {
-            base.metric = metric::resolve(args.method.metric.metric, &cloud)?.metric().unwrap_or_default();
+            base.metric = values::ranking_of(args.method.metric.metric, &cloud)?.metric().unwrap_or_default();
         }
         base.data = cloud.source().clone();
     }
@@ -225,7 +224,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         note_limits(&sweep);
     }
     let measures = measures(&sweep.engines);
-    check_device(args.device.device, &sweep.engines)?;
+    check_device(args.engine.device.device, &sweep.engines)?;
     sweep.check()?;
     if let Some(path) = &args.out {
         export::check(path)?;
@@ -235,7 +234,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     let mut figure = match &args.figure {
         None => None,
         Some(path) => {
-            record::spare(&sweep.base, [path.clone()])?;
+            paths::spare(&sweep.base, [path.clone()])?;
             export::check(path)?;
             Some(Figure::new(&sweep, preset)?)
         }

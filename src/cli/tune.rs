@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{counts, output};
+use super::{output, values};
 use crate::cloud::{self, Order, Source};
 use crate::engines::cuda::{Cuda, Row, Trial, tune, updated_table};
 use crate::export::text;
@@ -19,19 +19,19 @@ use crate::progress::Silent;
 #[derive(Debug, clap::Args)]
 pub struct TuneArgs {
     /// Numbers of neighbours, each of which stands for its capacity
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "32,64,128,256,512,1024", value_parser = counts::whole_in::<usize>(1..=1024))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "32,64,128,256,512,1024", value_parser = values::whole_in::<usize>(1..=1024))]
     k: Vec<usize>,
     /// Dimensions; any but 2 and 3 stands for all the others
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "2,3,8", value_parser = counts::whole_in::<usize>(1..=1024))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "2,3,8", value_parser = values::whole_in::<usize>(1..=1024))]
     d: Vec<usize>,
     /// Number of points of each problem
-    #[arg(long, value_name = "N", default_value = "1048576", value_parser = counts::whole_in::<usize>(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value = "1048576", value_parser = values::whole_in::<usize>(1..=1 << 30))]
     n: usize,
     /// Numbers of queries, each of which makes a problem; all count alike
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "65536,4096", value_parser = counts::whole_in::<usize>(1..=1 << 24))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "65536,4096", value_parser = values::whole_in::<usize>(1..=1 << 24))]
     queries: Vec<usize>,
     /// Timed repeats of each
-    #[arg(long, value_name = "COUNT", default_value = "3", value_parser = counts::whole_in::<usize>(1..=1000))]
+    #[arg(long, value_name = "COUNT", default_value = "3", value_parser = values::whole_in::<usize>(1..=1000))]
     repeats: usize,
     /// Puts the rows into this table
     #[arg(long, value_name = "FILE")]

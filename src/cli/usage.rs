@@ -1,11 +1,12 @@
-//! Wrong usage, told from a job that fails: the one place that knows which is which.
+//! Wrong usage, told from a job that fails: the one place that knows which is which, and says it as one line with the way out.
 //!
 //! Wrong usage is what was typed and would be refused whatever files hold and whatever machine this is. clap refuses most of it;
 //! the rest is here.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 
 use crate::cloud::CloudError;
@@ -14,6 +15,7 @@ use crate::export::figure::FigureError;
 use crate::knn::ProblemError;
 use crate::lesson::LessonError;
 use crate::lesson::moments::MomentError;
+use crate::nearest::nearest;
 use crate::run::presets::PresetError;
 use crate::run::{BatchError, RunError};
 
@@ -83,4 +85,100 @@ fn of_lesson(why: &LessonError) -> bool {
 /// A step that the search does not have is none here: how many there are, the search says. Where no file is searched, `lesson` and `gui` make it one.
 fn of_moments(why: &MomentError) -> bool {
     matches!(why, MomentError::Backwards { .. } | MomentError::None { .. })
+}
+
+/// Why a command line is refused. `arguments` begin with the program's name.
+pub fn sentence(error: &clap::Error, arguments: &[OsString]) -> String {
+    if let Some(word) = super::first_word(arguments).and_then(|word| word.to_str()).filter(|_| error.kind() == ErrorKind::UnknownArgument)
+        && let Some(sentence) = no_command(word)
+    {
+        return sentence;
+    }
+    let mut what = words(error);
+    if let Some(tip) = way_out(error, arguments) {
+        what += &format!("; tip: {tip}");
+    } else if error.kind() == ErrorKind::UnknownArgument && !what.contains("; tip:") {
+        let command = command_of(arguments).map_or_else(String::new, |command| format!(" {}", command.get_name()));
+        what += &format!("; `warpscope{command} --help` lists what there is");
+    }
+    what
+}
+
+/// What other programs call flags of ours.
+const ELSEWHERE: [(&str, &str); 12] = [
+    ("-n", "k"),
+    ("--neighbors", "k"),
+    ("--neighbours", "k"),
+    ("--n-neighbors", "k"),
+    ("--n_neighbors", "k"),
+    ("--eps", "radius"),
+    ("-r", "radius"),
+    ("--distance", "metric"),
+    ("--output", "out"),
+    ("-j", "threads"),
+    ("--jobs", "threads"),
+    ("--n-jobs", "threads"),
+];
+
+fn command_of(arguments: &[OsString]) -> Option<clap::Command> {
+    let command = super::command();
+    super::first_word(arguments).and_then(|name| command.find_subcommand(name)).cloned()
+}
+
+/// The words of clap, without usage and help.
+pub fn words(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let what = text.split("\n\nUsage:").next().unwrap_or(&text);
+    let what = what.split("\n\nFor more information").next().unwrap_or(what);
+    // Nobody who writes a flag means a file of that name.
+    let what: String = what.lines().filter(|line| !line.starts_with("  tip: to pass '")).map(|line| format!("{line}\n")).collect();
+    // clap's parts stand in lines of their own; one line needs a sign between them.
+    what.trim_start_matches("error: ").trim_end().replace("\n\n  tip:", "; tip:").replace("\n  [possible", " [possible")
+}
+
+/// What is said of a first word that is neither a command nor a file, where it looks like a command.
+fn no_command(word: &str) -> Option<String> {
+    let is_word =
+        word.starts_with(|first: char| first.is_ascii_alphabetic()) && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let names = names();
+    if !is_word || names.iter().any(|name| name == word) || Path::new(word).exists() {
+        return None;
+    }
+    Some(match mistyped(word) {
+        Some(sentence) => sentence,
+        None => format!("no command `{word}`; there are {}", names.join(", ")),
+    })
+}
+
+/// What is said of a word that is nearly the name of a command.
+pub fn mistyped(word: &str) -> Option<String> {
+    let names = names();
+    nearest(word, names.iter().map(String::as_str)).map(|meant| format!("no command `{word}`: did you mean `{meant}`?"))
+}
+
+fn names() -> Vec<String> {
+    super::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+/// What to do instead, where a flag of other commands was written, or a file without its flag.
+fn way_out(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let Some(ContextValue::String(written)) = error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument) else {
+        return None;
+    };
+    if written == "--generate" {
+        return Some("this command reads a file: `warpscope generate SPEC FILE` writes one".to_owned());
+    }
+    let command = command_of(arguments)?;
+    let takes = |flag: &str| command.get_arguments().any(|argument| argument.get_long() == Some(flag));
+    if ["-o", "--out", "--output"].contains(&written.as_str()) && command.get_name() == "generate" {
+        return Some("the file comes behind the spec: `warpscope generate SPEC FILE`".to_owned());
+    }
+    if let Some((_, ours)) = ELSEWHERE.iter().find(|(other, ours)| other == written && takes(ours)) {
+        return Some(format!("it is called --{ours} here"));
+    }
+    if written.starts_with('-') || !takes("input") {
+        return None;
+    }
+    let is_spec = takes("generate") && written.contains(':') && written.contains('=') && !Path::new(written).exists();
+    Some(if is_spec { format!("--generate {written} is such a cloud") } else { format!("--input {written} reads that file") })
 }

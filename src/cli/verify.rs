@@ -1,19 +1,21 @@
-//! `warpscope verify`: is it right?
+//! `warpscope verify`: is it right? Engines, and the answers in a file that `--reference` names.
 
 use std::path::PathBuf;
 
-use super::answers;
+use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::columns::Searched;
-use super::flags::{DeviceArgs, JsonArgs, ProblemArgs, ThreadsArgs};
+use super::flags::{EngineListArgs, JsonArgs, ProblemArgs, ThreadsArgs};
 use super::job::Job;
-use super::reference::Reference;
-use super::{engines, output};
+use super::{output, queries};
+use crate::cloud::{Axis, Coordinates, PointCloud};
 use crate::export::text;
-use crate::knn::{Method, Metric, Neighbors};
+use crate::knn::{Method, Metric, Neighbors, Problem};
+use crate::run::answers::recall::{self, RecallAt, Truth};
+use crate::run::answers::{AnswersVerdict, check};
 use crate::run::verify::own_values::{OwnValues, Values};
 use crate::run::verify::{EngineVerdict, Verified, count_alike, verify};
-use crate::run::{EngineChoice, Engines};
+use crate::run::{EngineChoice, Engines, RunSpec};
 
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u32 = 1;
@@ -22,11 +24,8 @@ const SCHEMA_VERSION: u32 = 1;
 pub struct VerifyArgs {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// Which engines, such as cuda,lockstep; auto, the default, is all that can run
-    #[arg(long, value_name = "LIST", value_parser = engines::list(), help_heading = "Search")]
-    engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
-    device: DeviceArgs,
+    engine: EngineListArgs,
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Also checks the neighbours in a file: one that `run` wrote (neighbours, a folder, a recording), or .ivecs or .hdf5 of a benchmark
@@ -47,7 +46,7 @@ pub struct VerifyArgs {
 impl VerifyArgs {
     /// The engines that were asked for by name; none is all that can run, and so is `auto` among them.
     fn named(&self) -> Vec<Method> {
-        let named = self.engine.concat().into_iter().map(|choice| match choice {
+        let named = self.engine.engines().into_iter().map(|choice| match choice {
             EngineChoice::Auto => None,
             EngineChoice::Named(method) => Some(method),
         });
@@ -78,7 +77,7 @@ struct Report<'a> {
 /// # Errors
 /// When an engine is wrong, naming the first mismatch, and when nothing could be verified.
 pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
-    let mut request = args.problem.request(args.engine.concat(), args.device);
+    let mut request = args.problem.request(args.engine.engines(), args.engine.device);
     request.check()?;
     let answers = args.reference.as_deref().map(|path| answers::read(REFERENCE, path, false)).transpose()?;
     if let Some(answers) = &answers {
@@ -90,7 +89,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let Job { spec, cloud, query_cloud, searched, .. } = job;
     // What would take too long is refused before the engines are asked.
     let values = args.f64.then(|| Values::new(&problem, &cloud, &queries)).transpose()?;
-    let Verified { verdicts, right } = verify(&problem, &args.named(), args.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
+    let Verified { verdicts, right } = verify(&problem, &args.named(), args.engine.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
     let compare = |(values, right): (Values<'_>, &Neighbors)| values.compare(right, &Bar::new("comparing with the file's values"));
     let file_values = values.zip(right.as_ref()).map(compare).transpose()?;
     let reference = answers.as_ref().map(|answers| Reference::of(answers, &problem, spec.metric, [&cloud, &queries], right.as_ref())).transpose()?;
@@ -193,10 +192,103 @@ fn table(verdicts: &[EngineVerdict]) -> String {
     out
 }
 
+/// What was found of the answers in a file.
+#[derive(serde::Serialize)]
+pub struct Reference {
+    path: String,
+    #[serde(flatten)]
+    pub verdict: AnswersVerdict,
+    /// Against the answer of an engine that is right; absent where none is.
+    recall: Option<RecallAt>,
+}
+
+impl Reference {
+    /// Judges what was read; `right` are the true neighbours, in positions.
+    ///
+    /// # Errors
+    /// Where there is nothing to compare.
+    pub fn of(
+        answers: &Answers,
+        problem: &Problem,
+        metric: Metric,
+        [cloud, queries]: [&PointCloud; 2],
+        right: Option<&Neighbors>,
+    ) -> anyhow::Result<Self> {
+        let path = answers.path.display().to_string();
+        let verdict = check(problem, metric, cloud, queries, &answers.table, &Bar::new("checking the reference answers"));
+        let verdict = verdict.map_err(|why| anyhow::anyhow!("{why}: {path}"))?;
+        let recall = right.map(|right| recall_of(problem, [cloud, queries], &answers.table, right)).transpose();
+        Ok(Self { verdict, recall: recall.map_err(|why| anyhow::anyhow!("{why}: {path}"))?.flatten(), path })
+    }
+
+    /// # Errors
+    /// The first wrong answer, in words that say what to do about it.
+    pub fn conclude(&self, spec: &RunSpec, axes: &[Axis]) -> anyhow::Result<()> {
+        let Self { path, verdict: verdict @ AnswersVerdict { queries, wrong, mismatch, .. }, recall } = self;
+        let Some(why) = mismatch else { return Ok(()) };
+        let mean = recall.as_ref().map(|at| at.spread.mean);
+        if verdict.seem_to_others(mean) {
+            let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));
+            let asked = queries::about(spec, axes);
+            anyhow::bail!(
+                "wrong reference answers: {of}, so that they seem to be answers to other queries than {asked}, or of another cloud or metric; \
+                 ask as they were asked, with --queries, --seed, --input and --metric (the first: {why}): {path}"
+            )
+        }
+        anyhow::bail!("wrong reference answers: {why}: {path}")
+    }
+
+    pub fn text(&self) -> String {
+        let Self { path, verdict: AnswersVerdict { queries, wrong, ties, .. }, recall } = self;
+        let ties = text::count(*ties, "other index", "other indices");
+        let of = text::count(*queries, "query", "queries");
+        if *wrong == 0 {
+            return format!("reference answers agree with the oracle: {of}, {ties} at a tie: {path}\n");
+        }
+        let Some(RecallAt { k, spread, perfect, .. }) = recall else {
+            return format!("reference answers WRONG: {} of {of}: {path}\n", text::thousands(*wrong));
+        };
+        let imperfect = queries - perfect;
+        let mut parts = Vec::new();
+        if imperfect > 0 {
+            let verb = if imperfect == 1 { "has" } else { "have" };
+            parts.push(format!(
+                "{} of {of} {verb} a neighbour that is not among the true {}",
+                text::thousands(imperfect),
+                text::thousands(*k as u64)
+            ));
+        }
+        match wrong.saturating_sub(imperfect) {
+            0 => {}
+            ordered if imperfect == 0 => parts.push(format!("{} of {of} in a wrong order", text::thousands(ordered))),
+            ordered => parts.push(format!("{} more in a wrong order", text::thousands(ordered))),
+        }
+        if wrong < queries {
+            parts.push(format!("in the others, {ties} at a tie"));
+        }
+        let mean = text::rounded_part(spread.mean, 1.0, 4);
+        format!("reference answers WRONG: recall@{k} {mean}: {}: {path}\n", parts.join("; "))
+    }
+}
+
+/// Recall at k of a table of answers.
+fn recall_of(
+    problem: &Problem,
+    [cloud, queries]: [&PointCloud; 2],
+    table: &Coordinates,
+    right: &Neighbors,
+) -> Result<Option<RecallAt>, recall::RecallError> {
+    let found = problem.report(right);
+    let bar = Bar::new("counting true neighbours");
+    let recall = recall::of_problem(problem, cloud, queries, table, Truth::Found(&found), &[problem.reported_k()], &bar)?;
+    Ok(recall.summary().first().copied())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::knn::EngineId;
+    use crate::run::stats::Spread;
 
     fn verdict(engine: &str, mismatch: Option<&str>, not_run: Option<&str>) -> EngineVerdict {
         EngineVerdict {
@@ -236,5 +328,31 @@ mod tests {
         assert_eq!(lines[2], ["lockstep", "WRONG"]);
         assert_eq!(lines[3], ["kdtree", "agrees", "1.2e-7", "1,234", "cuda"]);
         assert_eq!(lines[4], ["cuda", "cannot", "run:", "no", "driver"]);
+    }
+
+    #[test]
+    fn answers_are_counted_with_what_is_right_among_them() {
+        let text = |wrong, recalls: Option<&[f64]>| {
+            let recall = recalls.map(|recalls| RecallAt {
+                k: 10,
+                spread: Spread::of(recalls.iter().copied()).unwrap(),
+                perfect: recalls.iter().filter(|&&recall| recall == 1.0).count() as u64,
+                untold: 0,
+            });
+            Reference { path: "a.csv".to_owned(), verdict: AnswersVerdict { queries: 4, wrong, ties: 1, mismatch: None }, recall }.text()
+        };
+        assert_eq!(text(0, Some(&[1.0; 4])), "reference answers agree with the oracle: 4 queries, 1 other index at a tie: a.csv\n");
+        assert_eq!(text(3, None), "reference answers WRONG: 3 of 4 queries: a.csv\n");
+        let wrong = |wrong, recalls: [f64; 4]| text(wrong, Some(&recalls)).replace("reference answers WRONG: ", "").replace(": a.csv\n", "");
+        assert_eq!(
+            wrong(2, [0.9, 1.0, 1.0, 0.6]),
+            "recall@10 0.8750: 2 of 4 queries have a neighbour that is not among the true 10; in the others, 1 other index at a tie"
+        );
+        assert_eq!(wrong(4, [0.9; 4]), "recall@10 0.9000: 4 of 4 queries have a neighbour that is not among the true 10");
+        assert_eq!(
+            wrong(3, [0.9, 1.0, 1.0, 1.0]),
+            "recall@10 0.9750: 1 of 4 queries has a neighbour that is not among the true 10; 2 more in a wrong order; in the others, 1 other index at a tie"
+        );
+        assert_eq!(wrong(2, [1.0; 4]), "recall@10 1.0000: 2 of 4 queries in a wrong order; in the others, 1 other index at a tie");
     }
 }

@@ -6,9 +6,9 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 
 use super::bar::Bar;
-use super::counts;
 use super::paths::ending_in;
 use super::usage::Usage;
+use super::values;
 use crate::cloud::generate;
 use crate::lesson::lessons::{self, Choice};
 use crate::lesson::moments;
@@ -50,31 +50,31 @@ pub struct WindowArgs {
     #[arg(long, requires = "pane", help_heading = WITH)]
     names: bool,
     /// How large text and controls are, 0.75 to 3
-    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = counts::number_in(0.75..=3.0), requires = "drawn", help_heading = WITH)]
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = values::number_in(0.75..=3.0), requires = "drawn", help_heading = WITH)]
     scale: f32,
     /// Shows the lesson after so many steps [default: where its part begins]
-    #[arg(long, value_name = "STEP", requires = "drawn", requires = "lesson", value_parser = counts::whole::<usize>, help_heading = WITH)]
+    #[arg(long, value_name = "STEP", requires = "drawn", requires = "lesson", value_parser = values::whole::<usize>, help_heading = WITH)]
     at: Option<usize>,
     /// Gives the lesson the whole window, with large type
     #[arg(long, requires = "drawn", requires = "lesson", help_heading = WITH)]
     presenter: bool,
     /// Measures instead how long so many frames of an orbit take, without a window; with --png, the last one is written
-    #[arg(long, value_name = "NUMBER", value_parser = counts::whole_in::<u32>(1..=100_000), conflicts_with = "lesson")]
+    #[arg(long, value_name = "NUMBER", value_parser = values::whole_in::<u32>(1..=100_000), conflicts_with = "lesson")]
     frames: Option<u32>,
     /// A generated cloud in place of a file
     #[arg(long, value_name = "SPEC", requires = "picture", conflicts_with_all = ["file", "lesson"], help_heading = "With --png, --svg or --frames")]
     generate: Option<String>,
     /// How many rows are queries
-    #[arg(long, value_name = "NUMBER", value_parser = counts::at_least_one::<u32>, requires = "drawn", conflicts_with = "lesson", help_heading = WITH)]
+    #[arg(long, value_name = "NUMBER", value_parser = values::at_least_one::<u32>, requires = "drawn", conflicts_with = "lesson", help_heading = WITH)]
     queries: Option<u32>,
     /// How often the search is timed; with --pane engines that of each engine
-    #[arg(long, value_name = "NUMBER", value_parser = counts::whole_in::<u32>(1..=100_000), requires = "drawn", conflicts_with = "lesson", help_heading = WITH)]
+    #[arg(long, value_name = "NUMBER", value_parser = values::whole_in::<u32>(1..=100_000), requires = "drawn", conflicts_with = "lesson", help_heading = WITH)]
     repeats: Option<u32>,
     /// Draws two axes instead of three
     #[arg(long, requires = "frames", help_heading = "With --frames")]
     plane: bool,
     /// Diameter of a point in pixels, 0.1 to 100
-    #[arg(long, value_name = "PIXELS", default_value_t = 2.0, value_parser = counts::number_in(0.1..=100.0), allow_negative_numbers = true, requires = "frames", help_heading = "With --frames")]
+    #[arg(long, value_name = "PIXELS", default_value_t = 2.0, value_parser = values::number_in(0.1..=100.0), allow_negative_numbers = true, requires = "frames", help_heading = "With --frames")]
     point_size: f32,
     /// Draws with a processor also where there is a GPU
     #[arg(long, requires = "frames", help_heading = "With --frames")]
@@ -314,7 +314,7 @@ fn check(file: Option<&Path>) -> anyhow::Result<()> {
     let there = |file: &Path| recording::split_run(file).map_or_else(|| crate::cloud::formats::file_of(file), |(file, _)| file).exists();
     match file.filter(|file| !there(file)) {
         // A mistyped subcommand lands here too.
-        Some(file) if let Some(sentence) = file.to_str().and_then(super::refused::mistyped) => bail!(Usage(sentence)),
+        Some(file) if let Some(sentence) = file.to_str().and_then(super::usage::mistyped) => bail!(Usage(sentence)),
         Some(file) => bail!("cannot open: there is no such file, nor such a subcommand (see --help): {}", file.display()),
         None => Ok(()),
     }

@@ -8,14 +8,14 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use super::npz::Npz;
+use super::numpy::Npz;
 use super::table::Table;
 use super::{ExportError, write};
 use crate::cloud::PointCloud;
 use crate::memory;
 use crate::progress::Progress;
-use crate::run::graph::leaks::Leaks;
 use crate::run::graph::links::{LinkError, Linked, Links};
+use crate::run::graph::other_cloud::Leaks;
 use crate::run::graph::{Analysis, KnnGraph};
 
 /// As what a graph is written.
@@ -270,20 +270,17 @@ pub fn leaks<'a>(leaks: &'a Leaks, other: &'a PointCloud, rows: &'a [u32], cloud
 #[cfg(test)]
 mod tests {
     use std::io::Read as _;
-    use std::sync::Arc;
 
     use super::*;
-    use crate::cloud::{ColumnChoice, Source, Table as Rows, formats};
+    use crate::cloud::{ColumnChoice, formats};
     use crate::progress::Silent;
-    use crate::run::{Engines, QuerySpec, RunRecord, RunSpec};
+    use crate::run::{Engines, QuerySpec, RunRecord, RunSpec, testing};
 
     /// Rows 0, 1 and 3 of four on a line; the third has no value.
     fn neighbours(k: usize) -> RunRecord {
-        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
-        let columns = vec![crate::cloud::Column { name: "x".to_owned() }];
-        let cloud = PointCloud::from_table(Rows { columns, values: vec![0.0, 1.0, f64::NAN, 3.0] }, source.clone(), None, true).unwrap();
-        let spec = RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) };
-        Engines::default().answer(&spec, &Arc::new(cloud), None, &mut |_, _| true).unwrap()
+        let cloud = testing::named(&["x"], vec![0.0, 1.0, f64::NAN, 3.0]);
+        let spec = RunSpec { exclude_self: true, ..RunSpec::new(cloud.source().clone(), QuerySpec::All, k) };
+        Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap()
     }
 
     fn array(path: &Path, name: &str) -> Vec<f64> {

@@ -7,17 +7,13 @@
 //! chord between unit vectors.
 
 pub mod answers;
-mod beside;
-mod comparison;
 pub mod figure;
 mod folder;
 pub mod graph;
 pub mod lesson;
 mod neighbors;
-mod npy;
-mod npz;
+mod numpy;
 pub mod provenance;
-mod recording;
 pub mod table;
 pub mod tables;
 mod trace;
@@ -26,16 +22,16 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-pub use beside::FileColumns;
-pub use comparison::{comparison, runs};
-pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
-pub use neighbors::{Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, check_room, in_batches, neighbors, neighbors_of};
-pub use recording::{compared_recording, recording, session};
-pub use trace::trace;
-
 use crate::files;
 use crate::memory::Short;
+use crate::progress::Progress;
+use crate::run::recording::{self, Beside, Keep, Recorded, Shown};
 pub use crate::text;
+pub use answers::FileColumns;
+pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
+pub use neighbors::{Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, check_room, in_batches, neighbors, neighbors_of};
+pub use tables::{comparison, runs};
+pub use trace::trace;
 
 /// Why a file could not be written. The path is last.
 #[derive(Debug, thiserror::Error)]
@@ -157,3 +153,42 @@ pub fn check(path: &Path) -> Result<(), ExportError> {
 
 #[cfg(test)]
 mod tests;
+
+/// Writes runs to a recording (see [`crate::run::recording`]). Without `points`, clouds are read again from their source
+/// when the recording is opened, whether or not the source moved with it. Returns a sentence for each data file that is missing in it.
+///
+/// # Errors
+/// [`ExportError::Io`], and [`ExportError::Cancelled`], which leaves nothing behind.
+pub fn recording(runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<Vec<String>, ExportError> {
+    with(Beside::default(), runs, points, path, progress)
+}
+
+/// The same, with the places of two runs that are compared, A and B, which a window compares again.
+///
+/// # Errors
+/// The same as those of [`recording()`].
+pub fn compared_recording(
+    runs: &[Recorded],
+    compared: Option<[usize; 2]>,
+    points: bool,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<Vec<String>, ExportError> {
+    with(Beside { compared, ..Beside::default() }, runs, points, path, progress)
+}
+
+/// Writes runs with the state of the window, which is restored on opening (see [`recording::write_with`]).
+///
+/// # Errors
+/// The same as those of [`recording()`].
+pub fn session(shown: Shown<'_>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<Vec<String>, ExportError> {
+    with(Beside { shown: Some(shown), ..Beside::default() }, runs, points, path, progress)
+}
+
+fn with(beside: Beside<'_>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<Vec<String>, ExportError> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let keep = if points { Keep::Points } else { Keep::Sources { folder } };
+    let mut missing = Vec::new();
+    let written = write(path, |out| recording::write_with(beside, runs, keep, out, progress).map(|sentences| missing = sentences));
+    written.map(|()| missing).map_err(|error| if progress.cancelled() { ExportError::Cancelled } else { error })
+}

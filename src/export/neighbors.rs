@@ -1,7 +1,6 @@
 //! Neighbours in common file formats.
 
 mod size;
-mod stream;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -10,18 +9,15 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
-use super::answers::{self, Context};
-use super::beside::FileColumns;
-use super::npz::Npz;
+use super::answers::{self, Context, FileColumns};
+use super::numpy::{Npy, Npz};
 use super::provenance::Provenance;
 use super::table::{Appender, TableFormat};
 use super::{ExportError, write};
 use crate::knn::Goal;
 use crate::run::{Batch, Found, RunRecord};
-
 use size::check_width;
 pub use size::{Expected, Size, check_room};
-pub use stream::NeighborStream;
 
 /// A format for neighbours, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -370,3 +366,59 @@ const PIECE: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests;
+
+/// Neighbours that are being written.
+pub struct NeighborStream<'a, W: Write + Send> {
+    form: StreamForm<W>,
+    context: Context<'a>,
+}
+
+enum StreamForm<W: Write + Send> {
+    Table(Appender<W>),
+    Npy(Npy<W>),
+}
+
+impl<'a, W: Write + Send> NeighborStream<'a, W> {
+    /// Of so many neighbours, which a matrix begins with; Arrow is an IPC stream.
+    ///
+    /// # Errors
+    /// I/O errors of the writer, and that a format is not written from its first byte to its last.
+    pub fn new(format: NeighborFormat, size: Size, context: Context<'a>, out: W) -> io::Result<Self> {
+        let form = match format {
+            NeighborFormat::Csv => StreamForm::Table(Appender::csv(out)),
+            NeighborFormat::Tsv => StreamForm::Table(Appender::tsv(out)),
+            NeighborFormat::Parquet => StreamForm::Table(Appender::parquet(out)),
+            NeighborFormat::Arrow => StreamForm::Table(Appender::arrow_stream(out)),
+            NeighborFormat::Npy => StreamForm::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
+            NeighborFormat::Npz | NeighborFormat::Vecs | NeighborFormat::Bin => return Err(io::ErrorKind::NotSeekable.into()),
+        };
+        Ok(Self { form, context })
+    }
+
+    /// Of tables.
+    pub(super) fn of_tables(appender: Appender<W>, context: Context<'a>) -> Self {
+        Self { form: StreamForm::Table(appender), context }
+    }
+
+    /// Appends a batch.
+    ///
+    /// # Errors
+    /// I/O errors of the writer.
+    pub fn append(&mut self, batch: Batch<'_>) -> io::Result<()> {
+        match &mut self.form {
+            StreamForm::Table(appender) => appender.append(&answers::table(batch, self.context.columns, self.context.provenance)),
+            StreamForm::Npy(npy) => npy.values((0..batch.len()).map(|at| batch.record(at).to_le_bytes())),
+        }
+    }
+
+    /// Writes what is still to be written.
+    ///
+    /// # Errors
+    /// I/O errors of the writer.
+    pub fn finish(self) -> io::Result<()> {
+        match self.form {
+            StreamForm::Table(appender) => appender.finish(),
+            StreamForm::Npy(npy) => npy.finish(),
+        }
+    }
+}

@@ -1,16 +1,18 @@
 //! The definitions of all tables, for every format and for the app's panes.
 
+use std::io::{self, Write};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::answers;
-use super::beside::FileColumns;
+use super::answers::{self, FileColumns};
 use super::provenance::Provenance;
 use super::table::Table;
 use crate::cloud::PointCloud;
 use crate::knn::{Convergence, warp};
 use crate::run::answers::recall::Recall;
-use crate::run::{Batch, QuerySpec, RunRecord, Timeline};
+use crate::run::compare::{ComparedPhase, Comparison};
+use crate::run::{Batch, QuerySpec, RunFile, RunRecord, Timeline};
+use crate::text::Exact;
 
 /// A query's record number in its own file; `None` for a query given by coordinates.
 pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
@@ -155,4 +157,105 @@ pub fn convergence(record: &RunRecord) -> Table<'_> {
         .with("merge", merge)
         .with("points_seen", move |row| points_seen[row])
         .with("max_squared_distance", move |row| max_squared_distance[row])
+}
+
+/// `name,pinned,started_unix,engine,device,n,q,d,k,metric,order,exclude_self,seed,warmup,repeats,search_ms_median,search_ms_min,`
+/// `search_ms_max,distances_per_second,mean_NAME…,fingerprint`: a row for each run, with the mean of each measure that any of them
+/// counted.
+///
+/// # Errors
+/// I/O errors of the writer.
+pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let runs: Vec<_> = runs.into_iter().collect();
+    let mut measures: Vec<&str> = Vec::new();
+    for measure in runs.iter().flat_map(|(.., run)| &run.summary.measures) {
+        if !measures.contains(&measure.name.as_str()) {
+            measures.push(&measure.name);
+        }
+    }
+    let (spec, summary) = (|at: usize| &runs[at].2.spec, |at: usize| &runs[at].2.summary);
+    let table = Table::new(runs.len())
+        .with("name", |at| runs[at].0)
+        .with("pinned", |at| runs[at].1.to_string())
+        .with("started_unix", |at| runs[at].2.started_unix)
+        .with("engine", |at| runs[at].2.engine.to_string())
+        .with("device", |at| runs[at].2.device.name.as_str())
+        .with("n", |at| summary(at).n)
+        .with("q", |at| summary(at).q)
+        .with("d", |at| summary(at).d)
+        .with("k", |at| spec(at).k as u64)
+        .with("metric", |at| spec(at).metric.to_string())
+        .with("order", |at| spec(at).order.name())
+        .with("exclude_self", |at| spec(at).exclude_self.to_string())
+        .with("seed", |at| spec(at).seed)
+        .with("warmup", |at| spec(at).warmup)
+        .with("repeats", |at| spec(at).repeats)
+        .with("search_ms_median", |at| summary(at).search_ms_median)
+        .with("search_ms_min", |at| summary(at).search_ms_min)
+        .with("search_ms_max", |at| summary(at).search_ms_max)
+        .with("distances_per_second", |at| summary(at).distances_per_second);
+    let mean = |at: usize, name: &str| summary(at).measure(name).map(|measure| measure.mean);
+    let means = measures.iter().fold(table, |table, &name| table.with(format!("mean_{name}"), move |at| mean(at, name)));
+    means.with("fingerprint", |at| runs[at].2.fingerprint.to_string()).csv(out)
+}
+
+/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict,ratio_lower,ratio_upper,a_excluded,b_excluded`:
+/// one row per phase (`phase_ms`: medians and quartiles in milliseconds), per parameter and, if both runs had the same
+/// queries, for the answers (`queries` of both, and those with `other_rows` and `other_distances`).
+///
+/// # Errors
+/// I/O errors of the writer.
+pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    struct Row<'a> {
+        what: &'static str,
+        name: &'a str,
+        a: String,
+        b: String,
+        phase: Option<&'a ComparedPhase>,
+        verdict: String,
+    }
+    let exact = |value: f64| Exact(value).to_string();
+    let mut rows = Vec::new();
+    rows.extend(comparison.phases.iter().map(|phase| Row {
+        what: "phase_ms",
+        name: phase.phase.name(),
+        a: exact(phase.a.median),
+        b: exact(phase.b.median),
+        phase: Some(phase),
+        verdict: phase.text(),
+    }));
+    rows.extend(comparison.parameters.iter().map(|parameter| Row {
+        what: "parameter",
+        name: &parameter.name,
+        a: parameter.a.clone(),
+        b: parameter.b.clone(),
+        phase: None,
+        verdict: if parameter.differs() { "differs" } else { "" }.to_owned(),
+    }));
+    if let Some(answers) = &comparison.answers {
+        let counts = [("queries", answers.queries), ("other_rows", answers.other_rows), ("other_distances", answers.other_distances)];
+        let row =
+            |(name, count): (_, u64)| Row { what: "answers", name, a: count.to_string(), b: String::new(), phase: None, verdict: String::new() };
+        rows.extend(counts.map(row));
+    }
+    let phase = |at: usize| rows[at].phase;
+    Table::new(rows.len())
+        .with("what", |at| rows[at].what)
+        .with("name", |at| rows[at].name)
+        .with("a", |at| rows[at].a.as_str())
+        .with("b", |at| rows[at].b.as_str())
+        .with("difference", |at| phase(at).map(|phase| phase.delta_ms))
+        .with("ratio", |at| phase(at).and_then(|phase| phase.ratio))
+        .with("a_lower_quartile", |at| phase(at).map(|phase| phase.a.lower_quartile))
+        .with("a_upper_quartile", |at| phase(at).map(|phase| phase.a.upper_quartile))
+        .with("b_lower_quartile", |at| phase(at).map(|phase| phase.b.lower_quartile))
+        .with("b_upper_quartile", |at| phase(at).map(|phase| phase.b.upper_quartile))
+        .with("a_repeats", |at| phase(at).map(|phase| phase.a.repeats as u64))
+        .with("b_repeats", |at| phase(at).map(|phase| phase.b.repeats as u64))
+        .with("verdict", |at| rows[at].verdict.as_str())
+        .with("ratio_lower", |at| phase(at).and_then(|phase| Some(phase.interval?.lower)))
+        .with("ratio_upper", |at| phase(at).and_then(|phase| Some(phase.interval?.upper)))
+        .with("a_excluded", |at| phase(at).map(|phase| phase.a.excluded as u64))
+        .with("b_excluded", |at| phase(at).map(|phase| phase.b.excluded as u64))
+        .csv(out)
 }

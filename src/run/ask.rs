@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 
-use super::engines::EngineKey;
+use super::engines::{EngineKey, once};
 use super::execute::{How, ms_since, now_unix, record};
 use super::problem::{build_problem_over, query_cloud_of};
 use super::{Engines, Phase, Resident, RunError, RunRecord, RunSpec, Sample};
@@ -74,8 +74,7 @@ pub(super) fn ask(
     let mut how = How::of(descriptor, search.as_ref(), started_unix);
     how.device = device;
     drop(search);
-    let spec = RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() };
-    Ok(record(&spec, cloud, query_cloud, &problem, how, answer, samples))
+    Ok(record(&once(spec), cloud, query_cloud, &problem, how, answer, samples))
 }
 
 /// What an engine runs on, looked up once.
@@ -190,17 +189,14 @@ pub(super) fn push_out<T>(sender: &Sender<T>, unread: &Receiver<T>, mut message:
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::super::testing::{Plain, Script, cloud, spec, squares};
+    use super::super::testing::{self, Script, cloud, no_driver, spec, squares};
     use super::super::{EngineChoice, Event, Job, QuerySpec, Worker};
     use super::*;
     use crate::cloud::Order;
-    use crate::knn::{EngineError, Metric};
+    use crate::knn::Metric;
 
     fn engines(script: Script) -> Engines {
-        Engines::with(Box::new(move |kind, _| match kind.as_str() {
-            "cuda" => Err(EngineError::Unavailable { engine: kind, why: "there is no driver".to_owned() }),
-            _ => Ok(Box::new(Plain { kind, script: script.clone() })),
-        }))
+        testing::engines(move |kind| if kind.as_str() == "cuda" { Err(no_driver(kind)) } else { Ok(script.clone()) })
     }
 
     fn row(row: u64) -> RunSpec {

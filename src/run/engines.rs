@@ -1,4 +1,7 @@
 //! The engines of a thread, kept open from one run to the next.
+//!
+//! This file is longer than others: opening engines, planning and running share the fields of [`Engines`], and a third of it
+//! are tests that take all three together.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +13,7 @@ use super::ask::{ask, device_of};
 use super::batches::QueryBatches;
 use super::execute::{Passes, execute_over, go_on, now_unix, search};
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
-use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec};
+use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec, Stage};
 use crate::cloud::PointCloud;
 use crate::engines::{peaks, registry};
 use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup, check_answers};
@@ -148,7 +151,7 @@ impl Engines {
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut dyn FnMut(&str, f32) -> bool,
+        stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
         let plan = match spec.engine {
             EngineChoice::Auto => Some(self.plan_measured(spec, cloud, query_cloud, stage)?),
@@ -164,7 +167,7 @@ impl Engines {
         plan: Option<&Plan>,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut dyn FnMut(&str, f32) -> bool,
+        stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
         self.run_planned(spec, plan, Passes::All, cloud, query_cloud, stage)
     }
@@ -179,7 +182,7 @@ impl Engines {
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut dyn FnMut(&str, f32) -> bool,
+        stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
         let plan = match spec.engine {
             EngineChoice::Auto => Some(self.plan_answer(spec, cloud, query_cloud, stage)?),
@@ -197,7 +200,7 @@ impl Engines {
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut dyn FnMut(&str, f32) -> bool,
+        stage: &mut Stage<'_>,
     ) -> Result<Plan, RunError> {
         self.plan_calibrated(&once(spec), Purpose::Ask, cloud, query_cloud, stage)
     }
@@ -212,7 +215,7 @@ impl Engines {
         plan: Option<&Plan>,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut dyn FnMut(&str, f32) -> bool,
+        stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
         self.run_planned(&once(spec), plan, Passes::Timed, cloud, query_cloud, stage)
     }
@@ -231,7 +234,7 @@ impl Engines {
         parts: &QueryBatches,
         queries: Range<usize>,
         plan: Option<&Plan>,
-        stage: &mut dyn FnMut(&str, f32) -> bool,
+        stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
         let (done, all) = (queries.start as f32, parts.queries() as f32);
         let count = queries.len() as f32;
@@ -252,7 +255,7 @@ impl Engines {
         passes: Passes,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut dyn FnMut(&str, f32) -> bool,
+        stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
         let record = self.choose(spec, plan, |engine| execute_over(&resident, passes, spec, cloud, query_cloud, engine, stage))?;
@@ -275,7 +278,7 @@ impl Engines {
 
     /// What a run's device does at most: as it was measured once, or measured now, after the run. Anew where the run was faster than that,
     /// since other programs had their part of the device then.
-    fn peaks(&mut self, record: &RunRecord, stage: &mut dyn FnMut(&str, f32) -> bool) -> Option<Peaks> {
+    fn peaks(&mut self, record: &RunRecord, stage: &mut Stage<'_>) -> Option<Peaks> {
         let known = self.planner.peaks(&record.device);
         let holds = |peaks: &Peaks| Roofline::of(record, peaks).is_none_or(|roofline| roofline.is_possible());
         if known.is_some_and(|peaks| holds(&peaks)) {
@@ -333,7 +336,7 @@ impl Engines {
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut dyn FnMut(&str, f32) -> bool,
+        stage: &mut Stage<'_>,
     ) -> Result<Plan, RunError> {
         check_answers(&Job::of(spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len())).shape)?;
         self.plan_calibrated(spec, Purpose::Measure, cloud, query_cloud, stage)
@@ -345,7 +348,7 @@ impl Engines {
         purpose: Purpose,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut dyn FnMut(&str, f32) -> bool,
+        stage: &mut Stage<'_>,
     ) -> Result<Plan, RunError> {
         let plan = self.plan(spec, purpose, cloud, query_cloud);
         if plan.total_ms().is_none_or(|ms| ms < WORTH_CALIBRATING_MS) {
@@ -450,21 +453,19 @@ pub(super) fn once(spec: &RunSpec) -> RunSpec {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
     use super::super::QuerySpec;
-    use super::super::testing::{Plain, Script, spec, squares};
+    use super::super::testing::{self, Script, no_driver, spec, squares};
     use super::*;
-    use crate::knn::Build;
-    use crate::knn::Group;
+    use crate::knn::{Build, Group};
 
     const CUDA: EngineId = EngineId::new("cuda");
     const LOCKSTEP: EngineId = EngineId::new("lockstep");
 
     /// Engines of which `broken` cannot be opened, and what was opened.
     fn engines(broken: Vec<EngineId>, script: Script) -> Engines {
-        Engines::with(Box::new(move |kind, _| match broken.contains(&kind) {
-            true => Err(EngineError::Unavailable { engine: kind, why: "there is no driver".to_owned() }),
-            false => Ok(Box::new(Plain { kind, script: script.clone() })),
-        }))
+        testing::engines(move |kind| if broken.contains(&kind) { Err(no_driver(kind)) } else { Ok(script.clone()) })
     }
 
     fn run(engines: &mut Engines, engine: EngineChoice) -> Result<RunRecord, RunError> {
@@ -504,11 +505,7 @@ mod tests {
 
     #[test]
     fn auto_falls_back_when_only_loading_says_so() {
-        let broken = Script { unavailable: true, ..Script::default() };
-        let mut engines = Engines::with(Box::new(move |kind, _| {
-            let script = if kind == CUDA { broken.clone() } else { Script::default() };
-            Ok(Box::new(Plain { kind, script }))
-        }));
+        let mut engines = testing::engines(|kind| Ok(Script { unavailable: kind == CUDA, ..Script::default() }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
         assert_eq!(record.engine, LOCKSTEP);
         assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
@@ -522,37 +519,37 @@ mod tests {
 
     #[test]
     fn an_engine_whose_device_failed_is_opened_anew() {
-        let opened = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let opened = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&opened);
-        let mut engines = Engines::with(Box::new(move |kind, _| {
+        let mut engines = testing::engines(move |_| {
             // Only the first one is broken.
-            let device_fails = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
-            Ok(Box::new(Plain { kind, script: Script { device_fails, ..Script::default() } }))
-        }));
+            let device_fails = count.fetch_add(1, Relaxed) == 0;
+            Ok(Script { device_fails, ..Script::default() })
+        });
         let error = run(&mut engines, EngineChoice::Auto).unwrap_err();
         assert_eq!(error.to_string(), "a test: an illegal memory access");
         assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap().engine, CUDA);
         run(&mut engines, EngineChoice::Auto).unwrap();
-        assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), usual() + 1, "each once, and the broken one again");
+        assert_eq!(opened.load(Relaxed), usual() + 1, "each once, and the broken one again");
     }
 
     #[test]
     fn a_lost_device_closes_all_engines_on_it() {
-        let lost = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        let fails = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let lost = Arc::new(AtomicBool::new(false));
+        let fails = Arc::new(AtomicBool::new(false));
         let script = Script { loses_device: Arc::clone(&fails), lost: Arc::clone(&lost), ..Script::default() };
-        let mut engines = Engines::with(Box::new(move |kind, _| {
-            let on_gpu = registry::find(kind).is_some_and(|engine| registry::default_device(engine) != DeviceId::Cpu);
-            match on_gpu && lost.load(std::sync::atomic::Ordering::Relaxed) {
-                true => Err(EngineError::Unavailable { engine: kind, why: "it failed before".to_owned() }),
-                false => Ok(Box::new(Plain { kind, script: if on_gpu { script.clone() } else { Script::default() } })),
+        let mut engines = testing::engines(move |engine| {
+            let on_gpu = registry::find(engine).is_some_and(|engine| registry::default_device(engine) != DeviceId::Cpu);
+            match on_gpu && lost.load(Relaxed) {
+                true => Err(EngineError::Unavailable { engine, why: "it failed before".to_owned() }),
+                false => Ok(if on_gpu { script.clone() } else { Script::default() }),
             }
-        }));
+        });
         let of = |name| EngineChoice::named(EngineId::new(name));
         for name in ["cuda", "cuda-split", "lockstep"] {
             run(&mut engines, of(name)).unwrap();
         }
-        fails.store(true, std::sync::atomic::Ordering::Relaxed);
+        fails.store(true, Relaxed);
         let error = run(&mut engines, of("cuda")).unwrap_err();
         assert!(error.to_string().ends_with("the GPU cannot be used again until Warpscope is restarted"), "{error}");
         assert_eq!(engines.opened.iter().map(|engine| engine.id()).collect::<Vec<_>>(), [LOCKSTEP]);
@@ -563,29 +560,26 @@ mod tests {
 
     #[test]
     fn engines_stay_open() {
-        let opened = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let opened = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&opened);
-        let mut engines = Engines::with(Box::new(move |kind, _| {
-            count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            Ok(Box::new(Plain { kind, script: Script::default() }))
-        }));
+        let mut engines = testing::engines(move |_| {
+            count.fetch_add(1, Relaxed);
+            Ok(Script::default())
+        });
         for _ in 0..3 {
             run(&mut engines, EngineChoice::Auto).unwrap();
         }
-        assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), usual());
+        assert_eq!(opened.load(Relaxed), usual());
     }
 
     #[test]
     fn what_refuses_a_job_is_passed_over() {
-        let mut engines = Engines::with(Box::new(|kind, _| {
-            let unavailable = registry::find(kind).is_some_and(Descriptor::counts);
-            Ok(Box::new(Plain { kind, script: Script { unavailable, ..Script::default() } }))
-        }));
+        let counts = |kind| registry::find(kind).is_some_and(Descriptor::counts);
+        let mut engines = testing::engines(move |kind| Ok(Script { unavailable: counts(kind), ..Script::default() }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
         assert!(!record.descriptor().unwrap().counts());
         assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
-        let nobody = Script { unavailable: true, ..Script::default() };
-        let mut engines = Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: nobody.clone() }))));
+        let mut engines = testing::engines(|_| Ok(Script { unavailable: true, ..Script::default() }));
         assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap_err().to_string(), "the cuda engine cannot run here: the test says so");
     }
 

@@ -1,83 +1,15 @@
 //! Executes a [`RunSpec`] and returns its record.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::chunks::Chunks;
 use super::machine::{self, Scheduled};
 use super::problem::{build_problem_over, query_cloud_of};
-use super::{Machine, MeasureMean, Phase, QuerySpec, Resident, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Summary, stats};
-use crate::cloud::{CloudError, PointCloud};
-use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Method, Neighbors, Parameters, Problem, ProblemError,
-    Search,
-};
+use super::{Machine, Phase, QuerySpec, Resident, RunError, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Stage, Summary};
+use crate::cloud::PointCloud;
+use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, MAX_COUNTED_CHUNK, Method, Neighbors, Parameters, Problem, Search};
 use crate::version;
-
-/// Why a run failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The cloud or the queries.
-    #[error(transparent)]
-    Cloud(#[from] CloudError),
-    #[error(transparent)]
-    Problem(#[from] ProblemError),
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// A query names a record that is not there.
-    #[error("query row {record}: {why}")]
-    Record {
-        /// Number of the record in its file, 0-based.
-        record: u64,
-        /// Dropped, or beyond the end.
-        why: String,
-    },
-    /// More queries are to be drawn than there are rows.
-    #[error("{count} queries: the cloud has {rows} rows to draw them from; `all` takes every row")]
-    Count {
-        /// Queries that were asked for.
-        count: u64,
-        rows: usize,
-    },
-    /// The spec names a query file, and its cloud was not handed in.
-    #[error("the query file was not loaded: {path}")]
-    QueriesNotLoaded {
-        /// The query file, as the spec names it.
-        path: String,
-    },
-    /// Nothing would be timed, and nothing answered.
-    #[error("repeats = 0: a run has at least one timed repeat")]
-    NoRepeats,
-    /// The program is at fault.
-    #[error("the run failed unexpectedly: {what}; please report this as a bug")]
-    Crashed {
-        /// The panic's message, on one line.
-        what: String,
-    },
-    /// The neighbours of a single query do not fit into memory.
-    #[error("k = {k}: the neighbours of one query need {needed} MiB of memory, where {free} MiB are free: use a smaller k; there are {n} points")]
-    OneQuery {
-        k: usize,
-        n: usize,
-        /// Memory that they need, in MiB, rounded up.
-        needed: u64,
-        /// Free memory in MiB, rounded down.
-        free: u64,
-    },
-    #[error("cancelled")]
-    Cancelled,
-}
-
-impl RunError {
-    /// The error that a caught panic is.
-    pub fn crashed(panic: &(dyn Any + Send)) -> Self {
-        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let what = text.unwrap_or("a panic without a message");
-        Self::Crashed { what: what.split_whitespace().collect::<Vec<_>>().join(" ") }
-    }
-}
 
 /// Runs a spec on an engine. `stage` hears what is being done and how far the whole is (0 to 1), and answers whether to
 /// go on; it is asked before every chunk of queries, about every 50 ms unless the engine says otherwise.
@@ -88,7 +20,7 @@ pub fn execute(
     cloud: &Arc<PointCloud>,
     query_cloud: Option<&Arc<PointCloud>>,
     engine: &mut dyn Engine,
-    stage: &mut dyn FnMut(&str, f32) -> bool,
+    stage: &mut Stage<'_>,
 ) -> Result<RunRecord, RunError> {
     execute_over(&Resident::default(), Passes::All, spec, cloud, query_cloud, engine, stage)
 }
@@ -110,7 +42,7 @@ pub(super) fn execute_over(
     cloud: &Arc<PointCloud>,
     query_cloud: Option<&Arc<PointCloud>>,
     engine: &mut dyn Engine,
-    stage: &mut dyn FnMut(&str, f32) -> bool,
+    stage: &mut Stage<'_>,
 ) -> Result<RunRecord, RunError> {
     let (started_unix, began) = (now_unix(), Instant::now());
     if spec.repeats == 0 {
@@ -136,7 +68,7 @@ pub(super) fn search(
     passes: Passes,
     (started_unix, began): (u64, Instant),
     engine: &mut dyn Engine,
-    stage: &mut dyn FnMut(&str, f32) -> bool,
+    stage: &mut Stage<'_>,
 ) -> Result<RunRecord, RunError> {
     let &Asked { spec, cloud, query_cloud, problem } = asked;
     go_on(stage("loading the problem", 0.0))?;
@@ -230,7 +162,7 @@ pub(super) fn record(
     samples: Vec<Sample>,
 ) -> RunRecord {
     let query_cloud = query_cloud.filter(|_| !problem.queries_are_rows());
-    let summary = summarise(how.engine, problem, &samples, &answer);
+    let summary = Summary::of(how.engine, problem, &samples, &answer);
     let head = RunFile {
         schema_version: SCHEMA_VERSION,
         warpscope_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -283,7 +215,7 @@ pub(super) fn answer(
     problem: &Problem,
     engine: &mut dyn Engine,
     parameters: &Parameters,
-    stage: &mut dyn FnMut(&str, f32) -> bool,
+    stage: &mut Stage<'_>,
 ) -> Result<(Answer, Option<Neighbors>), RunError> {
     go_on(stage("loading the problem", 0.0))?;
     let counted = engine.descriptor().counts();
@@ -313,7 +245,7 @@ struct Running<'run, 'engine> {
     /// Queries of all passes.
     total: u64,
     samples: Vec<Sample>,
-    stage: &'run mut dyn FnMut(&str, f32) -> bool,
+    stage: &'run mut Stage<'run>,
 }
 
 impl Running<'_, '_> {
@@ -377,41 +309,15 @@ pub(super) fn ms_since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
 }
 
-fn summarise(engine: &Descriptor, problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary {
-    let shape = problem.shape();
-    let mut repeats = stats::search_ms(samples);
-    if repeats.is_empty() {
-        // Asked once, in the build that counts.
-        repeats.push(samples.iter().filter(|sample| sample.phase == Phase::Counted).map(|sample| sample.duration_ms).sum());
-    }
-    repeats.sort_by(f64::total_cmp);
-    let search_ms_median = stats::median(&repeats);
-    let measures = engine.measures.iter().filter_map(|measure| {
-        let expected = measure.theory.map(|theory| (theory.mean)(&shape));
-        Some(MeasureMean { name: measure.name.to_owned(), mean: answer.measured.mean(measure.name)?, expected })
-    });
-    Summary {
-        n: shape.n as u64,
-        q: shape.q as u64,
-        d: shape.d as u64,
-        search_ms_median,
-        search_ms_min: repeats[0],
-        search_ms_max: repeats[repeats.len() - 1],
-        distances_per_second: (engine.is_exhaustive && search_ms_median > 0.0).then(|| shape.n as f64 * shape.q as f64 / (search_ms_median / 1e3)),
-        active_threads: engine.active_threads.and_then(|of| of(&answer.measured)),
-        measures: measures.collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::super::testing::{FIRST_CHUNK, Plain, Script, cloud, plain, spec, squares};
-    use super::super::{EngineChoice, QuerySpec};
+    use super::super::testing::{FIRST_CHUNK, Plain, Script, cloud, plain, queries_to, spec, squares};
+    use super::super::{EngineChoice, QuerySpec, stats};
     use super::*;
-    use crate::cloud::{Column, Order, Source, Table};
-    use crate::knn::EngineId;
+    use crate::cloud::Order;
+    use crate::knn::{EngineId, ProblemError};
 
     fn run(spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         execute(spec, cloud, None, &mut plain(), &mut |_, _| true)
@@ -518,25 +424,25 @@ mod tests {
 
     #[test]
     fn progress_goes_from_none_to_all() {
-        let mut heard = Vec::new();
-        execute(&spec(), &squares(50), None, &mut plain(), &mut |stage, fraction| {
-            heard.push((stage.to_owned(), fraction));
-            true
-        })
-        .unwrap();
+        let heard_of = |spec: RunSpec| {
+            let mut heard = Vec::new();
+            execute(&spec, &squares(50), None, &mut plain(), &mut |stage, fraction| {
+                heard.push((stage.to_owned(), fraction));
+                true
+            })
+            .unwrap();
+            heard
+        };
+        let heard = heard_of(spec());
         assert!(heard.windows(2).all(|pair| pair[0].1 <= pair[1].1));
         assert_eq!(heard.last().unwrap(), &("done".to_owned(), 1.0));
         for stage in ["loading the problem", "warm-up 2 of 2", "repeat 3 of 3", "counting"] {
             assert!(heard.iter().any(|(heard, _)| heard == stage), "{stage} is missing from {heard:?}");
         }
         // One repeat is not counted.
-        heard.clear();
-        execute(&RunSpec { warmup: 0, repeats: 1, ..spec() }, &squares(50), None, &mut plain(), &mut |stage, fraction| {
-            heard.push((stage.to_owned(), fraction));
-            true
-        })
-        .unwrap();
-        assert!(heard.iter().any(|(heard, _)| heard == "searching") && !heard.iter().any(|(heard, _)| heard.contains(" of ")), "{heard:?}");
+        let heard = heard_of(RunSpec { warmup: 0, repeats: 1, ..spec() });
+        let has = |wanted: fn(&str) -> bool| heard.iter().any(|(heard, _)| wanted(heard));
+        assert!(has(|heard| heard == "searching") && !has(|heard| heard.contains(" of ")), "{heard:?}");
     }
 
     #[test]
@@ -593,9 +499,7 @@ mod tests {
     #[test]
     fn a_query_file_is_its_own_cloud() {
         let data = squares(10);
-        let table = Table { columns: vec![Column { name: "c0".to_owned() }], values: vec![8.0, 80.0] };
-        let source = Source::Generate { spec: "queries".to_owned(), seed: 0 };
-        let queries = Arc::new(PointCloud::from_table(table, source, Some(&data), false).unwrap());
+        let queries = queries_to(&data, vec![8.0, 80.0]);
         let spec = RunSpec { queries: QuerySpec::File { path: "q.csv".into(), columns: Default::default() }, k: 1, ..spec() };
         let record = execute(&spec, &data, Some(&queries), &mut plain(), &mut |_, _| true).unwrap();
         assert_eq!(record.neighbors.indices, [3, 9]);

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec};
+use serde::Deserialize;
+
 use crate::cloud::{self, Axis, PointCloud, Source, generate};
 use crate::knn::{ProblemError, Setup};
 use crate::progress::Progress;
@@ -33,15 +35,20 @@ pub struct Sweep {
 }
 
 /// Work that all runs of a sweep have in common, whatever their q and d: n follows from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct Work {
     /// n·q·d.
     pub product: u64,
     /// The most coordinates of a cloud, n·d, where the product would be more.
+    #[serde(default = "Work::any")]
     pub values: u64,
 }
 
 impl Work {
+    fn any() -> u64 {
+        u64::MAX
+    }
+
     fn points(self, q: u64, d: u64) -> u64 {
         (self.product / q.saturating_mul(d).max(1)).min(self.values / d.max(1)).max(1)
     }
@@ -70,7 +77,8 @@ impl Room {
 }
 
 /// A size of a problem that a sweep can vary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Size {
     /// Points.
     N,

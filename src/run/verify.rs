@@ -226,7 +226,7 @@ fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Plain, Script, spec, squares};
+    use super::super::testing::{self, Script, spec, squares};
     use super::super::{RunSpec, build_problem};
     use super::*;
     use crate::progress::Silent;
@@ -246,7 +246,7 @@ mod tests {
     const KDTREE: EngineId = EngineId::new("kdtree");
 
     fn engines(broken: impl Fn(EngineId) -> Script + Send + 'static) -> Engines {
-        Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: broken(kind) }))))
+        testing::engines(move |kind| Ok(broken(kind)))
     }
 
     fn problem() -> Problem {

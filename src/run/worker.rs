@@ -219,13 +219,13 @@ mod soak;
 mod tests {
     use std::sync::atomic::AtomicUsize;
 
-    use super::super::testing::{Plain, Script, spec, squares};
+    use super::super::testing::{self, Script, spec, squares};
     use super::*;
 
     fn worker(script: Script) -> (Worker, Arc<AtomicUsize>) {
         let wakes = Arc::<AtomicUsize>::default();
         let count = Arc::clone(&wakes);
-        let engines = Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: script.clone() }))));
+        let engines = testing::engines(move |_| Ok(script.clone()));
         let wake = move || {
             count.fetch_add(1, Ordering::Relaxed);
         };

@@ -82,7 +82,7 @@ pub const TARGETS: &[Target] = &[
     reader("las", "LAS or LAZ file", "crates/cloud/src/formats/las", Structure::Las, readers::las, seeds::las),
     other("recording", "src/run/recording", Structure::Zip, saved::recording, seeds::recording),
     other("folder", "src/run/compare", Structure::Folder, saved::folder, seeds::folder),
-    other("run_json", "src/run/file.rs src/run/spec.rs src/run/record.rs", Structure::Plain, saved::run_json, seeds::run_json),
+    other("run_json", "src/run/spec.rs src/run/record.rs", Structure::Plain, saved::run_json, seeds::run_json),
     #[cfg(feature = "gui")]
     other("session", "src/app/features/saved/state", Structure::Plain, saved::session, seeds::session),
     other("generator", "crates/cloud/src/generate", Structure::Plain, words::generator, seeds::generator),
@@ -90,5 +90,5 @@ pub const TARGETS: &[Target] = &[
     other("method", "crates/knn/src/method.rs crates/knn/src/id.rs", Structure::Plain, words::method, seeds::method),
     other("arguments", "src/cli", Structure::Plain, words::arguments, seeds::arguments),
     other("config", "src/cli/config.rs", Structure::Plain, words::config, seeds::config),
-    other("round", "src/export/table src/export/npz.rs", Structure::Plain, round::trip, seeds::round),
+    other("round", "src/export/table src/export/numpy.rs", Structure::Plain, round::trip, seeds::round),
 ];

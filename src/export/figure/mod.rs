@@ -2,26 +2,22 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | here | the numbers, collected run by run, as curves |
-//! | `lines` | what lines are called, and which runs are of one line |
-//! | `axis` | scales and their ticks |
-//! | `draw` | the picture, for print |
+//! | here | the numbers, collected run by run, as curves; what these are called, and which runs are of one |
+//! | `draw` | the picture, for print, with its axes |
 
-mod axis;
 mod draw;
-mod lines;
 
 use crate::cloud::Source;
 use crate::draw::svg::svg;
+use crate::knn::Method;
 use crate::palette::LIGHT;
 use crate::run::presets::{Against, Axes, Panel, Preset, Publication, Stated};
 use crate::run::sweep::{Size, Sweep};
 use crate::run::{EngineChoice, Phase, RunRecord, stats};
 use crate::text::{count, sentence_case};
-use lines::Lines;
 
 /// Why a sweep has no figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FigureError {
     /// Several sizes vary, or none does.
     #[error("a figure is drawn against one size: give several values for one of --n, --q, --k and --d, and one or none for each of the others")]
@@ -30,7 +26,7 @@ pub enum FigureError {
     #[error("the figure of {preset} has no place for several values of --{size}: give one")]
     NoPlace {
         /// First name of the preset.
-        preset: &'static str,
+        preset: String,
         /// As flags spell it.
         size: &'static str,
     },
@@ -47,7 +43,7 @@ pub struct Figure {
     lines: Lines,
     measured: Vec<Measured>,
     /// The preset's first name.
-    preset: Option<&'static str>,
+    preset: Option<String>,
     /// Whether n follows from the other sizes.
     n_follows: bool,
     /// What runs have in common beside their sizes: metric, data, repeats.
@@ -113,21 +109,21 @@ impl Figure {
     ///
     /// # Errors
     /// [`FigureError`].
-    pub fn new(sweep: &Sweep, preset: Option<&Preset>) -> Result<Self, FigureError> {
-        let of_preset = preset.and_then(|preset| preset.axes.zip(preset.names.first().copied()));
+    pub fn new(sweep: &Sweep, preset: Option<&'static Preset>) -> Result<Self, FigureError> {
+        let of_preset = preset.and_then(|preset| Some((preset.axes.as_ref()?, preset)));
         let axes = match of_preset {
             Some((axes, preset)) => {
                 let has_place = |size: Size| axes.x == Against::Size(size) || [axes.curve, axes.panel].contains(&Some(size));
                 let share = |size: Size| size == Size::K && axes.x == Against::Share;
                 match Size::ALL.into_iter().find(|&size| sweep.varies(size) && !has_place(size) && !share(size)) {
-                    Some(size) => return Err(FigureError::NoPlace { preset, size: size.name() }),
-                    None => axes,
+                    Some(size) => return Err(FigureError::NoPlace { preset: preset.name(), size: size.name() }),
+                    None => axes.clone(),
                 }
             }
             None => Axes { x: Against::Size(sweep.varied().ok_or(FigureError::OneSize)?), curve: None, panel: None, best: None },
         };
-        let title = match (preset, axes.x) {
-            (Some(preset), _) => sentence_case(preset.about),
+        let title = match (preset, &axes.x) {
+            (Some(preset), _) => sentence_case(&preset.about),
             (None, Against::Size(size)) => format!("Search against the number of {}", size.about()),
             (None, _) => "Search".to_owned(),
         };
@@ -135,16 +131,16 @@ impl Figure {
             title,
             lines: Lines::of(&sweep.engines, of_preset.map(|(axes, _)| axes)),
             axes,
-            panels: preset.map_or(&[Panel::Time, Panel::Points][..], |preset| preset.panels).to_vec(),
+            panels: preset.map_or(&[Panel::Time, Panel::Points][..], |preset| &preset.panels).to_vec(),
             methods: sweep.engines.clone(),
             measured: Vec::new(),
-            preset: preset.and_then(|preset| preset.names.first().copied()),
+            preset: preset.map(Preset::name),
             n_follows: sweep.work.is_some() && sweep.n.is_empty(),
             metric_and_data: Vec::new(),
             repeats: None,
             devices: Vec::new(),
-            publication: preset.map(|preset| preset.publication),
-            stated: preset.map_or(&[], |preset| preset.stated),
+            publication: preset.map(|preset| &preset.publication),
+            stated: preset.map_or(&[], |preset| &preset.stated),
             is_as_published: preset.is_some_and(|preset| preset.is_as_published(sweep)),
         })
     }
@@ -185,8 +181,8 @@ impl Figure {
     /// What runs have in common, and the ends of sizes that have no other place.
     fn conditions(&self) -> Vec<String> {
         let with_q = self.n_follows && [self.axes.curve, self.axes.panel].contains(&Some(Size::Q));
-        let is_drawn = |size: Size| match (self.axes.x, size) {
-            (Against::Size(x), _) if x == size => true,
+        let is_drawn = |size: Size| match (&self.axes.x, size) {
+            (Against::Size(x), _) if *x == size => true,
             (Against::Share, Size::K) => true,
             (_, Size::N) if with_q => true,
             _ => [self.axes.curve, self.axes.panel].contains(&Some(size)),
@@ -194,7 +190,7 @@ impl Figure {
         let of_size = |size: Size| {
             let values = self.values(size);
             let [first, .., last] = values[..] else { return values.first().map(|value| named(size, *value)) };
-            Some(format!("{} to {}", named(size, first), axis::label(last as f64)))
+            Some(format!("{} to {}", named(size, first), draw::label(last as f64)))
         };
         let sizes = Size::ALL.into_iter().filter(|size| !is_drawn(*size)).filter_map(of_size);
         sizes.chain(self.metric_and_data.iter().cloned()).chain(self.lines.common.iter().cloned()).collect()
@@ -250,8 +246,8 @@ impl Figure {
     }
 
     fn x(&self, run: &Measured) -> Option<f64> {
-        match self.axes.x {
-            Against::Size(size) => Some(run.size(size) as f64),
+        match &self.axes.x {
+            Against::Size(size) => Some(run.size(*size) as f64),
             // k is a whole number, so that shares of few points are not quite the ones that were asked for.
             Against::Share => Some((1e4 * run.size(Size::K) as f64 / run.size(Size::N) as f64).round() / 1e2),
             Against::Parameter { name, .. } => self.methods[run.method].parameters().number(name).map(f64::from),
@@ -303,7 +299,8 @@ impl Figure {
                 points.sort_by(|([a, ..], one), ([b, ..], other)| a.total_cmp(b).then(one.mean_ms.total_cmp(&other.mean_ms)));
                 points.dedup_by_key(|([x, ..], _)| *x);
                 if !points.is_empty() {
-                    let note = |run: &Measured| self.axes.best.and_then(|name| self.methods[run.method].parameters().get(name)).unwrap_or_default();
+                    let note =
+                        |run: &Measured| self.axes.best.as_ref().and_then(|name| self.methods[run.method].parameters().get(name)).unwrap_or_default();
                     curves.push(Curve {
                         series,
                         dashed,
@@ -333,7 +330,7 @@ impl Figure {
 
     /// The places that a publication names in a panel; none where sizes or data are others.
     fn stated_in(&self, panel: Panel) -> Vec<[f64; 2]> {
-        let all = self.stated.iter().flat_map(|stated| stated.at).filter(|_| self.is_as_published);
+        let all = self.stated.iter().flat_map(|stated| &stated.at).filter(|_| self.is_as_published);
         all.filter(|(of, ..)| *of == panel).map(|&(_, x, y)| [x, y]).collect()
     }
 
@@ -344,7 +341,7 @@ impl Figure {
 }
 
 fn named(size: Size, value: u64) -> String {
-    format!("{} = {}", size.name(), axis::label(value as f64))
+    format!("{} = {}", size.name(), draw::label(value as f64))
 }
 
 /// Where the points come from; a generator's sizes stand elsewhere.
@@ -359,3 +356,86 @@ fn data(source: &Source) -> String {
 
 #[cfg(test)]
 mod tests;
+
+/// The names of lines.
+#[derive(Debug, Default, PartialEq)]
+pub struct Lines {
+    /// Each once, in the order of methods; empty for the only one where sizes tell lines apart.
+    pub names: Vec<String>,
+    /// The name of each method, as a place in `names`.
+    pub of_method: Vec<usize>,
+    /// What is said of all methods at once.
+    pub common: Vec<String>,
+}
+
+impl Lines {
+    /// Lines of a preset's figure: methods that differ in what stands on the x axis, or in the parameter whose best value counts, are one, and
+    /// what all have in common is not repeated. Without axes, a line for each method, by its full name.
+    pub fn of(methods: &[EngineChoice], axes: Option<&Axes>) -> Self {
+        let Some(axes) = axes else {
+            return Self { names: methods.iter().map(ToString::to_string).collect(), of_method: (0..methods.len()).collect(), common: Vec::new() };
+        };
+        let shared: Vec<(String, String)> = methods.first().map_or_else(Vec::new, |first| {
+            let by_all = |(name, value): &(&str, &str)| methods.iter().all(|method| method.parameters().get(name) == Some(value));
+            first.parameters().iter().filter(by_all).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+        });
+        let x = if let Against::Parameter { name, .. } = &axes.x { Some(name.as_str()) } else { None };
+        let name_of = |choice: &EngineChoice| {
+            let EngineChoice::Named(Method { engine, parameters }) = choice else { return choice.to_string() };
+            let mut method = Method { engine: *engine, parameters: parameters.clone() };
+            let best = axes.best.as_deref().filter(|name| parameters.get(name).is_some());
+            for name in shared.iter().map(|(name, _)| name.as_str()).chain(x).chain(best) {
+                method.parameters.unset(name);
+            }
+            best.map_or_else(|| method.to_string(), |best| format!("{method}, best {best}"))
+        };
+        let mut lines = Self::default();
+        for name in methods.iter().map(name_of) {
+            let at = lines.names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                lines.names.push(name);
+                lines.names.len() - 1
+            });
+            lines.of_method.push(at);
+        }
+        if let ([name], Some(_)) = (&mut lines.names[..], axes.curve) {
+            lines.common.push(std::mem::take(name));
+        }
+        lines.common.extend(shared.into_iter().map(|(name, value)| format!("{name}={value}")));
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests_of_lines {
+    use super::*;
+    use crate::run::sweep::Size;
+
+    fn lines(methods: &str, axes: Option<Axes>) -> Lines {
+        Lines::of(&EngineChoice::list(methods).unwrap(), axes.as_ref())
+    }
+
+    const AXES: Axes = Axes { x: Against::Size(Size::K), curve: None, panel: None, best: None };
+
+    #[test]
+    fn what_all_have_in_common_is_said_once() {
+        let found = lines("bits:slots=ballot,timed=selection,warp-select:timed=selection", Some(AXES));
+        assert_eq!((found.names, found.common), (vec!["bits:slots=ballot".to_owned(), "warp-select".to_owned()], vec!["timed=selection".to_owned()]));
+        let found = lines("bits:timed=selection", None);
+        assert_eq!((found.names, found.common), (vec!["bits:timed=selection".to_owned()], vec![]), "a sweep of its own");
+    }
+
+    #[test]
+    fn values_of_which_the_best_counts_are_a_line_beside_the_default() {
+        let found = lines("warp-select:queue=2|3,bits,warp-select", Some(Axes { best: Some("queue".to_owned()), ..AXES }));
+        assert_eq!(found.names, ["warp-select, best queue", "bits", "warp-select"]);
+        assert_eq!(found.of_method, [0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn values_on_the_axis_are_a_line_that_sizes_tell_from_others() {
+        let x = Against::Parameter { name: "parts".to_owned(), about: String::new() };
+        let found = lines("bits:parts=1|2|4,timed=selection", Some(Axes { x, curve: Some(Size::K), ..AXES }));
+        assert_eq!((found.names, found.of_method), (vec![String::new()], vec![0, 0, 0]));
+        assert_eq!(found.common, ["bits", "timed=selection"]);
+    }
+}

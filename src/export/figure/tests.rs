@@ -4,7 +4,7 @@ use crate::progress::Silent;
 use crate::run::{Engines, QuerySpec, RunSpec, presets};
 
 /// A figure of runs on this processor.
-fn figure(sweep: &Sweep, preset: Option<&Preset>) -> Figure {
+fn figure(sweep: &Sweep, preset: Option<&'static Preset>) -> Figure {
     let mut figure = Figure::new(sweep, preset).unwrap();
     sweep
         .run(&mut Engines::default(), &Silent, |row| {

@@ -3,23 +3,22 @@
 //! Columns are typed, so that numbers are written without conversion. Infinity is `inf` in text; missing values are empty in
 //! text, null in Parquet and Arrow and NaN in `.npz`.
 
-mod appender;
 mod arrow;
-mod cells;
-mod columns;
 mod parquet;
-mod text;
 
 use std::borrow::Cow;
+use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-pub use appender::Appender;
-pub use cells::{Cell, Cells};
-
+use super::numpy::Npz;
 use super::{ExportError, write};
+use crate::printable::cell;
 use crate::progress::Progress;
+use crate::text::Exact;
+use arrow::Arrow;
+use parquet::Parquet;
 
 /// A table format, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +148,7 @@ impl<'a> Table<'a> {
     }
 
     fn text(&self, delimiter: u8, out: impl Write) -> io::Result<()> {
-        let mut text = text::Text::new(delimiter, out);
+        let mut text = Text::new(delimiter, out);
         text.append(self)?;
         text.finish()
     }
@@ -174,7 +173,7 @@ impl<'a> Table<'a> {
             TableFormat::Tsv => self.text(b'\t', out),
             TableFormat::Parquet => self.appended(Appender::parquet(out)),
             TableFormat::Arrow => self.appended(Appender::arrow_file(out)),
-            TableFormat::Npz => columns::write(self, out),
+            TableFormat::Npz => write_npz(self, out),
         }
     }
 
@@ -201,3 +200,203 @@ impl<'a> Table<'a> {
 
 #[cfg(test)]
 mod tests;
+
+/// The value in a row, `None` if missing.
+pub type Of<'a, T> = Box<dyn Fn(usize) -> Option<T> + 'a>;
+
+/// The values of a column, by type.
+pub enum Cells<'a> {
+    U32(Of<'a, u32>),
+    U64(Of<'a, u64>),
+    I64(Of<'a, i64>),
+    F32(Of<'a, f32>),
+    F64(Of<'a, f64>),
+    Text(Of<'a, Cow<'a, str>>),
+}
+
+/// A type of value that a table can contain.
+pub trait Cell<'a>: Sized {
+    /// Builds a column of such values; the flag says whether some may be missing.
+    fn cells(of: impl Fn(usize) -> Self + 'a) -> (Cells<'a>, bool);
+}
+
+macro_rules! cell {
+    ($type:ty, $kind:ident) => {
+        impl<'a> Cell<'a> for $type {
+            fn cells(of: impl Fn(usize) -> Self + 'a) -> (Cells<'a>, bool) {
+                (Cells::$kind(Box::new(move |row| Some(of(row).into()))), false)
+            }
+        }
+
+        impl<'a> Cell<'a> for Option<$type> {
+            fn cells(of: impl Fn(usize) -> Self + 'a) -> (Cells<'a>, bool) {
+                (Cells::$kind(Box::new(move |row| of(row).map(Into::into))), true)
+            }
+        }
+    };
+}
+cell!(u32, U32);
+cell!(u64, U64);
+cell!(i64, I64);
+cell!(f32, F32);
+cell!(f64, F64);
+cell!(&'a str, Text);
+cell!(String, Text);
+
+/// Writes tables of the same columns as one, each when it is there.
+pub struct Appender<W: Write + Send>(Format<W>);
+
+enum Format<W: Write + Send> {
+    Text(Box<Text<W>>),
+    Parquet(Box<Parquet<W>>),
+    Arrow(Box<Arrow<W>>),
+}
+
+impl<W: Write + Send> Appender<W> {
+    /// Comma-separated text.
+    pub fn csv(out: W) -> Self {
+        Self(Format::Text(Box::new(Text::new(b',', out))))
+    }
+
+    /// Tab-separated text.
+    pub fn tsv(out: W) -> Self {
+        Self(Format::Text(Box::new(Text::new(b'\t', out))))
+    }
+
+    /// Parquet, with row groups of each table's own.
+    pub fn parquet(out: W) -> Self {
+        Self(Format::Parquet(Box::new(Parquet::new(out))))
+    }
+
+    /// An Arrow IPC stream, which is read while it is written; a batch has rows of one table only.
+    pub fn arrow_stream(out: W) -> Self {
+        Self(Format::Arrow(Box::new(Arrow::stream(out))))
+    }
+
+    /// An Arrow IPC file: the same with a list of its batches at the end.
+    pub fn arrow_file(out: W) -> Self {
+        Self(Format::Arrow(Box::new(Arrow::file(out))))
+    }
+
+    /// Writes the rows of a table, which has the columns of those before.
+    ///
+    /// # Errors
+    /// I/O errors of the writer.
+    pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
+        match &mut self.0 {
+            Format::Text(text) => text.append(table),
+            Format::Parquet(parquet) => parquet.append(table),
+            Format::Arrow(arrow) => arrow.append(table),
+        }
+    }
+
+    /// Writes what is still to be written.
+    ///
+    /// # Errors
+    /// I/O errors of the writer.
+    pub fn finish(self) -> io::Result<()> {
+        match self.0 {
+            Format::Text(text) => text.finish(),
+            Format::Parquet(parquet) => parquet.finish(),
+            Format::Arrow(arrow) => arrow.finish(),
+        }
+    }
+}
+
+/// Rows between two looks at whether to go on.
+const TOLD: usize = 1 << 12;
+
+/// Writes tables of the same columns below one another, a line per row, under one header; missing values are empty. Text that a
+/// spreadsheet would take for a formula gets a `'`.
+pub(super) struct Text<W: Write> {
+    writer: csv::Writer<W>,
+    headed: bool,
+}
+
+impl<W: Write> Text<W> {
+    pub fn new(delimiter: u8, out: W) -> Self {
+        Self { writer: csv::WriterBuilder::new().delimiter(delimiter).from_writer(out), headed: false }
+    }
+
+    pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
+        self.rows(table).map_err(plain)
+    }
+
+    fn rows(&mut self, table: &Table<'_>) -> csv::Result<()> {
+        let writer = &mut self.writer;
+        if !std::mem::replace(&mut self.headed, true) {
+            for column in &table.columns {
+                writer.write_field(cell(&column.name).as_bytes()).map_err(plain)?;
+            }
+            writer.write_record(None::<&[u8]>).map_err(plain)?;
+        }
+        let mut field = String::new();
+        let shown = |field: &mut String, value: Option<&dyn Display>| {
+            field.clear();
+            if let Some(value) = value {
+                // Writing to a string cannot fail.
+                let _ = write!(field, "{value}");
+            }
+        };
+        for row in 0..table.rows {
+            if row.is_multiple_of(TOLD) {
+                table.tell(row * table.columns.len())?;
+            }
+            for column in &table.columns {
+                match &column.cells {
+                    Cells::U32(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
+                    Cells::U64(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
+                    Cells::I64(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
+                    Cells::F32(of) => shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display)),
+                    Cells::F64(of) => shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display)),
+                    Cells::Text(of) => shown(&mut field, of(row).as_deref().map(cell).as_ref().map(|value| value as &dyn Display)),
+                }
+                writer.write_field(field.as_bytes()).map_err(plain)?;
+            }
+            writer.write_record(None::<&[u8]>).map_err(plain)?;
+        }
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// The system's own error where there is one: of a pipe that nobody reads any more.
+fn plain(why: csv::Error) -> io::Error {
+    let shown = why.to_string();
+    match why.into_kind() {
+        csv::ErrorKind::Io(why) => why,
+        _ => io::Error::other(shown),
+    }
+}
+
+/// `.npz`: one array per column. Integer columns with missing values become f64, with NaN.
+fn write_npz(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
+    let mut npz = Npz::new(out);
+    let rows = || 0..table.rows;
+    for (at, (column, name)) in table.columns.iter().zip(table.unique_names()).enumerate() {
+        table.tell(at * table.rows)?;
+        let name = name.as_str();
+        let float = |value: Option<f64>| value.unwrap_or(f64::NAN).to_le_bytes();
+        match &column.cells {
+            Cells::U32(of) if column.optional => npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row).map(f64::from))))?,
+            Cells::U64(of) if column.optional => npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row).map(|value| value as f64))))?,
+            Cells::I64(of) if column.optional => npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row).map(|value| value as f64))))?,
+            Cells::U32(of) => npz.column(name, "<u4", table.rows, rows().map(|row| of(row).unwrap_or_default().to_le_bytes()))?,
+            Cells::U64(of) => npz.column(name, "<u8", table.rows, rows().map(|row| of(row).unwrap_or_default().to_le_bytes()))?,
+            Cells::I64(of) => npz.column(name, "<i8", table.rows, rows().map(|row| of(row).unwrap_or_default().to_le_bytes()))?,
+            Cells::F32(of) => npz.column(name, "<f4", table.rows, rows().map(|row| of(row).unwrap_or(f32::NAN).to_le_bytes()))?,
+            Cells::F64(of) => npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row))))?,
+            Cells::Text(of) => {
+                // NumPy strings have a fixed length, in UTF-32.
+                let length = rows().map(|row| of(row).map_or(0, |text| text.chars().count())).max().unwrap_or(0).max(1);
+                let padded = |row: usize| of(row).unwrap_or_default().chars().chain(std::iter::repeat('\0')).take(length).collect::<Vec<_>>();
+                let letters = rows().flat_map(padded).map(|letter| u32::from(letter).to_le_bytes());
+                npz.column(name, &format!("<U{length}"), table.rows, letters)?;
+            }
+        }
+    }
+    npz.finish()
+}

@@ -11,21 +11,13 @@
 //! | [`nearby`] | all rows within a distance of a query |
 //! | [`Standing`] | why a row is, or is not, among the neighbours of a query |
 
-mod nearby;
-mod roofline;
-mod standing;
-mod theory;
-mod verdict;
-mod walk;
+mod query;
+mod times;
 
 use std::sync::Arc;
 
-pub use nearby::nearby;
-pub use roofline::{Limit, Roofline};
-pub use standing::{Standing, standing};
-pub use theory::TheoryCurve;
-pub use verdict::{outlook, where_time_goes};
-pub use walk::walk;
+pub use query::{Standing, TheoryCurve, nearby, standing, walk};
+pub use times::{Limit, Roofline, outlook, where_time_goes};
 
 use super::problem::{build_problem, build_problem_over};
 use super::{QuerySpec, Resident, RunError, RunRecord, Timeline};

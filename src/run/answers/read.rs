@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cloud::formats::{self, Entry, FormatError};
-use crate::cloud::{Column, ColumnChoice, Coordinates};
+use crate::cloud::{Column, ColumnChoice, Coordinates, Values};
 use crate::progress::Progress;
 use crate::run::SomeRun;
 use crate::text::count;
@@ -20,29 +20,58 @@ const LONG: [&str; 3] = ["query", "rank", "index"];
 pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinates), FormatError> {
     let mut from = path.to_owned();
     if formats::file_of(path) == *path {
-        let parts = formats::parts(path, progress)?;
-        let has = |name: &str| parts.iter().any(|part: &Entry| part.unread.is_none() && part.name == name);
-        if let Some(name) = MATRICES.into_iter().find(|name| has(name)) {
+        let parts = Parts::of(path, progress)?;
+        if let Some(name) = MATRICES.into_iter().find(|name| parts.has(name)) {
             from = formats::path_of(path, name);
-        } else if has(LONG[1]) && has(LONG[2]) {
-            let list = |name| formats::read(&formats::path_of(path, name), &ColumnChoice::Default, progress).map(|table| table.values);
-            let query = if has(LONG[0]) { Some(list(LONG[0])?) } else { None };
-            let (rank, index) = (list(LONG[1])?, list(LONG[2])?);
+        } else if parts.has(LONG[1]) && parts.has(LONG[2]) {
+            let query = if parts.has(LONG[0]) { Some(parts.list(LONG[0])?) } else { None };
+            let (rank, index) = (parts.list(LONG[1])?, parts.list(LONG[2])?);
             let entry = |at| [query.as_ref().map_or(0.0, |query| query.get(at)), rank.get(at), index.get(at)];
             let equal = rank.len() == index.len() && query.as_ref().is_none_or(|query| query.len() == rank.len());
             let matrix = if equal { matrix(rank.len(), entry) } else { Err("its columns are not of one length".to_owned()) };
             return finish(path, matrix);
         }
     }
-    if let Some(table) = columns(&from, &LONG, progress)? {
-        return finish(path, matrix(table.rows(), |at| std::array::from_fn(|column| table.values.get(3 * at + column))));
-    }
-    // A pane's export: of one query.
-    if let Some(table) = columns(&from, &LONG[1..], progress)? {
-        return finish(path, matrix(table.rows(), |at| [0.0, table.values.get(2 * at), table.values.get(2 * at + 1)]));
+    if let Some(matrix) = long(&from, LONG[2], progress)? {
+        return finish(path, matrix);
     }
     let table = formats::read(&from, &ColumnChoice::Default, progress)?;
     Ok((from, table))
+}
+
+/// The parts of a file, and what they hold.
+struct Parts<'a> {
+    path: &'a Path,
+    progress: &'a dyn Progress,
+    entries: Vec<Entry>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(path: &'a Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
+        Ok(Self { path, progress, entries: formats::parts(&formats::file_of(path), progress)? })
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.entries.iter().any(|part| part.unread.is_none() && part.name == name)
+    }
+
+    fn read(&self, name: &str) -> Result<Coordinates, FormatError> {
+        formats::read(&formats::path_of(self.path, name), &ColumnChoice::Default, self.progress)
+    }
+
+    fn list(&self, name: &str) -> Result<Values, FormatError> {
+        self.read(name).map(|table| table.values)
+    }
+}
+
+/// What the column `name` of a table with a line for each neighbour has, as a row for each query, where the table has it;
+/// without a column of queries, as in a pane's export, all lines are of one.
+fn long(path: &Path, name: &str, progress: &dyn Progress) -> Result<Option<Result<Coordinates, String>>, FormatError> {
+    if let Some(table) = columns(path, &[LONG[0], LONG[1], name], progress)? {
+        return Ok(Some(matrix(table.rows(), |at| std::array::from_fn(|column| table.values.get(3 * at + column)))));
+    }
+    let table = columns(path, &[LONG[1], name], progress)?;
+    Ok(table.map(|table| matrix(table.rows(), |at| [0.0, table.values.get(2 * at), table.values.get(2 * at + 1)])))
 }
 
 /// What stands in a file of neighbours: its arrays, or the columns of its table.
@@ -62,16 +91,14 @@ const ROWS: [&str; 2] = ["query_rows", "query_row"];
 /// # Errors
 /// As [`read()`]'s.
 pub fn query_rows(path: &Path, progress: &dyn Progress) -> Result<Option<Vec<u64>>, FormatError> {
-    let parts = formats::parts(&formats::file_of(path), progress)?;
-    let has = |name: &str| parts.iter().any(|part: &Entry| part.unread.is_none() && part.name == name);
-    let list = |name| formats::read(&formats::path_of(&formats::file_of(path), name), &ColumnChoice::Default, progress).map(|table| table.values);
-    let of_each = if has(ROWS[0]) {
-        let rows = list(ROWS[0])?;
+    let parts = Parts::of(path, progress)?;
+    let of_each = if parts.has(ROWS[0]) {
+        let rows = parts.list(ROWS[0])?;
         (0..rows.len()).map(|query| [query as f64, rows.get(query)]).collect()
-    } else if has(LONG[0]) && has(ROWS[1]) {
-        let (queries, rows) = (list(LONG[0])?, list(ROWS[1])?);
+    } else if parts.has(LONG[0]) && parts.has(ROWS[1]) {
+        let (queries, rows) = (parts.list(LONG[0])?, parts.list(ROWS[1])?);
         (0..queries.len().min(rows.len())).map(|at| [queries.get(at), rows.get(at)]).collect()
-    } else if parts.is_empty()
+    } else if parts.entries.is_empty()
         && let Some(table) = columns(path, &[LONG[0], ROWS[1]], progress)?
     {
         (0..table.rows()).map(|at| [table.values.get(2 * at), table.values.get(2 * at + 1)]).collect()
@@ -114,21 +141,15 @@ fn distances(path: &Path, progress: &dyn Progress) -> Result<Option<Coordinates>
     if let Some(beside) = beside.map(|(_, ending)| file.with_extension(ending)) {
         return if beside.is_file() { formats::read(&beside, &ColumnChoice::Default, progress).map(Some) } else { Ok(None) };
     }
-    let parts = formats::parts(&file, progress)?;
-    let has = |name: &str| parts.iter().any(|part: &Entry| part.unread.is_none() && part.name == name);
-    if let Some(name) = DISTANCES[0].into_iter().find(|name| has(name)) {
-        return formats::read(&formats::path_of(path, name), &ColumnChoice::Default, progress).map(Some);
+    let parts = Parts::of(path, progress)?;
+    if let Some(name) = DISTANCES[0].into_iter().find(|name| parts.has(name)) {
+        return parts.read(name).map(Some);
     }
-    if !parts.is_empty() {
+    if !parts.entries.is_empty() {
         return Ok(None);
     }
     for name in DISTANCES[1] {
-        let table = match columns(path, &[LONG[0], LONG[1], name], progress)? {
-            Some(table) => Some(matrix(table.rows(), |at| std::array::from_fn(|column| table.values.get(3 * at + column)))),
-            None => columns(path, &[LONG[1], name], progress)?
-                .map(|table| matrix(table.rows(), |at| [0.0, table.values.get(2 * at), table.values.get(2 * at + 1)])),
-        };
-        if let Some(table) = table {
+        if let Some(table) = long(path, name, progress)? {
             return Ok(table.ok());
         }
     }

@@ -105,17 +105,14 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::cloud::{Column, Source, Table};
     use crate::knn::EngineId;
     use crate::knn::inner_product::inner_product;
     use crate::progress::Silent;
-    use crate::run::QuerySpec;
+    use crate::run::{QuerySpec, testing};
 
     fn cloud(dims: usize, n: usize) -> Arc<PointCloud> {
-        let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
-        let values = (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % 40) - 17.0).collect();
-        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
-        Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).unwrap())
+        let value = |at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % 40) - 17.0;
+        testing::cloud(dims, (0..dims * n).map(value).collect())
     }
 
     fn spec(cloud: &PointCloud, k: usize, exclude_self: bool) -> RunSpec {

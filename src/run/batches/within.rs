@@ -302,9 +302,10 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::cloud::{Column, Globe, Order, Source, Table};
+    use crate::cloud::{Globe, Order};
     use crate::knn::{EngineId, Queries, Setup};
     use crate::progress::Silent;
+    use crate::run::testing;
 
     impl Neighborhoods {
         /// Rows and squared distances of a query's neighbours.
@@ -319,9 +320,7 @@ mod tests {
     }
 
     fn problem(names: &[&str], values: Vec<f64>, metric: Metric, exclude_self: bool) -> Problem {
-        let columns = names.iter().map(|name| Column { name: (*name).to_owned() }).collect();
-        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
-        let cloud = Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).unwrap());
+        let cloud = testing::named(names, values);
         let setup = Setup { k: 1, metric, order: Order::Shuffled, seed: 3, exclude_self, drop_zero_rows: false };
         Problem::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), setup).unwrap()
     }

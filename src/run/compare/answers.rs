@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::SavedRun;
-use super::found::Found;
+use super::saved::Found;
 use crate::run::{QuerySpec, RunFile, SomeRun};
 
 /// The counts of a comparison of two runs' neighbours.

@@ -81,17 +81,12 @@ fn median_ms(run: &SavedRun, phase: Phase) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::Verdict;
+    use super::super::saved::saved;
     use super::*;
 
     fn run(engine: &str, rows: &[(&str, f64)]) -> SavedRun {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("timings.csv");
-        let mut text = "engine,phase,repeat,chunk,start_ms,duration_ms\n".to_owned();
-        for (at, (phase, ms)) in rows.iter().enumerate() {
-            text += &format!("{engine},{phase},{at},0,0,{ms}\n");
-        }
-        std::fs::write(&path, text).unwrap();
-        SavedRun::read(&path).unwrap()
+        let row = |(at, (phase, ms)): (usize, &(&str, f64))| format!("{engine},{phase},{at},0,0,{ms}\n");
+        saved(&rows.iter().enumerate().map(row).collect::<String>()).unwrap()
     }
 
     #[test]

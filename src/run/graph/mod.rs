@@ -2,36 +2,22 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `density.rs` | the distance to the k-th neighbour |
-//! | `lof.rs` | the local outlier factor |
-//! | `hubness.rs` | how often a point is a neighbour |
-//! | `lid.rs` | local intrinsic dimension |
+//! | `scores.rs` | a number for each point: density, local outlier factor, hubness, local intrinsic dimension |
 //! | `labels.rs` | the labels of neighbours, and classification by them |
-//! | `duplicates.rs` | groups of points within a distance |
-//! | `components.rs` | components of the mutual graph |
+//! | `groups.rs` | groups of points within a distance, components of the mutual graph, and the disjoint sets of both |
 //! | `links.rs` | edges where either of two points, or each, is among the other's neighbours |
-//! | `overlap.rs` | neighbours that two clouds have in common |
-//! | `leaks.rs` | points of another cloud that are near points of this one |
+//! | `other_cloud.rs` | neighbours that two clouds have in common, and points of another cloud that are near points of this one |
 //! | `summary.rs` | all of that summed up, in a sentence each |
-//! | `forest.rs` | disjoint sets |
 //!
 //! All are functions of a [`KnnGraph`], or of two; nothing here searches. Points are numbered as in the graph, from 0 on;
 //! [`KnnGraph::row`] gives the row of the cloud.
 
-pub mod components;
-pub mod density;
-pub mod duplicates;
-mod forest;
-pub mod hubness;
+pub mod groups;
 pub mod labels;
-pub mod leaks;
-pub mod lid;
 pub mod links;
-pub mod lof;
-pub mod overlap;
+pub mod other_cloud;
+pub mod scores;
 pub mod summary;
-#[cfg(test)]
-mod testing;
 
 use std::borrow::Cow;
 
@@ -175,22 +161,22 @@ fn are_all(rows: &[u32]) -> bool {
 /// What was worked out of a graph: of each point, for what was asked.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
-    /// [`density::k_distances`].
+    /// [`scores::k_distances`].
     pub density: Option<Vec<f64>>,
-    /// [`lof::factors`].
+    /// [`scores::outlier_factors`].
     pub lof: Option<Vec<f64>>,
-    /// [`hubness::occurrences`].
+    /// [`scores::occurrences`].
     pub occurrences: Option<Vec<u32>>,
-    /// [`lid::dimensions`].
+    /// [`scores::dimensions`].
     pub lid: Option<Vec<Option<f64>>>,
     /// [`labels::votes`].
     pub labels: Option<(labels::Labels, Vec<labels::Vote>)>,
-    /// [`duplicates::groups`].
-    pub duplicates: Option<duplicates::Groups>,
-    /// [`overlap::shares`].
+    /// [`groups::duplicates`].
+    pub duplicates: Option<groups::Groups>,
+    /// [`other_cloud::shares`].
     pub overlap: Option<Vec<f64>>,
-    /// [`components::components`].
-    pub components: Option<components::Sets>,
+    /// [`groups::components`].
+    pub components: Option<groups::Sets>,
 }
 
 /// The points with the largest values, the largest first; of equal ones the first.
@@ -203,6 +189,39 @@ pub fn largest(values: &[f64], most: usize) -> Vec<usize> {
     }
     points.sort_unstable_by(order);
     points
+}
+
+/// Graphs for tests.
+#[cfg(test)]
+mod testing {
+    use std::sync::Arc;
+
+    use super::{KnnGraph, RunRecord};
+    use crate::cloud::{PointCloud, Source, load};
+    use crate::progress::Silent;
+    use crate::run::testing::{self, spec};
+    use crate::run::{Engines, RunSpec};
+
+    /// Every row's k nearest others.
+    pub fn neighbours_of(cloud: &Arc<PointCloud>, k: usize) -> RunRecord {
+        let spec = RunSpec { k, exclude_self: true, ..spec() };
+        Engines::default().answer(&spec, cloud, None, &mut |_, _| true).unwrap()
+    }
+
+    /// The same of points on a line.
+    pub fn line(values: &[f64], k: usize) -> RunRecord {
+        neighbours_of(&testing::cloud(1, values.to_vec()), k)
+    }
+
+    /// The same of a generated cloud.
+    pub fn generated(spec: &str, k: usize) -> RunRecord {
+        let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
+        neighbours_of(&Arc::new(load(&source, false, &Silent).unwrap()), k)
+    }
+
+    pub fn graph(record: &RunRecord) -> KnnGraph<'_> {
+        KnnGraph::of_run(record).unwrap()
+    }
 }
 
 #[cfg(test)]

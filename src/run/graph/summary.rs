@@ -2,12 +2,11 @@
 
 use serde::Serialize;
 
-use super::duplicates::Groups;
-use super::forest::Sets;
-use super::hubness::Hubness;
+use super::groups::{Groups, Sets};
 use super::labels::Classified;
-use super::leaks::LeaksFound;
-use super::{KnnGraph, largest, lid};
+use super::other_cloud::LeaksFound;
+use super::scores::Hubness;
+use super::{KnnGraph, largest, scores};
 use crate::cloud::PointCloud;
 use crate::run::stats::Spread;
 use crate::text::{self, Exact};
@@ -119,7 +118,7 @@ impl Lid {
     pub fn of(dimensions: &[Option<f64>]) -> Self {
         Self {
             spread: Spread::of(dimensions.iter().flatten().copied()),
-            all: lid::of_all(dimensions),
+            all: scores::overall_dimension(dimensions),
             undefined: dimensions.iter().filter(|dimension| dimension.is_none()).count() as u64,
         }
     }

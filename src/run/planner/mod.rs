@@ -2,35 +2,30 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `rates.rs` | the rates of an engine on a device: scales of its declared costs, corrections from runs |
-//! | `calibrate.rs` | the short measurement that finds the scales |
-//! | `resident.rs` | which engines have loaded a set of points |
-//! | `store.rs` | the rates on disk, and the peaks of devices |
-//! | `choice.rs` | the rule that picks an engine |
-//! | `plan.rs` | a job's predictions and the choice, as data and in words |
+//! | here | what was learnt: kept in memory, on disk, and with the points that engines have loaded |
+//! | `rates.rs` | the rates of an engine on a device, and the short measurement that finds them |
+//! | `plan.rs` | a job's predictions, the rule that picks an engine, and the choice as data and in words |
 //!
 //! An engine declares its costs ([`crate::knn::Descriptor::cost`]) at rates measured on one machine, which are used until better
 //! ones are known. Nothing here makes a run fail: rates that cannot be read, written or measured are ignored.
 
-mod calibrate;
-mod choice;
 mod plan;
 mod rates;
-mod resident;
-mod store;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-pub use plan::{Candidate, Job, Plan, Purpose, about, engines};
-pub use rates::Forecast;
-pub(super) use resident::{is_taken_in, release_made, taken_in, waited, waited_ms};
+use serde::{Deserialize, Serialize};
 
 use super::{Phase, RunRecord};
 use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, Peaks, Shape, Stage};
+use crate::files;
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Peaks, Points, Shape, Stage};
+pub use plan::{Candidate, Job, Plan, Purpose, about, engines};
+pub use rates::Forecast;
 use rates::Rates;
-use store::Known;
 
 /// The rates of engines on devices, as measured and corrected so far. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -45,13 +40,13 @@ impl Planner {
     /// unoptimised program are of no use to the next start.
     pub fn shared() -> Self {
         static SHARED: OnceLock<Planner> = OnceLock::new();
-        let file = store::path().filter(|_| !cfg!(debug_assertions));
+        let file = path().filter(|_| !cfg!(debug_assertions));
         SHARED.get_or_init(|| file.map_or_else(Self::default, Self::at)).clone()
     }
 
     /// A planner that is saved in a file, which need not exist yet.
     pub fn at(file: PathBuf) -> Self {
-        Self { known: Arc::new(Mutex::new(store::read(&file))), file: Some(file) }
+        Self { known: Arc::new(Mutex::new(read(&file))), file: Some(file) }
     }
 
     /// Predicts an engine's times for a problem, at its built-in rates if it has none for the device.
@@ -82,7 +77,7 @@ impl Planner {
     /// # Errors
     /// The engine's, except refusals ([`EngineError::is_refusal`]).
     pub fn calibrate(&self, engine: &mut dyn Engine, device: &DeviceInfo, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
-        let (descriptor, trials) = (engine.descriptor(), calibrate::measure(engine, go_on)?);
+        let (descriptor, trials) = (engine.descriptor(), rates::measure(engine, go_on)?);
         if !trials.is_empty() {
             self.change(|known| {
                 let rates = known.rates.entry(key(descriptor, device)).or_default();
@@ -131,7 +126,7 @@ impl Planner {
         drop(known);
         if let Some(file) = self.file.as_ref().filter(|_| after != before) {
             // Failing to save only makes the next start's predictions worse.
-            let _ = store::write(file, &after);
+            let _ = write(file, &after);
         }
     }
 
@@ -166,3 +161,82 @@ fn details(device: &DeviceInfo, names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests;
+
+struct TakenIn(Vec<EngineId>);
+
+/// Whether an engine has loaded the points on a device.
+pub fn is_taken_in(points: &Points, engine: EngineId, device: DeviceId) -> bool {
+    points.cache().get(device, |taken: &TakenIn| taken.0.contains(&engine)).is_some()
+}
+
+/// Records that an engine has loaded the points on a device.
+pub fn taken_in(points: &Points, engine: EngineId, device: DeviceId) {
+    let mut engines = points.cache().get(device, |_: &TakenIn| true).map_or_else(Vec::new, |taken| taken.0.clone());
+    if !engines.contains(&engine) {
+        engines.push(engine);
+        points.cache().insert(device, Arc::new(TakenIn(engines)));
+    }
+}
+
+/// Milliseconds that single queries were waited for.
+struct Waited(f64);
+
+/// How long single queries of these points were searched so far, one after the other, in milliseconds.
+pub fn waited_ms(points: &Points) -> f64 {
+    points.cache().get(DeviceId::Cpu, |_: &Waited| true).map_or(0.0, |waited| waited.0)
+}
+
+/// Drops what was made of the points, and how long they were waited for with it; says whether anything was made.
+pub fn release_made(points: &Points) -> bool {
+    points.cache().remove::<Waited>(DeviceId::Cpu);
+    points.cache().clear()
+}
+
+/// Adds the milliseconds of another.
+pub fn waited(points: &Points, ms: f64) {
+    points.cache().insert(DeviceId::Cpu, Arc::new(Waited(waited_ms(points) + ms)));
+}
+
+/// The largest file that is read; anything larger was not written by this module.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// The content of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Known {
+    /// Version of the program that measured the rates: the kernels of another version may be faster.
+    version: String,
+    /// One entry for each engine on each device.
+    pub rates: BTreeMap<String, Rates>,
+    /// What each device does at most.
+    #[serde(default)]
+    pub peaks: BTreeMap<String, Peaks>,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self { version: env!("CARGO_PKG_VERSION").to_owned(), rates: BTreeMap::new(), peaks: BTreeMap::new() }
+    }
+}
+
+/// Path of the file; `None` if the user has no cache folder.
+pub fn path() -> Option<PathBuf> {
+    Some(directories::ProjectDirs::from("", "", "warpscope")?.cache_dir().join("planner.json"))
+}
+
+/// Reads the file; without any rates if it is missing, damaged or from another version.
+pub fn read(path: &Path) -> Known {
+    let known = files::read_small(path, MOST_BYTES).ok().and_then(|text| serde_json::from_slice::<Known>(&text).ok());
+    let is_sensible = |known: &Known| known.rates.values().all(Rates::are_sensible) && known.peaks.values().all(Peaks::are_sensible);
+    known.filter(|known| known.version == Known::default().version && is_sensible(known)).unwrap_or_default()
+}
+
+/// Replaces the file, for the next start.
+///
+/// # Errors
+/// Those of writing the file.
+pub fn write(path: &Path, known: &Known) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let text = serde_json::to_vec_pretty(known)?;
+    files::write_small(path, |out| out.write_all(&text))
+}

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::choice::{Leeway, Offer, best};
+use super::plan::{Leeway, Offer, best_offer};
 use super::rates::{Forecast, Rates, Trial};
 use super::*;
 use crate::engines::registry;
@@ -244,7 +244,7 @@ proptest! {
     #[test]
     fn the_choice_follows_the_rule(offers in offers(), asked: bool) {
         let leeway = if asked { Leeway::ASK } else { Leeway::MEASURE };
-        let Some(at) = best(&offers, leeway) else {
+        let Some(at) = best_offer(&offers, leeway) else {
             prop_assert!(offers.is_empty());
             return Ok(());
         };
@@ -277,6 +277,6 @@ fn a_pipe_in_place_of_the_rates_is_left_alone() {
     let pipe = folder.path().join("planner.json");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let (done, wait) = crossbeam_channel::bounded(1);
-    let _thread = crate::files::testing::beside(move || done.send((store::read(&pipe), store::write(&pipe, &Known::default()).is_err())));
+    let _thread = crate::files::testing::beside(move || done.send((read(&pipe), write(&pipe, &Known::default()).is_err())));
     assert_eq!(wait.recv_timeout(std::time::Duration::from_secs(10)), Ok((Known::default(), true)));
 }

@@ -1,9 +1,12 @@
-//! Sweeps with a name: those behind the figures of a publication, as rows of a table (`step.rs`, `hanak.rs`).
+//! Sweeps with a name: those behind the figures of a publication, a file each (`step.toml`, `hanak.toml`).
 //!
 //! A preset becomes a [`Sweep`] like any other, so that everything that a sweep can do it can do too.
 
-mod hanak;
-mod step;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use toml::Table;
 
 use super::sweep::{Room, Size, Sweep, Work};
 use super::{EngineChoice, QuerySpec, RunSpec};
@@ -12,53 +15,58 @@ use crate::engines::registry;
 use crate::knn::{DeviceId, DeviceKind, Metric};
 
 /// A sweep with a name.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Preset {
     /// One for each part of a figure that the sweep measures: `step-5a` and `step-5b` are one sweep, and either name means both.
-    pub names: &'static [&'static str],
+    pub names: Vec<String>,
     /// Whose figure it is.
-    pub publication: &'static Publication,
+    pub publication: Publication,
     /// What the figure shows, in one line.
-    pub about: &'static str,
+    pub about: String,
     pub data: Data,
     pub metric: Metric,
     /// Points of a generated cloud; empty where a file has them, or where `work` says how many.
-    pub n: &'static [u64],
+    pub n: Vec<u64>,
     /// In place of `n`.
     pub work: Option<Work>,
     /// Queries; where there is one number and the cloud has fewer rows, all rows.
-    pub q: &'static [u64],
-    pub k: &'static [usize],
+    pub q: Vec<u64>,
+    pub k: Vec<usize>,
     /// In place of `k`: percent of n.
-    pub shares: &'static [u32],
+    #[serde(default)]
+    pub shares: Vec<u32>,
     /// Dimensions of a generated cloud; empty where a file has them.
-    pub d: &'static [u64],
+    pub d: Vec<u64>,
     /// As `--engine` takes them. Speedups are against the first.
-    pub methods: &'static str,
+    pub methods: String,
     /// Untimed repeats, before the [`usual`](super::usual) number of timed ones.
     pub warmup: u32,
-    pub panels: &'static [Panel],
+    pub panels: Vec<Panel>,
     /// How the panels are laid out; `None` draws them against the size that varies.
     pub axes: Option<Axes>,
     /// What the text of the publication says of this figure.
-    pub stated: &'static [Stated],
+    #[serde(default)]
+    pub stated: Vec<Stated>,
 }
 
 /// Who published a figure, for the words around it.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Publication {
     /// Above the list of its presets: `STEP (Wang and Ino 2025)`.
-    pub title: &'static str,
+    pub title: String,
     /// `the paper (Wang and Ino 2025)`.
-    pub who: &'static str,
+    pub who: String,
     /// In the legend: `the paper (RTX 3070)`.
-    pub short: &'static str,
+    pub short: String,
     /// What it measured on.
-    pub device: &'static str,
+    pub device: String,
 }
 
 /// What a figure is drawn against, beside its methods.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Axes {
     pub x: Against,
     /// A size of which each value has a line of its own.
@@ -66,39 +74,42 @@ pub struct Axes {
     /// A size of which each value has a panel of its own.
     pub panel: Option<Size>,
     /// A parameter of methods of which the fastest value counts, at each place anew.
-    pub best: Option<&'static str>,
+    pub best: Option<String>,
 }
 
 /// What stands on an x axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Against {
     Size(Size),
     /// k in percent of n.
     Share,
     /// A parameter of the methods.
     Parameter {
-        name: &'static str,
+        name: String,
         /// What it is a number of.
-        about: &'static str,
+        about: String,
     },
 }
 
 /// Where a preset's points come from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Data {
     /// A generator's spec without n and d.
-    Generated(&'static str),
+    Generated(String),
     /// A file that the user has to name.
     File {
         /// What the publication used.
-        published: &'static str,
+        published: String,
         /// What is alike and easy to get.
-        instead: &'static str,
+        instead: String,
     },
 }
 
 /// What a part of a figure draws.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Panel {
     /// Median search time in milliseconds, without the index.
     Time,
@@ -118,12 +129,14 @@ pub enum Panel {
 }
 
 /// A sentence of a publication about a figure.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stated {
     /// What it says, in our words.
-    pub says: &'static str,
+    pub says: String,
     /// The places in the figure that it names, if it does: x and y in the panel's units.
-    pub at: &'static [(Panel, f64, f64)],
+    #[serde(default)]
+    pub at: Vec<(Panel, f64, f64)>,
 }
 
 /// Why a preset is no sweep.
@@ -139,25 +152,52 @@ pub enum PresetError {
     #[error("{name} needs --input FILE: the publication used {published}; {instead} can stand in for it")]
     Input {
         /// The first name of the preset.
-        name: &'static str,
+        name: String,
         /// What the publication used.
-        published: &'static str,
+        published: String,
         /// What is alike.
-        instead: &'static str,
+        instead: String,
     },
     /// A row of the table names an engine or parameter that is not there.
     #[error("{name}: {why}")]
     Method {
         /// The first name of the preset.
-        name: &'static str,
+        name: String,
         /// The parser's sentence.
         why: String,
     },
 }
 
+/// The figures of a publication. What one does not say is as in its base, if it names one, or else as in the default.
+#[derive(Deserialize)]
+struct Figures {
+    default: Table,
+    base: HashMap<String, Table>,
+    preset: Vec<Table>,
+}
+
+impl Figures {
+    fn presets(mut self) -> Result<Vec<Preset>, toml::de::Error> {
+        let mut whole = |mut preset: Table| {
+            let mut all = self.default.clone();
+            if let Some(base) = preset.remove("base").and_then(|name| self.base.get(name.as_str()?)) {
+                all.extend(base.clone());
+            }
+            all.extend(preset);
+            all.try_into()
+        };
+        std::mem::take(&mut self.preset).into_iter().map(&mut whole).collect()
+    }
+}
+
 /// All presets, in listing order.
 pub fn all() -> impl Iterator<Item = &'static Preset> {
-    step::PRESETS.iter().chain(&hanak::PRESETS)
+    static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
+        let of_file = |text: &str| toml::from_str::<Figures>(text).and_then(Figures::presets);
+        let files = [include_str!("step.toml"), include_str!("hanak.toml")].map(of_file);
+        files.into_iter().flat_map(|presets| presets.expect("a file of presets that tests read is whole")).collect()
+    });
+    PRESETS.iter()
 }
 
 /// The preset of a name.
@@ -165,27 +205,32 @@ pub fn all() -> impl Iterator<Item = &'static Preset> {
 /// # Errors
 /// [`PresetError::Unknown`].
 pub fn find(name: &str) -> Result<&'static Preset, PresetError> {
-    all().find(|preset| preset.names.contains(&name)).ok_or_else(|| PresetError::Unknown { name: name.to_owned() })
+    all().find(|preset| preset.names.iter().any(|known| known == name)).ok_or_else(|| PresetError::Unknown { name: name.to_owned() })
 }
 
 impl Preset {
+    /// The first name.
+    pub fn name(&self) -> String {
+        self.names.first().cloned().unwrap_or_default()
+    }
+
     /// The sweep that it stands for, over its own cloud drawn with `seed`, or over `source`. A file brings its own n and d.
     ///
     /// # Errors
     /// [`PresetError`], except for an unknown name.
     pub fn sweep(&self, source: Option<Source>, seed: u64) -> Result<Sweep, PresetError> {
-        let name = self.names.first().copied().unwrap_or_default();
-        let data = match (source, self.data) {
+        let name = self.name();
+        let data = match (source, self.data.clone()) {
             (Some(source), _) => source,
-            (None, Data::Generated(spec)) => Source::Generate { spec: spec.to_owned(), seed },
+            (None, Data::Generated(spec)) => Source::Generate { spec, seed },
             (None, Data::File { published, instead }) => return Err(PresetError::Input { name, published, instead }),
         };
         let is_generated = matches!(data, Source::Generate { .. });
         let of_cloud = |list: &[u64]| if is_generated { list.to_vec() } else { Vec::new() };
         // One number of queries is the base's: a smaller cloud, of fewer points or another file, then answers for all its rows.
-        let (queries, q) = match self.q {
-            [one] => (QuerySpec::Count(*one), Vec::new()),
-            several => (QuerySpec::All, several.iter().copied().map(QuerySpec::Count).collect()),
+        let (queries, q) = match self.q[..] {
+            [one] => (QuerySpec::Count(one), Vec::new()),
+            _ => (QuerySpec::All, self.q.iter().copied().map(QuerySpec::Count).collect()),
         };
         let base = RunSpec {
             metric: self.metric,
@@ -195,10 +240,10 @@ impl Preset {
             drop_nonfinite: self.metric.is_of_directions(),
             ..RunSpec::new(data, queries, self.k.first().copied().unwrap_or(1))
         };
-        let engines = EngineChoice::list(self.methods).map_err(|why| PresetError::Method { name, why })?;
-        let (k, shares) = (self.k.to_vec(), self.shares.to_vec());
+        let engines = EngineChoice::list(&self.methods).map_err(|why| PresetError::Method { name, why })?;
+        let (k, shares) = (self.k.clone(), self.shares.clone());
         let work = self.work.filter(|_| is_generated);
-        Ok(Sweep { n: of_cloud(self.n), work, q, k, shares, d: of_cloud(self.d), engines, leaves_out: true, ..Sweep::new(base) })
+        Ok(Sweep { n: of_cloud(&self.n), work, q, k, shares, d: of_cloud(&self.d), engines, leaves_out: true, ..Sweep::new(base) })
     }
 
     /// Whether a sweep has the sizes and the data of the publication, so that its numbers belong beside the measured ones. With a

@@ -8,7 +8,7 @@ fn file() -> Source {
 
 #[test]
 fn names_are_found_and_used_once() {
-    let names: Vec<&str> = all().flat_map(|preset| preset.names).copied().collect();
+    let names: Vec<&String> = all().flat_map(|preset| &preset.names).collect();
     for (at, name) in names.iter().enumerate() {
         assert!(find(name).unwrap().names.contains(name));
         assert!(!names[..at].contains(name) && *name != "list", "{name}");
@@ -26,7 +26,7 @@ fn names_are_found_and_used_once() {
 #[test]
 fn every_row_is_a_sweep_that_can_be_run() {
     for preset in all() {
-        let name = preset.names[0];
+        let name = &preset.names[0];
         let source = if matches!(preset.data, Data::File { .. }) { Some(file()) } else { None };
         let sweep = preset.sweep(source, 0).unwrap();
         sweep.check().unwrap_or_else(|why| panic!("{name}: {why}"));
@@ -42,7 +42,7 @@ fn every_row_is_a_sweep_that_can_be_run() {
                 assert!((1..=value("n")).contains(&q), "{name}: {q} rows are drawn of {cloud}");
             }
         }
-        let marks = preset.stated.iter().flat_map(|stated| stated.at);
+        let marks = preset.stated.iter().flat_map(|stated| &stated.at);
         let x = sweep.varied().map_or_else(Vec::new, |size| sweep.values(size));
         for (panel, at, y) in marks {
             assert!(preset.panels.contains(panel) && x.contains(&Some(*at as u64)) && *y > 0.0, "{name}: {at}, {y}");
@@ -63,7 +63,7 @@ fn sizes(preset: &str) -> Vec<[u64; 3]> {
     let preset = find(preset).unwrap();
     let base = RunSpec::new(Source::Generate { spec: "uniform".to_owned(), seed: 0 }, QuerySpec::Count(preset.q[0]), 1);
     let q = preset.q.iter().copied().map(QuerySpec::Count).collect();
-    let sweep = Sweep { n: preset.n.to_vec(), work: preset.work, q, d: preset.d.to_vec(), ..Sweep::new(base) };
+    let sweep = Sweep { n: preset.n.clone(), work: preset.work, q, d: preset.d.clone(), ..Sweep::new(base) };
     let of = |spec: RunSpec| {
         let (Source::Generate { spec: cloud, .. }, QuerySpec::Count(q)) = (spec.data, spec.queries) else { panic!("{}", preset.about) };
         let cloud = generate::check(&cloud).unwrap();

@@ -36,7 +36,7 @@ element! {
 pub(super) const CHUNK: usize = 1 << 17;
 
 /// The head of an array, version 1.0, as `numpy.save` writes it: the values begin at a multiple of 64 bytes.
-pub(super) fn head(descr: &str, shape: &[usize]) -> Vec<u8> {
+pub fn head(descr: &str, shape: &[usize]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}", sizes.join(", "));
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn the_head_is_as_numpy_writes_it() {
         let bytes = head("<f4", &[1000, 32]);
-        assert_eq!((bytes.len() % 64, &bytes[..8]), (0, &b"\x93NUMPY\x01\x00"[..]));
+        assert_eq!((bytes.len() % 64, &bytes[..8], bytes.last()), (0, &b"\x93NUMPY\x01\x00"[..], Some(&b'\n')));
         assert_eq!(u16::from_le_bytes([bytes[8], bytes[9]]) as usize, bytes.len() - 10);
         assert!(bytes[10..].starts_with(b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 32), }"));
         assert!(head("<u4", &[7])[10..].starts_with(b"{'descr': '<u4', 'fortran_order': False, 'shape': (7,), }"));

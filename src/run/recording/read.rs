@@ -9,11 +9,10 @@ use std::sync::Arc;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::clouds::{is_below, moved};
 use super::manifest::{CloudEntry, FORMAT, Head, Manifest, NAME, RunEntry, of_cloud, of_run};
-use super::names::unique;
 use super::npy::{self, Element};
-use super::whereabouts::{is_below, moved};
-use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, check, restore};
+use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, clouds, manifest, unique};
 use crate::cloud::formats::limits::{DEFLATE, MAX_COPIES, MAX_MANIFEST, MAX_PLACES};
 use crate::cloud::formats::{contained, file_of};
 use crate::cloud::{CloudParts, PointCloud, Source};
@@ -105,7 +104,7 @@ impl<'a> Reader<'a> {
             return Err(self.damaged(NAME, format!("its data files have {copies} bytes, more than {MAX_COPIES}")));
         }
         for (at, entry) in manifest.clouds.iter().enumerate() {
-            check::cloud(entry).map_err(|why| self.damaged(format!("cloud {at}"), why))?;
+            manifest::cloud(entry).map_err(|why| self.damaged(format!("cloud {at}"), why))?;
             let cloud = if points == Points::Restore && entry.points { Some(Arc::new(self.cloud(at, entry)?)) } else { None };
             clouds.push(cloud);
         }
@@ -119,7 +118,7 @@ impl<'a> Reader<'a> {
         self.check_rest()?;
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let whole = manifest.clouds.iter().all(|entry| entry.points);
-        let mut restored = restore::Restored::new(&manifest.clouds, clouds, folder, self.progress);
+        let mut restored = clouds::Restored::new(&manifest.clouds, clouds, folder, self.progress);
         let printable: Vec<String> =
             manifest.runs.iter().map(|entry| entry.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()).collect();
         let names = unique(printable.iter().map(String::as_str));
@@ -205,7 +204,7 @@ impl<'a> Reader<'a> {
 
     fn cloud(&mut self, at: usize, entry: &CloudEntry) -> Result<PointCloud, RecordingError> {
         let file = &entry.cloud;
-        // `check::cloud` has seen that it fits.
+        // `manifest::cloud` has seen that it fits.
         let shape = [file.rows as usize, file.axes.len()];
         let points = self.array(&of_cloud(at, "points"), &shape)?;
         let exact = if entry.exact { Some(self.array(&of_cloud(at, "exact"), &shape)?) } else { None };
@@ -232,7 +231,7 @@ impl<'a> Reader<'a> {
 
     fn run(&mut self, at: usize, entry: &RunEntry, clouds: &[CloudEntry]) -> Result<Run<CloudFile>, RecordingError> {
         let wrong = |reader: &Self, why: String| reader.damaged(format!("run {}", at + 1), why);
-        let (cloud, query_cloud) = check::entry(entry, clouds).map_err(|why| wrong(self, why))?;
+        let (cloud, query_cloud) = manifest::entry(entry, clouds).map_err(|why| wrong(self, why))?;
         let (q, k) = (entry.run.summary.q as usize, entry.run.spec.k);
         let query_rows = self.array(&of_run(at, "query_rows"), &[q])?;
         let indices = self.array(&of_run(at, "neighbors"), &[q, k])?;
@@ -285,7 +284,7 @@ impl<'a> Reader<'a> {
             profile,
             samples,
         };
-        check::run(&run).map_err(|why| wrong(self, why))?;
+        manifest::run(&run).map_err(|why| wrong(self, why))?;
         Ok(run)
     }
 

@@ -1,13 +1,15 @@
+// One file beyond the usual length: all tests write and read back the same few recordings.
+
 use std::io::Cursor;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 
-use super::super::testing::{Plain, Script, cloud, source, spec};
+use super::super::testing::{Plain, Script, cloud, queries_to, spec};
 use super::*;
 use crate::cloud::formats::{self, ColumnData, FormatError};
-use crate::cloud::{Column, ColumnChoice, Order, PointCloud, Source, Table, load};
+use crate::cloud::{ColumnChoice, Order, PointCloud, Source, load};
 use crate::knn::{EngineId, Measured, Metric};
 use crate::progress::{Progress, Silent};
 use crate::run::{QuerySpec, RunRecord, RunSpec, execute};
@@ -78,9 +80,7 @@ proptest! {
         values.truncate(values.len() / dims * dims);
         values[..dims].fill(1.5);
         let data = cloud(dims, values);
-        let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
-        let table = Table { columns, values: (0..5 * dims).map(|at| at as f64 + 0.1).collect() };
-        let queries = Arc::new(PointCloud::from_table(table, source(), Some(&data), false).unwrap());
+        let queries = queries_to(&data, (0..5 * dims).map(|at| at as f64 + 0.1).collect());
         let spec = RunSpec {
             queries: if foreign { QuerySpec::File { path: "queries.csv".into(), columns: Default::default() } } else { QuerySpec::All },
             k,
@@ -105,9 +105,7 @@ proptest! {
 #[test]
 fn a_run_on_the_globe_comes_back_as_it_was() {
     let data = cloud(2, (0..60).flat_map(|at| [f64::from(at) * 6.1 - 180.0, f64::from(at) * 3.0 - 90.0]).collect());
-    let columns = [0, 1].map(|axis| Column { name: format!("c{axis}") }).to_vec();
-    let table = Table { columns, values: vec![179.9, 89.9, -180.0, 0.1] };
-    let queries = Arc::new(PointCloud::from_table(table, source(), Some(&data), false).unwrap());
+    let queries = queries_to(&data, vec![179.9, 89.9, -180.0, 0.1]);
     let asked = RunSpec { metric: Metric::Haversine, ..spec() };
     let of_file = RunSpec { queries: QuerySpec::File { path: "queries.csv".into(), columns: Default::default() }, ..asked.clone() };
     for (spec, queries) in [(asked, None), (of_file, Some(&queries))] {

@@ -9,11 +9,10 @@ use flate2::write::DeflateEncoder;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use super::clouds::places;
 use super::manifest::{CloudEntry, FORMAT, Manifest, NAME, RunEntry, of_cloud, of_run};
-use super::names::unique;
 use super::npy::{self, CHUNK, Element};
-use super::whereabouts::places;
-use super::{Recorded, SCHEMA_VERSION, SESSION};
+use super::{Recorded, SCHEMA_VERSION, SESSION, unique};
 use crate::cloud::PointCloud;
 use crate::cloud::formats::limits::MAX_COPIES;
 use crate::cloud::formats::{file_of, records};

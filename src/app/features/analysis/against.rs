@@ -11,8 +11,7 @@ use crate::app::model::file_name;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
 use crate::progress::{Progress, Stretch};
-use crate::run::graph::leaks::Leaks;
-use crate::run::graph::overlap::{self, OverlapError};
+use crate::run::graph::other_cloud::{self, Leaks, OverlapError};
 use crate::run::graph::{KnnGraph, summary};
 use crate::run::stats::Spread;
 use crate::run::{Engines, QuerySpec, Resident, RunSpec};
@@ -52,14 +51,14 @@ fn overlap(neighbours: &Neighbours, columns: &ColumnChoice, path: &Path, residen
     let source = Source::File { path: path.to_owned(), columns: columns.clone() };
     let job = LoadJob { source, drop_nonfinite: spec.drop_nonfinite, data: None, guesses: true };
     let Opened { cloud: there, left_out, .. } = load(&job, &stretch(progress, 0.0, 0.2))?;
-    overlap::same_rows(neighbours.cloud(), &there).map_err(said)?;
+    other_cloud::same_rows(neighbours.cloud(), &there).map_err(said)?;
     let record = neighbours.find(resident, &stretch(progress, 0.2, 0.55))?;
     let theirs = Question { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
     // Of a cloud that is not shown, nothing is kept.
     let theirs = theirs.answer(&Resident::default(), &stretch(progress, 0.55, 0.9))?;
     let graph = |record| KnnGraph::of_run(record).map_err(|why| Failure::Said(format!("{why}: {}", path.display())));
     let (here, theirs) = (graph(&*record)?, graph(&*theirs)?);
-    let shares = overlap::shares(&here, &theirs, &stretch(progress, 0.9, 1.0)).map_err(said)?;
+    let shares = other_cloud::shares(&here, &theirs, &stretch(progress, 0.9, 1.0)).map_err(said)?;
     let mut values = vec![f64::NAN; record.cloud.len()];
     here.rows().iter().zip(&shares).for_each(|(&row, &share)| values[row as usize] = share);
     let other = file_name(path);

@@ -23,7 +23,7 @@ use crate::progress::Progress;
 use crate::run::Resident;
 use crate::run::graph::labels::{self, Classified, Labels};
 use crate::run::graph::summary::{self, Components, Duplicates, Hubs, Lid, Scores};
-use crate::run::graph::{Analysis, KnnGraph, components, density, duplicates, hubness, lid, lof};
+use crate::run::graph::{Analysis, KnnGraph, groups, scores};
 use crate::text;
 
 /// What is asked for.
@@ -76,12 +76,12 @@ fn analysed(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Resu
     let record = question.answer(resident, progress)?;
     let graph = KnnGraph::of_run(&record).map_err(|why| Failure::Said(why.to_string()))?;
     let mut all = Analysis {
-        density: Some(density::k_distances(&graph, progress)?),
-        lof: Some(lof::factors(&graph, progress)?),
-        occurrences: Some(hubness::occurrences(&graph, progress)?),
-        lid: Some(lid::dimensions(&graph, progress)?),
-        duplicates: Some(duplicates::groups(&graph, *eps, progress)?),
-        components: Some(components::components(&graph, progress)?),
+        density: Some(scores::k_distances(&graph, progress)?),
+        lof: Some(scores::outlier_factors(&graph, progress)?),
+        occurrences: Some(scores::occurrences(&graph, progress)?),
+        lid: Some(scores::dimensions(&graph, progress)?),
+        duplicates: Some(groups::duplicates(&graph, *eps, progress)?),
+        components: Some(groups::components(&graph, progress)?),
         ..Analysis::default()
     };
     let mut unlabelled = None;

@@ -9,9 +9,9 @@ use strum::VariantArray;
 use crate::cloud::PointCloud;
 use crate::export::table::Table;
 use crate::run::RunRecord;
-use crate::run::graph::components::Sets;
+use crate::run::graph::groups::Sets;
 use crate::run::graph::labels::Classified;
-use crate::run::graph::leaks::Leaks;
+use crate::run::graph::other_cloud::Leaks;
 use crate::run::graph::{Analysis, summary};
 use crate::text;
 

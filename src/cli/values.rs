@@ -1,6 +1,8 @@
-//! Takes the name of a metric, and knows what others call it.
+//! Takes the values of flags: whole numbers, which are also written as 1e6 or 1_000_000, engines, and metrics by the names that others
+//! have for them.
 
 use std::ffi::OsStr;
+use std::ops::RangeInclusive;
 
 use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -9,16 +11,99 @@ use clap::{Arg, Command};
 use super::output;
 use super::usage::invalid;
 use crate::cloud::{Axis, Globe, PointCloud, Source};
+use crate::engines::registry;
 use crate::knn::{INNER_PRODUCT, Metric, Ranking};
-use crate::run::Declared;
+use crate::run::{Declared, EngineChoice};
+
+/// A whole number in any of these forms.
+pub fn whole_number(text: &str) -> Option<u64> {
+    let text = text.replace('_', "");
+    if !text.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok().or_else(|| text.parse::<f64>().ok().filter(|value| value.fract() == 0.0 && *value < 1e15).map(|value| value as u64))
+}
+
+/// Takes a whole number, for clap.
+pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let number = whole_number(text).ok_or_else(|| "a whole number is needed, such as 1000 or 1e6".to_owned())?;
+    T::try_from(number).map_err(|_| "it is too large".to_owned())
+}
+
+/// Takes a whole number in a range.
+pub fn whole_in<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number: u64 = whole(text)?;
+        let (least, most) = (range.start(), range.end());
+        match T::try_from(number) {
+            Ok(number_of_type) if range.contains(&number) => Ok(number_of_type),
+            _ if number < *least => Err(format!("it is at least {least}")),
+            _ => Err(format!("it is at most {most}")),
+        }
+    }
+}
+
+/// Takes a number in a range.
+pub fn number_in(range: RangeInclusive<f32>) -> impl Fn(&str) -> Result<f32, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("must be between {} and {}", range.start(), range.end()))
+    }
+}
+
+/// Repeats at most, and warm-ups: more would take days.
+pub const MOST_REPEATS: u64 = 1_000_000;
+
+/// One or more, as 32 bits hold.
+pub fn at_least_one<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    whole_in(1..=u32::MAX.into())(text)
+}
+
+/// Takes engines by a function; shells complete those of this program.
+#[derive(Clone, Copy)]
+pub struct EngineParser<T>(fn(&str) -> Result<T, String>);
+
+/// Takes an engine with its parameters.
+pub fn engine() -> EngineParser<EngineChoice> {
+    EngineParser(str::parse)
+}
+
+/// Takes a list of engines with their parameters, of which each may have alternatives: `cuda:window=8|16,kdtree` are three.
+pub fn engines() -> EngineParser<Vec<EngineChoice>> {
+    EngineParser(EngineChoice::list)
+}
+
+/// Takes what may be an engine of another program.
+pub fn engine_of_any_program() -> EngineParser<String> {
+    EngineParser(|text| Ok(text.to_owned()))
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for EngineParser<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        let text = value.to_str().ok_or_else(|| "it is no text".to_owned());
+        text.and_then(self.0).map_err(|why| invalid(command, argument, value, &why))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let auto = PossibleValue::new("auto").help("The engine that is predicted to be fastest of those that can run");
+        let engines = registry::ENGINES.iter().map(|engine| {
+            let parameters: Vec<&str> = engine.parameters.iter().map(|parameter| parameter.name).collect();
+            let also = if parameters.is_empty() { String::new() } else { format!(" Parameters: {}", parameters.join(", ")) };
+            PossibleValue::new(engine.id.as_str()).help(format!("{}{also}", engine.about))
+        });
+        Some(Box::new(std::iter::once(auto).chain(engines)))
+    }
+}
 
 /// The ranking of a search in a loaded cloud: as given, as its file declares, or by its columns. Notes say what was chosen or assumed.
 ///
 /// # Errors
 /// The file declares the inner product.
-pub fn resolve(gave: Option<Ranking>, cloud: &PointCloud) -> anyhow::Result<Ranking> {
+pub fn ranking_of(gave: Option<Ranking>, cloud: &PointCloud) -> anyhow::Result<Ranking> {
     let axes = cloud.axes();
-    let known = declared(cloud.source(), gave);
+    let known = declared_ranking(cloud.source(), gave);
     match known {
         Some(Ranking::InnerProduct) if gave.is_none() => {
             bail!("the data are declared for inner products, which only `knn` searches; --metric l2 takes distances")
@@ -51,7 +136,7 @@ fn default_metric(axes: &[Axis]) -> Metric {
 }
 
 /// The ranking that a file declares, where the user `gave` none. A note says so.
-pub fn declared(source: &Source, gave: Option<Ranking>) -> Option<Ranking> {
+pub fn declared_ranking(source: &Source, gave: Option<Ranking>) -> Option<Ranking> {
     let (Source::File { path, .. }, None) = (source, gave) else { return gave };
     let declared = Declared::of(path)?;
     if let Some(sentence) = declared.sentence() {
@@ -129,6 +214,35 @@ impl TypedValueParser for Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_have_several_forms() {
+        for (text, number) in [("0", 0), ("1000", 1000), ("1e2", 100), ("1.5e3", 1500), ("1_000_000", 1_000_000), ("18446744073709551615", u64::MAX)]
+        {
+            assert_eq!(whole(text), Ok(number), "{text}");
+        }
+        for text in ["", "-3", "1.5", "1e-2", "many", "1e300", "inf"] {
+            assert!(whole::<u64>(text).is_err(), "{text}");
+        }
+        assert_eq!(whole::<u32>("5e9"), Err("it is too large".to_owned()));
+        assert_eq!(whole::<usize>("few").unwrap_err(), "a whole number is needed, such as 1000 or 1e6");
+    }
+
+    #[test]
+    fn a_number_outside_its_range_is_refused() {
+        let size = number_in(0.1..=100.0);
+        assert_eq!((size("0.1"), size("1e2")), (Ok(0.1), Ok(100.0)));
+        for text in ["0", "-1", "1e30", "nan", "inf", "", "2px"] {
+            assert_eq!(size(text), Err("must be between 0.1 and 100".to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_range_names_the_end_that_is_passed() {
+        let few = whole_in::<u32>(1..=1024);
+        assert_eq!((few("1e3"), few("0"), few("1025")), (Ok(1000), Err("it is at least 1".to_owned()), Err("it is at most 1024".to_owned())));
+        assert_eq!(at_least_one::<u32>("5e9"), Err("it is at most 4294967295".to_owned()));
+    }
 
     #[test]
     fn names_of_other_programs_are_refused_with_ours() {

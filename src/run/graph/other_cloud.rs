@@ -1,7 +1,11 @@
-//! Neighbours that two clouds of the same rows have in common: how alike two embeddings are, row by row.
+//! Another cloud beside this one: neighbours that two clouds of the same rows have in common, which says how alike two embeddings
+//! are, row by row; and rows of another cloud that are near rows of this one, such as test data that training has seen.
+
+use serde::Serialize;
 
 use super::{Cancelled, KnnGraph};
 use crate::cloud::PointCloud;
+use crate::knn::{Metric, NONE, Neighbors};
 use crate::progress::Progress;
 
 /// Why two graphs cannot be compared.
@@ -52,11 +56,52 @@ pub fn shares(a: &KnnGraph<'_>, b: &KnnGraph<'_>, progress: &dyn Progress) -> Re
     a.map(progress, share).map_err(|Cancelled| OverlapError::Cancelled)
 }
 
+/// The nearest row of this cloud to each row of another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leaks {
+    /// The nearest row, and how far away it is.
+    pub nearest: Vec<(u32, f64)>,
+    pub eps: f64,
+}
+
+/// How many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LeaksFound {
+    pub eps: f64,
+    /// Rows of the other cloud.
+    pub rows: u64,
+    /// Rows of the other cloud within `eps` of a row of this one.
+    pub leaks: u64,
+    /// Of these, rows at distance 0.
+    pub equal: u64,
+}
+
+impl Leaks {
+    /// From the neighbours of each of the other cloud's rows, of which the first counts.
+    pub fn of(neighbors: &Neighbors, metric: Metric, eps: f64) -> Self {
+        let nearest = |query| match neighbors.of(query) {
+            ([row, ..], [squared, ..]) if *row != NONE => (*row, metric.distance(*squared)),
+            _ => (NONE, f64::INFINITY),
+        };
+        Self { nearest: (0..neighbors.queries()).map(nearest).collect(), eps }
+    }
+
+    /// Whether a row of the other cloud is near one of this.
+    pub fn is_leak(&self, row: usize) -> bool {
+        self.nearest[row].1 <= self.eps
+    }
+
+    pub fn found(&self) -> LeaksFound {
+        let count = |eps: f64| self.nearest.iter().filter(|(_, distance)| *distance <= eps).count() as u64;
+        LeaksFound { eps: self.eps, rows: self.nearest.len() as u64, leaks: count(self.eps), equal: count(0.0) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{graph, line};
     use super::*;
     use crate::progress::Silent;
+    use crate::run::graph::testing::{graph, line};
 
     #[test]
     fn common_neighbours_are_counted() {
@@ -67,5 +112,13 @@ mod tests {
         assert_eq!(shares(&a, &a).unwrap(), [1.0; 4]);
         let error = shares(&a, &line(&[0.0, 1.0], 2)).unwrap_err().to_string();
         assert_eq!(error, "the clouds are not of the same rows: 4 points here and 2 there");
+    }
+
+    #[test]
+    fn the_nearest_decides() {
+        let neighbors = Neighbors { k: 1, indices: vec![4, 2, 0], squared_distances: vec![0.0, 4.0, 4.5] };
+        let leaks = Leaks::of(&neighbors, Metric::L2, 2.0);
+        assert_eq!([0, 1, 2].map(|row| leaks.is_leak(row)), [true, true, false]);
+        assert_eq!(leaks.found(), LeaksFound { eps: 2.0, rows: 3, leaks: 2, equal: 1 });
     }
 }

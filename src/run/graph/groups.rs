@@ -1,0 +1,176 @@
+//! Groups of points: disjoint sets, the components of the mutual graph, and points within a distance of one another.
+//!
+//! A group of duplicates is a chain: each of its points is within the distance of another one, not of all (single linkage, as
+//! connected components of the ε-neighbourhood graph). A point whose k-th neighbour is still within the distance may have more: its
+//! group is told as open. At distance 0 no group is: equal points come in the order of rows, so that all of them have the first one
+//! among their neighbours.
+
+use rayon::prelude::*;
+
+use super::{Cancelled, KnnGraph};
+use crate::progress::Progress;
+
+pub struct Forest(Vec<u32>);
+
+impl Forest {
+    /// Each point for itself.
+    pub fn new(points: usize) -> Self {
+        Self((0..points as u32).collect())
+    }
+
+    /// The smallest point of a point's set.
+    pub fn root(&mut self, mut point: u32) -> u32 {
+        while self.0[point as usize] != point {
+            let parent = self.0[point as usize];
+            self.0[point as usize] = self.0[parent as usize];
+            point = self.0[point as usize];
+        }
+        point
+    }
+
+    pub fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+
+    /// The sets that at least `least` points are in, numbered by their first points: each point's, and the size of each.
+    pub fn sets(mut self, least: u32) -> Sets {
+        let roots: Vec<u32> = (0..self.0.len() as u32).map(|point| self.root(point)).collect();
+        let mut points = vec![0; roots.len()];
+        roots.iter().for_each(|&root| points[root as usize] += 1);
+        let (mut number, mut sizes) = (vec![None; roots.len()], Vec::new());
+        for (root, &size) in points.iter().enumerate().filter(|&(_, &size)| size >= least) {
+            number[root] = Some(sizes.len() as u32);
+            sizes.push(size);
+        }
+        Sets { of: roots.into_iter().map(|root| number[root as usize]).collect(), sizes }
+    }
+}
+
+/// Points in groups.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sets {
+    /// The group of each point, where it is in one.
+    pub of: Vec<Option<u32>>,
+    /// The points of each group.
+    pub sizes: Vec<u32>,
+}
+
+impl Sets {
+    /// The points of the largest group.
+    pub fn largest(&self) -> u32 {
+        self.sizes.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// Each point's component; one that is nobody's mutual neighbour is a component by itself.
+///
+/// # Errors
+/// [`Cancelled`].
+pub fn components(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Sets, Cancelled> {
+    let mut forest = Forest::new(graph.len());
+    graph.blocks(progress, |block| {
+        let mutual = |point: usize| {
+            let others = graph.of(point).0.iter().copied().filter(move |&other| point < other as usize);
+            others.filter(move |&other| graph.of(other as usize).0.contains(&(point as u32))).map(move |other| (point as u32, other))
+        };
+        let edges: Vec<(u32, u32)> = block.into_par_iter().flat_map_iter(mutual).collect();
+        edges.into_iter().for_each(|(a, b)| forest.join(a, b));
+    })?;
+    Ok(forest.sets(1))
+}
+
+/// Groups of at least two points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Groups {
+    pub sets: Sets,
+    /// Whether a group may be larger, or one with another.
+    pub open: Vec<bool>,
+}
+
+/// The groups of points within `eps` of one another.
+///
+/// # Errors
+/// [`Cancelled`].
+pub fn duplicates(graph: &KnnGraph<'_>, eps: f64, progress: &dyn Progress) -> Result<Groups, Cancelled> {
+    let mut forest = Forest::new(graph.len());
+    let mut full = Vec::new();
+    graph.blocks(progress, |block| {
+        for point in block {
+            let within = graph.distances(point).take_while(|&distance| distance <= eps).count();
+            graph.of(point).0[..within].iter().for_each(|&other| forest.join(point as u32, other));
+            if within == graph.k() && within + 1 < graph.len() && eps > 0.0 {
+                full.push(point);
+            }
+        }
+    })?;
+    let sets = forest.sets(2);
+    let mut open = vec![false; sets.sizes.len()];
+    full.into_iter().filter_map(|point| sets.of[point]).for_each(|group| open[group as usize] = true);
+    Ok(Groups { sets, open })
+}
+
+impl Groups {
+    /// Points that are in groups.
+    pub fn points(&self) -> u64 {
+        self.sets.sizes.iter().map(|&size| u64::from(size)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use crate::run::graph::testing::{graph, line};
+
+    #[test]
+    fn sets_are_numbered_by_their_first_points() {
+        let mut forest = Forest::new(7);
+        [(5, 1), (6, 5), (3, 2), (1, 6)].into_iter().for_each(|(a, b)| forest.join(a, b));
+        assert_eq!(forest.root(6), 1);
+        let sets = forest.sets(2);
+        assert_eq!((sets.of, sets.sizes), (vec![None, Some(0), Some(1), Some(1), None, Some(0), Some(0)], vec![3, 2]));
+        assert_eq!((Forest::new(2).sets(1).sizes, Forest::new(2).sets(2).largest()), (vec![1, 1], 0));
+    }
+
+    #[test]
+    fn both_must_be_near() {
+        // The neighbour of 4 is 2, whose own is 1.
+        let record = line(&[0.0, 1.0, 2.0, 4.0, 20.0, 21.0], 1);
+        let found = components(&graph(&record), &Silent).unwrap();
+        assert_eq!(found.of, [0, 0, 1, 2, 3, 3].map(Some));
+        assert_eq!((found.sizes.as_slice(), found.largest()), (&[2, 1, 1, 2][..], 2));
+        let record = line(&[0.0, 1.0, 2.0, 4.0, 20.0, 21.0], 5);
+        assert_eq!(components(&graph(&record), &Silent).unwrap().sizes, [6]);
+    }
+
+    fn found(values: &[f64], k: usize, eps: f64) -> (Vec<Option<u32>>, Vec<bool>) {
+        let Groups { sets, open } = duplicates(&graph(&line(values, k)), eps, &Silent).unwrap();
+        (sets.of, open)
+    }
+
+    #[test]
+    fn groups_are_chains() {
+        let values = [0.0, 10.0, 1.0, 20.0, 10.5, 2.0];
+        assert_eq!(found(&values, 3, 1.0), (vec![Some(0), Some(1), Some(0), None, Some(1), Some(0)], vec![false, false]));
+        assert_eq!(found(&values, 3, 0.5).0, [None, Some(0), None, None, Some(0), None]);
+        assert!(found(&values, 3, 0.25).1.is_empty());
+    }
+
+    #[test]
+    fn a_group_that_may_be_larger_is_open() {
+        let values = [0.0, 0.1, 0.2, 0.3, 9.0, 9.1];
+        assert_eq!(found(&values, 1, 0.5).1, [true, true], "with one neighbour each nobody can tell");
+        assert_eq!(found(&values, 2, 0.5).1, [true, false]);
+        assert_eq!(found(&values, 4, 0.5).1, [false, false]);
+        // Everybody is there: nobody can be missing.
+        assert_eq!(found(&[0.0, 0.1, 0.2], 2, 0.5).1, [false]);
+    }
+
+    #[test]
+    fn equal_points_are_one_group_however_few_neighbours_were_asked_for() {
+        let values: Vec<f64> = (0..60).map(|i| f64::from(i % 3)).collect();
+        let (of, open) = found(&values, 1, 0.0);
+        assert_eq!((of, open), ((0..60).map(|i| Some(i % 3)).collect(), vec![false; 3]));
+    }
+}

@@ -1,23 +1,24 @@
 //! A picture of the window or a pane that is drawn once more, beside the screen: at any number of pixels a point, or as
 //! SVG. The screen's own picture has only the pixels that the screen has.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use eframe::egui_wgpu::{RenderState, Renderer, RendererOptions, wgpu};
-use egui::Vec2;
-use egui::mutex::RwLock;
-use egui_kittest::Harness;
-use egui_kittest::wgpu::WgpuTestRenderer;
+use egui::{Vec2, mutex::RwLock};
+use egui_kittest::{Harness, wgpu::WgpuTestRenderer};
 
-use crate::app::context::app::App;
-use crate::app::features::export::state::is_svg;
-use crate::app::gpu;
-use crate::app::look::svg;
-use crate::app::look::tokens::Palette;
-use crate::app::model::{Layout, Picture, Session, State};
+use super::app::App;
+use crate::app::{
+    features::export::state::is_svg,
+    gpu,
+    look::{Palette, svg},
+    model::{Layout, Picture, Session, State},
+};
 
 /// Frames until tables and plots have found their widths.
 const FRAMES: usize = 6;
@@ -180,7 +181,10 @@ mod tests {
     use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
 
     use super::*;
-    use crate::app::model::{Look, PaneKind, single_layout};
+    use crate::app::{
+        model::{Look, PaneKind, single_layout},
+        testing::folder,
+    };
 
     /// A screen whose pixels begin with blue, as most do.
     fn blue_first() -> RenderState {
@@ -223,7 +227,7 @@ mod tests {
     #[test]
     fn red_and_blue_are_told_apart_whatever_the_screen_begins_with() {
         crate::app::context::adapter::check_adapter().expect("a graphics adapter");
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let render_state = blue_first();
         let mut session = Session::default();
         session.log.error(crate::app::model::log::About::Other, "cannot read: it is gone: a.csv");

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use egui::Ui;
 
-use crate::app::features::picking::state::beside::Found;
+use super::picking::state::Found;
 use crate::app::model::{Answered, Picked, Roles, Session, Telling};
 use crate::run::RunRecord;
 

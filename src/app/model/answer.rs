@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cloud::PointCloud;
-use crate::knn::NONE;
-use crate::run::RunRecord;
+use crate::{cloud::PointCloud, knn::NONE, run::RunRecord};
 
 /// One query of a record.
 #[derive(Clone, Debug)]

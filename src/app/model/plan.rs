@@ -1,11 +1,14 @@
 //! What the run that is set up should take, by the engine that is chosen and by all others, and one query that is answered at once.
 
+use super::{draft::Draft, session::Session};
 use crate::app::features::contest::state::Longest;
-use crate::app::model::draft::Draft;
-use crate::app::model::session::Session;
-use crate::engines::registry;
-use crate::run::planner::{Candidate, Job, Plan, Planner, Purpose, engines};
-use crate::run::{EngineChoice, QuerySpec, RunSpec};
+use crate::{
+    engines::registry,
+    run::{
+        EngineChoice, QuerySpec, RunSpec,
+        planner::{Candidate, Job, Plan, Planner, Purpose, engines},
+    },
+};
 
 /// The plan of a draft that can be run over the cloud that is loaded, once it is known what can run here: of all its queries where it is to be measured,
 /// else of one.

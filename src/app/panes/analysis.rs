@@ -4,23 +4,31 @@ use std::sync::Arc;
 
 use egui::{Align, ComboBox, Grid, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
 
-use crate::app::features::analysis::label_column;
-use crate::app::features::analysis::state::{Analysed, AnalysisAction, AnalysisKind, AnalysisView};
-use crate::app::features::color::request::column_keys;
-use crate::app::features::color::state::view::{ColorAction, ColorBy};
-use crate::app::features::export::PaneData;
-use crate::app::features::export::state::ExportKind;
-use crate::app::features::selection::state::SelectAction;
-use crate::app::look::widgets::number;
-use crate::app::look::{empty_ui, heading_ui, name_chooser, percent as percent_done};
-use crate::app::model::how::How;
-use crate::app::model::{Action, Activity, PaneKind, Session};
-use crate::app::panes::descriptor::{More, Pane, PaneContext};
-use crate::app::panes::empty::without_cloud;
-use crate::export::graph::GraphForm;
-use crate::run::graph::labels::{Classified, Confusion};
-use crate::run::graph::summary::percent;
-use crate::text;
+use super::empty::{More, Pane, PaneContext, without_cloud};
+use crate::app::{
+    features::{
+        analysis::{
+            label_column,
+            state::{Analysed, AnalysisAction, AnalysisKind, AnalysisView},
+        },
+        color::{
+            column_keys,
+            state::{ColorAction, ColorBy},
+        },
+        export::{PaneData, state::ExportKind},
+        selection::state::SelectAction,
+    },
+    look::{empty_ui, heading_ui, name_chooser, name_widget, number, percent as percent_done},
+    model::{Action, Activity, PaneKind, Session, how::How},
+};
+use crate::{
+    export::graph::GraphForm,
+    run::graph::{
+        labels::{Classified, Confusion},
+        summary::percent,
+    },
+    text,
+};
 
 /// Labels up to which the confusion is shown as a table; of more, the most frequent confusions are listed.
 const MOST_LABELS: usize = 16;
@@ -82,7 +90,7 @@ fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             context.actions.send(AnalysisAction::Start);
         }
         labels_ui(ui, &mut view, session);
-        let label = ui.label(RichText::new("Duplicates within").color(palette.text_weak));
+        let label = ui.label(palette.weak("Duplicates within"));
         let edit = TextEdit::singleline(&mut view.eps).id_salt("eps").desired_width(56.0);
         ui.add(edit)
             .labelled_by(label.id)
@@ -96,7 +104,7 @@ fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 text::count(analysed.record.query_rows.len() as u64, "row", "rows"),
                 analysed.record.spec.k
             );
-            ui.label(RichText::new(of).color(palette.text_weak).small());
+            ui.label(palette.small(of));
         }
     });
     if view != context.state.analysis {
@@ -117,7 +125,7 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         if leaks.clicked() {
             context.actions.send(AnalysisAction::Browse(AnalysisKind::Leaks));
         }
-        let label = ui.label(RichText::new("within").color(palette.text_weak));
+        let label = ui.label(palette.weak("within"));
         let edit = TextEdit::singleline(&mut view.leak_eps).id_salt("leak eps").desired_width(56.0);
         ui.add(edit)
             .labelled_by(label.id)
@@ -221,7 +229,7 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
     let mut pressed: Option<&Confusion> = None;
     if of.labels.len() <= MOST_LABELS {
         Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true).show(ui, |ui| {
-            ui.label(RichText::new(format!("{column} ↓ neighbours →")).color(palette.text_weak));
+            ui.label(palette.weak(format!("{column} ↓ neighbours →")));
             of.labels.iter().for_each(|label| drop(ui.label(RichText::new(label).strong())));
             ui.end_row();
             for (label, name) in of.labels.iter().enumerate() {
@@ -229,7 +237,7 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
                 for predicted in 0..of.labels.len() {
                     let cell = of.confusion.iter().find(|cell| (cell.label as usize, cell.predicted as usize) == (label, predicted));
                     let Some(cell) = cell else {
-                        ui.label(RichText::new("·").color(palette.text_weak));
+                        ui.label(palette.weak("·"));
                         continue;
                     };
                     let count = number(text::thousands(cell.points));
@@ -265,6 +273,6 @@ fn sentence(of: &Classified, cell: &Confusion) -> String {
 fn cell_ui(ui: &mut Ui, of: &Classified, cell: &Confusion, shown: RichText) -> egui::Response {
     let response = ui.add(egui::Button::new(shown).frame(false));
     let name = format!("{}: {}", sentence(of, cell), text::count(cell.points, "row", "rows"));
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    name_widget(&response, egui::Role::Button, &name);
     response.on_hover_text(format!("{name}. A click selects them."))
 }

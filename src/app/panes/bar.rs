@@ -3,8 +3,8 @@
 
 use egui::{ScrollArea, Ui, Vec2};
 
-use crate::app::features::color::state::view::ColorBy;
-use crate::app::panes::descriptor::PaneContext;
+use super::empty::PaneContext;
+use crate::app::{features::color::state::ColorBy, look::name_widget};
 
 /// Points of the screen that all controls take in one line.
 const LENGTH: f32 = 740.0;
@@ -23,8 +23,8 @@ const MOST: f32 = 0.35;
 pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut Ui, &mut PaneContext<'_>, bool)) {
     if let Some(picture) = &context.session.picture {
         if picture.legend {
-            crate::app::look::marks::marks_legend_ui(ui, &picture.marks, context.palette);
-            crate::app::features::color::picture::legend_ui(ui, context.state, context.session, context.palette);
+            crate::app::look::widgets::marks_legend_ui(ui, &picture.marks, context.palette);
+            crate::app::features::color::legend::picture_legend_ui(ui, context.state, context.session, context.palette);
         }
         return;
     }
@@ -60,7 +60,7 @@ pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut 
 pub fn more_ui(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     let config = egui::containers::menu::MenuConfig::new().close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
     let (response, _) = egui::containers::menu::MenuButton::new("More").config(config).ui(ui, add);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "More of this view"));
+    name_widget(&response, egui::Role::Button, "More of this view");
 }
 
 /// Whether all controls and a legend of this height leave enough of a pane.

@@ -1,20 +1,25 @@
 //! Convergence: how `max_distance` shrinks as points are seen; the picked query as steps, the band of all queries, and
 //! theory beside them.
 
-use egui::{RichText, Ui};
+use egui::Ui;
 use egui_plot::{FilledArea, Line, LineStyle, PlotPoints};
 
-use crate::app::features::export::PaneData;
-use crate::app::look::{any_of, empty_ui, if_shuffled};
-use crate::app::model::{Action, PaneKind};
-use crate::app::panes::decades::{decades, power};
-use crate::app::panes::descriptor::{Pane, PaneContext};
-use crate::app::panes::empty::without_run;
-use crate::app::panes::merges::OTHER_QUESTION;
-use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot};
-use crate::engines::registry;
-use crate::run::analysis::{Band, spread};
-use crate::text;
+use super::{
+    decades::{decades, power},
+    empty::{Pane, PaneContext, without_run},
+    merges::OTHER_QUESTION,
+    timings::{inline_line_ui, inline_swatch_ui, plot},
+};
+use crate::app::{
+    features::export::PaneData,
+    look::{any_of, empty_ui, if_shuffled},
+    model::{Action, PaneKind},
+};
+use crate::{
+    engines::registry,
+    run::analysis::{Band, spread},
+    text,
+};
 
 /// Selected queries that are drawn as lines.
 const LINES: usize = 40;
@@ -48,7 +53,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             legend_ui(ui, context, compared.is_some(), record.convergence.queries());
         }
         if in_window && compared.is_none() && session.record.is_some() {
-            ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
+            ui.label(palette.small(OTHER_QUESTION));
         }
     });
     if view != context.state.convergence {
@@ -82,7 +87,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let theory: Vec<[f64; 2]> = expected_points().filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
     let zeros = whole.iter().any(|step| step.low == 0.0) || walked.iter().chain(expected_points()).any(|p| p[1] == 0.0);
     if log_y && zeros {
-        ui.label(RichText::new("distances of 0 have no place on a log scale").color(palette.text_weak).small());
+        ui.label(palette.small("distances of 0 have no place on a log scale"));
     }
 
     let queries = if compared.is_some() { &session.selection.queries()[..] } else { &[] };
@@ -96,7 +101,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .collect();
     if queries.len() > LINES {
         let all = text::thousands(queries.len() as u64);
-        ui.label(RichText::new(format!("lines of {LINES} of the {all} selected queries, evenly chosen")).color(palette.text_weak).small());
+        ui.label(palette.small(format!("lines of {LINES} of the {all} selected queries, evenly chosen")));
     }
     let figure = plot(if log_y { "convergence, log" } else { "convergence" }, palette)
         .height((ui.available_height() - 4.0).max(60.0))

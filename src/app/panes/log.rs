@@ -2,10 +2,12 @@
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use crate::app::features::export::PaneData;
-use crate::app::look::widgets::empty_ui;
-use crate::app::model::{Level, PaneKind};
-use crate::app::panes::descriptor::{Pane, PaneContext};
+use super::empty::{Pane, PaneContext};
+use crate::app::{
+    features::export::PaneData,
+    look::empty_ui,
+    model::{Level, PaneKind},
+};
 
 pub const PANE: Pane = Pane { kind: PaneKind::Log, draw: log_ui, data: |session| Some(PaneData::Log(session.log.entries().to_vec())), more: &[] };
 

@@ -1,20 +1,26 @@
 //! Counts: how many queries counted how much of a measure, with what theory expects of it.
 
-use egui::{Pos2, Response, RichText, Ui};
+use egui::{Pos2, Response, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
-use crate::app::features::export::PaneData;
-use crate::app::features::selection::state::SelectAction;
-use crate::app::look::focus::{arrows, is_keyed};
-use crate::app::look::{any_of, empty_ui, if_shuffled};
-use crate::app::model::how::How;
-use crate::app::model::{Action, CountsView, PaneKind};
-use crate::app::panes::descriptor::{Pane, PaneContext};
-use crate::app::panes::empty::without_run;
-use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers};
-use crate::engines::registry;
-use crate::knn::{EngineId, Measure};
-use crate::text;
+use super::{
+    empty::{Pane, PaneContext, without_run},
+    timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers},
+};
+use crate::app::{
+    features::{export::PaneData, selection::state::SelectAction},
+    look::{
+        any_of, empty_ui,
+        focus::{arrows, is_keyed},
+        if_shuffled, name_widget,
+    },
+    model::{Action, CountsView, PaneKind, how::How},
+};
+use crate::{
+    engines::registry,
+    knn::{EngineId, Measure},
+    text,
+};
 
 /// Why the run is not drawn beside the picked query.
 pub const OTHER_QUESTION: &str = "the run asked another question (k, metric, order, engine): only the picked query is drawn";
@@ -82,7 +88,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             inline_line_ui(ui, palette.query, false, &format!("picked query {}", text::thousands(value.into())));
         }
         if in_window && compared.is_none() {
-            ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
+            ui.label(palette.small(OTHER_QUESTION));
         }
     });
     let least = bins.first().map_or(0.0, |bin| f64::from(bin.0));
@@ -126,7 +132,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 plot.vline(VLine::new("picked query", f64::from(value)).color(palette.query).width(2.0));
             }
         });
-    shown.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, format!("Histogram of {words}")));
+    name_widget(&shown.response, egui::Role::Canvas, format!("Histogram of {words}"));
     bins_ui(ui, &shown.response, &shown.transform, (name, unit), (bins, width), context);
 }
 
@@ -151,7 +157,7 @@ fn chooser_ui(ui: &mut Ui, names: &[&str], shown: &str, engine: EngineId, contex
             }
         }
     });
-    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Measure"));
+    name_widget(&response.response, egui::Role::ComboBox, "Measure");
     ui.label("per query:");
 }
 

@@ -2,10 +2,8 @@
 
 use egui::{Frame, Label, Margin, RichText, Ui};
 
+use super::{empty::PaneContext, pane, plane::circle_shown};
 use crate::app::model::{Mark, PaneKind, Picture, Session, State};
-use crate::app::panes::descriptor::PaneContext;
-use crate::app::panes::pane;
-use crate::app::panes::plane::circle_shown;
 
 /// Room around the picture, in points.
 const MARGIN: i8 = 8;

@@ -2,16 +2,15 @@
 
 use std::collections::HashMap;
 
-use egui::emath::GuiRounding as _;
-use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Rect, Response, Sense, Stroke, StrokeKind, Ui, Vec2, vec2};
+use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Rect, Response, Sense, Stroke, StrokeKind, Ui, Vec2, emath::GuiRounding as _, vec2};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
-use crate::app::features::export::state::ExportKind;
-use crate::app::features::telling::telling;
-use crate::app::look::{keys_text, menu_entry_ui, menu_ui, name_chooser};
-use crate::app::model::{Action, Command, PaneKind, Room};
-use crate::app::panes::descriptor::PaneContext;
-use crate::app::panes::pane;
+use super::{empty::PaneContext, pane};
+use crate::app::{
+    features::{export::state::ExportKind, telling::telling},
+    look::{keys_text, menu_entry_ui, menu_ui, name_chooser, name_widget},
+    model::{Action, Command, PaneKind, Room},
+};
 
 /// Room around what is in a pane, in points of the screen.
 pub const PANE_MARGIN: i8 = 6;
@@ -126,7 +125,7 @@ impl Panes<'_> {
                 menu_entry_ui(ui, egui::RadioButton::new(tab == shown, tab.title()), Command::Show(tab), actions);
             }
         });
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "All tabs here"));
+        name_widget(&response, egui::Role::Button, "All tabs here");
         response.on_hover_text("All tabs of this strip, which has no room for them.");
     }
 
@@ -135,7 +134,7 @@ impl Panes<'_> {
         let maximised = self.context.state.maximised;
         let (rect, response) = ui.allocate_exact_size(vec2(MAXIMISE, ui.spacing().interact_size.y), Sense::click());
         let name = if maximised { "Restore".to_owned() } else { format!("Maximise {}", pane.title()) };
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        name_widget(&response, egui::Role::Button, &name);
         let visuals = ui.style().interact(&response);
         if response.hovered() || response.has_focus() {
             ui.painter().rect(rect, visuals.corner_radius, visuals.weak_bg_fill, visuals.bg_stroke, StrokeKind::Inside);
@@ -183,7 +182,7 @@ impl Panes<'_> {
             menu_entry_ui(ui, Button::new("Picture as PNG or SVG…"), Action::StartExport(ExportKind::Picture(pane)), actions);
         });
         let name = format!("Export {}", pane.title());
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        name_widget(&response, egui::Role::Button, &name);
     }
 }
 
@@ -316,7 +315,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::pane::{default_layout, single_layout};
+    use crate::app::model::{pane::default_layout, single_layout};
 
     #[test]
     fn tiles_beside_and_above_each_other_need_room() {

@@ -2,22 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use egui::{Color32, RichText, Sense, Ui, Vec2, vec2};
+use egui::{Color32, Sense, Ui, Vec2, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, HLine, Line, LineStyle, Plot, PlotPoints, Points};
 
-use crate::app::features::export::PaneData;
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::number;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::{Action, TimingsFigure, TimingsView};
-use crate::app::panes::decades::{decades, power, prefixed};
-use crate::app::panes::descriptor::{Pane, PaneContext};
-use crate::app::panes::empty::without_run;
-use crate::knn::Peaks;
-use crate::run::analysis::Roofline;
-use crate::run::planner::Planner;
-use crate::run::{Phase, RunRecord, analysis};
-use crate::text;
+use super::{
+    decades::{decades, power, prefixed},
+    empty::{Pane, PaneContext, without_run},
+};
+use crate::app::{
+    features::export::PaneData,
+    look::{Palette, number},
+    model::{Action, PaneKind, TimingsFigure, TimingsView},
+};
+use crate::{
+    knn::Peaks,
+    run::{
+        Phase, RunRecord,
+        analysis::{self, Roofline},
+        planner::Planner,
+    },
+    text,
+};
 
 pub const PANE: Pane = Pane { kind: PaneKind::Timings, draw: timings_ui, data: |session| session.counted_record().map(PaneData::Timings), more: &[] };
 
@@ -56,7 +61,7 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 for offered in TimingsFigure::ALL {
                     ui.selectable_value(&mut figure, offered, offered.text());
                 }
-                ui.label(RichText::new(about(record, view.figure)).color(palette.text_weak));
+                ui.label(palette.weak(about(record, view.figure)));
             });
             if figure != view.figure {
                 context.actions.send(Action::SetTimings(TimingsView { figure }));
@@ -87,7 +92,7 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
         ui.spacing_mut().interact_size.y = 17.0;
         // What is as wide as a run's times comes last.
         for name in ["phase", "runs", "median", "range"] {
-            ui.label(RichText::new(name).color(palette.text_weak));
+            ui.label(palette.weak(name));
         }
         ui.end_row();
         for (&phase, times) in phases {
@@ -135,7 +140,7 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
 
 /// FP32 instructions a second over those for each byte, both by decades: the roof that memory and arithmetic make, and the search below it.
 fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, size: Vec2, palette: &Palette) {
-    let weak = |ui: &mut Ui, text: &str| _ = ui.label(RichText::new(text).color(palette.text_weak));
+    let weak = |ui: &mut Ui, text: &str| _ = ui.label(palette.weak(text));
     let Some(roofline) = roofline else {
         return weak(ui, "No roofline: what this device does at most was not measured with this run, or the run was faster than that. Run again.");
     };

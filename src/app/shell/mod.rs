@@ -13,8 +13,15 @@ pub mod about;
 pub mod apply;
 pub mod finder;
 pub mod headless;
-pub mod keys;
 pub mod lesson;
-pub mod panels;
+pub mod panels {
+    //! The panels around the panes, and the dialogs over them.
+
+    pub mod engine;
+    pub mod finder;
+    pub mod problem;
+    pub mod selection;
+    pub mod status;
+}
 pub mod ui;
 pub mod window;

@@ -1,21 +1,26 @@
 //! The window's parts: menus above, the problem left, the selection right, the status line below, panes in the middle.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::{collections::HashMap, path::PathBuf};
 
 use egui::{CentralPanel, Checkbox, Frame, Margin, Panel, RadioButton, Rect, Ui, vec2};
 
-use crate::app::context::app::App;
-use crate::app::features::lesson::controls;
-use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::lesson::state::session::Presenting;
-use crate::app::features::table::FEATURES;
-use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
-use crate::app::model::pane::join_tabs;
-use crate::app::model::{Action, Actions, Command, Look, PaneKind, Picture, Room, SCALES, file_name};
-use crate::app::panes;
-use crate::app::panes::descriptor::PaneContext;
-use crate::app::panes::tiles::{Panes, least_room};
+use crate::app::{
+    context::app::App,
+    features::{
+        lesson::{
+            controls,
+            state::{LessonAction, session::Presenting},
+        },
+        table::FEATURES,
+    },
+    look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui},
+    model::{Action, Actions, Command, Look, PaneKind, Picture, Room, SCALES, file_name, pane::join_tabs},
+    panes::{
+        self,
+        empty::PaneContext,
+        tiles::{Panes, least_room},
+    },
+};
 use crate::lesson::lessons::LESSONS;
 
 /// Points of the screen that the titles of tabs need, to be read without scrolling through them.
@@ -65,7 +70,7 @@ impl App {
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| {
             // Where they would take the panes' room, they stay away.
             if self.state.hints && ui.available_width() > 560.0 {
-                crate::app::shell::panels::hints::hints_ui(ui, palette, &mut self.actions);
+                crate::app::shell::about::hints_ui(ui, palette, &mut self.actions);
             }
             // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
             let one_pane = self.state.has_one_pane();
@@ -130,7 +135,7 @@ impl App {
             (feature.dialogs)(self, ui, palette);
         }
         if self.session.about {
-            crate::app::shell::panels::about::about_ui(ui, &self.about(), palette, &mut self.actions);
+            crate::app::shell::about::about_ui(ui, &self.about(), palette, &mut self.actions);
         }
         crate::app::shell::panels::finder::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);
         drop_target_ui(ui, palette);
@@ -146,7 +151,7 @@ impl App {
                 let mut keep = state.keep_settings;
                 menu_entry_ui(ui, Checkbox::new(&mut keep, "Keep settings"), Action::KeepSettings(!state.keep_settings), actions)
                     .on_hover_text("k, engine, queries and the other settings stay when another file is opened.");
-                menu_ui(ui, "Open a sample", |ui| crate::app::shell::panels::hints::samples_ui(ui, actions));
+                menu_ui(ui, "Open a sample", |ui| crate::app::shell::about::samples_ui(ui, actions));
                 menu_items_ui(ui, &Command::FILE[1..], actions);
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
                     ui.separator();

@@ -1,14 +1,23 @@
 //! How values are spread, above their colours: a histogram to brush, and thresholds to type.
 
-use egui::containers::menu::{MenuButton, MenuConfig};
-use egui::{DragValue, PointerButton, PopupCloseBehavior, Pos2, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{
+    DragValue, PointerButton, PopupCloseBehavior, Pos2, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui,
+    containers::menu::{MenuButton, MenuConfig},
+    pos2, vec2,
+};
 
-use crate::app::features::color::state::channel::{Channel, Numbers};
-use crate::app::features::color::state::view::ColorAction;
-use crate::app::look::Palette;
-use crate::app::look::focus::{arrows, is_keyed};
-use crate::app::model::Actions;
-use crate::app::model::how::How;
+use super::state::{
+    ColorAction,
+    channel::{Channel, Numbers},
+};
+use crate::app::{
+    look::{
+        Palette,
+        focus::{arrows, is_keyed},
+        name_widget,
+    },
+    model::{Actions, how::How},
+};
 use crate::text;
 
 /// Height of the histogram.
@@ -62,7 +71,7 @@ pub fn histogram_ui(
     let dragged = dragged.map(|(from, to)| [from.x.min(to.x), from.x.max(to.x)]).filter(|[left, right]| right - left >= LEAST);
     let name = format!("Histogram of {}", channel.title);
     let Some(ends) = dragged.or(ends) else {
-        return response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        return name_widget(&response, egui::Role::Button, &name);
     };
     let [left, right] = ends.map(|x| x.clamp(rect.left(), rect.right()));
     let brush = Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.bottom()));
@@ -76,7 +85,7 @@ pub fn histogram_ui(
     let low = if left > rect.left() { value(left) } else { f64::NEG_INFINITY };
     let high = if right < rect.right() { value(right) } else { f64::INFINITY };
     let named = format!("{name}, {}", numbers.span(low, high));
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &named));
+    name_widget(&response, egui::Role::Button, &named);
     if response.drag_stopped_by(PRIMARY) || (dragged.is_none() && response.clicked()) {
         let how = How::of_click(ui.input(|input| input.modifiers));
         actions.send(ColorAction::SelectBetween(low, high, how));

@@ -1,16 +1,15 @@
 //! What the pointer does in Plane and Space: clicks pick, drags go around points, a rest asks what is there.
 
-use egui::emath::GuiRounding as _;
-use egui::{Align, Align2, FontId, Layout, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
+use egui::{
+    Align, Align2, FontId, Layout, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, emath::GuiRounding as _, pos2, vec2,
+};
 
-use crate::app::features::picking::state::eye::Eye;
-use crate::app::features::picking::state::region::{Lasso, Region};
-use crate::app::features::picking::state::{PickAction, Purpose, Tool};
-use crate::app::features::selection::state::SelectAction;
-use crate::app::look::focus::is_keyed;
-use crate::app::look::{Palette, keys_text};
-use crate::app::model::how::How;
-use crate::app::model::{Actions, Command, Session};
+use super::state::{Eye, Lasso, PickAction, Purpose, Region, Tool};
+use crate::app::{
+    features::selection::state::SelectAction,
+    look::{Palette, focus::is_keyed, keys_text},
+    model::{Actions, Command, Session, how::How},
+};
 
 /// The command that takes a tool up.
 fn command_of(tool: Tool) -> Command {

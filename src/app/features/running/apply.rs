@@ -2,21 +2,27 @@
 
 use std::sync::Arc;
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::errors::of_run;
-use crate::app::features::lesson::apply::RECORD;
-use crate::app::features::live::apply::query::Asks;
-use crate::app::features::opening::apply::{LOAD, OPEN};
-use crate::app::jobs::table::{Applied, Cancel, Kind, Row, Slot};
-use crate::app::jobs::task::{Outcome, Stopped};
-use crate::app::model::{About, Action, Activity, Command, EngineStatus, Picked, Running, Session, Then, TimelineView, absolute};
-use crate::cloud::{PointCloud, Source};
-use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, EngineId};
-use crate::run::analysis::Derived;
-use crate::run::{Event, Job, QuerySpec, RunError, RunRecord, RunSpec, Worker};
-use crate::text;
+use crate::app::{
+    context::app::{App, Feature},
+    features::{
+        errors::of_run,
+        lesson::apply::RECORD,
+        live::apply::Asks,
+        opening::apply::{LOAD, OPEN},
+    },
+    jobs::{
+        table::{Applied, Cancel, Kind, Row, Slot},
+        task::{Outcome, Stopped},
+    },
+    model::{About, Action, Activity, Command, EngineStatus, Picked, Running, Session, Then, TimelineView, absolute},
+};
+use crate::{
+    cloud::{PointCloud, Source},
+    engines::registry,
+    knn::{Descriptor, DeviceId, EngineId},
+    run::{Event, Job, QuerySpec, RunError, RunRecord, RunSpec, Worker, analysis::Derived},
+    text,
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

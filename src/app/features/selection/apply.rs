@@ -1,22 +1,27 @@
 //! Where the selection changes: at once where that is little work, else on a thread, one change after the other.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::errors::of_run;
-use crate::app::features::picking::apply::{HOVER, LOOKUP};
-use crate::app::features::selection::Change;
-use crate::app::features::selection::state::facts::Facts;
-use crate::app::features::selection::state::named::NamedSets;
-use crate::app::features::selection::state::{Choice, Hovered, SelectAction, Selection};
-use crate::app::jobs::table::{Cancel, Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::how::How;
-use crate::app::model::{About, Action, Activity, Answered, Command, NOTICED, PaneKind, Picked, PlaneWindow, QueryKind, camera};
-use crate::run::{RunError, analysis};
-use crate::text;
+use super::{
+    Change,
+    state::{Choice, Hovered, NamedSets, SelectAction, Selection, facts::Facts},
+};
+use crate::app::{
+    context::app::{App, Feature},
+    features::{
+        errors::of_run,
+        picking::apply::{HOVER, LOOKUP},
+    },
+    jobs::{
+        table::{Cancel, Kind, Slot},
+        task::Outcome,
+    },
+    model::{About, Action, Activity, Answered, Command, NOTICED, PaneKind, Picked, PlaneWindow, QueryKind, camera, how::How},
+};
+use crate::{
+    run::{RunError, analysis},
+    text,
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -158,7 +163,7 @@ impl App {
         }
         let records = rows.iter().map(|&row| cloud.record(row as usize));
         let draft = &mut self.state.draft;
-        match crate::app::model::draft::typed_rows(records.clone()) {
+        match crate::app::model::fields::typed_rows(records.clone()) {
             Some(typed) => (draft.queries, draft.query_rows) = (QueryKind::Rows, typed),
             None => (draft.queries, draft.selected_rows) = (QueryKind::Selected, records.collect()),
         }

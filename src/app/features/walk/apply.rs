@@ -1,18 +1,24 @@
 //! The walk through the picked query's search: what is asked of it, and what happens of it in every frame.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::errors::of_run;
-use crate::app::features::walk::state::{WalkAction, Walked, Walkthrough};
-use crate::app::features::walk::wanted::wanted;
-use crate::app::jobs::table::{Cancel, Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::{Action, Activity, Answered, Command, NOTICED};
-use crate::knn::Walk;
-use crate::run::{RunError, analysis};
+use super::{
+    state::{WalkAction, Walked, Walkthrough},
+    wanted,
+};
+use crate::app::{
+    context::app::{App, Feature},
+    features::errors::of_run,
+    jobs::{
+        table::{Cancel, Kind, Slot},
+        task::Outcome,
+    },
+    model::{Action, Activity, Answered, Command, NOTICED},
+};
+use crate::{
+    knn::Walk,
+    run::{RunError, analysis},
+};
 
 /// The most seconds that a step is shown while the walk plays, and that all of them are.
 const STEP_SECS: f64 = 0.6;

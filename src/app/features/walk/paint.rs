@@ -2,12 +2,13 @@
 
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind};
 
-use crate::app::features::walk::state::{WalkView, Walked, Walkthrough};
-use crate::app::look::Palette;
-use crate::app::model::Session;
-use crate::cloud::PointCloud;
-use crate::knn::walk::{AXES, Bounds, Event, Fate, Part};
-use crate::text;
+use super::state::{WalkView, Walked, Walkthrough};
+use crate::app::{look::Palette, model::Session};
+use crate::{
+    cloud::PointCloud,
+    knn::walk::{AXES, Bounds, Event, Fate, Part},
+    text,
+};
 
 /// Regions that are drawn: more would be one blot, and take longer than a frame.
 const MOST: usize = 4_000;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::app::features::row_names::state::RowNames;
-use crate::app::model::answer::Answered;
-use crate::app::model::telling::distance_text;
-use crate::cloud::PointCloud;
-use crate::run::analysis::Standing;
-use crate::text;
+use crate::app::{
+    features::row_names::state::RowNames,
+    model::{answer::Answered, telling::distance_text},
+};
+use crate::{cloud::PointCloud, run::analysis::Standing, text};
 
 /// Axes whose share of the distance is said.
 const AXES: usize = 3;

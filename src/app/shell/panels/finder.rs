@@ -2,9 +2,11 @@
 
 use egui::{Align, Align2, Key, Label, Modifiers, Rect, RichText, ScrollArea, TextEdit, Ui, pos2, vec2};
 
-use crate::app::look::{Palette, keys_text};
-use crate::app::model::{Action, Actions, Mode, Session, State};
-use crate::app::shell::finder::{Found, find};
+use crate::app::{
+    look::{Palette, keys_text, name_widget},
+    model::{Action, Actions, Mode, Session, State},
+    shell::finder::{Found, find},
+};
 
 /// The height of a line of the list, and what is between two.
 const LINE: f32 = 24.0;
@@ -28,7 +30,7 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         let hint = "A command, a file’s path, k 64, an engine, a colour, a row by its name";
         let edit = TextEdit::singleline(&mut next.text).hint_text(hint).desired_width(f32::INFINITY);
         let field = ui.add(edit);
-        field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Find a row or a command"));
+        name_widget(&field, egui::Role::TextInput, "Find a row or a command");
         field.request_focus();
         let found = find(&next.text, mode, state, session);
         if next.text != finder.text {
@@ -38,9 +40,9 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         next.at = if down { next.at + 1 } else { next.at.saturating_sub(usize::from(up)) }.min(last);
         let names = session.row_names.as_deref().filter(|_| mode == Mode::Explorer && session.name_search.is_for(&next.text));
         if let Some(note) = names.and_then(|names| session.name_search.note(names)) {
-            ui.label(RichText::new(note).color(palette.text_weak).small());
+            ui.label(palette.small(note));
         } else if found.is_empty() {
-            ui.label(RichText::new("No matching command.").color(palette.text_weak));
+            ui.label(palette.weak("No matching command."));
         }
         if found.is_empty() {
             return None;

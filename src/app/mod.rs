@@ -5,6 +5,7 @@
 //! | `model`, `features/*/state` | state and actions: data, and pure functions on it; no threads, no GPU objects, no painting | |
 //! | `jobs` | background tasks: purpose, progress, cancellation, and what applies the result | `model` |
 //! | `look` | colours, axis ticks, widgets, shapes as SVG | `model` |
+//! | `prelude` | names of `egui`, `look` and `model` that most files of the floors above use | `model`, `look` |
 //! | `gpu` | point buffers on the graphics adapter, rendered into one texture per pane | `model`, `look` |
 //! | `features` | one folder per feature: its state, its computations, its controls, and the changes that its actions make | all of these |
 //! | `panes` | one file or folder per pane, and the table that lists them | all of these |
@@ -19,6 +20,7 @@ mod jobs;
 mod look;
 mod model;
 mod panes;
+mod prelude;
 mod shell;
 #[cfg(test)]
 mod testing;

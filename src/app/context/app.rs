@@ -7,7 +7,6 @@ use std::{
 };
 
 use eframe::egui_wgpu;
-use egui::{Pos2, Ui};
 use egui_commonmark::CommonMarkCache;
 
 use super::settings::{Beginning, Kept, Start};
@@ -21,8 +20,9 @@ use crate::app::{
         table::{AtExit, Jobs, Kind, Slot},
         task::Outcome,
     },
-    look::{Palette, tokens},
-    model::{About, Action, Actions, Activity, Answered, Ended, Log, PaneKind, Session, SessionFile, State, absolute, camera, commands},
+    look::tokens,
+    model::{Ended, Log, SessionFile, absolute, camera, commands},
+    prelude::*,
 };
 use crate::{
     cloud::PointCloud,
@@ -52,7 +52,7 @@ pub struct App {
     /// Whether this start is over.
     pub(in crate::app) start: Arc<Start>,
     /// Where each visible pane is, for pictures of it.
-    pub(in crate::app) pane_rects: HashMap<PaneKind, egui::Rect>,
+    pub(in crate::app) pane_rects: HashMap<PaneKind, Rect>,
     /// Whether the next Escape leaves a field or gives up a drag, which egui does before anybody else sees the key.
     pub(in crate::app) gives_up: bool,
     /// Whether it began with a file that somebody named.
@@ -205,7 +205,7 @@ impl App {
             || session.live.is_held()
             || session.tool != crate::app::features::picking::state::Tool::Move
             || session.runs.renaming.is_some();
-        if taken || !ctx.input(|input| input.key_pressed(egui::Key::Escape)) {
+        if taken || !ctx.input(|input| input.key_pressed(Key::Escape)) {
             return;
         }
         if session.help {
@@ -255,7 +255,7 @@ impl App {
 }
 
 /// Where the picked query is on the screen when Plane fills `rect`.
-pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
+pub fn plane_position(app: &App, rect: Rect) -> Option<Pos2> {
     let (cloud, row) = app.session.picked_point()?;
     let (axes, scene) = (app.state.plane.axes, app.session.scene()?);
     let camera = camera::PlaneCamera::of(rect, &app.state.plane, scene.data());
@@ -263,7 +263,7 @@ pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
 }
 
 /// Where a row of the cloud is on the screen when Plane or Space fills `rect`; `None` behind the eye, or without a cloud.
-pub fn screen_position(app: &App, pane: PaneKind, rect: egui::Rect, row: usize) -> Option<egui::Pos2> {
+pub fn screen_position(app: &App, pane: PaneKind, rect: Rect, row: usize) -> Option<Pos2> {
     let scene = app.session.scene()?;
     let (data, state) = (scene.data(), &app.state);
     let eye = match pane {

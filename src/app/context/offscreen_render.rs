@@ -9,15 +9,16 @@ use std::{
 };
 
 use eframe::egui_wgpu::{RenderState, Renderer, RendererOptions, wgpu};
-use egui::{Vec2, mutex::RwLock};
+use egui::mutex::RwLock;
 use egui_kittest::{Harness, wgpu::WgpuTestRenderer};
 
 use super::app::App;
 use crate::app::{
     features::export::state::is_svg,
     gpu,
-    look::{Palette, svg},
-    model::{Layout, Picture, Session, State},
+    look::svg,
+    model::{Layout, Picture},
+    prelude::*,
 };
 
 /// Frames until tables and plots have found their widths.
@@ -182,7 +183,7 @@ mod tests {
 
     use super::*;
     use crate::app::{
-        model::{Look, PaneKind, single_layout},
+        model::{Look, single_layout},
         testing::folder,
     };
 
@@ -216,7 +217,7 @@ mod tests {
         let cloud = crate::app::testing::cloud(450_000, 2, 1);
         let session = Session { cloud: Some(cloud), ..Session::default() };
         let state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Plane), ..State::default() };
-        let portrait = Portrait { state, session, size: egui::vec2(500.0, 500.0), picture: None };
+        let portrait = Portrait { state, session, size: vec2(500.0, 500.0), picture: None };
         let picture = portrait.image(&render_state, 1.0).expect("a picture");
         let ground = Palette::LIGHT.canvas.to_array();
         let middle = image::imageops::crop_imm(&picture, 200, 200, 150, 150).to_image();
@@ -235,7 +236,7 @@ mod tests {
         let [r, g, b, _] = Palette::LIGHT.error.to_array();
         assert_ne!(r, b, "otherwise it shows nothing");
         for (scale, name) in [(1.0, "a.png"), (2.0, "b.png")] {
-            let portrait = Portrait { state: state.clone(), session: session.clone(), size: egui::vec2(900.0, 500.0), picture: None };
+            let portrait = Portrait { state: state.clone(), session: session.clone(), size: vec2(900.0, 500.0), picture: None };
             let path = portrait.save(Medium::Png { scale, dpi: None }, &render_state, &folder.path().join(name)).expect("a picture");
             let picture = image::open(path).expect("a PNG").into_rgb8();
             let of = |color: [u8; 3]| picture.pixels().filter(|pixel| pixel.0 == color).count();

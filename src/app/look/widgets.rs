@@ -107,8 +107,8 @@ pub fn menu_entry_ui(ui: &mut Ui, entry: impl Widget, action: impl Into<Action>,
 }
 
 /// The name by which a widget is known to who does not see it.
-pub fn name_widget(widget: &Response, role: egui::Role, name: impl ToString) {
-    widget.widget_info(|| egui::WidgetInfo::labeled(role, true, name.to_string()));
+pub fn name_widget(widget: &Response, role: egui::Role, name: &str) {
+    widget.widget_info(|| egui::WidgetInfo::labeled(role, true, name));
 }
 
 /// The name by which a chooser is known to who does not see it, and what is chosen.

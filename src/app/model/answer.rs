@@ -12,6 +12,13 @@ pub struct Answered {
     pub query: usize,
 }
 
+/// The same query of the very same record.
+impl PartialEq for Answered {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.record, &other.record) && self.query == other.query
+    }
+}
+
 impl Answered {
     /// The query's row in its own cloud.
     pub fn row(&self) -> u32 {

@@ -1,4 +1,4 @@
-//! How far rows of a cloud are from a place.
+//! How far rows of a cloud are from a place, and from each other.
 
 use super::telling::distance_text;
 use crate::{
@@ -6,8 +6,6 @@ use crate::{
     knn::Metric,
     text,
 };
-
-// How far rows of a cloud are from a place.
 
 /// Distances from one place to the rows of a cloud.
 pub struct Apart<'a> {

@@ -302,9 +302,19 @@ impl Session {
         self.picture.as_ref().is_none_or(|picture| picture.legend)
     }
 
+    /// Whether this very cloud is shown.
+    pub fn has_cloud(&self, cloud: &Arc<PointCloud>) -> bool {
+        self.cloud.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, cloud))
+    }
+
+    /// Whether this very run is shown.
+    pub fn has_record(&self, record: &Arc<RunRecord>) -> bool {
+        self.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, record))
+    }
+
     /// What the neighbours of all rows of the cloud that is shown say of them.
     pub fn analysed(&self) -> Option<&Arc<Analysed>> {
-        self.analysed.as_ref().filter(|analysed| self.cloud.as_ref().is_some_and(|cloud| analysed.is_of(cloud)))
+        self.analysed.as_ref().filter(|analysed| self.has_cloud(&analysed.record.cloud))
     }
 
     /// What another file says of the rows of the cloud that is shown.
@@ -314,7 +324,7 @@ impl Session {
 
     /// All of that.
     pub fn against_all(&self) -> impl Iterator<Item = &Arc<Against>> {
-        self.against.iter().filter(|against| self.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(&against.cloud, cloud)))
+        self.against.iter().filter(|against| self.has_cloud(&against.cloud))
     }
 
     /// Takes in what another file says, in place of what one said before.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align, ComboBox, Grid, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
+use egui::Grid;
 
 use super::empty::{More, Pane, PaneContext, without_cloud};
 use crate::app::{
@@ -18,8 +18,9 @@ use crate::app::{
         export::{PaneData, state::ExportKind},
         selection::state::SelectAction,
     },
-    look::{empty_ui, heading_ui, name_chooser, name_widget, number, percent as percent_done},
-    model::{Action, Activity, PaneKind, Session, how::How},
+    look::{heading_ui, percent as percent_done},
+    model::how::How,
+    prelude::*,
 };
 use crate::{
     export::graph::GraphForm,
@@ -189,12 +190,12 @@ fn line_ui(ui: &mut Ui, kind: AnalysisKind, said: Result<&String, &String>, cont
         let height = ui.spacing().interact_size.y;
         ui.allocate_ui_with_layout(vec2(NAME, height), Layout::right_to_left(Align::Center), |ui| {
             colour_ui(ui, kind, said.is_ok(), context);
-            let name = egui::Label::new(RichText::new(text::sentence_case(kind.title())).strong()).truncate();
+            let name = Label::new(RichText::new(text::sentence_case(kind.title())).strong()).truncate();
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(name).on_hover_text(kind.about()));
         });
         let color = if said.is_ok() { context.palette.text } else { context.palette.error };
         let (Ok(said) | Err(said)) = said;
-        ui.add(egui::Label::new(RichText::new(text::sentence_case(said)).color(color)).wrap());
+        ui.add(Label::new(RichText::new(text::sentence_case(said)).color(color)).wrap());
     });
 }
 
@@ -202,9 +203,9 @@ fn line_ui(ui: &mut Ui, kind: AnalysisKind, said: Result<&String, &String>, cont
 fn colour_ui(ui: &mut Ui, kind: AnalysisKind, is_there: bool, context: &mut PaneContext<'_>) {
     let by = ColorBy::Analysis(kind);
     let colours = context.state.color.by == by;
-    let button = ui.add_enabled(is_there, egui::Button::new("Colour").selected(colours));
+    let button = ui.add_enabled(is_there, Button::new("Colour").selected(colours));
     let name = format!("Colour by {}", kind.title());
-    button.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, is_there, colours, &name));
+    button.widget_info(|| egui::WidgetInfo::selected(Role::Button, is_there, colours, &name));
     if button.on_hover_text(kind.about()).clicked() {
         let mut view = context.state.color.clone();
         view.choose(if colours { ColorBy::Nothing } else { by });
@@ -270,9 +271,9 @@ fn sentence(of: &Classified, cell: &Confusion) -> String {
     format!("{} named {}", of.labels[cell.label as usize], of.labels[cell.predicted as usize])
 }
 
-fn cell_ui(ui: &mut Ui, of: &Classified, cell: &Confusion, shown: RichText) -> egui::Response {
-    let response = ui.add(egui::Button::new(shown).frame(false));
+fn cell_ui(ui: &mut Ui, of: &Classified, cell: &Confusion, shown: RichText) -> Response {
+    let response = ui.add(Button::new(shown).frame(false));
     let name = format!("{}: {}", sentence(of, cell), text::count(cell.points, "row", "rows"));
-    name_widget(&response, egui::Role::Button, &name);
+    name_widget(&response, Role::Button, &name);
     response.on_hover_text(format!("{name}. A click selects them."))
 }

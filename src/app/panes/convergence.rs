@@ -1,19 +1,17 @@
 //! Convergence: how `max_distance` shrinks as points are seen; the picked query as steps, the band of all queries, and
 //! theory beside them.
 
-use egui::Ui;
-use egui_plot::{FilledArea, Line, LineStyle, PlotPoints};
+use egui_plot::{FilledArea, LineStyle};
 
 use super::{
-    decades::{decades, power},
     empty::{Pane, PaneContext, without_run},
     merges::OTHER_QUESTION,
-    timings::{inline_line_ui, inline_swatch_ui, plot},
+    plots::{decades, inline_line_ui, inline_swatch_ui, line, near, plot, power},
 };
 use crate::app::{
     features::export::PaneData,
-    look::{any_of, empty_ui, if_shuffled},
-    model::{Action, PaneKind},
+    look::{any_of, if_shuffled},
+    prelude::*,
 };
 use crate::{
     engines::registry,
@@ -112,31 +110,26 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .y_axis_label(if in_window { "" } else { "squared max_distance" })
         .y_grid_spacer(move |input| if log_y { decades(input) } else { evenly(input) })
         .y_axis_formatter(move |mark, range| if log_y { power(mark, range) } else { text::digits(mark.value, 3) })
-        .label_formatter(move |hover| match hover {
-            egui_plot::HoverPosition::NearDataPoint { plot_name, position, .. } => {
-                let distance = if log_y { 10f64.powf(position.y) } else { position.y };
-                Some(format!("{plot_name}\n{} points seen\n{}", text::digits(10f64.powf(position.x), 3), text::digits(distance, 3)))
-            }
-            egui_plot::HoverPosition::Elsewhere { .. } => None,
-        });
+        .label_formatter(near(move |name, at| {
+            let distance = if log_y { 10f64.powf(at.y) } else { at.y };
+            Some(format!("{name}\n{} points seen\n{}", text::digits(10f64.powf(at.x), 3), text::digits(distance, 3)))
+        }));
     figure.show(ui, |plot| {
         let fill = palette.intermediate.gamma_multiply(0.22);
         if !xs.is_empty() {
             plot.add(FilledArea::new("10 to 90 % of queries", &xs, &lows, &highs).fill_color(fill));
         }
         if !medians.is_empty() {
-            plot.line(Line::new("median of queries", PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false));
+            plot.line(line("median of queries", medians, palette.intermediate, 1.5));
         }
-        for line in lines {
-            let line = Line::new("selected queries", PlotPoints::from(line)).color(palette.selected.gamma_multiply(0.4)).width(1.0);
-            plot.line(line.allow_band(false));
+        for of_query in lines {
+            plot.line(line("selected queries", of_query, palette.selected.gamma_multiply(0.4), 1.0));
         }
         if !theory.is_empty() {
-            let line = Line::new("theory", PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
-            plot.line(line.style(LineStyle::dashed_dense()));
+            plot.line(line("theory", theory, palette.theory, 1.5).style(LineStyle::dashed_dense()));
         }
         if !picked.is_empty() {
-            plot.line(Line::new("picked query", PlotPoints::from(picked)).color(palette.query).width(2.0).allow_band(false));
+            plot.line(line("picked query", picked, palette.query, 2.0));
         }
     });
 }

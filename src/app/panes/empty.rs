@@ -1,15 +1,14 @@
 //! What a pane says while it has nothing to show: what is missing, what goes on or went wrong, and what to do.
 
-use egui::Ui;
-
 use crate::app::{
     features::{
         export::{PaneData, state::ExportKind},
         picking::lookup::Lookup,
     },
     gpu::Gpu,
-    look::{Palette, empty_ui, percent},
-    model::{Actions, Activity, Ended, PaneKind, Session, State},
+    look::percent,
+    model::Ended,
+    prelude::*,
 };
 
 /// A title, and a sentence or two under it.
@@ -115,10 +114,7 @@ pub struct PaneContext<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{
-        model::{Endings, Picked},
-        testing::cloud,
-    };
+    use crate::app::{model::Endings, testing::cloud};
 
     const TODO: &str = "Press Run to measure.";
 

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use egui::{ColorImage, Grid, Image, Pos2, Rect, Response, RichText, TextureHandle, TextureOptions, Tooltip, Ui, Vec2, mutex::Mutex, vec2};
+use egui::{ColorImage, Grid, Image, TextureHandle, TextureOptions, Tooltip, mutex::Mutex};
 
 use super::empty::PaneContext;
 use crate::app::{
@@ -13,8 +13,8 @@ use crate::app::{
         color::state::channel::{Colored, Whose},
         picking::state::Others,
     },
-    look::{name_widget, number},
-    model::{PaneKind, Picked, Pictures, Session, Told},
+    model::{Pictures, Told},
+    prelude::*,
 };
 use crate::{
     cloud::{PointCloud, Source, formats::Cell},
@@ -182,12 +182,12 @@ pub fn picture_ui(ui: &mut Ui, cloud: &Arc<PointCloud>, row: usize, pictures: Pi
     let longest = pictures.width.max(pictures.height) as f32;
     let size: Vec2 = vec2(pictures.width as f32, pictures.height as f32) * (side / longest);
     let response = ui.add(Image::new((texture.id(), size)));
-    name_widget(&response, egui::Role::Image, format!("Picture of row {}", text::thousands(cloud.record(row))));
+    name_widget(&response, Role::Image, &format!("Picture of row {}", text::thousands(cloud.record(row))));
     response
 }
 
 fn texture(ui: &Ui, cloud: &Arc<PointCloud>, row: usize, pictures: Pictures) -> TextureHandle {
-    let shared = ui.data_mut(|data| data.get_temp_mut_or_default::<Arc<Mutex<Known>>>(egui::Id::unique("pictures of rows")).clone());
+    let shared = ui.data_mut(|data| data.get_temp_mut_or_default::<Arc<Mutex<Known>>>(Id::unique("pictures of rows")).clone());
     let mut known = shared.lock();
     let key = (Arc::as_ptr(cloud) as usize, row);
     if let Some((of, shown, texture)) = known.0.get(&key)

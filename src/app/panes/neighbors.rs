@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use egui::{Align, FontId, Label, Layout, Rangef, ScrollArea, Sense, TextStyle, Ui, style::ScrollStyle};
+use egui::{Rangef, TextStyle, style::ScrollStyle};
 use egui_extras::{Column, TableBuilder};
 
 use super::{
@@ -18,8 +18,9 @@ use crate::app::{
         picking::state::Beside,
         selection::state::{Hovered, SelectAction},
     },
-    look::{focus::arrows, number, sort_head_ui},
-    model::{Action, Answered, PaneKind, Picked, Session, Sort, SortKey, Told, how::How, sorted},
+    look::{focus::arrows, sort_head_ui},
+    model::{Sort, SortKey, Told, how::How, sorted},
+    prelude::*,
 };
 use crate::{cloud::formats::Cell, run::QuerySpec, text};
 
@@ -86,7 +87,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let (widths, order) = (columns.widths(ui, sort), columns.order(ui, sort));
     // One place for the keys in all rows, at the one that was chosen last; the arrows move it.
     let current = context.session.rank.and_then(|rank| order.iter().position(|&of| of == rank)).unwrap_or(0);
-    let moved = ui.data_mut(|data| data.remove_temp::<usize>(egui::Id::unique(MOVED)));
+    let moved = ui.data_mut(|data| data.remove_temp::<usize>(Id::unique(MOVED)));
     let cloud = context.session.answered.as_ref().map(|answered| std::sync::Arc::clone(&answered.record.cloud));
     let pictured = cloud.and_then(|cloud| Some((context.session.pictures(&cloud)?, cloud)));
     let height = if pictured.is_some() { PICTURE + 4.0 } else { 20.0 };
@@ -142,8 +143,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
                 }
                 row.col(|ui| {
                     if has_keys && at == 0 {
-                        keyed =
-                            Some(ui.interact(ui.max_rect(), egui::Id::unique("row of Neighbours with the keys"), Sense::focusable_noninteractive()));
+                        keyed = Some(ui.interact(ui.max_rect(), Id::unique("row of Neighbours with the keys"), Sense::focusable_noninteractive()));
                     }
                     if is_whole(ui.max_rect().x_range(), sight) {
                         let label = Label::new(number(shown.text)).selectable(false);
@@ -171,16 +171,16 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
 }
 
 /// The arrows choose the row above or below, with Shift beside those that are chosen; Enter and Space do as a click.
-fn keys_ui(ui: &Ui, row: &egui::Response, at: usize, neighbors: &[(u32, f32)], order: &[usize], context: &mut PaneContext<'_>) {
+fn keys_ui(ui: &Ui, row: &Response, at: usize, neighbors: &[(u32, f32)], order: &[usize], context: &mut PaneContext<'_>) {
     let Some(&rank) = order.get(at) else { return };
     let name = format!("Neighbour of rank {}, row {}", text::thousands(rank as u64), text::thousands(u64::from(neighbors[rank].0)));
     let chosen = context.session.rank == Some(rank);
-    row.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, chosen, &name));
+    row.widget_info(|| egui::WidgetInfo::selected(Role::Button, true, chosen, &name));
     let by = arrows(ui, row).y as isize;
     if !row.has_focus() {
         return;
     }
-    let (shift, pressed) = ui.input(|input| (input.modifiers.shift, input.key_pressed(egui::Key::Enter) || input.key_pressed(egui::Key::Space)));
+    let (shift, pressed) = ui.input(|input| (input.modifiers.shift, input.key_pressed(Key::Enter) || input.key_pressed(Key::Space)));
     if pressed {
         choose(rank, How::of_click(ui.input(|input| input.modifiers)), neighbors, order, context);
     } else if by != 0
@@ -189,7 +189,7 @@ fn keys_ui(ui: &Ui, row: &egui::Response, at: usize, neighbors: &[(u32, f32)], o
         let how = if shift { How::Add } else { How::Replace };
         context.actions.send(Action::SelectRank(Some(next)));
         context.actions.send(SelectAction::rows(vec![neighbors[next].0], how, "rows of Neighbours"));
-        ui.data_mut(|data| data.insert_temp(egui::Id::unique(MOVED), at.saturating_add_signed(by)));
+        ui.data_mut(|data| data.insert_temp(Id::unique(MOVED), at.saturating_add_signed(by)));
     }
 }
 
@@ -317,7 +317,7 @@ impl<'a> Columns<'a> {
         let mut hasher = DefaultHasher::new();
         (self.key(), column, sort.descending).hash(&mut hasher);
         let key = hasher.finish();
-        let id = egui::Id::unique("order of neighbours");
+        let id = Id::unique("order of neighbours");
         if let Some((_, known)) = ui.data(|data| data.get_temp::<(u64, Arc<Vec<usize>>)>(id)).filter(|(of, _)| *of == key) {
             return known;
         }
@@ -347,7 +347,7 @@ impl<'a> Columns<'a> {
         const NAME: f32 = 160.0;
         let (numbers, text): (FontId, FontId) = (TextStyle::Monospace.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
         let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&numbers, '0'));
-        let of_name = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), text.clone(), egui::Color32::WHITE).size().x.min(NAME);
+        let of_name = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), text.clone(), Color32::WHITE).size().x.min(NAME);
         let letters = self.letters(ui);
         let arrow = |name: &str| if sort.is_some_and(|sort| sort.column == name) { 2.0 * digit } else { 0.0 };
         let width = |(name, &letters): (&&str, &usize)| (letters as f32 * digit).max(of_name(name) + arrow(name)).ceil() + 4.0;
@@ -367,7 +367,7 @@ impl<'a> Columns<'a> {
     /// while they scroll; and the file's own columns stay while the next answer's are read.
     fn letters(&self, ui: &Ui) -> Arc<Vec<usize>> {
         let key = self.key();
-        let id = egui::Id::unique("letters of neighbours");
+        let id = Id::unique("letters of neighbours");
         let known = ui.data(|data| data.get_temp::<(u64, Arc<Vec<usize>>)>(id));
         if let Some((_, known)) = known.as_ref().filter(|(of, _)| *of == key) {
             return Arc::clone(known);

@@ -1,9 +1,12 @@
 //! A pane as a picture for others: its title, and the plot.
 
-use egui::{Frame, Label, Margin, RichText, Ui};
+use egui::{Frame, Margin};
 
 use super::{empty::PaneContext, pane, plane::circle_shown};
-use crate::app::model::{Mark, PaneKind, Picture, Session, State};
+use crate::app::{
+    model::{Mark, Picture},
+    prelude::*,
+};
 
 /// Room around the picture, in points.
 const MARGIN: i8 = 8;

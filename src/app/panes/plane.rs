@@ -1,6 +1,6 @@
 //! Plane: two axes of the cloud at one scale, with the query, its neighbours, and the circle of its k-th distance.
 
-use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, emath::GuiRounding as _, pos2, vec2};
+use egui::emath::GuiRounding as _;
 
 use super::{
     empty::{Pane, PaneContext, without_cloud},
@@ -18,8 +18,9 @@ use crate::app::{
         },
         walk::{self, paint},
     },
-    look::{focus::arrows, keys_text, name_widget},
-    model::{Action, Answered, Command, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Session, State, camera::place},
+    look::focus::arrows,
+    model::{PlaneCamera, PlaneView, PlaneWindow, Scene, camera::place},
+    prelude::*,
 };
 use crate::{
     cloud::{Axis, Globe, PointCloud},
@@ -29,7 +30,7 @@ use crate::{
 };
 
 /// Room for the numbers at the axes.
-const MARGIN: egui::Vec2 = vec2(54.0, 20.0);
+const MARGIN: Vec2 = vec2(54.0, 20.0);
 
 /// How far an arrow key moves the view, in points of the screen.
 const KEY_STEP: f32 = 32.0;
@@ -67,7 +68,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return;
     }
     let response = ui.interact(rect, ui.scope_id().with("plane"), Sense::click_and_drag());
-    name_widget(&response, egui::Role::Canvas, "Plane of points");
+    name_widget(&response, Role::Canvas, "Plane of points");
     let picture = context.session.picture.as_deref();
     if let (Some(window), Some(units)) = (&mut view.window, picture.and_then(|picture| picture.units_per_point(rect.size().into()))) {
         window.units_per_point = units;
@@ -116,8 +117,8 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 /// Under which the camera of the last frame is found.
-fn shown_id() -> egui::Id {
-    egui::Id::unique("camera of Plane")
+fn shown_id() -> Id {
+    Id::unique("camera of Plane")
 }
 
 /// How much of the cloud Plane showed last, to the right and upwards, in local units.
@@ -170,14 +171,14 @@ fn cloud_ui(
 }
 
 /// Pans, where a drag does that, and zooms; true when the picture moved.
-fn move_ui(ui: &Ui, response: &egui::Response, camera: &mut PlaneCamera, view: &mut PlaneView, pans: bool) -> bool {
+fn move_ui(ui: &Ui, response: &Response, camera: &mut PlaneCamera, view: &mut PlaneView, pans: bool) -> bool {
     let mut moved = false;
-    if pans && response.dragged() && response.drag_delta() != egui::Vec2::ZERO {
+    if pans && response.dragged() && response.drag_delta() != Vec2::ZERO {
         camera.pan(response.drag_delta());
         moved = true;
     }
     let keys = arrows(ui, response);
-    if keys != egui::Vec2::ZERO {
+    if keys != Vec2::ZERO {
         camera.pan(-keys * KEY_STEP);
         moved = true;
     }
@@ -216,7 +217,7 @@ fn lens(camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneCont
 /// neighbours are; `None` where it would be too small for anything to be seen in it.
 fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
     /// Between the lens and the pane's sides, and from the line of notes above or below.
-    const GAP: egui::Vec2 = vec2(8.0, NOTES);
+    const GAP: Vec2 = vec2(8.0, NOTES);
     /// Around the neighbours, and around the query's own mark.
     const CLEAR: f32 = 12.0;
     const LEAST: f32 = 80.0;
@@ -232,7 +233,7 @@ fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
         if right { pane.right() - side - GAP.x } else { pane.left() + GAP.x },
         if below { pane.bottom() - side - GAP.y } else { pane.top() + GAP.y },
     );
-    (side >= LEAST).then(|| Rect::from_min_size(corner, egui::Vec2::splat(side)))
+    (side >= LEAST).then(|| Rect::from_min_size(corner, Vec2::splat(side)))
 }
 
 /// The lens, and a line to where it looks.
@@ -360,10 +361,7 @@ mod tests {
                     let Some(lens) = lens_place(pane, query, around) else { continue };
                     seen += 1;
                     assert!(pane.contains_rect(lens) && lens.width() >= 80.0, "{pane:?}, {query:?}: {lens:?}");
-                    assert!(
-                        !lens.intersects(Rect::from_center_size(query, egui::Vec2::splat(2.0 * around))),
-                        "{pane:?}, {query:?}, {around}: {lens:?}"
-                    );
+                    assert!(!lens.intersects(Rect::from_center_size(query, Vec2::splat(2.0 * around))), "{pane:?}, {query:?}, {around}: {lens:?}");
                     assert!(lens.distance_to_pos(query) >= 12.0, "nor the query's own mark");
                 }
             }

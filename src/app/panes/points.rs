@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use eframe::egui_wgpu;
-use egui::{ComboBox, FontId, Frame, Label, Pos2, Rect, RichText, Shape, Stroke, Ui, UiBuilder, Vec2, emath::GuiRounding as _, vec2};
+use egui::{Frame, Shape, UiBuilder, emath::GuiRounding as _};
 
 use super::{
     bar::{bar_ui as pane_bar_ui, more_ui},
@@ -17,8 +17,9 @@ use crate::app::{
         walk::{self, paint},
     },
     gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress},
-    look::{Paint, Paints, Palette, name_widget},
-    model::{Answered, Ended, Picked, Projection, Scene, State, source_name, telling},
+    look::{Paint, Paints},
+    model::{Ended, Projection, Scene, source_name, telling},
+    prelude::*,
 };
 use crate::{
     cloud::{Globe, PointCloud},
@@ -147,7 +148,7 @@ fn note(progress: Option<Progress>) -> Option<String> {
 
 /// Whether the view moved a moment ago; asks for the frame in which it is still again.
 fn moving(ui: &Ui, view: u64, moved: bool) -> bool {
-    let id = egui::Id::unique(("moved", view));
+    let id = Id::unique(("moved", view));
     let now = ui.input(|input| input.time);
     if moved {
         ui.data_mut(|data| data.insert_temp(id, now));
@@ -229,7 +230,7 @@ fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, palet
             ui.selectable_value(axis, at, &column.name);
         }
     });
-    name_widget(&response.response, egui::Role::ComboBox, format!("Axis {label}"));
+    name_widget(&response.response, Role::ComboBox, &format!("Axis {label}"));
 }
 
 /// That distances are in all dimensions, where fewer are shown: in the corner below on the right of a picture.
@@ -239,10 +240,10 @@ pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palet
     }
     let text = format!("neighbours computed in all {} dimensions", scene.dims());
     let galley = ui.painter().layout_no_wrap(text.clone(), egui::TextStyle::Small.resolve(ui.style()), palette.text_weak);
-    let place = egui::Align2::RIGHT_BOTTOM.anchor_size(rect.right_bottom() - egui::vec2(6.0, 4.0), galley.size());
+    let place = Align2::RIGHT_BOTTOM.anchor_size(rect.right_bottom() - vec2(6.0, 4.0), galley.size());
     if rect.contains_rect(place) {
-        ui.painter().rect_filled(place.expand2(egui::vec2(3.0, 1.0)), 2.0, palette.canvas.gamma_multiply(0.85));
-        ui.put(place, egui::Label::new(palette.small(text)).extend().selectable(false));
+        ui.painter().rect_filled(place.expand2(vec2(3.0, 1.0)), 2.0, palette.canvas.gamma_multiply(0.85));
+        ui.put(place, Label::new(palette.small(text)).extend().selectable(false));
     }
 }
 

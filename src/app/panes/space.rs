@@ -1,6 +1,6 @@
 //! Space: three axes of the cloud in perspective; drag to orbit, with the right or middle button to pan, scroll to come closer.
 
-use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, emath::GuiRounding as _, vec2};
+use egui::emath::GuiRounding as _;
 
 use super::{
     empty::{Pane, PaneContext, without_cloud},
@@ -17,11 +17,12 @@ use crate::app::{
         },
         walk::{self, paint},
     },
-    look::{empty_ui, focus::arrows, name_widget},
+    look::focus::arrows,
     model::{
-        Action, PaneKind, SpaceCamera, SpaceView,
+        SpaceCamera, SpaceView,
         camera::{axis_directions, dolly, orbit, pan, place},
     },
+    prelude::*,
 };
 use crate::{cloud::PointCloud, text};
 
@@ -59,7 +60,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return;
     }
     let response = ui.interact(rect, ui.scope_id().with("space"), Sense::click_and_drag());
-    name_widget(&response, egui::Role::Canvas, "Space of points");
+    name_widget(&response, Role::Canvas, "Space of points");
     let gesture = follow_ui(ui, &response, context.session);
     let moved = move_ui(ui, &response, &mut view, rect, gesture.is_none());
 
@@ -114,7 +115,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 /// Orbits, and with another button pans, where a drag does that; comes closer; true when the picture moved.
-fn move_ui(ui: &Ui, response: &egui::Response, view: &mut SpaceView, rect: Rect, turns: bool) -> bool {
+fn move_ui(ui: &Ui, response: &Response, view: &mut SpaceView, rect: Rect, turns: bool) -> bool {
     let before = *view;
     let by = response.drag_delta();
     if turns && response.dragged_by(egui::PointerButton::Primary) {
@@ -123,7 +124,7 @@ fn move_ui(ui: &Ui, response: &egui::Response, view: &mut SpaceView, rect: Rect,
         pan(view, by, rect.height());
     }
     let keys = arrows(ui, response);
-    if keys != egui::Vec2::ZERO {
+    if keys != Vec2::ZERO {
         orbit(view, keys * KEY_STEP);
     }
     if response.hovered() {

@@ -1,11 +1,12 @@
 //! What the program is and what it runs on, as a report of a fault needs it.
 
-use egui::{Frame, Label, Margin, RichText, ScrollArea, Ui, vec2};
+use egui::{Frame, Margin};
 
 use crate::app::{
     context::app::App,
-    look::{Palette, command_ui, keys_text, menu_entry_ui, menu_ui},
-    model::{Action, Actions, Command, SAMPLES},
+    look::{menu_entry_ui, menu_ui},
+    model::SAMPLES,
+    prelude::*,
 };
 use crate::version;
 
@@ -63,7 +64,7 @@ impl App {
 pub fn about_ui(ui: &Ui, facts: &[(&'static str, String)], palette: &Palette, actions: &mut Actions) {
     let mut open = true;
     let window = egui::Window::new("About Warpscope").open(&mut open).collapsible(false).resizable(false);
-    window.anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO).show(ui.ctx(), |ui| {
+    window.anchor(Align2::CENTER_CENTER, Vec2::ZERO).show(ui.ctx(), |ui| {
         ui.set_max_width((ui.ctx().content_rect().width() - 60.0).min(520.0));
         ui.label("A visual explorer and profiler for exact k-nearest-neighbour search on NVIDIA GPUs.");
         ui.add_space(6.0);
@@ -72,7 +73,7 @@ pub fn about_ui(ui: &Ui, facts: &[(&'static str, String)], palette: &Palette, ac
         ScrollArea::vertical().max_height(height).auto_shrink([false, true]).show(ui, |ui| {
             for (name, value) in facts {
                 ui.horizontal_top(|ui| {
-                    ui.allocate_ui_with_layout(egui::vec2(96.0, 16.0), egui::Layout::left_to_right(egui::Align::Min), |ui| {
+                    ui.allocate_ui_with_layout(vec2(96.0, 16.0), Layout::left_to_right(Align::Min), |ui| {
                         ui.set_min_width(96.0);
                         ui.label(palette.weak(*name));
                     });
@@ -121,6 +122,6 @@ pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
 /// The clouds that ship with the program, in a menu.
 pub fn samples_ui(ui: &mut Ui, actions: &mut Actions) {
     for sample in &SAMPLES {
-        menu_entry_ui(ui, egui::Button::new(sample.title), Action::OpenSample(sample), actions).on_hover_text(sample.about);
+        menu_entry_ui(ui, Button::new(sample.title), Action::OpenSample(sample), actions).on_hover_text(sample.about);
     }
 }

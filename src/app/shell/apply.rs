@@ -1,15 +1,14 @@
 //! Dispatches the actions of panes and menus to the features, and carries out what is of the window alone: layout, views, looks. `poll`
 //! does so with background tasks and frames.
 
-use std::sync::Arc;
-
 use crate::app::{
     context::app::App,
     features::table::FEATURES,
     jobs::table::Cancel,
     look::tokens,
-    model::{Action, Activity, Answered, Command, Finder, Look, PaneKind, PlaneWindow, Room, SpaceView, TimeAxis, camera, state},
+    model::{Finder, Look, PlaneWindow, Room, SpaceView, TimeAxis, camera, state},
     panes::tiles::PANE_MARGIN,
+    prelude::*,
 };
 use crate::cloud::PointCloud;
 
@@ -196,7 +195,7 @@ impl App {
     /// Zooms to the warp of the picked query and expands its multiprocessor; shows the whole run when there is none.
     fn focus_timeline(&mut self) {
         let Some(derived) = &self.session.derived else { return };
-        let of_run = |answered: &&Answered| self.session.record.as_ref().is_some_and(|record| Arc::ptr_eq(record, &answered.record));
+        let of_run = |answered: &&Answered| self.session.has_record(&answered.record);
         let picked = self.session.answered.as_ref().filter(of_run);
         let view = &mut self.session.timeline;
         match picked.and_then(|answered| derived.timeline.place_of(answered.query as u32)) {

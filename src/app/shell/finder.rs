@@ -1,5 +1,5 @@
-//! Finding what can be done by a few words: commands, files, what fields and choosers of the window offer ([`choices`]), and
-//! what is typed out in full: a path, or k ([`typed`]).
+//! Finding what can be done by a few words: commands, files, what fields and choosers of the window offer, and
+//! what is typed out in full: a path, or k.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,8 @@ use crate::app::{
         },
         lesson::state::LessonAction,
     },
-    model::{Action, Command, Draft, Look, Mode, PlaneView, SAMPLES, Sample, Session, SpaceView, State, file_name},
+    model::{Draft, Look, Mode, PlaneView, SAMPLES, Sample, SpaceView, file_name},
+    prelude::*,
 };
 use crate::{
     cloud::formats::file_of,
@@ -227,7 +228,7 @@ pub fn spelled(words: &str, mode: Mode, state: &State) -> Vec<Found> {
 
 /// `k 64`, `k=64`, `64`, `64 neighbours`.
 fn k(words: &str, state: &State) -> Option<Found> {
-    let words = crate::app::shell::finder::british(words.trim());
+    let words = british(words.trim());
     let number = words.strip_prefix('k').unwrap_or(&words).trim_start().trim_start_matches('=');
     let number = number.trim().trim_start_matches("neighbours").trim_end_matches("neighbours").trim();
     let k: u64 = number.parse().ok()?;

@@ -15,7 +15,8 @@ use crate::app::{
         offscreen_render::{Medium, Still},
     },
     features::{export::state::is_svg, lesson::state::LessonAction},
-    model::{Activity, Ground, Look, PaneKind, PictureChoice, PictureDraft, PictureSize, SCALES, State, single_layout, title_of},
+    model::{Ground, Look, PictureChoice, PictureDraft, PictureSize, SCALES, single_layout, title_of},
+    prelude::*,
 };
 use crate::{cloud::formats::FormatError, lesson::moments};
 

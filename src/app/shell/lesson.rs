@@ -1,6 +1,6 @@
 //! The lesson's part of the window: lessons left, the picture in the middle, question and player below.
 
-use egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui, vec2};
+use egui::{CentralPanel, Frame, Margin, Panel};
 
 use crate::app::{
     context::app::App,
@@ -17,8 +17,7 @@ use crate::app::{
             session::{Presenting, lesson_of},
         },
     },
-    look::{Palette, command_ui},
-    model::Command,
+    prelude::*,
 };
 
 /// Windows lower than this, in points, as at a large scale, leave the player's second row to the menus.

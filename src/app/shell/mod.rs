@@ -3,10 +3,10 @@
 //! | part | does |
 //! |---|---|
 //! | `apply` | dispatches actions and frames to the features; carries out what is of the window alone |
-//! | `window` | opens it and drives its frames |
+//! | `window` | opens it and drives its frames; keys as commands |
 //! | `ui`, `lesson`, `panels` | menus, panels, status line, the lesson: draw, read, and send actions |
-//! | `about` | what the program is and runs on |
-//! | `keys`, `finder` | commands by shortcut and by name |
+//! | `about` | what the program is and runs on, and the first hints |
+//! | `finder` | commands by name |
 //! | `headless` | renders the window without a display |
 
 pub mod about;

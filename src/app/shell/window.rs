@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use egui::{Key, Modifiers};
+use egui::Modifiers;
 
 use crate::app::{
     context::{
@@ -18,11 +18,9 @@ use crate::app::{
     },
     features::walk::state::Walked,
     gpu,
-    look::{
-        Palette,
-        focus::{pass_by, ring_ui},
-    },
-    model::{Action, Actions, Command, Mode},
+    look::focus::{pass_by, ring_ui},
+    model::Mode,
+    prelude::*,
 };
 
 /// The name that desktops know the window by, and folders.
@@ -125,7 +123,7 @@ impl eframe::App for App {
         self.poll();
     }
 
-    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         if let Some(gpu) = &self.handles.gpu {
             gpu.pace().begin_frame();
         }
@@ -153,7 +151,7 @@ impl eframe::App for App {
             _ => !dialog,
         };
         let mut commands = Actions::default();
-        crate::app::shell::window::shortcuts(ui.ctx(), mode, allows, &mut commands);
+        shortcuts(ui.ctx(), mode, allows, &mut commands);
         self.close_with_escape(ui.ctx());
         let dropped: Vec<PathBuf> = ui.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         if !dropped.is_empty() {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `state.json` | the window's [`State`], and what was open; written whole or not at all |
 //! | `state.lock` | nothing: who writes `state.json` holds it |
-//! | `starting` | a start that is not over yet, see [`start`] |
+//! | `starting` | a start that is not over yet, see [`Start`] |
 //! | `app.ron` | eframe's own: where the window was, and how wide its panels; the state too, in the first version |
 //!
 //! Several windows may be open. Each keeps what was changed in it, and leaves the rest as the others wrote it, see [`merge`].
@@ -288,9 +288,6 @@ fn alone(folder: &Path, patience: Duration) -> Option<File> {
     }
 }
 
-#[cfg(test)]
-mod tests;
-
 // What several windows keep in one file: each puts in what was changed in it, and leaves the rest as it finds it.
 
 /// The field of files that were opened, which come together from all windows.
@@ -399,3 +396,6 @@ fn over(marker: Option<Marker>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,8 @@ use crate::app::{
         table::{Kind, Slot},
         task::Outcome,
     },
-    model::{About, Action, Activity, Command, PaneKind, absolute, file_name},
+    model::{absolute, file_name},
+    prelude::*,
 };
 use crate::{
     cloud::{ColumnChoice, Source},

@@ -160,11 +160,6 @@ pub struct Analysed {
 }
 
 impl Analysed {
-    /// Whether it is of this cloud.
-    pub fn is_of(&self, cloud: &Arc<PointCloud>) -> bool {
-        Arc::ptr_eq(&self.record.cloud, cloud)
-    }
-
     /// An analysis' value of each row of the cloud, NaN where it has none; `None` where it was not worked out.
     pub fn values(&self, kind: AnalysisKind) -> Option<Vec<f64>> {
         let all = &self.all;

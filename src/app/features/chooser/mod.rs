@@ -8,22 +8,19 @@
 use std::path::Path;
 
 use egui::{
-    Align, Button, Key, Modifiers, RichText, ScrollArea, TextEdit, Ui,
+    Modifiers,
     text::{CCursor, CCursorRange},
     text_edit::TextEditState,
 };
 
 use crate::app::{
     features::chooser::state::{AskedBy, Chooser, ChooserAction, Item},
-    look::{Palette, name_chooser},
-    model::{Actions, Session, State},
+    prelude::*,
 };
 use crate::text;
 
 pub mod apply;
 pub mod state;
-
-// Our own file dialog, where the desktop has none.
 
 /// Items that are listed at most; what is typed finds the others.
 const MOST: usize = 1_000;
@@ -32,7 +29,7 @@ const MOST: usize = 1_000;
 pub fn chooser_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(chooser) = &session.chooser else { return };
     let screen = ui.ctx().content_rect();
-    let modal = egui::Modal::new(egui::Id::unique("chooser")).show(ui.ctx(), |ui| {
+    let modal = Modal::new(Id::unique("chooser")).show(ui.ctx(), |ui| {
         ui.set_width(560.0f32.min(screen.width() - 40.0));
         ui.heading(chooser.title());
         ui.add_space(4.0);
@@ -83,8 +80,8 @@ pub fn chooser_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, 
     }
 }
 
-fn field_id() -> egui::Id {
-    egui::Id::unique("path of the chooser")
+fn field_id() -> Id {
+    Id::unique("path of the chooser")
 }
 
 /// The path, which has the keys while nothing else does; Tab completes it.
@@ -99,7 +96,7 @@ fn field_ui(ui: &mut Ui, chooser: &Chooser, actions: &mut Actions) {
     let edit = TextEdit::singleline(&mut text).id(id).lock_focus(true).desired_width(f32::INFINITY).hint_text("Path of a file");
     let field = ui.add(edit);
     field.widget_info(|| {
-        let mut info = egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Path of the file");
+        let mut info = egui::WidgetInfo::labeled(Role::TextInput, true, "Path of the file");
         info.current_text_value = Some(text.clone());
         info
     });
@@ -142,7 +139,7 @@ fn places_ui(ui: &mut Ui, state: &State, chooser: &Chooser, actions: &mut Action
             }
         }
         ui.add_enabled_ui(!folders.is_empty(), |ui| {
-            let combo = egui::ComboBox::from_id_salt("recent folders").width(140.0).selected_text("Recent folders");
+            let combo = ComboBox::from_id_salt("recent folders").width(140.0).selected_text("Recent folders");
             let response = combo.show_ui(ui, |ui| {
                 for folder in &folders {
                     if ui.selectable_label(false, folder.display().to_string()).clicked() {
@@ -167,7 +164,7 @@ fn list_ui(ui: &mut Ui, chooser: &Chooser, shown: &[&Item], at: Option<usize>, h
         }
         for (row, item) in shown.iter().enumerate() {
             let name = if item.is_file { item.name.clone() } else { format!("{}{}", item.name, std::path::MAIN_SEPARATOR) };
-            let button = Button::selectable(at == Some(row), name).truncate().min_size(egui::vec2(ui.available_width(), 0.0));
+            let button = Button::selectable(at == Some(row), name).truncate().min_size(vec2(ui.available_width(), 0.0));
             let response = ui.add(button);
             if at == Some(row) && at != chooser.at {
                 response.scroll_to_me(Some(Align::Center));

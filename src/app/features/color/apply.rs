@@ -10,7 +10,8 @@ use crate::app::{
     context::app::{App, Feature},
     features::selection::state::{Choice, SelectAction},
     jobs::table::{Kind, Slot},
-    model::{About, Action, Activity, Level},
+    model::Level,
+    prelude::*,
 };
 use crate::cloud::{PointCloud, Source};
 

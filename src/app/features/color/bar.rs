@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use egui::{Color32, ComboBox, Ui};
-
 use super::{
     column_keys, column_title,
     counters::bound_at,
@@ -13,8 +11,8 @@ use super::{
     },
 };
 use crate::app::{
-    look::{Paint, Paints, Palette, name_chooser, name_widget, own},
-    model::{Actions, Answered, Session, State},
+    look::{Paint, Paints, own},
+    prelude::*,
 };
 use crate::cloud::Source;
 
@@ -51,7 +49,7 @@ fn colour_axis_ui(ui: &mut Ui, view: &mut ColorView, axis: usize, session: &Sess
             }
         }
     });
-    name_widget(&response.response, egui::Role::ComboBox, "Axis that colours");
+    name_widget(&response.response, Role::ComboBox, "Axis that colours");
 }
 
 fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
@@ -76,7 +74,7 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
             }
         }
     });
-    name_widget(&response.response, egui::Role::ComboBox, "Column that colours");
+    name_widget(&response.response, Role::ComboBox, "Column that colours");
 }
 
 /// How points are drawn.

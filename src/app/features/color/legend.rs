@@ -3,9 +3,7 @@
 
 use std::{ops::RangeInclusive, sync::Arc};
 
-use egui::{
-    Align, Button, ComboBox, DragValue, FontId, Galley, Label, Layout, Mesh, Pos2, Rect, RichText, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2,
-};
+use egui::{DragValue, Galley, Mesh, Slider};
 
 use super::{
     brush::{HEIGHT, histogram_ui, select_ui},
@@ -15,10 +13,7 @@ use super::{
         channel::{Categories, Channel, Colored, Numbers},
     },
 };
-use crate::app::{
-    look::{Palette, name_widget},
-    model::{Actions, Picked, Session, State, how::How},
-};
+use crate::app::{model::how::How, prelude::*};
 use crate::{
     cloud::formats::Moment,
     draw::ticks::{linear_ticks, log_ticks},
@@ -193,7 +188,7 @@ fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
             }
         }
     });
-    name_widget(&response.response, egui::Role::ComboBox, "Colours");
+    name_widget(&response.response, Role::ComboBox, "Colours");
 }
 
 fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
@@ -285,7 +280,7 @@ pub(super) fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log:
         map.text(),
         if log { ", log scale" } else { "" }
     );
-    name_widget(&response, egui::Role::Image, &name);
+    name_widget(&response, Role::Image, &name);
     let bar = Rect::from_min_size(rect.min + vec2(0.0, 2.0), vec2(width, BAR));
     let painter = ui.painter();
     painter.add(gradient(bar, map, palette));
@@ -379,7 +374,7 @@ fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, palett
         let button = Button::new(RichText::new(text).size(12.0)).frame_when_inactive(false);
         let tooltip = format!("Select the {} in which {} is {}.", text::count(category.count, "row", "rows"), channel.title, category.name);
         let response = ui.add(button).on_hover_text(tooltip);
-        name_widget(&response, egui::Role::Button, format!("{} = {}, {count}", channel.title, category.name));
+        name_widget(&response, Role::Button, &format!("{} = {}, {count}", channel.title, category.name));
         let swatch = Rect::from_center_size(response.rect.left_center() + vec2(12.0, 0.0), vec2(10.0, 10.0));
         ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
         if response.clicked() {

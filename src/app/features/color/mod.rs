@@ -16,7 +16,7 @@ use crate::app::{
     features::color::state::{ColorBy, ColorRange, ColorView, channel::Channel},
     jobs::task,
     look::any_of,
-    model::{Answered, Command, Session},
+    prelude::*,
 };
 use crate::{
     cloud::{
@@ -111,7 +111,7 @@ impl PartialEq for Request {
                 Self::Distance { cloud: a, place: place_a, metric: metric_a, middle: middle_a },
                 Self::Distance { cloud: b, place: place_b, metric: metric_b, middle: middle_b },
             ) => Arc::ptr_eq(a, b) && place_a == place_b && metric_a == metric_b && middle_a == middle_b,
-            (Self::Rank(a), Self::Rank(b)) => Arc::ptr_eq(&a.record, &b.record) && a.query == b.query,
+            (Self::Rank(a), Self::Rank(b)) => a == b,
             (Self::Counted(a, by_a), Self::Counted(b, by_b)) => Arc::ptr_eq(a, b) && by_a == by_b,
             (Self::Analysed(a, kind_a), Self::Analysed(b, kind_b)) => Arc::ptr_eq(a, b) && kind_a == kind_b,
             (Self::Against(a), Self::Against(b)) => Arc::ptr_eq(a, b),

@@ -26,8 +26,6 @@ use crate::{
     text,
 };
 
-// Values of the file's columns and of the cloud's axes.
-
 /// The most different numbers that may be shown as categories.
 const MOST_NUMBERS: usize = 64;
 

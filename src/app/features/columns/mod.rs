@@ -5,13 +5,12 @@
 //! | `state` | the table in which that is chosen |
 //! | `apply` | reads the file with the columns that were chosen, and keeps them with it |
 
-use egui::{Align, Button, Key, Label, Layout, RichText, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::app::{
     features::columns::state::{ColumnRow, ColumnsAction, ColumnsDialog, Preview},
-    look::{Palette, number},
-    model::{Actions, ColumnRole, Session},
+    model::ColumnRole,
+    prelude::*,
 };
 use crate::{
     cloud::formats::{Cell, ColumnKind},
@@ -33,7 +32,7 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
     let Some(dialog) = &session.columns_dialog else { return };
     let room = ui.ctx().content_rect().size();
     let ready = dialog.count(ColumnRole::Coordinate) > 0;
-    let modal = egui::Modal::new(egui::Id::unique("columns")).show(ui.ctx(), |ui| {
+    let modal = Modal::new(Id::unique("columns")).show(ui.ctx(), |ui| {
         ui.set_width((room.x - 48.0).min(720.0));
         ui.heading("What the columns are");
         let name = dialog.path.file_name().unwrap_or(dialog.path.as_os_str()).to_string_lossy().into_owned();
@@ -56,7 +55,7 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
                 ui.button("Guess again").on_hover_text("Forget what was chosen for this file, and read it as for the first time."),
                 ui.button("Close").on_hover_text("Change nothing."),
             ];
-            let on_button = buttons.iter().any(egui::Response::has_focus);
+            let on_button = buttons.iter().any(Response::has_focus);
             used = buttons[0].clicked();
             for (button, action) in buttons[1..3].iter().zip([ColumnsAction::AllNumbers, ColumnsAction::Guess]) {
                 if button.clicked() {
@@ -124,7 +123,7 @@ fn pictures_ui(ui: &mut Ui, dialog: &ColumnsDialog, palette: &Palette, actions: 
         for pictures in std::iter::once(None).chain(possible.into_iter().map(Some)) {
             let text = pictures.map_or_else(|| "no pictures".to_owned(), |pictures| format!("pictures of {}", pictures.text()));
             let response = ui.selectable_label(chosen == pictures, &text).on_hover_text("Pictures are shown in tooltips and in Neighbours.");
-            response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, chosen == pictures, format!("Rows are {text}")));
+            response.widget_info(|| egui::WidgetInfo::selected(Role::Button, true, chosen == pictures, format!("Rows are {text}")));
             if response.clicked() {
                 actions.send(ColumnsAction::Pictures(pictures));
             }
@@ -137,7 +136,7 @@ fn roles_ui(ui: &mut Ui, at: usize, of: &ColumnRow, shown: &str, actions: &mut A
     for role in ColumnRole::ALL {
         let (may, is) = (of.may_be(role), of.role == role);
         let response = ui.add_enabled(may, Button::selectable(is, role.text()));
-        response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, may, is, format!("{shown}: {}", role.text())));
+        response.widget_info(|| egui::WidgetInfo::selected(Role::Button, may, is, format!("{shown}: {}", role.text())));
         let why = if of.kind == ColumnKind::Empty { "It is empty." } else { "It holds text, and a coordinate is a number." };
         let response = response.on_hover_text(role.about()).on_disabled_hover_text(why);
         if response.clicked() {

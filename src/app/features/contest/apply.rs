@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::state::ContestAction;
 use crate::app::{
     context::app::{App, Feature},
-    model::{About, Action, Command, PaneKind, candidates, comparable},
+    model::{candidates, comparable},
+    prelude::*,
 };
 use crate::{
     knn::EngineId,

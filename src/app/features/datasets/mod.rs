@@ -5,12 +5,11 @@
 //! | `state` | the question, and what is asked by it |
 //! | `apply` | loads the one that was chosen |
 
-use egui::{Button, Key, Modifiers, RichText, ScrollArea, Ui};
+use egui::Modifiers;
 
 use crate::app::{
     features::datasets::state::{PartsAction, PartsDialog},
-    look::Palette,
-    model::{Actions, Session},
+    prelude::*,
 };
 use crate::{cloud::formats::Entry, text};
 
@@ -22,11 +21,11 @@ pub mod state;
 /// The dialog, when it is open. The arrows move, Enter opens, Escape closes.
 pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(dialog) = &session.parts else { return };
-    let modal = egui::Modal::new(egui::Id::unique("parts")).show(ui.ctx(), |ui| {
+    let modal = Modal::new(Id::unique("parts")).show(ui.ctx(), |ui| {
         ui.set_width(420.0);
         ui.heading(if dialog.is_of_queries() { "Which of the file's clouds are the queries?" } else { "Which of the file's clouds?" });
         let name = dialog.path.file_name().unwrap_or(dialog.path.as_os_str()).to_string_lossy().into_owned();
-        ui.add(egui::Label::new(palette.weak(name)).truncate());
+        ui.add(Label::new(palette.weak(name)).truncate());
         ui.add_space(6.0);
         let (mut open, mut focused, mut chosen) = (false, false, None);
         let moved = moved(ui, dialog);
@@ -38,9 +37,9 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
                 // The selected row has a colour of its own for its text.
                 let size = if selected { size } else { size.color(palette.text_weak) };
                 let row = Button::new(&part.name).selected(selected).truncate().right_text(size);
-                let row = ui.add_enabled(part.unread.is_none(), row.min_size(egui::vec2(ui.available_width(), 0.0)));
+                let row = ui.add_enabled(part.unread.is_none(), row.min_size(vec2(ui.available_width(), 0.0)));
                 row.widget_info(|| {
-                    egui::WidgetInfo::selected(egui::Role::Button, part.unread.is_none(), selected, format!("{}, {}", part.name, about(part)))
+                    egui::WidgetInfo::selected(Role::Button, part.unread.is_none(), selected, format!("{}, {}", part.name, about(part)))
                 });
                 let row = match &part.unread {
                     Some(why) => row.on_disabled_hover_text(why),
@@ -64,7 +63,7 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
             let buttons = [ui.button("Load this one"), ui.button("Close").on_hover_text("Keep what is shown and load nothing.")];
             open |= buttons[0].clicked();
             close = buttons[1].clicked();
-            let on_button = buttons.iter().any(egui::Response::has_focus);
+            let on_button = buttons.iter().any(Response::has_focus);
             open |= !on_button && ui.input(|input| input.key_pressed(Key::Enter));
             focused |= on_button;
         });

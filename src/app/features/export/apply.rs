@@ -27,8 +27,9 @@ use crate::app::{
         table::{AtExit, Kind, Slot},
         task::Outcome,
     },
-    model::{About, Action, Command, Layout, Level, PaneKind, Picture, PictureDraft, title_of},
+    model::{Layout, Level, Picture, PictureDraft, title_of},
     panes,
+    prelude::*,
 };
 use crate::{
     cloud::{Source, formats::file_of},

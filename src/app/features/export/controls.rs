@@ -3,15 +3,16 @@
 use std::{collections::HashMap, path::Path};
 
 use egui::{
-    ComboBox, Event, Key, Rect, RichText, TextEdit, Ui,
+    Event,
     text::{CCursor, CCursorRange},
     text_edit::TextEditState,
 };
 
 use super::state::{ExportDialog, ExportKind, is_svg};
 use crate::app::{
-    look::{Palette, field_ui, name_chooser, row_ui},
-    model::{Action, Actions, Field, Ground, PaneKind, PictureSize, Session},
+    look::{field_ui, row_ui},
+    model::{Field, Ground, PictureSize},
+    prelude::*,
 };
 use crate::export::graph::GraphForm;
 
@@ -20,7 +21,7 @@ const FILE: &str = "file of the export";
 
 /// Has the next keys go to the name that is offered: what is typed or pasted replaces it.
 pub fn offer_name(ctx: &egui::Context, name: &str) {
-    let (field, mut state) = (egui::Id::unique(FILE), TextEditState::default());
+    let (field, mut state) = (Id::unique(FILE), TextEditState::default());
     state.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(0), CCursor::new(name.chars().count()))));
     state.store(ctx, field);
     ctx.memory_mut(|memory| memory.request_focus(field));
@@ -148,12 +149,12 @@ fn picture_ui(ui: &mut Ui, dialog: &mut ExportDialog, shown: Option<([f32; 2], f
 pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, palette: &Palette, actions: &mut Actions) {
     let Some(shown) = &session.export else { return };
     let mut dialog = shown.clone();
-    let modal = egui::Modal::new(egui::Id::unique("export")).show(ui.ctx(), |ui| {
+    let modal = Modal::new(Id::unique("export")).show(ui.ctx(), |ui| {
         ui.set_width(480.0f32.min(ui.ctx().content_rect().width() - 40.0));
         ui.heading(dialog.kind.title());
         ui.add_space(6.0);
         let label = ui.label(palette.weak("File"));
-        let edit = TextEdit::singleline(&mut dialog.path).id(egui::Id::unique(FILE)).desired_width(f32::INFINITY);
+        let edit = TextEdit::singleline(&mut dialog.path).id(Id::unique(FILE)).desired_width(f32::INFINITY);
         let field = ui.add(edit).labelled_by(label.id);
         let mut left = field.lost_focus();
         graph_ui(ui, &mut dialog, palette);

@@ -91,17 +91,8 @@ impl PaneData {
             Self::Runs(runs) => crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to),
             Self::Log(entries) => log(entries, to),
             // Written above, as tables.
-            Self::Points(_)
-            | Self::Rows(_)
-            | Self::Neighbors(..)
-            | Self::AllNeighbors(_)
-            | Self::Analysis(..)
-            | Self::Against(_)
-            | Self::Leaks(_)
-            | Self::Timings(_)
-            | Self::Timeline(_)
-            | Self::Merges(_)
-            | Self::Convergence(_) => Ok(()),
+            // A table, of which there is nothing.
+            _ => Ok(()),
         }
     }
 
@@ -248,7 +239,7 @@ impl Selected {
                 table = table.with(name, move |at| of.get(&rows[at]).map(|&query| f64::from(values[query])));
             }
         }
-        if let Some(analysed) = self.analysed.as_deref().filter(|analysed| analysed.is_of(&self.cloud)) {
+        if let Some(analysed) = self.analysed.as_deref().filter(|analysed| Arc::ptr_eq(&analysed.record.cloud, &self.cloud)) {
             for &kind in AnalysisKind::ALL {
                 if let Some(values) = analysed.values(kind) {
                     table = table.with(kind.column(), move |at| values.get(rows[at] as usize).copied().filter(|value| !value.is_nan()));

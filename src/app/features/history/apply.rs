@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use super::state::{Snapshot, Step};
 use crate::app::{
     context::app::{App, Feature},
-    model::{Action, Command, Picked},
+    prelude::*,
 };
 
 pub static FEATURE: Feature = Feature {

@@ -13,7 +13,8 @@ use crate::app::{
         table::{Applied, Cancel, Kind, Row, Slot},
         task::Outcome,
     },
-    model::{About, Action, Activity, Answered, Command, Draft, Ended, EngineStatus, Field, Level, NOTICED, Picked, QueryKind, Scene, Session},
+    model::{Draft, Ended, EngineStatus, Field, Level, NOTICED, QueryKind, Scene},
+    prelude::*,
 };
 use crate::{
     cloud::{PointCloud, query_point},
@@ -246,7 +247,7 @@ impl App {
                 if record.resident {
                     live.took = Some(took);
                 }
-                if self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                if self.session.has_cloud(&record.cloud) {
                     self.replied(record);
                 }
             }
@@ -414,11 +415,10 @@ impl App {
     }
 
     /// Takes in a theory curve, and starts the next one that is wanted.
-    pub(in crate::app) fn theory_done(&mut self, Answered { record, query }: Answered, curve: Outcome<TheoryCurve>) {
+    pub(in crate::app) fn theory_done(&mut self, of: Answered, curve: Outcome<TheoryCurve>) {
         self.start_theory();
         let Some(curve) = self.done("theory", curve) else { return };
-        let shown = self.session.answered.as_ref();
-        if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
+        if self.session.answered.as_ref() == Some(&of) {
             (self.session.theory, self.session.theory_lags) = (Some(curve), false);
         } else if self.session.theory_lags {
             // The query was dragged on: this curve is closer to its own than the one that is shown.

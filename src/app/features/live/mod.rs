@@ -1,12 +1,13 @@
 //! The live query in the window: its marker in Plane, its coordinates as fields, and the row it snaps to.
 
-use egui::{CursorIcon, Event, EventFilter, Key, Pos2, Rect, Response, RichText, Sense, TextEdit, Ui, Vec2, pos2, vec2};
+use egui::{CursorIcon, Event, EventFilter};
 
 use super::{picking::nearest_row, walk::state::Walked};
 use crate::app::{
     features::live::state::{LiveAction, Target},
-    look::{Palette, name_widget, row_ui},
-    model::{Actions, PlaneCamera, Scene, Session, camera::place},
+    look::row_ui,
+    model::{PlaneCamera, Scene, camera::place},
+    prelude::*,
 };
 use crate::{cloud::PointCloud, progress::Progress};
 
@@ -59,7 +60,7 @@ pub fn mark_ui(
     }
     let rect = Rect::from_center_size(camera.rect.clamp(mark), Vec2::splat(HANDLE)).intersect(camera.rect);
     let response = ui.interact(rect, ui.scope_id().with("query"), Sense::click_and_drag());
-    name_widget(&response, egui::Role::Button, NAME);
+    name_widget(&response, Role::Button, NAME);
     let free = is_free(scene, axes);
     let anywhere = if free { "Drag the query anywhere" } else { "Drag the query from row to row" };
     let mut response = response.on_hover_cursor(if held { CursorIcon::Grabbing } else { CursorIcon::Grab });
@@ -71,7 +72,7 @@ pub fn mark_ui(
     let roomy = camera.rect.width() > 240.0 && camera.rect.height() > 160.0 && !matches!(session.walked, Walked::Ready(_));
     if !held && !session.live.known && session.answered.is_some() && roomy {
         let text = if free { "Drag the ring to put the query anywhere." } else { "Drag the ring to move the query from row to row." };
-        let font = egui::FontId::proportional(12.0);
+        let font = FontId::proportional(12.0);
         let galley = ui.painter().layout(text.to_owned(), font, palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
         let at = hint_at(camera.rect, mark, galley.size().y);
         // A ground of its own, as points lie under it.
@@ -230,11 +231,11 @@ mod tests {
 
     #[test]
     fn the_hint_covers_neither_the_mark_nor_the_lens_nor_the_notes() {
-        let rect = Rect::from_min_size(Pos2::ZERO, egui::vec2(400.0, 300.0));
+        let rect = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
         for y in 0..=300 {
             let (mark, height) = (pos2(100.0, y as f32), 14.0);
             let at = hint_at(rect, mark, height);
-            assert!(rect.contains(at) && rect.contains(at + egui::vec2(0.0, height)), "{y}: {at:?}");
+            assert!(rect.contains(at) && rect.contains(at + vec2(0.0, height)), "{y}: {at:?}");
             assert!(at.y >= mark.y + HANDLE / 2.0 || at.y + height <= mark.y - HANDLE / 2.0, "{y}: {at:?}");
             assert_eq!(at.y < 150.0, mark.y < 150.0, "{y}: the lens is in the other half");
             assert!(at.y + height <= 300.0 - NOTES, "{y}: the notes are below it: {at:?}");

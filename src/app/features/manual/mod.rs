@@ -5,13 +5,11 @@
 //! | `state` | the documents, and which place of which is read |
 //! | `apply` | opens them, and goes from one to another |
 
-use egui::{Align, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
 use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
 
 use crate::app::{
     features::manual::state::{DOCUMENTS, Manual, count, named, targets},
-    look::{Palette, name_chooser, name_widget},
-    model::{Action, Actions, Session},
+    prelude::*,
 };
 use crate::text;
 
@@ -74,19 +72,19 @@ pub fn manual_ui(ui: &Ui, session: &Session, cache: &mut CommonMarkCache, palett
 /// The way back, the chooser where there are no contents, and what is looked for.
 fn head_ui(ui: &mut Ui, manual: &mut Manual, cache: &mut CommonMarkCache, narrow: bool, palette: &Palette) {
     ui.horizontal_wrapped(|ui| {
-        if ui.add_enabled(!manual.before.is_empty(), egui::Button::new("Back")).clicked()
+        if ui.add_enabled(!manual.before.is_empty(), Button::new("Back")).clicked()
             && let Some(before) = manual.before.pop()
         {
             manual.document = before;
         }
         if narrow {
             let shown = &*DOCUMENTS[manual.document].title;
-            let combo = egui::ComboBox::from_id_salt("document").width(150.0).selected_text(shown).show_ui(ui, |ui| contents_ui(ui, manual, palette));
+            let combo = ComboBox::from_id_salt("document").width(150.0).selected_text(shown).show_ui(ui, |ui| contents_ui(ui, manual, palette));
             name_chooser(&combo.response, "Document", shown);
         }
         let edit = TextEdit::singleline(&mut manual.sought).hint_text("Search").desired_width(160.0);
         let field = ui.add(edit);
-        name_widget(&field, egui::Role::TextInput, "Search in the documents");
+        name_widget(&field, Role::TextInput, "Search in the documents");
         let again = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         let (id, text) = (id_of(manual.document), &DOCUMENTS[manual.document].text);
         if *cache.search_query_mut(&id) != manual.sought {
@@ -98,7 +96,7 @@ fn head_ui(ui: &mut Ui, manual: &mut Manual, cache: &mut CommonMarkCache, narrow
         }
         let found = cache.search_ranges(&id).len();
         for (name, by) in [("Previous", -1), ("Next", 1)] {
-            if ui.add_enabled(found > 0, egui::Button::new(name)).clicked() || (again && by > 0) {
+            if ui.add_enabled(found > 0, Button::new(name)).clicked() || (again && by > 0) {
                 cache.go_to_match(&id, by);
             }
         }
@@ -119,7 +117,7 @@ fn contents_ui(ui: &mut Ui, manual: &mut Manual, palette: &Palette) {
             let searching = !manual.sought.trim().is_empty();
             let title = RichText::new(&document.title);
             let title = if searching && found == 0 { title.color(palette.text_weak) } else { title };
-            let mut button = egui::Button::selectable(at == manual.document, title).truncate();
+            let mut button = Button::selectable(at == manual.document, title).truncate();
             if found > 0 {
                 button = button.right_text(RichText::new(text::thousands(found as u64)).small());
             }
@@ -140,6 +138,6 @@ fn document_ui(ui: &mut Ui, manual: &Manual, cache: &mut CommonMarkCache) {
     });
 }
 
-fn id_of(document: usize) -> egui::Id {
-    egui::Id::unique(("manual", document))
+fn id_of(document: usize) -> Id {
+    Id::unique(("manual", document))
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use egui::Pos2;
-
 use super::{
     lookup::{self, Lookup},
     state::{Beside, Eye, Found, PickAction, Purpose, Region, Sight, Tool, Within},
@@ -15,7 +13,8 @@ use crate::app::{
         table::{Kind, Slot},
         task::Outcome,
     },
-    model::{About, Action, Command, PaneKind, Picked, Room},
+    model::Room,
+    prelude::*,
 };
 use crate::{cloud::formats::FormatError, progress::Silent};
 

@@ -10,7 +10,6 @@
 
 use std::{sync::Arc, time::Instant};
 
-use egui::{Pos2, Rect, pos2, vec2};
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator};
 
 use super::{
@@ -22,7 +21,8 @@ use super::{
 };
 use crate::app::{
     features::picking::state::{Eye, Far, Lasso, Region, Sight, Within},
-    model::{Picked, PlaneCamera, Scene, SpaceCamera, SpaceView, how::How},
+    model::{PlaneCamera, Scene, SpaceCamera, SpaceView, how::How},
+    prelude::*,
 };
 use crate::{
     cloud::PointCloud,

@@ -12,7 +12,8 @@ use crate::app::{
         table::{Kind, Slot},
         task::Outcome,
     },
-    model::{About, Action, Activity, PlaneView, SpaceView},
+    model::{PlaneView, SpaceView},
+    prelude::*,
 };
 use crate::cloud::{CloudError, PointCloud};
 

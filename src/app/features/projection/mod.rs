@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use egui::{ComboBox, DragValue, Ui};
+use egui::DragValue;
 
 use crate::app::{
     features::projection::state::{Projected, ProjectionKind},
-    look::{Palette, name_chooser},
-    model::{Action, Actions, PlaneView, Session, SpaceView, State},
+    model::{PlaneView, SpaceView},
+    prelude::*,
 };
 
 pub mod apply;

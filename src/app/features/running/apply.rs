@@ -14,7 +14,8 @@ use crate::app::{
         table::{Applied, Cancel, Kind, Row, Slot},
         task::{Outcome, Stopped},
     },
-    model::{About, Action, Activity, Command, EngineStatus, Picked, Running, Session, Then, TimelineView, absolute},
+    model::{EngineStatus, Running, Then, TimelineView, absolute},
+    prelude::*,
 };
 use crate::{
     cloud::{PointCloud, Source},
@@ -141,7 +142,7 @@ impl App {
             Event::Finished { id, record } if Some(id) == current => {
                 self.session.running = None;
                 // Rows of another cloud mean nothing in the one on screen.
-                if self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                if self.session.has_cloud(&record.cloud) {
                     self.finished(record);
                 }
             }
@@ -214,7 +215,7 @@ impl App {
     /// What is drawn of a run is worked out.
     fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<Derived>) {
         let Some(derived) = self.done("derive", derived) else { return };
-        if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
+        if self.session.has_record(&record) {
             self.session.derived = Some(Arc::new(derived));
         }
     }

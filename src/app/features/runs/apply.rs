@@ -13,7 +13,8 @@ use crate::app::{
         table::{Kind, Slot},
         task::Outcome,
     },
-    model::{About, Action, Draft, Ended, PaneKind, SessionFile},
+    model::{Draft, Ended, SessionFile},
+    prelude::*,
 };
 use crate::{
     export,
@@ -101,12 +102,12 @@ impl App {
         self.session.runs.cursor = Some(id);
         match run {
             SomeRun::WithoutClouds { why, .. } => self.session.log.error(About::Run, format!("only timings and counters can be compared: {why}")),
-            SomeRun::Whole(record) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {
+            SomeRun::Whole(record) if self.session.has_record(&record) => {
                 self.session.log.settle(About::Run);
             }
             SomeRun::Whole(record) => {
                 self.session.log.settle(About::Run);
-                if !self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                if !self.session.has_cloud(&record.cloud) {
                     let same = self.session.cloud.as_ref().is_some_and(|cloud| cloud.fingerprint() == record.cloud.fingerprint());
                     let cloud = Arc::clone(&record.cloud);
                     if same {

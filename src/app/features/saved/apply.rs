@@ -22,7 +22,8 @@ use crate::app::{
         table::{Kind, Slot},
         task::Outcome,
     },
-    model::{About, Action, Activity, Command, FileState, NOTICED, Picked, SessionFile, Then, absolute, data_file, file_name, source_name},
+    model::{FileState, NOTICED, SessionFile, Then, absolute, data_file, file_name, source_name},
+    prelude::*,
 };
 use crate::{
     cloud::{
@@ -414,7 +415,7 @@ mod tests {
     use egui_kittest::{Harness, kittest::Queryable as _};
 
     use super::*;
-    use crate::app::{model::State, testing::cloud};
+    use crate::app::testing::cloud;
 
     #[test]
     fn what_is_read_again_is_named_and_can_be_stopped() {

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::app::{
     features::saved::state::{Layout, Ranges, SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection, SavedSession, SavedSet, SavedView},
-    model::{Picked, Session, State},
+    prelude::*,
 };
 
 pub mod apply;

@@ -5,9 +5,9 @@
 //! | part | does |
 //! |---|---|
 //! | [`SavedSession`] | the cloud, the query, the selection, which runs are shown and compared |
-//! | [`view`] | fields, axes, cameras, colours, layout, validated against the cloud |
-//! | [`layout`] | the tiles of the centre |
-//! | [`ranges`] | ascending numbers as ranges |
+//! | [`SavedView`] | fields, axes, cameras, colours, layout, validated against the cloud |
+//! | [`Layout`] | the tiles of the centre |
+//! | [`Ranges`] | ascending numbers as ranges |
 
 use std::collections::HashSet;
 

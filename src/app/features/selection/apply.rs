@@ -16,7 +16,8 @@ use crate::app::{
         table::{Cancel, Kind, Slot},
         task::Outcome,
     },
-    model::{About, Action, Activity, Answered, Command, NOTICED, PaneKind, Picked, PlaneWindow, QueryKind, camera, how::How},
+    model::{NOTICED, PlaneWindow, QueryKind, camera, how::How},
+    prelude::*,
 };
 use crate::{
     run::{RunError, analysis},
@@ -138,7 +139,7 @@ impl App {
             return self.session.log.info("nothing to zoom to: no row of the cloud is selected");
         }
         let axes = self.state.plane.axes;
-        let size = self.pane_rects.get(&PaneKind::Plane).map_or(egui::Vec2::splat(400.0), |rect| rect.size()).max(egui::Vec2::splat(80.0));
+        let size = self.pane_rects.get(&PaneKind::Plane).map_or(Vec2::splat(400.0), |rect| rect.size()).max(Vec2::splat(80.0));
         let units = (half(axes[0]) / f64::from(size.x)).max(half(axes[1]) / f64::from(size.y)) * 2.0 * 1.25;
         // A single place is shown at the scale that there is.
         let units = if units > 0.0 { Some(units) } else { self.state.plane.window.map(|window| window.units_per_point) };
@@ -267,8 +268,11 @@ impl App {
 
     /// Selects rows and queries that were selected once: no step to undo.
     pub(in crate::app) fn select_these(&mut self, rows: Vec<u32>, queries: Vec<u32>, by: String) {
+        self.replace_selection(Choice::These { rows, queries }, by);
+    }
+
+    fn replace_selection(&mut self, what: Choice, by: String) {
         let Some(cloud) = self.session.cloud.clone() else { return };
-        let what = Choice::These { rows, queries };
         let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };
         self.change_selection(change, VecDeque::new(), true);
     }
@@ -279,10 +283,9 @@ impl App {
         let rows = Selection { rows: Arc::clone(selection.rows()), queries: Arc::default(), by: selection.by().to_owned() };
         let rows = if rows.is_empty() { Selection::default() } else { rows };
         self.set_selection(rows, Facts { extremes: facts.extremes.clone(), measures: Vec::new() });
-        let Some(cloud) = self.session.cloud.clone().filter(|_| !selection.rows().is_empty()) else { return };
-        let (what, by) = (Choice::Rows(selection.rows().to_vec()), selection.by().to_owned());
-        let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };
-        self.change_selection(change, VecDeque::new(), true);
+        if !selection.rows().is_empty() {
+            self.replace_selection(Choice::Rows(selection.rows().to_vec()), selection.by().to_owned());
+        }
     }
 
     /// Another cloud is shown, whose rows are others.

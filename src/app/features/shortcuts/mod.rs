@@ -4,12 +4,9 @@
 //! |---|---|
 //! | `apply` | opens and closes it |
 
-use egui::{Key, Modifiers, RichText, Ui, vec2};
+use egui::Modifiers;
 
-use crate::app::{
-    look::{Palette, keys_text},
-    model::{Action, Actions, Command, Mode, Session},
-};
+use crate::app::{model::Mode, prelude::*};
 
 pub mod apply;
 
@@ -21,13 +18,10 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
         return;
     }
     let mut open = true;
-    egui::Window::new("Keyboard shortcuts")
-        .open(&mut open)
-        .collapsible(false)
-        .resizable(false)
-        .anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO)
-        .show(ui.ctx(), |ui| {
-            egui::ScrollArea::vertical().max_height((ui.ctx().content_rect().height() - 120.0).max(120.0)).show(ui, |ui| {
+    egui::Window::new("Keyboard shortcuts").open(&mut open).collapsible(false).resizable(false).anchor(Align2::CENTER_CENTER, Vec2::ZERO).show(
+        ui.ctx(),
+        |ui| {
+            ScrollArea::vertical().max_height((ui.ctx().content_rect().height() - 120.0).max(120.0)).show(ui, |ui| {
                 scrolled_by_keys(ui);
                 egui::Grid::new("shortcuts").num_columns(2).spacing([24.0, 4.0]).show(ui, |ui| {
                     let mode = if session.lesson.open { Mode::Lesson } else { Mode::Explorer };
@@ -67,7 +61,8 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
                     }
                 });
             });
-        });
+        },
+    );
     if !open {
         actions.send(Action::CloseShortcuts);
     }

@@ -5,13 +5,7 @@
 //! | `state` | the question |
 //! | `apply` | loads the file without these rows, or not |
 
-use egui::{Key, Label, RichText, Ui};
-
-use crate::app::{
-    features::unusable::state::UnusableAction,
-    look::Palette,
-    model::{Actions, Session},
-};
+use crate::app::{features::unusable::state::UnusableAction, prelude::*};
 
 pub mod apply;
 pub mod state;
@@ -21,7 +15,7 @@ pub mod state;
 /// The question, when it is open. Enter opens, Escape closes.
 pub fn unusable_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(dialog) = &session.unusable else { return };
-    let modal = egui::Modal::new(egui::Id::unique("unusable")).show(ui.ctx(), |ui| {
+    let modal = Modal::new(Id::unique("unusable")).show(ui.ctx(), |ui| {
         ui.set_width((ui.ctx().content_rect().width() - 48.0).min(420.0));
         ui.add(Label::new(RichText::new(dialog.question()).heading()).wrap());
         ui.add(Label::new(palette.weak(dialog.source.to_string())).truncate());

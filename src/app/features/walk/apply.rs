@@ -13,7 +13,8 @@ use crate::app::{
         table::{Cancel, Kind, Slot},
         task::Outcome,
     },
-    model::{Action, Activity, Answered, Command, NOTICED},
+    model::NOTICED,
+    prelude::*,
 };
 use crate::{
     knn::Walk,
@@ -118,8 +119,8 @@ impl App {
             }
         };
         let is_there = match &self.session.walked {
-            Walked::Ready(walked) => walked.is_of(&wanted),
-            Walked::Failed(of, _) => Arc::ptr_eq(&of.record, &wanted.record) && of.query == wanted.query,
+            Walked::Ready(walked) => walked.of == wanted,
+            Walked::Failed(of, _) => *of == wanted,
             Walked::Hidden | Walked::Missing(_) | Walked::Working => false,
         };
         // One that is under way for a query that was dragged on is finished first, so that somebody who drags sees boxes follow.

@@ -6,15 +6,16 @@
 //! | `apply` | has it recorded, shows it, plays it |
 //! | `paint` | the boxes or spheres, and the points of the leaf or cluster that is visited |
 
-use egui::{Color32, Label, Sense, Slider, Stroke, StrokeKind, TextStyle, Ui, text::LayoutJob, vec2};
+use egui::{Slider, StrokeKind, TextStyle, text::LayoutJob};
 
 use crate::app::{
     features::walk::{
         paint::Colors,
         state::{WalkAction, WalkView, Walked, Walkthrough},
     },
-    look::{Palette, any_of, keys_text},
-    model::{Actions, Answered, Command, Draft, Session, State},
+    look::any_of,
+    model::Draft,
+    prelude::*,
 };
 use crate::{
     engines::registry,
@@ -161,8 +162,8 @@ fn scrubber_ui(ui: &mut Ui, view: WalkView, playing: bool, walked: &Walkthrough,
 /// A command as a small button with a name to be read out.
 fn button_ui(ui: &mut Ui, text: &str, command: Command, enabled: bool, actions: &mut Actions) {
     let keys = command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
-    let response = ui.add_enabled(enabled, egui::Button::new(text)).on_hover_text(format!("{} {keys}", command.tooltip()));
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, enabled, command.text()));
+    let response = ui.add_enabled(enabled, Button::new(text)).on_hover_text(format!("{} {keys}", command.tooltip()));
+    response.widget_info(|| egui::WidgetInfo::labeled(Role::Button, enabled, command.text()));
     if response.clicked() {
         actions.send(command);
     }
@@ -195,7 +196,7 @@ fn entry_ui(ui: &mut Ui, stroke: Stroke, name: &str, palette: &Palette) {
     let (sample, gap) = (vec2(13.0, 10.0), 4.0);
     let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Small.resolve(ui.style()), palette.text_weak);
     let size = vec2(sample.x + gap + text.size().x, text.size().y.max(sample.y));
-    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = gap;
         let (rect, _) = ui.allocate_exact_size(sample, Sense::hover());
         ui.painter().rect_stroke(rect.shrink(1.0), 0.0, stroke, StrokeKind::Middle);

@@ -59,11 +59,6 @@ pub struct Walkthrough {
 }
 
 impl Walkthrough {
-    /// Whether it is the walk of this answer.
-    pub fn is_of(&self, answered: &Answered) -> bool {
-        Arc::ptr_eq(&self.of.record, &answered.record) && self.of.query == answered.query
-    }
-
     /// The last step; a search has at least one.
     pub fn last(&self) -> usize {
         self.walk.steps.len().saturating_sub(1)
@@ -334,9 +329,9 @@ mod tests {
         let walked = walkthrough();
         let at = |at| walked.at(WalkView { shown: true, at });
         assert_eq!([at(None), at(Some(0)), at(Some(3)), at(Some(99))], [4, 0, 3, 4]);
-        assert!(walked.is_of(&walked.of.clone()));
+        assert!(walked.of == walked.of.clone());
         let other = Answered { query: 1, ..walked.of.clone() };
-        assert!(!walked.is_of(&other));
+        assert!(walked.of != other);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use crate::app::{
         table::{Kind, Slot},
         task::Outcome,
     },
-    model::{Action, Activity, Answered, NOTICED},
+    model::NOTICED,
+    prelude::*,
 };
 use crate::run::{
     RunError,

@@ -1,6 +1,6 @@
 //! Engines: all of them on one question, fastest first, and what each of them is.
 
-use egui::{Align, Align2, Button, ComboBox, FontId, Layout, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, vec2};
+use egui::{StrokeKind, UiBuilder};
 use strum::VariantArray as _;
 
 use super::empty::{Pane, PaneContext, without_cloud};
@@ -11,8 +11,9 @@ use crate::app::{
         lesson::state::LessonAction,
         manual::state::{DOCUMENTS, Manual, named},
     },
-    look::{Palette, code_ui, heading_ui, name_chooser, name_widget, number},
-    model::{Action, PaneKind, Session, candidates, comparable},
+    look::{code_ui, heading_ui},
+    model::{candidates, comparable},
+    prelude::*,
 };
 use crate::{
     engines::registry,
@@ -186,7 +187,7 @@ fn source_ui(ui: &Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
     let size = ui.ctx().content_rect().size();
     let mut open = true;
     egui::Window::new(code.path)
-        .id(egui::Id::unique("source of an engine"))
+        .id(Id::unique("source of an engine"))
         .open(&mut open)
         .collapsible(false)
         .default_size([760.0_f32.min(size.x - 40.0), 480.0_f32.min(size.y - 80.0)])
@@ -239,7 +240,7 @@ fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
         _ => format!("{} for {}", text::thousands(elements as u64), keeps.each),
     };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width().clamp(120.0, 420.0), 34.0), Sense::hover());
-    name_widget(&response, egui::Role::Label, format!("{}, {size}", keeps.what));
+    name_widget(&response, Role::Label, &format!("{}, {size}", keeps.what));
     let painter = ui.painter();
     painter.text(rect.left_top(), Align2::LEFT_TOP, keeps.what, FontId::proportional(12.0), palette.text);
     let size = painter.layout_no_wrap(size, FontId::proportional(11.0), palette.text_weak);

@@ -1,13 +1,11 @@
 //! The table: an engine a row, with the time of its search as a bar.
 
-use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Sense, Stroke, Ui, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 use crate::app::{
     features::contest::state::{Contest, ContestAction, deviation},
-    look::{Palette, name_widget, number},
-    model::{Actions, Session},
     panes::empty::PaneContext,
+    prelude::*,
 };
 use crate::{
     engines::registry,
@@ -338,7 +336,7 @@ fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
             ("Run", format!("Run {engine}"), "Run it alone.")
         };
         let button = ui.add_enabled(line.contest().under_way().is_none(), Button::new(sign).small());
-        name_widget(&button, egui::Role::Button, &name);
+        name_widget(&button, Role::Button, &name);
         if button.on_hover_text(hover).clicked() {
             actions.send(ContestAction::One(engine));
         }
@@ -390,13 +388,13 @@ fn bar_ui(ui: &mut Ui, ms: f64, scale: Scale, palette: &Palette) {
 fn under_way_ui(ui: &mut Ui, line: &Line<'_>) {
     let palette = line.palette;
     let seconds = line.contest().elapsed().map_or(0, |elapsed| elapsed.as_secs());
-    let text = ui.painter().layout_no_wrap(format!("{seconds} s"), egui::FontId::proportional(11.0), palette.text_weak);
+    let text = ui.painter().layout_no_wrap(format!("{seconds} s"), FontId::proportional(11.0), palette.text_weak);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width() - 6.0, 12.0), Sense::hover());
     let frame = rect.with_max_x(rect.right() - text.size().x - 6.0);
     let part = frame.with_max_x(frame.left() + frame.width() * line.under_way().unwrap_or(0.0));
     ui.painter().rect_filled(part, 2.0, palette.accent);
     ui.painter().rect_stroke(frame, 2.0, Stroke::new(1.0, palette.accent), egui::StrokeKind::Inside);
-    let at = egui::pos2(frame.right() + 6.0, rect.center().y - text.size().y / 2.0);
+    let at = pos2(frame.right() + 6.0, rect.center().y - text.size().y / 2.0);
     ui.painter().galley(at, text, palette.text_weak);
 }
 

@@ -1,16 +1,16 @@
 //! Two runs side by side: what differs in time, in answers, and in what was asked.
 
-use egui::{Color32, Grid, RichText, Stroke, Ui};
-use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, HoverPosition, Legend, Line, PlotPoints};
+use egui::Grid;
+use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, Legend};
 
 use crate::app::{
     features::runs::state::{Compared, Figure, KeptRun, RunsAction, RunsView},
-    look::{Palette, any_of, heading_ui, number},
+    look::{any_of, heading_ui},
     panes::{
-        decades::{decades, power},
         empty::PaneContext,
-        timings::{inline_swatch_ui, plot},
+        plots::{decades, inline_swatch_ui, line, near, plot, power},
     },
+    prelude::*,
 };
 use crate::{
     engines::registry,
@@ -23,7 +23,7 @@ pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let runs = &context.session.runs;
     let Some([a, b]) = runs.pair() else { return };
     if let Some(sentence) = runs.compared.as_ref().and_then(|compared| compared.comparison.sentence()) {
-        ui.add(egui::Label::new(RichText::new(sentence).size(15.0)).wrap());
+        ui.add(Label::new(RichText::new(sentence).size(15.0)).wrap());
     }
     heads_ui(ui, [a, b], context);
     let Some(compared) = runs.compared.clone() else {
@@ -55,7 +55,7 @@ fn heads_ui(ui: &mut Ui, pair: [&KeptRun; 2], context: &mut PaneContext<'_>) {
     for (side, run) in pair.into_iter().enumerate() {
         ui.horizontal(|ui| {
             inline_swatch_ui(ui, context.palette.runs[side], ["A", "B"][side]);
-            ui.add(egui::Label::new(RichText::new(&run.name).strong()).truncate());
+            ui.add(Label::new(RichText::new(&run.name).strong()).truncate());
         });
     }
     ui.horizontal_wrapped(|ui| {
@@ -104,8 +104,8 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
     let cell = |ui: &mut Ui, above: RichText, below: RichText| {
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
-            ui.add(egui::Label::new(above).extend());
-            ui.add(egui::Label::new(below).extend());
+            ui.add(Label::new(above).extend());
+            ui.add(Label::new(below).extend());
         });
     };
     let of_spread = |ui: &mut Ui, spread: &Spread| {
@@ -169,7 +169,7 @@ fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
                 let text = RichText::new(text).size(12.0).color(if differs { palette.text } else { palette.text_weak });
                 ui.scope(|ui| {
                     ui.set_max_width(230.0);
-                    ui.add(egui::Label::new(text).wrap());
+                    ui.add(Label::new(text).wrap());
                 });
             }
             ui.end_row();
@@ -251,7 +251,7 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
     let edges = histogram.edges.clone();
     let id = format!("histogram {quantity:?}");
     plot("", palette)
-        .id(egui::Id::unique(&id))
+        .id(Id::unique(&id))
         .height(HEIGHT)
         .width(ui.available_width().max(240.0))
         .include_y(0.0)
@@ -263,21 +263,18 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
             },
         )])
         .custom_y_axes(vec![AxisHints::new_y().label("share, %").label_spacing(12.0..=24.0)])
-        .label_formatter(move |at| match at {
-            HoverPosition::NearDataPoint { plot_name, position, .. } => {
-                let bin = edges.windows(2).position(|pair| (place(pair[0])..place(pair[1])).contains(&position.x))?;
-                let side = usize::from(*plot_name == "B");
-                let all: u64 = counts[side].iter().sum();
-                Some(format!(
-                    "{plot_name}: {} of {}\n{} to {}",
-                    text::thousands(counts[side][bin]),
-                    text::thousands(all),
-                    written(place(edges[bin])),
-                    written(place(edges[bin + 1]))
-                ))
-            }
-            HoverPosition::Elsewhere { .. } => None,
-        })
+        .label_formatter(near(move |name, at| {
+            let bin = edges.windows(2).position(|pair| (place(pair[0])..place(pair[1])).contains(&at.x))?;
+            let side = usize::from(name == "B");
+            let all: u64 = counts[side].iter().sum();
+            Some(format!(
+                "{name}: {} of {}\n{} to {}",
+                text::thousands(counts[side][bin]),
+                text::thousands(all),
+                written(place(edges[bin])),
+                written(place(edges[bin + 1]))
+            ))
+        }))
         .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true).background_alpha(0.8))
         .show(ui, |plot| {
             for (name, shares, color) in [("A", a, palette.runs[0]), ("B", b, palette.runs[1])] {
@@ -293,7 +290,7 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
 fn convergence_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
     ui.label(palette.small("Squared max_distance: median of the queries, and the band of 10 to 90 %"));
     plot("", palette)
-        .id(egui::Id::unique("compared convergence"))
+        .id(Id::unique("compared convergence"))
         .height(HEIGHT)
         .width(ui.available_width().max(240.0))
         .x_axis_label("points seen")
@@ -301,12 +298,9 @@ fn convergence_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         .y_grid_spacer(decades)
         .x_axis_formatter(power)
         .y_axis_formatter(power)
-        .label_formatter(|hover| match hover {
-            HoverPosition::NearDataPoint { plot_name, position, .. } => {
-                Some(format!("{plot_name}\n{} points seen\n{}", text::digits(10f64.powf(position.x), 3), text::digits(10f64.powf(position.y), 3)))
-            }
-            HoverPosition::Elsewhere { .. } => None,
-        })
+        .label_formatter(near(|name, at| {
+            Some(format!("{name}\n{} points seen\n{}", text::digits(10f64.powf(at.x), 3), text::digits(10f64.powf(at.y), 3)))
+        }))
         .legend(Legend::default().position(Corner::LeftBottom).follow_insertion_order(true).background_alpha(0.8))
         .show(ui, |plot| {
             for (side, name) in ["A", "B"].into_iter().enumerate() {
@@ -319,7 +313,7 @@ fn convergence_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
                 let medians: Vec<[f64; 2]> = shown.iter().map(|step| [step.points_seen.log10(), step.median.log10()]).collect();
                 if !xs.is_empty() {
                     plot.add(FilledArea::new(format!("{name}, 10 to 90 %"), &xs, &lows, &highs).fill_color(color.gamma_multiply(0.2)));
-                    plot.line(Line::new(format!("{name}, median"), PlotPoints::from(medians)).color(color).width(1.5).allow_band(false));
+                    plot.line(line(format!("{name}, median"), medians, color, 1.5));
                 }
             }
         });

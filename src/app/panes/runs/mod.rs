@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align, Button, EventFilter, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui};
+use egui::EventFilter;
 use egui_extras::{Column, TableBuilder, TableRow};
 
 use super::empty::{Pane, PaneContext, without_run};
@@ -11,8 +11,9 @@ use crate::app::{
         export::{PaneData, state::ExportKind},
         runs::state::{KeptRun, RunId, RunList, RunsAction, Saved},
     },
-    look::{Palette, command_ui, menu_entry_ui, menu_ui, name_widget, number, sort_head_ui},
-    model::{Action, Actions, Command, PaneKind, Session, SortKey, sorted},
+    look::{menu_entry_ui, menu_ui, sort_head_ui},
+    model::{SortKey, sorted},
+    prelude::*,
 };
 use crate::{run::RunFile, text};
 
@@ -65,7 +66,7 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                     Saved::Pinned => runs.runs().iter().any(|run| run.pinned),
                     Saved::All => !runs.runs().is_empty(),
                 };
-                if ui.add_enabled(there, egui::Button::new(which.text())).clicked() {
+                if ui.add_enabled(there, Button::new(which.text())).clicked() {
                     actions.send(Action::StartExport(ExportKind::Recording(which)));
                     ui.close();
                 }
@@ -180,7 +181,7 @@ fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2],
         let mut pinned = run.pinned;
         let response = ui.checkbox(&mut pinned, "").on_hover_text("A pinned run is kept when the list is full.");
         let name = format!("Pin {}", run.name);
-        response.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, true, pinned, &name));
+        response.widget_info(|| egui::WidgetInfo::selected(Role::CheckBox, true, pinned, &name));
         if response.clicked() {
             actions.send(RunsAction::Pin(run.id, pinned));
         }
@@ -230,7 +231,7 @@ fn choose_ui(ui: &mut Ui, run: &KeptRun, runs: &RunList, palette: &Palette, acti
     };
     let response = ui.add(button).on_hover_text("Compare this run with another.");
     let name = format!("Compare {}", run.name);
-    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, true, side.is_some(), &name));
+    response.widget_info(|| egui::WidgetInfo::selected(Role::CheckBox, true, side.is_some(), &name));
     if response.clicked() {
         actions.send(RunsAction::Choose(run.id));
     }
@@ -268,7 +269,7 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
         }
     });
     // Who is to have the keys next may not be drawn yet.
-    let next_focus = egui::Id::unique("run with the keys");
+    let next_focus = Id::unique("run with the keys");
     let focus = |id: RunId| ui.memory_mut(|memory| memory.data.insert_temp(next_focus, id));
     if ui.memory(|memory| memory.data.get_temp::<RunId>(next_focus)) == Some(run.id) {
         ui.memory_mut(|memory| memory.data.remove::<RunId>(next_focus));
@@ -277,7 +278,7 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
     if !response.has_focus() {
         return;
     }
-    ui.painter().rect_stroke(response.rect.expand(1.0), 3.0, egui::Stroke::new(1.0, palette.accent), egui::StrokeKind::Outside);
+    ui.painter().rect_stroke(response.rect.expand(1.0), 3.0, Stroke::new(1.0, palette.accent), egui::StrokeKind::Outside);
     let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
     for (key, by) in [(Key::ArrowUp, 0), (Key::ArrowDown, 1)] {
@@ -302,12 +303,12 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
 
 fn rename_ui(ui: &mut Ui, id: RunId, text: &str, actions: &mut Actions) {
     let mut typed = text.to_owned();
-    let field = egui::Id::unique(("name of run", id));
+    let field = Id::unique(("name of run", id));
     let first = ui.memory_mut(|memory| !memory.has_focus(field) && memory.data.get_temp::<bool>(field).is_none());
     // The field has a ground of its own: what is to be read on a chosen row is not to be read on it.
     ui.visuals_mut().override_text_color = None;
     let response = ui.add(TextEdit::singleline(&mut typed).id(field).desired_width(ui.available_width()));
-    name_widget(&response, egui::Role::TextInput, "Name of the run");
+    name_widget(&response, Role::TextInput, "Name of the run");
     if first {
         ui.memory_mut(|memory| memory.data.insert_temp(field, true));
         response.request_focus();

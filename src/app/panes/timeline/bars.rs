@@ -1,12 +1,13 @@
 //! The tracks as they are painted: spans, how many warps a multiprocessor has, and what is picked.
 
-use egui::{Align2, Color32, FontId, Painter, Rangef, Rect, Response, Stroke, Ui, pos2};
+use egui::{Painter, Rangef};
 
 use super::{Row, Tracks};
 use crate::app::{
     features::selection::state::SelectAction,
-    look::{Palette, fact_ui},
-    model::{Action, Actions, how::How, views::NAMES},
+    look::fact_ui,
+    model::{how::How, views::NAMES},
+    prelude::*,
 };
 use crate::{
     export::tables::query_record,

@@ -1,16 +1,17 @@
 //! Timeline: the phases of a run and, when it was profiled, the warps on their multiprocessors, from the device's own
 //! clock, or the queries on the threads of the CPU. W and S zoom, A and D move, F shows what is picked.
 
-use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
+use egui::Rangef;
 
 use super::{
     empty::{More, Pane, PaneContext, without_run},
-    timings::inline_swatch_ui,
+    plots::inline_swatch_ui,
 };
 use crate::app::{
     features::export::{PaneData, state::ExportKind},
-    look::{Palette, any_of, command_ui, empty_ui, focus::arrows, name_widget},
-    model::{Action, Command, PaneKind, TimeAxis, TimelineView, views::NAMES},
+    look::{any_of, focus::arrows},
+    model::{TimeAxis, TimelineView, views::NAMES},
+    prelude::*,
 };
 use crate::{
     draw::ticks::linear_ticks,
@@ -58,7 +59,7 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let scroll = ScrollArea::vertical().id_salt("tracks").auto_shrink(false);
     scroll.show_viewport(ui, |ui, seen| {
         let (canvas, response) = ui.allocate_exact_size(vec2(ui.available_width(), height.max(seen.height())), Sense::click_and_drag());
-        name_widget(&response, egui::Role::Canvas, "Tracks of the run");
+        name_widget(&response, Role::Canvas, "Tracks of the run");
         let tracks = Tracks { record, timeline, axis, palette, session, top: canvas.top() };
         let shown = rows.iter().filter(|(_, range)| range.max >= seen.top() && range.min <= seen.bottom());
         for &(row, range) in shown {
@@ -105,7 +106,7 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
         for command in [Command::TimelineCloser, Command::TimelineFarther] {
             command_ui(ui, command, context.actions);
         }
-        if ui.add_enabled(view.window.is_some(), egui::Button::new("Whole run")).clicked() {
+        if ui.add_enabled(view.window.is_some(), Button::new("Whole run")).clicked() {
             context.actions.send(Action::SetTimeline(TimelineView { window: None, ..view.clone() }));
         }
         if timeline.multiprocessors.is_empty() {
@@ -161,9 +162,9 @@ fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &
     let rect = Rect::from_x_y_ranges(left..=left + NAMES - 6.0, Rangef::new(tracks.top + range.min, tracks.top + range.max).shrink(1.0));
     let place = tracks.timeline.place;
     let text = format!("{} {}", if open { "▾" } else { "▸" }, place.name(sm));
-    let response = ui.put(rect, egui::Button::new(RichText::new(text).size(12.0)).frame(false));
+    let response = ui.put(rect, Button::new(RichText::new(text).size(12.0)).frame(false));
     let name = format!("{} the {} of {}", if open { "Hide" } else { "Show" }, what(place), place.name(sm));
-    name_widget(&response, egui::Role::Button, &name);
+    name_widget(&response, Role::Button, &name);
     if response.on_hover_text(&name).clicked() && !view.open.remove(&sm) {
         view.open.insert(sm);
     }
@@ -178,7 +179,7 @@ fn what(place: Place) -> &'static str {
 }
 
 /// Pans by dragging and scrolling; zooms with Ctrl and the wheel, or a pinch.
-fn move_ui(ui: &Ui, response: &egui::Response, timeline: &Timeline, axis: &TimeAxis, view: &mut TimelineView) {
+fn move_ui(ui: &Ui, response: &Response, timeline: &Timeline, axis: &TimeAxis, view: &mut TimelineView) {
     if response.dragged() {
         view.pan(timeline, -f64::from(response.drag_delta().x / axis.range().span()));
     }

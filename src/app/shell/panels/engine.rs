@@ -1,10 +1,9 @@
 //! Left, below the queries: which engine answers, where it runs, its parameters, and how often.
 
-use egui::{ComboBox, RichText, TextEdit, Ui};
-
 use crate::app::{
-    look::{Palette, error_ui, heading_ui, name_widget, row_ui},
-    model::{Draft, EngineStatus, Field, FieldError, Session},
+    look::{error_ui, heading_ui, row_ui},
+    model::{Draft, EngineStatus, Field, FieldError},
+    prelude::*,
 };
 use crate::{
     cloud::Order,
@@ -70,7 +69,7 @@ fn picker_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
             }
         }
     });
-    name_widget(&response.response, egui::Role::ComboBox, "Engine");
+    name_widget(&response.response, Role::ComboBox, "Engine");
     if let Some(engine) = chosen.and_then(registry::find) {
         let about = ui.label(palette.small(engine.about));
         about.on_hover_text(format!("After: {}", engine.source));
@@ -130,7 +129,7 @@ fn device_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, palette: &Palett
                 ui.selectable_value(&mut draft.device, Some(*device), text);
             }
         });
-        name_widget(&response.response, egui::Role::ComboBox, "Device");
+        name_widget(&response.response, Role::ComboBox, "Device");
     });
 }
 
@@ -153,7 +152,7 @@ fn parameters_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette:
             parameter_ui(ui, parameter, given.get(parameter.name).unwrap_or_default(), draft, palette);
             error_ui(ui, Field::Parameter(parameter.name), errors, palette);
         }
-        let reset = ui.add_enabled(!given.is_empty(), egui::Button::new("Reset"));
+        let reset = ui.add_enabled(!given.is_empty(), Button::new("Reset"));
         if reset.on_hover_text("Let the engine choose all of them.").clicked() {
             draft.choose_engine(engine);
         }
@@ -186,7 +185,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &str, draft: &mut Dra
                         }
                     }
                 });
-                name_widget(&combo.response, egui::Role::ComboBox, parameter.name);
+                name_widget(&combo.response, Role::ComboBox, parameter.name);
                 combo.response
             }
         }

@@ -3,18 +3,17 @@
 
 use std::sync::{Arc, Weak};
 
-use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
-
 use super::engine::engine_ui;
 use crate::app::{
     features::{columns::state::ColumnsAction, unusable::state::listed},
-    look::{Palette, command_ui, error_ui, field_ui, follow_ui, heading_ui, keys_text, name_widget, percent, row_ui, wide_field_ui},
+    look::{error_ui, field_ui, follow_ui, heading_ui, percent, row_ui, wide_field_ui},
     model::{
-        Action, Actions, Activity, Command, DataKind, Draft, Field, FieldError, LeftOut, QueryKind, Session, State, data_file,
+        DataKind, Draft, Field, FieldError, LeftOut, QueryKind, data_file,
         fields::number,
         files::{column_ranges, left_out_sentence},
         plan_of,
     },
+    prelude::*,
 };
 use crate::{
     cloud::{ColumnChoice, Globe, PointCloud, Source, generate},
@@ -60,8 +59,8 @@ fn above_ui<R>(ui: &mut Ui, scrolls: impl FnOnce(&mut Ui), stands: impl FnOnce(&
     let id = ui.scope_id().with("height below");
     let (whole, known) = (ui.available_rect_before_wrap(), ui.data(|data| data.get_temp::<f32>(id)).unwrap_or(80.0));
     let split = (whole.bottom() - known - GAP).max(whole.top());
-    ui.scope_builder(egui::UiBuilder::new().max_rect(egui::Rect::from_min_max(whole.min, egui::pos2(whole.right(), split))), scrolls);
-    let below = egui::Rect::from_min_max(egui::pos2(whole.left(), split + GAP), whole.max);
+    ui.scope_builder(egui::UiBuilder::new().max_rect(Rect::from_min_max(whole.min, pos2(whole.right(), split))), scrolls);
+    let below = Rect::from_min_max(pos2(whole.left(), split + GAP), whole.max);
     let below = ui.scope_builder(egui::UiBuilder::new().max_rect(below), |ui| {
         let said = stands(ui);
         (said, ui.min_rect().height())
@@ -113,7 +112,7 @@ fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: 
                 }
             }
         });
-        name_widget(&response.response, egui::Role::ComboBox, "Generator");
+        name_widget(&response.response, Role::ComboBox, "Generator");
     });
     let spec = wide_field_ui(ui, "Spec", &mut draft.generator, "uniform:n=100000,d=2", Field::Generator, errors, palette);
     let parsed = draft.generator.parse::<generate::Spec>();
@@ -128,9 +127,9 @@ fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: 
         Err(_) => {}
     }
     let seed = field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, errors, palette);
-    let entered = (spec.lost_focus() || seed.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    let entered = (spec.lost_focus() || seed.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
     let ready = parsed.is_ok() && draft.source().is_ok();
-    ui.add_enabled(ready, egui::Button::new("Generate")).on_hover_text("Generate the cloud and show it; Run also does this when needed.").clicked()
+    ui.add_enabled(ready, Button::new("Generate")).on_hover_text("Generate the cloud and show it; Run also does this when needed.").clicked()
         || (ready && entered)
 }
 
@@ -199,9 +198,9 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     if let Some(cloud) = session.cloud.as_ref().filter(|cloud| cloud.dropped() > 0 && draft.source().is_ok_and(|source| *cloud.source() == source)) {
         dropped_ui(ui, cloud, palette);
     }
-    let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
     let ready = draft.source().is_ok();
-    ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run also does this when needed.").clicked()
+    ui.add_enabled(ready, Button::new("Load")).on_hover_text("Read the file and show it; Run also does this when needed.").clicked()
         || (ready && (entered || load_at_once))
 }
 
@@ -344,7 +343,7 @@ struct Planned {
 
 /// How long the run, or one query, should take, and on which engine: worked out when what it depends on changes.
 fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Option<String> {
-    let id = egui::Id::unique(if purpose == Purpose::Ask { "plan of a query" } else { "plan of the run" });
+    let id = Id::unique(if purpose == Purpose::Ask { "plan of a query" } else { "plan of the run" });
     let engines = session.engines.iter().filter(|status| status.device.is_some()).count();
     let known = ui.data(|data| data.get_temp::<Arc<Planned>>(id)).filter(|planned| {
         // What a run took corrects what the next is predicted to take.
@@ -384,14 +383,14 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
             command_ui(ui, Command::Cancel, &mut asked);
             ui.add(egui::ProgressBar::new(fraction.unwrap_or(0.0)).desired_width(ui.available_width()));
         });
-        ui.add(egui::Label::new(palette.small(text)).truncate());
+        ui.add(Label::new(palette.small(text)).truncate());
         return asked.take();
     }
     let reason = errors.first().map(|error| error.sentence.clone());
     let text = RichText::new("Run").strong().color(if reason.is_none() { palette.on_accent } else { palette.text_weak });
-    let button = egui::Button::new(text);
+    let button = Button::new(text);
     let button = if reason.is_none() { button.fill(palette.accent) } else { button };
-    let size = egui::vec2(ui.available_width(), BUTTON);
+    let size = vec2(ui.available_width(), BUTTON);
     let response = ui.add_enabled_ui(reason.is_none(), |ui| ui.add_sized(size, button)).inner;
     let shortcut = Command::Run.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
     if response.on_hover_text(format!("{} {shortcut}", Command::Run.tooltip())).clicked() {
@@ -402,7 +401,7 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
         None => plan_text(ui, draft, session, Purpose::Measure).map(|sentence| (text::sentence_case(&sentence), palette.text_weak)),
     };
     if let Some((text, color)) = said {
-        let label = egui::Label::new(RichText::new(&text).color(color).small());
+        let label = Label::new(RichText::new(&text).color(color).small());
         if low {
             ui.add(label.truncate()).on_hover_text(text);
         } else {

@@ -1,7 +1,5 @@
 //! Right: what is selected, and the run that answered it.
 
-use egui::{Color32, Rect, RichText, ScrollArea, Sense, Stroke, TextEdit, Ui, vec2};
-
 use crate::app::{
     features::{
         color::state::{ColorMap, channel::Colored},
@@ -9,8 +7,9 @@ use crate::app::{
         selection::state::SelectAction,
         telling::telling,
     },
-    look::{Palette, command_ui, fact_ui, follow_ui, heading_ui, if_shuffled, keys_text, name_widget},
-    model::{Action, Actions, Answered, Command, Draft, Ended, Kinds, Session, State, Telling, distances::between, how::How},
+    look::{fact_ui, follow_ui, heading_ui, if_shuffled},
+    model::{Draft, Ended, Kinds, Telling, distances::between, how::How},
+    prelude::*,
 };
 use crate::{
     cloud::Source,
@@ -122,8 +121,8 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
     let current = session.answered.as_ref().filter(|answered| std::ptr::eq(&*answered.record, record)).map(|answered| answered.query);
     ui.horizontal(|ui| {
         for (text, name, by) in [("‹", "Previous query", count - 1), ("›", "Next query", 1)] {
-            let response = ui.add_enabled(count > 1, egui::Button::new(text)).on_hover_text(name);
-            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, count > 1, name));
+            let response = ui.add_enabled(count > 1, Button::new(text)).on_hover_text(name);
+            response.widget_info(|| egui::WidgetInfo::labeled(Role::Button, count > 1, name));
             if response.clicked() {
                 actions.send(Action::PickQuery(current.map_or(0, |at| (at + by) % count)));
             }
@@ -162,7 +161,7 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
         let asked = session.answered.as_ref().map(|answered| &answered.record).or(session.record.as_ref());
         let metric = asked.map_or_else(Metric::default, |record| record.spec.metric);
         if let Some(said) = between(cloud, a, b, metric) {
-            ui.add(egui::Label::new(said).wrap());
+            ui.add(Label::new(said).wrap());
         }
     }
     for measure in facts.measures.iter().take(MEASURES) {
@@ -203,7 +202,7 @@ fn keep_ui(ui: &mut Ui, session: &Session, actions: &mut Actions) {
         let label = ui.label("Name");
         let edit = TextEdit::singleline(&mut typed).id_salt("set").hint_text(session.selection.by()).desired_width(ui.available_width() - 60.0);
         let field = ui.add(edit).labelled_by(label.id).on_hover_text("A name for the selected rows.");
-        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         let about = "Keep the selected rows under this name, to select them again; a session saves them.";
         let keeps = ui.button("Keep").on_hover_text(about).clicked() || entered;
         if typed != session.sets.typed {
@@ -224,14 +223,14 @@ fn sets_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Acti
     for set in session.sets.list() {
         ui.horizontal(|ui| {
             let forget = ui.small_button("×").on_hover_text("Forget this set; its rows stay selected.");
-            name_widget(&forget, egui::Role::Button, format!("Forget {}", set.name));
+            name_widget(&forget, Role::Button, &format!("Forget {}", set.name));
             if forget.clicked() {
                 actions.send(SelectAction::Forget(set.name.clone()));
             }
             let shown = format!("{} ({})", set.name, text::thousands(set.rows.len() as u64));
             let selected = session.selection.rows() == &set.rows;
             let about = "Select these rows; with Shift, add them; with Ctrl, add or remove them.";
-            let label = ui.add(egui::Button::selectable(selected, shown).truncate()).on_hover_text(about);
+            let label = ui.add(Button::selectable(selected, shown).truncate()).on_hover_text(about);
             if label.clicked() {
                 let how = How::of_click(ui.input(|input| input.modifiers));
                 actions.send(SelectAction::rows(set.rows.to_vec(), how, set.name.as_str()));
@@ -270,13 +269,13 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
     heading_ui(ui, "Device");
     fact_ui(ui, "Engine", record.engine.to_string(), palette);
     if let Some(method) = &record.method {
-        ui.add(egui::Label::new(method).wrap());
+        ui.add(Label::new(method).wrap());
         method_ui(ui, method, state, actions);
     }
     if let Some(note) = &record.note {
         ui.label(palette.small(note));
     }
-    ui.add(egui::Label::new(&record.device.name).wrap());
+    ui.add(Label::new(&record.device.name).wrap());
     for (name, value) in &record.device.details {
         fact_ui(ui, name, value, palette);
     }
@@ -307,7 +306,7 @@ const BAR: f32 = 12.0;
 pub fn answer_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
     let telling = telling(ui, session, answered);
     heading_ui(ui, "Answer");
-    ui.add(egui::Label::new(RichText::new(telling.sentence()).size(15.0)).wrap());
+    ui.add(Label::new(RichText::new(telling.sentence()).size(15.0)).wrap());
     if let Some(kinds) = &telling.kinds {
         kinds_ui(ui, session, kinds, palette);
     }
@@ -322,14 +321,14 @@ fn nearby_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Pale
     let mut typed = session.nearby.typed.clone();
     ui.horizontal_wrapped(|ui| {
         let label = ui.label(palette.weak("All within"));
-        let edit = egui::TextEdit::singleline(&mut typed).id_salt("radius").hint_text("0.5").desired_width(56.0);
+        let edit = TextEdit::singleline(&mut typed).id_salt("radius").hint_text("0.5").desired_width(56.0);
         let about = "Every row at most so far from the query, counted by the same distances as its neighbours.";
         let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
         if let Some(unit) = metric.unit() {
             ui.label(unit);
         }
-        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-        let pressed = ui.add_enabled(!typed.trim().is_empty(), egui::Button::new("Select")).on_hover_text("Select these rows.").clicked();
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        let pressed = ui.add_enabled(!typed.trim().is_empty(), Button::new("Select")).on_hover_text("Select these rows.").clicked();
         if typed != session.nearby.typed {
             actions.send(Action::TypeRadius(typed));
         }
@@ -348,15 +347,15 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette
     let asks = ui
         .horizontal_wrapped(|ui| {
             let label = ui.label(palette.weak("Why row"));
-            let edit = egui::TextEdit::singleline(&mut typed).id_salt("why").hint_text("12").desired_width(88.0);
+            let edit = TextEdit::singleline(&mut typed).id_salt("why").hint_text("12").desired_width(88.0);
             let about = "Where any row of the data stands, by its number or its name: its rank and distance, the query’s rank from its side, and what the distance is made of.";
             let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
-            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             if entered {
                 // The next row is typed at once.
                 field.request_focus();
             }
-            let pressed = ui.add_enabled(!typed.trim().is_empty(), egui::Button::new("Ask")).clicked();
+            let pressed = ui.add_enabled(!typed.trim().is_empty(), Button::new("Ask")).clicked();
             // One row that is selected, by a click with Ctrl or in the table, is likely the one that is meant.
             let selected = match session.selection.rows()[..] {
                 [row] => Some(row),
@@ -377,7 +376,7 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette
     if asks {
         actions.send(Action::AskWhy);
     }
-    match session.why.told.as_ref().filter(|told| told.is_of(answered)).map(|told| &told.said) {
+    match session.why.told.as_ref().filter(|told| told.of == *answered).map(|told| &told.said) {
         None => {}
         Some(Ok(sentences)) => sentences.iter().for_each(|sentence| drop(ui.label(sentence))),
         Some(Err(why)) => drop(ui.label(RichText::new(why).color(palette.error))),
@@ -387,7 +386,7 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette
 fn kinds_ui(ui: &mut Ui, session: &Session, kinds: &Kinds, palette: &Palette) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     let sentence = kinds.sentence();
-    name_widget(&response, egui::Role::Image, &sentence);
+    name_widget(&response, Role::Image, &sentence);
     let total: usize = kinds.counts.iter().map(|(_, count)| count).sum::<usize>() + kinds.others;
     // As they are in Plane and Space, where these are coloured by the same column.
     let shown = match &session.colored {
@@ -432,10 +431,10 @@ fn kind_ui(ui: &mut Ui, text: &str, color: Color32) {
     let galley = ui.painter().layout_no_wrap(text.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::WHITE);
     let gap = ui.spacing().item_spacing.x;
     let size = vec2(SQUARE + gap + galley.size().x + gap, galley.size().y);
-    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
         let (square, _) = ui.allocate_exact_size(vec2(SQUARE, SQUARE), Sense::hover());
         ui.painter().rect_filled(square, 1.0, color);
-        ui.add(egui::Label::new(text).truncate());
+        ui.add(Label::new(text).truncate());
     });
 }
 
@@ -462,6 +461,6 @@ fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
     tick(median, palette.text, 2.0);
     // The farthest is spelled as in the sentence above.
     let words = format!("nearest {}, median {}, farthest {}", text::digits(nearest, 4), text::digits(median, 4), telling.within);
-    name_widget(&response, egui::Role::Image, format!("Distances: {words}"));
+    name_widget(&response, Role::Image, &format!("Distances: {words}"));
     ui.label(palette.small(words));
 }

@@ -1,10 +1,8 @@
 //! Below: one line with what goes on, the last thing said, and what answers.
 
-use egui::{Align, Button, Label, Layout, RichText, Ui, vec2};
-
 use crate::app::{
-    look::{Palette, command_ui, name_widget},
-    model::{Action, Actions, Activity, Command, Level, Session, log::Entry},
+    model::{Level, log::Entry},
+    prelude::*,
 };
 use crate::text;
 
@@ -48,7 +46,7 @@ fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut A
     };
     if let Some(trouble) = log.trouble() {
         let dismiss = ui.add(Button::new(palette.weak("×")).frame(false).min_size(vec2(18.0, 18.0)));
-        name_widget(&dismiss, egui::Role::Button, "Dismiss the message");
+        name_widget(&dismiss, Role::Button, "Dismiss the message");
         if dismiss.on_hover_text("Dismiss it; Log keeps it. Escape").clicked() {
             actions.send(Action::DismissTrouble);
         }

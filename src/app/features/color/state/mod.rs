@@ -1,4 +1,4 @@
-//! Point colours: a number for each row of the cloud, and a scale that maps it to a colour. [`view`] is the user's choice,
+//! Point colours: a number for each row of the cloud, and a scale that maps it to a colour. [`ColorView`] is the user's choice,
 //! [`channel`] the result: values, and what the legend says about them.
 
 use std::sync::atomic::{AtomicU64, Ordering};

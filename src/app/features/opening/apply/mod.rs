@@ -18,10 +18,10 @@ use crate::app::{
     },
     jobs::table::{Kind, Slot},
     model::{
-        About, Action, Activity, DataKind, Ended, FileColumn, FileState, LeftOut, Level, Material, PaneKind, Picked, Roles, Sample, Then, Told,
-        file_name,
+        DataKind, Ended, FileColumn, FileState, LeftOut, Level, Material, Roles, Sample, Then, Told, file_name,
         files::{left_out_sentence, typed_columns},
     },
+    prelude::*,
 };
 use crate::{
     cloud::{ColumnChoice, Globe, PointCloud, Source, roles::Role},
@@ -248,7 +248,7 @@ mod tests {
     use egui_kittest::Harness;
 
     use super::*;
-    use crate::app::model::{SAMPLES, State};
+    use crate::app::model::SAMPLES;
 
     #[test]
     fn a_sample_of_a_window_without_settings_is_written_where_nobody_else_can() {

@@ -4,10 +4,9 @@
 //! | part | does |
 //! |---|---|
 //! | [`Selection`] | rows and queries, ascending, and how they were chosen |
-//! | [`nearby`] | the distance within which rows are to be selected |
+//! | [`Nearby`] | the distance within which rows are to be selected |
 //! | [`facts`] | what panes show about a selection: measures, ranges |
-//! | [`sets`] | ascending numbers as sets |
-//! | [`named`] | selections that were given a name |
+//! | [`NamedSets`] | selections that were given a name |
 
 use std::{ops::RangeInclusive, sync::Arc};
 

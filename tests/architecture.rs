@@ -40,17 +40,18 @@ const HOMES: [(&[&str], &[&str]); 12] = [
 
 /// The floors of `src/app`, and what each may use of the others. Nothing else of the app is used from inside it. A feature is one folder,
 /// whose files are on floors by their names, see [`floor_path`].
-const FLOORS: [(&str, &[&str]); 10] = [
+const FLOORS: [(&str, &[&str]); 11] = [
     ("testing", &[]),
     ("model", &[]),
     ("jobs", &["model"]),
     ("look", &["model"]),
+    ("prelude", &["model", "look"]),
     ("gpu", &["model", "look"]),
-    ("features", &["model", "jobs", "look", "gpu"]),
-    ("panes", &["model", "jobs", "look", "gpu", "features"]),
-    ("context", &["model", "jobs", "look", "gpu", "features"]),
-    ("changes", &["model", "jobs", "look", "gpu", "features", "panes", "context"]),
-    ("shell", &["model", "jobs", "look", "gpu", "features", "panes", "context", "changes"]),
+    ("features", &["model", "jobs", "look", "prelude", "gpu"]),
+    ("panes", &["model", "jobs", "look", "prelude", "gpu", "features"]),
+    ("context", &["model", "jobs", "look", "prelude", "gpu", "features"]),
+    ("changes", &["model", "jobs", "look", "prelude", "gpu", "features", "panes", "context"]),
+    ("shell", &["model", "jobs", "look", "prelude", "gpu", "features", "panes", "context", "changes"]),
 ];
 
 /// What must not be named on a floor: what is known has no threads, no GPU objects and no painting, and work and changes have no painting.

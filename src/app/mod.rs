@@ -5,6 +5,7 @@
 //! | `model`, `features/*/state` | state and actions: data, and pure functions on it; no threads, no GPU objects, no painting | |
 //! | `jobs` | background tasks: purpose, progress, cancellation, and what applies the result | `model` |
 //! | `look` | colours, axis ticks, widgets, shapes as SVG | `model` |
+//! | `prelude` | names of `egui`, `look` and `model` that most files of the floors above use | `model`, `look` |
 //! | `gpu` | point buffers on the graphics adapter, rendered into one texture per pane | `model`, `look` |
 //! | `features` | one folder per feature: its state, its computations, its controls, and the changes that its actions make | all of these |
 //! | `panes` | one file or folder per pane, and the table that lists them | all of these |
@@ -19,6 +20,7 @@ mod jobs;
 mod look;
 mod model;
 mod panes;
+mod prelude;
 mod shell;
 #[cfg(test)]
 mod testing;
@@ -29,11 +31,11 @@ pub use context::app::{App, plane_position, screen_position};
 pub use features::analysis::state::{AnalysisAction, AnalysisKind};
 pub use features::color::state::ColorMap;
 pub use features::color::state::channel::Channel;
-pub use features::color::state::view::{ColorAction, ColorBy, ColorView};
+pub use features::color::state::{ColorAction, ColorBy, ColorView};
 pub use features::contest::state::Longest;
 pub use features::export::PaneData;
 pub use features::export::state::ExportKind;
-pub use features::picking::measure::{PickTimes, measure as measure_picking};
+pub use features::picking::{PickTimes, measure as measure_picking};
 pub use features::projection::state::{ProjectionKind, ProjectionView};
 pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
 pub use look::tokens;
@@ -67,10 +69,10 @@ pub mod live {
 
 pub mod runs {
     //! Runs of this session and of opened recordings.
+    pub use super::features::runs::state::RunList;
     pub use super::features::runs::state::RunsAction;
     pub use super::features::runs::state::Saved;
-    pub use super::features::runs::state::list::RunList;
-    pub use super::features::runs::state::list::{KeptRun, RunId};
+    pub use super::features::runs::state::{KeptRun, RunId};
 }
 
 pub mod kept {
@@ -81,7 +83,7 @@ pub mod kept {
 pub mod saved {
     //! Sessions as they are saved.
     pub use super::features::saved::state::SavedSession;
-    pub use super::features::saved::state::layout::{Layout, Share};
+    pub use super::features::saved::state::{Layout, Share};
 }
 
 pub mod selection {

@@ -34,7 +34,7 @@ fn run(window: &mut Window) {
 #[track_caller]
 fn walked(window: &mut Window) -> Walkthrough {
     until(window, "a walk", |app| match (&app.session().walked, &app.session().answered) {
-        (Walked::Ready(walked), Some(answered)) => walked.is_of(answered),
+        (Walked::Ready(walked), Some(answered)) => walked.of == *answered,
         _ => false,
     });
     let Walked::Ready(walked) = &window.state().session().walked else { panic!("it is there") };

@@ -1,24 +1,35 @@
 //! The window's content: what is known, what goes on, what is asked for.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
-use egui::Pos2;
+use eframe::egui_wgpu;
+use egui_commonmark::CommonMarkCache;
 
-use crate::app::context::handles::Handles;
-use crate::app::context::settings::start::Start;
-use crate::app::context::settings::{Beginning, Kept};
-use crate::app::features::history::state::History;
-use crate::app::jobs::table::Jobs;
-use crate::app::jobs::task::Outcome;
-use crate::app::look::tokens;
-use crate::app::model::{About, Actions, Ended, Log, PaneKind, Session, State, absolute, camera, commands};
-use crate::cloud::PointCloud;
-use crate::files::PartFolder;
-use crate::lesson::picture::Target;
-use crate::run::RunRecord;
+use super::settings::{Beginning, Kept, Start};
+use crate::app::{
+    features::{
+        color::Coloring, export::state::ExportDialog, history::state::History, lesson::picture::Picture, picking::lookup::Lookup,
+        projection::Projecting, runs::state::RunId,
+    },
+    gpu::Gpu,
+    jobs::{
+        table::{AtExit, Jobs, Kind, Slot},
+        task::Outcome,
+    },
+    look::tokens,
+    model::{Ended, Log, SessionFile, absolute, camera, commands},
+    prelude::*,
+};
+use crate::{
+    cloud::PointCloud,
+    files::PartFolder,
+    lesson::picture::Target,
+    run::{Asker, JobId, RunRecord, Worker},
+};
 
 /// Where the first version kept the state in eframe's storage, and where what was open.
 const STORAGE_KEY: &str = "warpscope";
@@ -41,7 +52,7 @@ pub struct App {
     /// Whether this start is over.
     pub(in crate::app) start: Arc<Start>,
     /// Where each visible pane is, for pictures of it.
-    pub(in crate::app) pane_rects: HashMap<PaneKind, egui::Rect>,
+    pub(in crate::app) pane_rects: HashMap<PaneKind, Rect>,
     /// Whether the next Escape leaves a field or gives up a drag, which egui does before anybody else sees the key.
     pub(in crate::app) gives_up: bool,
     /// Whether it began with a file that somebody named.
@@ -194,7 +205,7 @@ impl App {
             || session.live.is_held()
             || session.tool != crate::app::features::picking::state::Tool::Move
             || session.runs.renaming.is_some();
-        if taken || !ctx.input(|input| input.key_pressed(egui::Key::Escape)) {
+        if taken || !ctx.input(|input| input.key_pressed(Key::Escape)) {
             return;
         }
         if session.help {
@@ -244,7 +255,7 @@ impl App {
 }
 
 /// Where the picked query is on the screen when Plane fills `rect`.
-pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
+pub fn plane_position(app: &App, rect: Rect) -> Option<Pos2> {
     let (cloud, row) = app.session.picked_point()?;
     let (axes, scene) = (app.state.plane.axes, app.session.scene()?);
     let camera = camera::PlaneCamera::of(rect, &app.state.plane, scene.data());
@@ -252,14 +263,12 @@ pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
 }
 
 /// Where a row of the cloud is on the screen when Plane or Space fills `rect`; `None` behind the eye, or without a cloud.
-pub fn screen_position(app: &App, pane: PaneKind, rect: egui::Rect, row: usize) -> Option<egui::Pos2> {
+pub fn screen_position(app: &App, pane: PaneKind, rect: Rect, row: usize) -> Option<Pos2> {
     let scene = app.session.scene()?;
     let (data, state) = (scene.data(), &app.state);
     let eye = match pane {
-        PaneKind::Space => {
-            crate::app::features::picking::state::eye::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes)
-        }
-        _ => crate::app::features::picking::state::eye::Eye::Plane(camera::PlaneCamera::of(rect, &state.plane, data), state.plane.axes),
+        PaneKind::Space => crate::app::features::picking::state::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes),
+        _ => crate::app::features::picking::state::Eye::Plane(camera::PlaneCamera::of(rect, &state.plane, data), state.plane.axes),
     };
     eye.screen(data, row)
 }
@@ -282,3 +291,139 @@ pub fn place_in_map(app: &crate::app::context::app::App, at: Option<[f32; 2]>) -
     let map = scene.maps.first()?;
     Some(place.pos(map.point(at.unwrap_or(map.query))))
 }
+
+// A feature as the shell sees it.
+
+/// A row of the table of features. The shell goes through the table, and knows none of them.
+pub struct Feature {
+    /// Carries out an action, or gives back one that is not the feature's.
+    pub apply: fn(&mut App, Action) -> Option<Action>,
+    /// Starts work that is wanted now: once a frame, before anything is drawn.
+    pub update: fn(&mut App),
+    /// Forgets what belongs to the cloud that is still in the session: this one takes its place.
+    pub leave_cloud: fn(&mut App, &PointCloud),
+    /// Takes up the cloud that is shown now.
+    pub enter_cloud: fn(&mut App),
+    /// Draws the feature's dialogs, over everything else.
+    pub dialogs: fn(&mut App, &Ui, &Palette),
+}
+
+impl Feature {
+    /// A feature that does nothing: what rows begin with.
+    pub const NONE: Self =
+        Self { apply: |_, action| Some(action), update: |_| {}, leave_cloud: |_, _| {}, enter_cloud: |_| {}, dialogs: |_, _, _| {} };
+}
+
+// Threads that live as long as the window, GPU objects, and what was made by either: what a saved state cannot hold.
+
+pub struct Handles {
+    /// For repaints from threads.
+    pub ctx: egui::Context,
+    /// Runs whole problems, one at a time.
+    pub worker: Arc<Worker>,
+    /// Answers the picked query at once, beside the worker.
+    pub asker: Arc<Asker>,
+    /// The last job's name.
+    pub last_job: JobId,
+    /// Other columns of points that the pointer rests on.
+    pub lookup: Lookup,
+    /// Those of the neighbours that are listed.
+    pub beside: Lookup,
+    /// Whether the picked point is shown large once it is answered.
+    pub focus_when_answered: bool,
+    pub picture_of_lesson: Picture,
+    /// Projections of the cloud.
+    pub projecting: Projecting,
+    /// Values by which points are coloured.
+    pub coloring: Coloring,
+    /// Of which answer theory is worked out next.
+    pub theory_wanted: Option<Answered>,
+    /// Whether the desktop has turned out to have no file dialogs.
+    pub without_dialogs: bool,
+    /// What was laid out of the documents.
+    pub manual: CommonMarkCache,
+    /// What draws; `None` where nothing does (tests of the logic).
+    pub render_state: Option<egui_wgpu::RenderState>,
+    /// The points on it.
+    pub gpu: Option<Gpu>,
+}
+
+impl Handles {
+    /// Starts the worker and installs the pipelines.
+    ///
+    /// # Errors
+    /// When the system has no thread to give.
+    pub fn new(ctx: &egui::Context, render_state: Option<&egui_wgpu::RenderState>) -> std::io::Result<Self> {
+        let wake = ctx.clone();
+        let worker = Worker::spawn(move || wake.request_repaint())?;
+        let wake = ctx.clone();
+        let asker = Asker::spawn(worker.resident().clone(), move || wake.request_repaint())?;
+        let gpu = render_state.map(|render_state| {
+            let wake = ctx.clone();
+            Gpu::new(render_state, move || wake.request_repaint())
+        });
+        Ok(Self {
+            ctx: ctx.clone(),
+            worker: Arc::new(worker),
+            asker: Arc::new(asker),
+            last_job: 0,
+            lookup: Lookup::default(),
+            beside: Lookup::default(),
+            focus_when_answered: false,
+            picture_of_lesson: Picture::default(),
+            projecting: Projecting::default(),
+            coloring: Coloring::default(),
+            theory_wanted: None,
+            without_dialogs: false,
+            manual: crate::app::features::manual::cache(),
+            render_state: render_state.cloned(),
+            gpu,
+        })
+    }
+
+    /// Lets go of what belongs to the cloud that was shown.
+    pub fn forget(&mut self) {
+        (self.theory_wanted, self.focus_when_answered) = (None, false);
+        if let Some(gpu) = &mut self.gpu {
+            gpu.forget();
+        }
+    }
+}
+
+// The one background task that several features share: a file is written, with progress and cancel.
+
+/// What is written with progress and cancel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// A file of a lesson. It can be had again, and may take minutes.
+    Lesson,
+    /// The graph of all rows' neighbours. So can this.
+    Graph,
+    /// Runs, without what the window shows of them.
+    Recording,
+    /// A session, into which the next save goes once this one is there.
+    Session(SessionFile),
+}
+
+/// A file that is written.
+pub struct Exporting {
+    pub what: Written,
+    pub path: PathBuf,
+    /// The runs of the list that go into it.
+    pub runs: Vec<RunId>,
+    /// What was asked for, where a dialog asked.
+    pub dialog: Option<Box<ExportDialog>>,
+}
+
+/// What is said of a file that was written, and then what is missing in it; or why it was not written, and whether that was cancelled.
+pub type Exported = (Result<Vec<String>, String>, bool);
+
+/// Writes files in the background; one export at a time.
+pub static EXPORT: Kind<App, Exporting, Exported> = Kind {
+    purpose: |exporting, fraction| Some(Activity::Exporting { path: exporting.path.clone(), fraction }),
+    at_exit: |exporting| match exporting.what {
+        Written::Lesson | Written::Graph => AtExit::Stop,
+        Written::Recording | Written::Session(_) => AtExit::Finish,
+    },
+    ..Kind::new(Slot::Export, "export", App::exported)
+};

@@ -1,23 +1,25 @@
 //! A picture of the window or a pane that is drawn once more, beside the screen: at any number of pixels a point, or as
 //! SVG. The screen's own picture has only the pixels that the screen has.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use eframe::egui_wgpu::{RenderState, Renderer, RendererOptions, wgpu};
-use egui::Vec2;
 use egui::mutex::RwLock;
-use egui_kittest::Harness;
-use egui_kittest::wgpu::WgpuTestRenderer;
+use egui_kittest::{Harness, wgpu::WgpuTestRenderer};
 
-use crate::app::context::app::App;
-use crate::app::features::export::state::is_svg;
-use crate::app::gpu;
-use crate::app::look::svg;
-use crate::app::look::tokens::Palette;
-use crate::app::model::{Layout, Picture, Session, State};
+use super::app::App;
+use crate::app::{
+    features::export::state::is_svg,
+    gpu,
+    look::svg,
+    model::{Layout, Picture},
+    prelude::*,
+};
 
 /// Frames until tables and plots have found their widths.
 const FRAMES: usize = 6;
@@ -180,7 +182,10 @@ mod tests {
     use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
 
     use super::*;
-    use crate::app::model::{Look, PaneKind, single_layout};
+    use crate::app::{
+        model::{Look, single_layout},
+        testing::folder,
+    };
 
     /// A screen whose pixels begin with blue, as most do.
     fn blue_first() -> RenderState {
@@ -212,7 +217,7 @@ mod tests {
         let cloud = crate::app::testing::cloud(450_000, 2, 1);
         let session = Session { cloud: Some(cloud), ..Session::default() };
         let state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Plane), ..State::default() };
-        let portrait = Portrait { state, session, size: egui::vec2(500.0, 500.0), picture: None };
+        let portrait = Portrait { state, session, size: vec2(500.0, 500.0), picture: None };
         let picture = portrait.image(&render_state, 1.0).expect("a picture");
         let ground = Palette::LIGHT.canvas.to_array();
         let middle = image::imageops::crop_imm(&picture, 200, 200, 150, 150).to_image();
@@ -223,7 +228,7 @@ mod tests {
     #[test]
     fn red_and_blue_are_told_apart_whatever_the_screen_begins_with() {
         crate::app::context::adapter::check_adapter().expect("a graphics adapter");
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let render_state = blue_first();
         let mut session = Session::default();
         session.log.error(crate::app::model::log::About::Other, "cannot read: it is gone: a.csv");
@@ -231,7 +236,7 @@ mod tests {
         let [r, g, b, _] = Palette::LIGHT.error.to_array();
         assert_ne!(r, b, "otherwise it shows nothing");
         for (scale, name) in [(1.0, "a.png"), (2.0, "b.png")] {
-            let portrait = Portrait { state: state.clone(), session: session.clone(), size: egui::vec2(900.0, 500.0), picture: None };
+            let portrait = Portrait { state: state.clone(), session: session.clone(), size: vec2(900.0, 500.0), picture: None };
             let path = portrait.save(Medium::Png { scale, dpi: None }, &render_state, &folder.path().join(name)).expect("a picture");
             let picture = image::open(path).expect("a PNG").into_rgb8();
             let of = |color: [u8; 3]| picture.pixels().filter(|pixel| pixel.0 == color).count();

@@ -1,11 +1,10 @@
 //! What the window can do with a cloud and its runs, a folder for each feature. `state` holds its state and its actions, `apply` the
 //! changes that these make, with its background tasks and its row of the `table`; the rest are its computations, which run on any
-//! thread, and its controls, which read the state and send actions.
+//! thread, and its controls, which read the state and send actions: in the `mod` of the feature where they are one file.
 //!
 //! | part | does |
 //! |---|---|
 //! | `color` | values by which points are coloured, their chooser and their legend |
-//! | `pictures` | rows that are pictures |
 //! | `picking` | points under the pointer or in a region, and their other columns in the file |
 //! | `selection` | computes the selection that a change results in |
 //! | `live` | the query's marker in Plane, its coordinates as fields, the row it snaps to |
@@ -34,22 +33,35 @@ pub mod analysis;
 pub mod chooser;
 pub mod color;
 pub mod columns;
-pub mod contest;
+pub mod contest {
+    pub mod apply;
+    pub mod state;
+}
 pub mod datasets;
 pub mod errors;
 pub mod export;
-pub mod history;
+pub mod history {
+    pub mod apply;
+    pub mod state;
+}
 pub mod lesson;
 pub mod live;
 pub mod manual;
 pub mod opening;
 pub mod picking;
-pub mod pictures;
 pub mod projection;
 pub mod quit;
-pub mod row_names;
-pub mod running;
-pub mod runs;
+pub mod row_names {
+    pub mod apply;
+    pub mod state;
+}
+pub mod running {
+    pub mod apply;
+}
+pub mod runs {
+    pub mod apply;
+    pub mod state;
+}
 pub mod saved;
 pub mod selection;
 pub mod shortcuts;
@@ -57,4 +69,7 @@ pub mod table;
 pub mod telling;
 pub mod unusable;
 pub mod walk;
-pub mod why;
+pub mod why {
+    pub mod apply;
+    pub mod state;
+}

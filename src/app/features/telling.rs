@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Weak};
 
-use egui::Ui;
-
-use crate::app::features::picking::state::beside::Found;
-use crate::app::model::{Answered, Picked, Roles, Session, Telling};
+use super::picking::state::Found;
+use crate::app::{
+    model::{Roles, Telling},
+    prelude::*,
+};
 use crate::run::RunRecord;
 
 /// What a telling was worked out from, and the telling.
@@ -23,7 +24,7 @@ struct Told {
 /// The answer in words: worked out when it changes, or what is known of its neighbours, and not in every frame.
 pub fn telling(ui: &Ui, session: &Session, answered: &Answered) -> Arc<Telling> {
     let beside = session.listed_beside();
-    let id = egui::Id::unique("telling");
+    let id = Id::unique("telling");
     let known = ui.data(|data| data.get_temp::<Told>(id)).filter(|told| {
         let same_file = match (&told.beside, beside) {
             (Some(known), Some(beside)) => Arc::ptr_eq(known, &beside.found),

@@ -1,16 +1,19 @@
 //! What is uploaded, and for which pane: a cloud of three dimensions once for all of them, of more dimensions once for
 //! each choice of axes.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use eframe::egui_wgpu::{self, wgpu};
+use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor, wgpu};
 use egui::Color32;
 
-use super::store::{Points, Rows, Store, Stored};
-use super::{FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Pace, callback};
-use crate::app::features::color::state::{ColorMap, PointValues, Scale};
-use crate::app::look::paint::Paint;
+use super::{
+    Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Method, Pace, Renderer,
+    store::{Points, Rows, Store, Stored},
+};
+use crate::app::{
+    features::color::state::{ColorMap, PointValues, Scale},
+    look::Paint,
+};
 use crate::cloud::PointCloud;
 
 /// What of a cloud is uploaded.
@@ -72,7 +75,7 @@ impl Gpu {
     pub fn new(render_state: &egui_wgpu::RenderState, wake: impl Fn() + Send + Sync + Clone + 'static) -> Self {
         let software = render_state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
         let pace = Arc::new(Pace::new(if software { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET }, wake.clone()));
-        callback::install(render_state, Arc::clone(&pace));
+        install(render_state, Arc::clone(&pace));
         let store = Store::new(render_state.device.clone(), render_state.queue.clone(), wake);
         Self { store, pace, points: HashMap::new(), colors: HashMap::new(), height: None, heights: 0 }
     }
@@ -182,4 +185,38 @@ pub fn places(cloud: &Arc<PointCloud>, axes: &[usize]) -> impl Fn(u32) -> [f32; 
 
 fn selected(cloud: &PointCloud, rows: Option<&Arc<[u32]>>) -> Rows {
     rows.map_or(Rows::All(cloud.len() as u32), |rows| Rows::Some(Arc::clone(rows)))
+}
+
+// Scenes in egui's frames.
+
+/// One picture of points, for one pane.
+pub struct PointsCallback(pub Drawing);
+
+/// Makes the renderer, and gives it to egui's.
+pub fn install(render_state: &egui_wgpu::RenderState, pace: Arc<Pace>) {
+    let egui_wgpu::RenderState { adapter, device, queue, target_format, .. } = render_state;
+    let renderer = Renderer::new(device, queue, Method::best(device, adapter), *target_format, pace);
+    render_state.renderer.write().callback_resources.insert(renderer);
+}
+
+impl CallbackTrait for PointsCallback {
+    fn prepare(
+        &self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        _screen: &ScreenDescriptor,
+        encoder: &mut wgpu::CommandEncoder,
+        resources: &mut CallbackResources,
+    ) -> Vec<wgpu::CommandBuffer> {
+        if let Some(renderer) = resources.get_mut::<Renderer>() {
+            renderer.draw(device, queue, encoder, &self.0);
+        }
+        Vec::new()
+    }
+
+    fn paint(&self, _info: egui::PaintCallbackInfo, pass: &mut wgpu::RenderPass<'static>, resources: &CallbackResources) {
+        if let Some(renderer) = resources.get::<Renderer>() {
+            renderer.blit(self.0.view, pass);
+        }
+    }
 }

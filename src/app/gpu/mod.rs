@@ -3,24 +3,28 @@
 //!
 //! | part | does |
 //! |---|---|
-//! | `permutation` | the random drawing order, of which every prefix is a sample of the cloud |
-//! | `store` | coordinates and values of rows in that order, in GPU buffers |
+//! | `store` | coordinates and values of rows in GPU buffers, in a random order |
 //! | `drawing` | what a pane asks to be drawn |
 //! | `target` | what has been drawn of it so far, and what one frame adds |
 //! | `splat` | draws with compute shaders |
 //! | `quads` | draws with the rasteriser, where compute shaders are not available |
-//! | `pace`, `meter` | how many points one frame has time for |
-//! | `cache` | which buffers each pane uses |
-//! | `frames`, `offscreen` | the frame-time benchmark, without a window |
+//! | `pace` | how many points one frame has time for, by the clock of the GPU |
+//! | `cache` | which buffers each pane uses, and scenes in the frames of egui |
+//! | `frames` | the frame-time benchmark, without a window |
+
+use std::{collections::HashMap, sync::Arc};
+
+use eframe::egui_wgpu::{self, wgpu};
+use pace::Meter;
+use pipelines::Entry;
+use quads::Quads;
+use splat::Splat;
+use target::{Plan, Target};
 
 mod cache;
-mod callback;
 mod drawing;
 mod frames;
-mod meter;
-mod offscreen;
 mod pace;
-mod permutation;
 mod pipelines;
 mod quads;
 mod splat;
@@ -28,23 +32,12 @@ mod store;
 mod target;
 #[cfg(test)]
 mod tests;
-mod uniforms;
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-pub use cache::Gpu;
-pub use callback::PointsCallback;
+pub use cache::{Gpu, PointsCallback};
 pub use drawing::{Drawing, Ink, Layer, most_pixels};
-use eframe::egui_wgpu::{self, wgpu};
 pub use frames::{FrameBench, FrameReport, FrameTimes, Heard, measure};
-use meter::Meter;
 pub use pace::{Pace, Progress};
-use pipelines::Entry;
-use quads::Quads;
-use splat::Splat;
 pub use store::Points;
-use target::{Plan, Target};
 
 /// Points that should be in sight while the view moves, where the cloud has that many.
 const LEAST_IN_SIGHT: f32 = 10_000.0;

@@ -1,6 +1,5 @@
 //! Background work: the table of running tasks ([`table`]), a thread with progress, cancellation and one result
-//! ([`task`]), and reading and generating clouds ([`loader`]). The kinds of task are in the `apply` of the features.
+//! ([`task`]). The kinds of task are in the `apply` of the features.
 
-pub mod loader;
 pub mod table;
 pub mod task;

@@ -2,7 +2,7 @@
 
 use egui::{Context, Event, EventFilter, Id, Key, Rect, Response, Stroke, StrokeKind, Ui, Vec2, vec2};
 
-use crate::app::look::tokens::Palette;
+use super::tokens::Palette;
 
 /// Where it is kept how the focus moved.
 const MOVED: &str = "how the focus moved";

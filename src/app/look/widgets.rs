@@ -1,9 +1,10 @@
 //! Small parts that several panels use.
 
-use egui::{Align, Key, Layout, Response, RichText, ScrollArea, TextEdit, Ui, Widget};
+use egui::{Align, Align2, Key, Label, Layout, Response, RichText, ScrollArea, Sense, Stroke, TextEdit, TextStyle, Ui, Widget, vec2};
 
-use crate::app::look::tokens::Palette;
-use crate::app::model::{Action, Actions, Command, Field, FieldError, PaneKind, Sort};
+use super::tokens::Palette;
+use crate::app::model::{Action, Actions, Command, Field, FieldError, Mark, PaneKind, Sort};
+use crate::cloud::Order;
 
 /// A small heading over a group of fields.
 pub fn heading_ui(ui: &mut Ui, text: &str) {
@@ -20,7 +21,7 @@ pub fn row_ui<R>(ui: &mut Ui, label: &str, palette: &Palette, add: impl FnOnce(&
         let response = ui
             .allocate_ui_with_layout(egui::vec2(LABEL_WIDTH, ui.spacing().interact_size.y), Layout::left_to_right(Align::Center), |ui| {
                 ui.set_min_width(LABEL_WIDTH);
-                ui.label(RichText::new(label).color(palette.text_weak))
+                ui.label(palette.weak(label))
             })
             .inner;
         add(ui, response.id)
@@ -40,7 +41,7 @@ pub fn field_ui(ui: &mut Ui, label: &str, text: &mut String, hint: &str, field: 
 
 /// A text field under its label, as wide as the panel: for paths and specs.
 pub fn wide_field_ui(ui: &mut Ui, label: &str, text: &mut String, hint: &str, field: Field, errors: &[FieldError], palette: &Palette) -> Response {
-    let label_id = ui.label(RichText::new(label).color(palette.text_weak)).id;
+    let label_id = ui.label(palette.weak(label)).id;
     let edit = TextEdit::singleline(text).id_salt(label).hint_text(hint.to_owned()).desired_width(f32::INFINITY);
     let response = ui.add(edit).labelled_by(label_id);
     error_ui(ui, field, errors, palette);
@@ -105,6 +106,11 @@ pub fn menu_entry_ui(ui: &mut Ui, entry: impl Widget, action: impl Into<Action>,
     response
 }
 
+/// The name by which a widget is known to who does not see it.
+pub fn name_widget(widget: &Response, role: egui::Role, name: &str) {
+    widget.widget_info(|| egui::WidgetInfo::labeled(role, true, name));
+}
+
 /// The name by which a chooser is known to who does not see it, and what is chosen.
 pub fn name_chooser(chooser: &Response, name: &str, chosen: &str) {
     chooser.widget_info(|| {
@@ -145,7 +151,7 @@ pub fn empty_ui(ui: &mut Ui, title: &str, next: &str, palette: &Palette) {
     ui.vertical_centered(|ui| {
         ui.add_space((ui.available_height() / 2.0 - 30.0).max(8.0));
         ui.label(RichText::new(title).color(palette.text).size(15.0));
-        ui.label(RichText::new(next).color(palette.text_weak));
+        ui.label(palette.weak(next));
     });
 }
 
@@ -166,7 +172,7 @@ pub fn sort_head_ui(ui: &mut Ui, text: RichText, pane: PaneKind, sort: Option<&S
         Some(sort) => format!("{name}, sorted {}", if sort.descending { "descending" } else { "ascending" }),
         None => name.clone(),
     };
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &spoken));
+    name_widget(&response, egui::Role::Button, &spoken);
     if response.clicked() {
         actions.send(Action::Sort(pane, Sort::after_click(sort, &name)));
     }
@@ -188,15 +194,108 @@ pub fn fact_ui(ui: &mut Ui, name: &str, value: impl Into<String>, palette: &Pale
     let longest = value.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
     let room = ui.available_width() - NAMES - ui.spacing().item_spacing.x;
     if longest as f32 * digit > room {
-        ui.label(RichText::new(name).color(palette.text_weak));
+        ui.label(palette.weak(name));
         ui.add(egui::Label::new(number(value)).wrap());
         return;
     }
     ui.horizontal_top(|ui| {
         ui.allocate_ui_with_layout(egui::vec2(NAMES, 16.0), Layout::left_to_right(Align::Min), |ui| {
             ui.set_min_width(NAMES);
-            ui.label(RichText::new(name).color(palette.text_weak));
+            ui.label(palette.weak(name));
         });
         ui.add(egui::Label::new(number(value)).wrap());
     });
+}
+
+// Source text, with the numbers of its lines.
+
+/// The height of a line, without what is between two.
+pub fn code_height(ui: &Ui) -> f32 {
+    ui.text_style_height(&TextStyle::Monospace) + 2.0
+}
+
+/// A text in an area that scrolls; of its lines only those in sight are laid out. `lit` is a line that is emphasised, from 0.
+pub fn code_ui(area: ScrollArea, ui: &mut Ui, text: &str, lit: Option<usize>, palette: &Palette) {
+    area.show_rows(ui, code_height(ui), text.lines().count(), |ui, rows| {
+        for (at, line) in text.lines().enumerate().skip(rows.start).take(rows.len()) {
+            let is_lit = lit == Some(at);
+            let color = if is_lit { palette.on_accent } else { palette.text };
+            let mut shown = RichText::new(format!("{:>4}  {line}", at + 1)).monospace().color(color);
+            if is_lit {
+                shown = shown.background_color(palette.accent);
+            }
+            ui.add(Label::new(shown).extend());
+        }
+    });
+}
+
+// The marks over points, explained.
+
+/// How wide a mark is in the legend.
+const SAMPLE: f32 = 14.0;
+
+/// Each mark and what it stands for, in a line that wraps.
+pub fn marks_legend_ui(ui: &mut Ui, marks: &[Mark], palette: &Palette) {
+    ui.horizontal_wrapped(|ui| {
+        for &mark in marks {
+            let text = ui.painter().layout_no_wrap(mark.text().to_owned(), TextStyle::Body.resolve(ui.style()), palette.text);
+            let size = vec2(SAMPLE + 6.0 + text.size().x, text.size().y);
+            // In one piece, which goes to the next line as a whole.
+            ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = 6.0;
+                let (rect, _) = ui.allocate_exact_size(vec2(SAMPLE, SAMPLE), Sense::hover());
+                let (painter, center) = (ui.painter(), Align2::CENTER_CENTER.pos_in_rect(&rect));
+                match mark {
+                    Mark::Query => {
+                        painter.circle_filled(center, 3.0, palette.query);
+                        painter.circle_stroke(center, 6.0, Stroke::new(1.5, palette.query));
+                    }
+                    Mark::Neighbors => {
+                        painter.circle_filled(center, 3.5, palette.neighbor);
+                    }
+                    Mark::Circle => {
+                        painter.circle_stroke(center, 6.0, Stroke::new(1.5, palette.intermediate));
+                    }
+                    Mark::Selected => {
+                        painter.circle_filled(center, 3.5, palette.selected);
+                    }
+                }
+                ui.add(Label::new(mark.text()).extend());
+            });
+        }
+    });
+}
+
+// Words that go with numbers, and lists of names.
+
+/// What a bound needs, where it holds only for points in random order.
+pub fn if_shuffled(order: Order) -> &'static str {
+    match order {
+        Order::Shuffled => "",
+        Order::File => " if shuffled",
+    }
+}
+
+/// Names of which any will do: `a, b or c`.
+pub fn any_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+/// How far something is, after what it is.
+pub fn percent(fraction: Option<f32>) -> String {
+    fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_listed_as_one_says_them() {
+        assert_eq!([&[][..], &["a"], &["a", "b"], &["a", "b", "c"]].map(any_of), ["", "a", "a or b", "a, b or c"]);
+    }
 }

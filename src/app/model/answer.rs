@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cloud::PointCloud;
-use crate::knn::NONE;
-use crate::run::RunRecord;
+use crate::{cloud::PointCloud, knn::NONE, run::RunRecord};
 
 /// One query of a record.
 #[derive(Clone, Debug)]
@@ -12,6 +10,13 @@ pub struct Answered {
     pub record: Arc<RunRecord>,
     /// Which of its queries.
     pub query: usize,
+}
+
+/// The same query of the very same record.
+impl PartialEq for Answered {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.record, &other.record) && self.query == other.query
+    }
 }
 
 impl Answered {

@@ -1,19 +1,19 @@
 //! The problem as it is being typed: text fields that may not make sense yet.
 
-use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::model::files::absolute;
-use crate::app::model::roles::typed;
-use crate::cloud::formats::file_of;
-use crate::cloud::{ColumnChoice, Order, Source, query_point};
-use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, Metric, Setup};
-use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
-use crate::text;
+use super::{
+    fields::{Field, FieldError, listed, number, path, rows},
+    files::{absolute, typed_columns},
+};
+use crate::{
+    cloud::{ColumnChoice, Order, Source, formats::file_of, query_point},
+    engines::registry,
+    knn::{Descriptor, DeviceId, Metric, Setup},
+    run::{EngineChoice, QuerySpec, RunSpec, usual},
+};
 
 /// Where the data comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,37 +102,6 @@ impl Default for Draft {
     }
 }
 
-/// A field that may hold something wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    Path,
-    Generator,
-    Seed,
-    QueryCount,
-    QueryRows,
-    QueryPath,
-    QueryPlace,
-    K,
-    /// The engine, or its parameters as a whole.
-    Engine,
-    /// A parameter of the engine, by name.
-    Parameter(&'static str),
-    Warmup,
-    Repeats,
-    From,
-    To,
-    /// Typed keys of a lesson.
-    Keys,
-}
-
-/// What is wrong with a field, as a sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldError {
-    pub field: Field,
-    /// Why, and what would do.
-    pub sentence: String,
-}
-
 impl Draft {
     /// The fields of the data parsed into a source.
     ///
@@ -147,7 +116,7 @@ impl Draft {
             DataKind::Generate => {
                 let spec = self.generator.trim();
                 if spec.is_empty() {
-                    return Err(FieldError { field: Field::Generator, sentence: "Choose a generator, for example uniform:n=100000,d=2.".to_owned() });
+                    return Err(FieldError::new(Field::Generator, "Choose a generator, for example uniform:n=100000,d=2."));
                 }
                 Ok(Source::Generate { spec: spec.to_owned(), seed: self.seed()? })
             }
@@ -206,7 +175,7 @@ impl Draft {
     pub fn set_source(&mut self, source: &Source) {
         match source {
             Source::File { path, columns } => {
-                (self.data, self.path, self.columns) = (DataKind::File, path.display().to_string(), typed(columns));
+                (self.data, self.path, self.columns) = (DataKind::File, path.display().to_string(), typed_columns(columns));
             }
             Source::Generate { spec, seed } => (self.data, self.generator, self.seed) = (DataKind::Generate, spec.clone(), seed.to_string()),
             // No field names a place as data.
@@ -305,7 +274,7 @@ impl Draft {
     /// What is wrong with the engine and its parameters.
     fn engine_errors(&self) -> Vec<FieldError> {
         let EngineChoice::Named(method) = &self.engine else { return Vec::new() };
-        let wrong = |field, sentence| vec![FieldError { field, sentence }];
+        let wrong = |field, sentence: String| vec![FieldError::new(field, sentence)];
         let Some(engine) = registry::find(method.engine) else {
             return wrong(Field::Engine, format!("This build has no engine {}; choose another one.", method.engine));
         };
@@ -315,10 +284,7 @@ impl Draft {
         }
         let refused = |(name, value)| {
             let parameter = declared(name).filter(|parameter| !parameter.values.allow(value))?;
-            Some(FieldError {
-                field: Field::Parameter(parameter.name),
-                sentence: format!("“{value}” is not allowed; {name} may be {}.", parameter.values),
-            })
+            Some(FieldError::new(Field::Parameter(parameter.name), format!("“{value}” is not allowed; {name} may be {}.", parameter.values)))
         };
         method.parameters.iter().filter_map(refused).collect()
     }
@@ -347,11 +313,10 @@ impl Draft {
             }
             QueryKind::Coordinates => QuerySpec::At(query_point::parse(&self.query_place).map_err(|part| {
                 let what = if part.is_empty() { "A coordinate is missing".to_owned() } else { format!("“{part}” is no number") };
-                FieldError { field: Field::QueryPlace, sentence: format!("{what}; write a place as its coordinates, for example 0.5,-1.") }
+                FieldError::new(Field::QueryPlace, format!("{what}; write a place as its coordinates, for example 0.5,-1."))
             })?),
             QueryKind::Selected if self.selected_rows.is_empty() => {
-                let sentence = "Select points in Plane or Space, then press Use as queries.".to_owned();
-                return Err(FieldError { field: Field::QueryRows, sentence });
+                return Err(FieldError::new(Field::QueryRows, "Select points in Plane or Space, then press Use as queries."));
             }
             QueryKind::Selected => QuerySpec::Rows(Vec::new()),
             QueryKind::File => QuerySpec::File {
@@ -362,90 +327,13 @@ impl Draft {
     }
 }
 
-fn path(field: Field, text: &str, empty: &str) -> Result<PathBuf, FieldError> {
-    // Pasted from a shell or a file manager: quotes and the file scheme are not part of the name.
-    let text = text.trim().trim_matches('"').trim_matches('\'');
-    let text = text.strip_prefix("file://").unwrap_or(text);
-    if text.is_empty() {
-        return Err(FieldError { field, sentence: empty.to_owned() });
-    }
-    // Saved and opened again, it is the same file wherever the window is started then.
-    Ok(absolute(Path::new(text)))
-}
-
-/// A whole number; commas and underscores may group it, and 1e6 is one million.
-pub fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, FieldError> {
-    let range = || format!("{} to {}", text::thousands(min), text::thousands(max));
-    let plain: String = text.chars().filter(|c| !matches!(c, ',' | '_' | ' ')).collect();
-    let value = plain.parse::<u64>().ok().or_else(|| {
-        let value = plain.parse::<f64>().ok()?;
-        (value.fract() == 0.0 && (0.0..1e18).contains(&value)).then_some(value as u64)
-    });
-    match value {
-        Some(value) if (min..=max).contains(&value) => Ok(value),
-        Some(value) => Err(FieldError { field, sentence: format!("{} is outside {}.", text::thousands(value), range()) }),
-        None if plain.is_empty() => Err(FieldError { field, sentence: format!("Type a whole number, {}.", range()) }),
-        None => Err(FieldError { field, sentence: format!("“{text}” is not a whole number; it may be {}.", range()) }),
-    }
-}
-
-/// Rows as they are typed: `0,5,10-20`.
-fn listed(rows: &[u64]) -> String {
-    let ranges = rows.chunk_by(|a, b| a.checked_add(1) == Some(*b));
-    let text = |range: &[u64]| match *range {
-        [first, .., last] => format!("{first}-{last}"),
-        _ => range.iter().map(u64::to_string).collect(),
-    };
-    ranges.map(text).collect::<Vec<_>>().join(",")
-}
-
-/// `0,5,10-20`, ends included, range by range.
-fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
-    const MOST: u64 = 10_000_000;
-    let wrong = |sentence: String| FieldError { field: Field::QueryRows, sentence };
-    let (mut rows, mut count) = (Vec::new(), 0);
-    for part in text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()) {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let (Ok(from), Ok(to)) = (from.trim().parse::<u64>(), to.trim().parse::<u64>()) else {
-            return Err(wrong(format!("“{part}” is no row number; write rows as 0,5,10-20.")));
-        };
-        if to < from {
-            return Err(wrong(format!("“{part}” runs backwards; write {to}-{from}.")));
-        }
-        if to - from >= MOST || count + (to - from) >= MOST {
-            return Err(wrong(format!("“{part}” makes more than {} rows; choose all rows instead.", text::thousands(MOST))));
-        }
-        count += to - from + 1;
-        rows.push(from..=to);
-    }
-    if rows.is_empty() {
-        return Err(wrong("Click a point, or type row numbers as 0,5,10-20.".to_owned()));
-    }
-    Ok(rows)
-}
-
-/// Ascending rows as they would be typed, with ranges where possible; `None` where that is too long to be read.
-pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
-    const LONGEST: usize = 200;
-    let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();
-    for row in rows {
-        if let Some(range) = ranges.last_mut().filter(|range| range.end() + 1 == row) {
-            *range = *range.start()..=row;
-        } else if ranges.len() < LONGEST {
-            ranges.push(row..=row);
-        } else {
-            return None;
-        }
-    }
-    let text = |range: &RangeInclusive<u64>| {
-        if range.start() == range.end() { range.start().to_string() } else { format!("{}-{}", range.start(), range.end()) }
-    };
-    Some(ranges.iter().map(text).collect::<Vec<_>>().join(",")).filter(|typed| typed.len() <= LONGEST)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::{
+        model::fields::typed_rows,
+        testing::{Stored, folder},
+    };
     use crate::knn::Values;
 
     fn errors(change: impl FnOnce(&mut Draft)) -> Vec<FieldError> {
@@ -537,10 +425,7 @@ mod tests {
     #[test]
     fn an_engine_of_another_program_is_said_not_to_be_there() {
         let named = |method: &str| errors(|draft| draft.engine = EngineChoice::Named(method.parse().expect("a method")));
-        assert_eq!(
-            named("quantum:qubits=3"),
-            [FieldError { field: Field::Engine, sentence: "This build has no engine quantum; choose another one.".to_owned() }]
-        );
+        assert_eq!(named("quantum:qubits=3"), [FieldError::new(Field::Engine, "This build has no engine quantum; choose another one.")]);
         let known = registry::ENGINES[0].id;
         assert_eq!(named(&format!("{known}:qubits=3"))[0].sentence, format!("{known} has no parameter qubits; choose Reset."));
     }
@@ -559,15 +444,6 @@ mod tests {
     /// As they were written when engines were variants of an enum: in sessions, and by the window for itself.
     #[test]
     fn fields_that_were_saved_with_an_engines_name_open() {
-        struct Stored(String);
-        impl eframe::Storage for Stored {
-            fn get_string(&self, _: &str) -> Option<String> {
-                Some(self.0.clone())
-            }
-            fn set_string(&mut self, _: &str, _: String) {}
-            fn remove_string(&mut self, _: &str) {}
-            fn flush(&mut self) {}
-        }
         const SESSION: &str = r#"{"data":"Generate","path":"","columns":"","drop_nonfinite":false,"generator":"uniform:n=50,d=2","seed":"1",
             "queries":"Count","query_count":"40","query_rows":"","query_path":"","query_place":"","k":"8","metric":"l2","order":"shuffled",
             "exclude_self":false,"profile":false,"engine":"ENGINE","warmup":"1","repeats":"5"}"#;
@@ -585,7 +461,7 @@ mod tests {
 
     #[test]
     fn rows_are_left_out_of_the_file_for_which_that_was_ticked() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let (scans, other) = (folder.path().join("a.e57"), folder.path().join("b.csv"));
         std::fs::write(&scans, "").expect("a file");
         let path = format!("{}:north", scans.display());

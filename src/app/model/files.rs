@@ -1,12 +1,18 @@
 //! Names and states of files.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cloud::formats::file_of;
-use crate::cloud::{PointCloud, Source};
+use super::pictures::Pictured;
+use crate::cloud::{
+    ColumnChoice, PointCloud, Source,
+    formats::file_of,
+    roles::{self, Role},
+};
 
 /// A path's last part.
 pub fn file_name(path: &Path) -> String {
@@ -62,4 +68,235 @@ pub fn data_file(source: &Source) -> Option<PathBuf> {
 /// A path that means the same wherever the next start is.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+// What the columns of a file are: coordinates, the label, the name, or neither; and which numeric ones it was opened without.
+
+/// What a column is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnRole {
+    Coordinate,
+    /// The one column that says of what kind a row is.
+    Label,
+    /// The one column that names a row.
+    Name,
+    Ignored,
+}
+
+impl ColumnRole {
+    pub const ALL: [Self; 4] = [Self::Coordinate, Self::Label, Self::Name, Self::Ignored];
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Coordinate => "Coordinate",
+            Self::Label => "Label",
+            Self::Name => "Name",
+            Self::Ignored => "Ignored",
+        }
+    }
+
+    /// What it means, for who hovers over it.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Coordinate => "A dimension in which is searched.",
+            Self::Label => "Says of what kind a row is: colours points, and counts neighbours by kind. One column can be the label.",
+            Self::Name => "What a row is called in tooltips, tables and answers. One column can be the name.",
+            Self::Ignored => "Not searched; told of each point beside its coordinates.",
+        }
+    }
+}
+
+/// A column of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileColumn {
+    pub name: String,
+    /// What stands for it among all columns: its name, or its number where another one has that name.
+    pub key: String,
+}
+
+/// Which column says something of a row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// Nobody said; it is told by headings and contents.
+    #[default]
+    Guessed,
+    Nothing,
+    By(FileColumn),
+}
+
+impl Told {
+    /// The column that was chosen.
+    pub fn column(&self) -> Option<&FileColumn> {
+        if let Self::By(column) = self { Some(column) } else { None }
+    }
+}
+
+/// Which columns say what a row is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Roles {
+    pub label: Told,
+    pub name: Told,
+    /// Whether rows are pictures.
+    pub pictures: Pictured,
+}
+
+impl Roles {
+    /// `label state, name city`; `None` where nothing was chosen.
+    pub fn sentence(&self) -> Option<String> {
+        let told = [("label", &self.label), ("name", &self.name)];
+        let said: Vec<String> = told.iter().filter_map(|(what, by)| Some(format!("{what} {}", by.column()?.name))).collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
+}
+
+/// What was chosen of the columns of a file, kept for the next time that it is opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileRoles {
+    /// The file's absolute path.
+    pub path: String,
+    /// The coordinates, as they are typed.
+    pub columns: String,
+    pub roles: Roles,
+}
+
+impl FileRoles {
+    /// More is not kept, so that the settings stay small.
+    pub const LONGEST: usize = 16 << 10;
+
+    /// The path by which a source's file is kept; `None` where it is no file, or its name is no text.
+    pub fn path_of(source: &Source) -> Option<&str> {
+        if let Source::File { path, .. } = source { path.to_str() } else { None }
+    }
+}
+
+/// Columns of a source as they are typed.
+pub fn typed_columns(columns: &ColumnChoice) -> String {
+    match columns {
+        ColumnChoice::Default => String::new(),
+        ColumnChoice::Named(names) => column_ranges(names).unwrap_or_else(|| names.join(",")),
+    }
+}
+
+/// A numeric column that was taken for no coordinate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub name: String,
+    /// Its 0-based number among all columns of the file.
+    pub number: usize,
+    /// What stands for it among all columns: its name, or its number where another one has that name.
+    pub key: String,
+    pub role: Role,
+}
+
+/// `d64 looks like a label`, `id looks like a row number`; of many the first.
+pub fn left_out_sentence(left_out: &[LeftOut]) -> String {
+    const NAMED: usize = 6;
+    let one = |column: &LeftOut| {
+        let looks = match column.role {
+            Role::Label => "looks like a label",
+            Role::Id => "looks like a row number",
+            Role::MostlyEmpty => "is mostly empty",
+            Role::Time => "looks like a time",
+            Role::Color => "looks like a colour channel",
+            Role::Direction => "looks like a direction component",
+            _ => "is not named as a coordinate",
+        };
+        format!("{} {looks}", column.name)
+    };
+    let mut said: Vec<String> = left_out.iter().take(NAMED).map(one).collect();
+    if left_out.len() > NAMED {
+        said.push(format!("and {} more", left_out.len() - NAMED));
+    }
+    said.join(", ")
+}
+
+/// 0-based numbers of columns as they are typed, runs of them as ranges; `None` where one is a name.
+pub fn column_ranges(names: &[String]) -> Option<String> {
+    let numbers: Option<Vec<usize>> = names.iter().map(|name| name.parse().ok()).collect();
+    Some(roles::ranges(&numbers?))
+}
+
+// Clouds that ship with the program, to try it on.
+
+/// A cloud that needs no file of one's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    pub title: &'static str,
+    pub about: &'static str,
+    pub material: Material,
+}
+
+/// What a sample is made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Material {
+    /// A file, by its name and its content.
+    File { name: &'static str, text: &'static str },
+    /// What is generated needs no file; with the seed of the fields on the left.
+    Spec(&'static str),
+}
+
+pub static SAMPLES: [Sample; 3] = [
+    Sample {
+        title: "Capitals of the world",
+        about: "161 capitals by longitude and latitude, to within ten kilometres, with country and continent.",
+        material: Material::File { name: "capitals.csv", text: include_str!("../../../assets/samples/capitals.csv") },
+    },
+    Sample { title: "A swiss roll", about: "20,000 points on a rolled sheet in three dimensions.", material: Material::Spec("swiss-roll:n=20000") },
+    Sample {
+        title: "Ten clusters in 16 dimensions",
+        about: "5,000 points about ten centres; principal components show them apart.",
+        material: Material::Spec("gaussian-mixture:n=5000,d=16,clusters=10"),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::{file_in, folder};
+    use crate::{cloud::load, progress::Silent};
+
+    #[test]
+    fn runs_of_columns_are_typed_as_ranges() {
+        assert_eq!(column_ranges(&["0", "1", "2", "5"].map(str::to_owned)).as_deref(), Some("0-2,5"));
+        assert_eq!(column_ranges(&["x".to_owned()]), None);
+    }
+
+    #[test]
+    fn what_was_chosen_is_said() {
+        let column = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
+        let said = |label, name| Roles { label, name, ..Roles::default() }.sentence();
+        assert_eq!(said(column("state"), column("city")).as_deref(), Some("label state, name city"));
+        assert_eq!((said(Told::Nothing, column("city")).as_deref(), said(Told::Guessed, Told::Nothing)), (Some("name city"), None));
+    }
+
+    #[test]
+    fn columns_are_told_by_what_they_are() {
+        let column = |name: &str, role| LeftOut { name: name.to_owned(), number: 0, key: name.to_owned(), role };
+        let told = [column("d64", Role::Label), column("id", Role::Id), column("dme", Role::MostlyEmpty), column("feet", Role::Other)];
+        let said = "d64 looks like a label, id looks like a row number, dme is mostly empty, feet is not named as a coordinate";
+        assert_eq!(left_out_sentence(&told), said);
+        let many: Vec<LeftOut> = (0..8).map(|at| column(&format!("f{at}"), Role::MostlyEmpty)).collect();
+        assert!(left_out_sentence(&many).ends_with("f5 is mostly empty, and 2 more"), "{}", left_out_sentence(&many));
+    }
+
+    /// Each can be opened, and has what its text promises.
+    #[test]
+    fn samples_open() {
+        let folder = folder();
+        let sizes = SAMPLES.map(|sample| {
+            let source = match sample.material {
+                Material::File { name, text } => {
+                    let path = file_in(&folder, name, text);
+                    Source::File { path, columns: Default::default() }
+                }
+                Material::Spec(spec) => Source::Generate { spec: spec.to_owned(), seed: 1 },
+            };
+            let cloud = load(&source, false, &Silent).expect("a cloud");
+            (cloud.len(), cloud.dims())
+        });
+        assert_eq!(sizes, [(161, 2), (20_000, 3), (5_000, 16)]);
+    }
 }

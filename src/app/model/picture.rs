@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::model::look::Look;
-use crate::app::model::pane::PaneKind;
+use super::{pane::PaneKind, views::Look};
 
 /// Millimetres for a point of the layout, so that the text at the axes, of 11 points, is printed in 8.
 const MM_PER_POINT: f32 = 8.0 / 11.0 * 25.4 / 72.0;

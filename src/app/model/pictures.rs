@@ -89,7 +89,7 @@ impl Pictures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cloud::{Column, Source, Table};
+    use crate::app::testing::cloud_of;
 
     fn axes(names: impl Iterator<Item = String>) -> Vec<Axis> {
         names.map(|name| Axis { name, origin: 0.0, min: 0.0, max: 255.0 }).collect()
@@ -130,9 +130,7 @@ mod tests {
 
     #[test]
     fn the_least_value_is_black_and_the_largest_white() {
-        let columns = (0..4).map(|at| Column { name: format!("d{at}") }).collect();
-        let table = Table { columns, values: vec![0.0, 4.0, 8.0, 16.0, 16.0, 0.0, 0.0, 0.0] };
-        let cloud = PointCloud::from_table(table, Source::Coordinates(String::new()), None, false).expect("a cloud");
+        let cloud = cloud_of(&["d0", "d1", "d2", "d3"], &[0.0, 4.0, 8.0, 16.0, 16.0, 0.0, 0.0, 0.0]);
         let pictures = Pictures { width: 2, height: 2, channels: 1 };
         assert_eq!((pictures.pixels(&cloud, 0), pictures.pixels(&cloud, 1)), (vec![0, 64, 128, 255], vec![255, 0, 0, 0]));
     }

@@ -1,11 +1,18 @@
 //! What the run that is set up should take, by the engine that is chosen and by all others, and one query that is answered at once.
 
+use std::sync::Arc;
+
+use super::{draft::Draft, session::Session};
 use crate::app::features::contest::state::Longest;
-use crate::app::model::draft::Draft;
-use crate::app::model::session::Session;
-use crate::engines::registry;
-use crate::run::planner::{Candidate, Job, Plan, Planner, Purpose, engines};
-use crate::run::{EngineChoice, QuerySpec, RunSpec};
+use crate::{
+    cloud::PointCloud,
+    engines::registry,
+    knn::{Descriptor, DeviceId},
+    run::{
+        EngineChoice, QuerySpec, RunSpec,
+        planner::{Candidate, Job, Plan, Planner, Purpose, engines},
+    },
+};
 
 /// The plan of a draft that can be run over the cloud that is loaded, once it is known what can run here: of all its queries where it is to be measured,
 /// else of one.
@@ -14,36 +21,34 @@ pub fn plan_of(draft: &Draft, session: &Session, planner: &Planner, purpose: Pur
     if purpose == Purpose::Ask {
         spec.queries = QuerySpec::Rows(vec![0]);
     }
-    let cloud = session.cloud.as_ref().filter(|cloud| *cloud.source() == spec.data)?;
-    if matches!(spec.queries, QuerySpec::File { .. }) {
-        // How many there are is known when the file is read.
-        return None;
-    }
-    let job = Job::of(&spec, purpose, cloud.len(), cloud.dims(), None);
-    let mut candidates = Vec::new();
-    for engine in engines(&spec) {
-        let status = session.engine(engine.id, spec.device)?;
-        let device = status.device.as_ref()?.as_ref().map(Some).map_err(Clone::clone);
-        candidates.push(Candidate::new(planner, engine, &job, device, false));
-    }
-    Some(Plan::new(&spec.engine, &job, candidates))
+    let job = job_of(&spec, session, purpose)?;
+    let candidates: Option<_> = engines(&spec).map(|engine| candidate(engine, spec.device, &job, session, planner)).collect();
+    Some(Plan::new(&spec.engine, &job, candidates?))
+}
+
+/// What a spec asks of the cloud that is loaded; `None` where that is another one.
+fn job_of(spec: &RunSpec, session: &Session, purpose: Purpose) -> Option<Job> {
+    // How many queries a file has is known when it is read.
+    let known = |cloud: &&Arc<PointCloud>| *cloud.source() == spec.data && !matches!(spec.queries, QuerySpec::File { .. });
+    let cloud = session.cloud.as_ref().filter(known)?;
+    Some(Job::of(spec, purpose, cloud.len(), cloud.dims(), None))
+}
+
+/// An engine's prediction; `None` while it is not known whether it can run.
+fn candidate(engine: &Descriptor, device: Option<DeviceId>, job: &Job, session: &Session, planner: &Planner) -> Option<Candidate> {
+    let device = session.engine(engine.id, device)?.device.as_ref()?.as_ref().map(Some).map_err(Clone::clone);
+    Some(Candidate::new(planner, engine, job, device, false))
 }
 
 /// A draft's job, and a prediction for every engine; `None` while it is not known what can run, or no cloud is loaded.
 pub fn candidates(draft: &Draft, session: &Session, planner: &Planner) -> Option<(RunSpec, Job, Vec<Candidate>)> {
     let spec = RunSpec { engine: EngineChoice::Auto, ..draft.to_spec().ok()? };
-    let cloud = session.cloud.as_ref().filter(|cloud| *cloud.source() == spec.data)?;
-    if matches!(spec.queries, QuerySpec::File { .. }) {
-        return None;
-    }
-    let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), None);
-    let mut all = Vec::new();
-    for engine in registry::ENGINES {
+    let job = job_of(&spec, session, Purpose::Measure)?;
+    let of = |engine: &&Descriptor| {
         let device = spec.device.filter(|device| engine.runs_on.contains(&device.kind()));
-        let status = session.engine(engine.id, device)?;
-        let there = status.device.as_ref()?.as_ref().map(Some).map_err(Clone::clone);
-        all.push(Candidate::new(planner, engine, &job, there, false));
-    }
+        candidate(engine, device, &job, session, planner)
+    };
+    let all = registry::ENGINES.iter().map(of).collect::<Option<_>>()?;
     Some((spec, job, all))
 }
 

@@ -1,52 +1,50 @@
 //! What is open now and is not kept: the cloud, its answer, what is selected, what is going on.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
-use crate::app::features::chooser::state::Chooser;
-use crate::app::features::color::state::channel::Colored;
-use crate::app::features::columns::state::ColumnsDialog;
-use crate::app::features::contest::state::Contest;
-use crate::app::features::datasets::state::PartsDialog;
-use crate::app::features::export::state::ExportDialog;
-use crate::app::features::lesson::state::session::LessonSession;
-use crate::app::features::live::state::Live;
-use crate::app::features::manual::state::Manual;
-use crate::app::features::picking::state::Tool;
-use crate::app::features::picking::state::beside::Beside;
-use crate::app::features::projection::state::Projected;
-use crate::app::features::quit::state::Quitting;
-use crate::app::features::row_names::state::{NameSearch, RowNames};
-use crate::app::features::runs::state::list::RunList;
-use crate::app::features::saved::state::SavedSession;
-use crate::app::features::selection::state::facts::Facts;
-use crate::app::features::selection::state::named::NamedSets;
-use crate::app::features::selection::state::nearby::Nearby;
-use crate::app::features::selection::state::{Hovered, Selection};
-use crate::app::features::unusable::state::UnusableDialog;
-use crate::app::features::walk::state::Walked;
-use crate::app::features::why::state::Why;
-use crate::app::model::activity::{Activity, Endings, Running};
-use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::files::{FileState, SessionFile};
-use crate::app::model::finder::Finder;
-use crate::app::model::log::Log;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::picture::Picture;
-use crate::app::model::pictures::{Pictured, Pictures};
-use crate::app::model::roles::{LeftOut, Roles};
-use crate::app::model::scene::Scene;
-use crate::app::model::sort::Sort;
-use crate::app::model::telling::Telling;
-use crate::app::model::timeline::TimelineView;
-use crate::cloud::formats::ColumnInfo;
-use crate::cloud::{Fingerprint, PointCloud};
-use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, EngineId};
-use crate::run::RunRecord;
-use crate::run::analysis::{Derived, TheoryCurve};
+use super::{
+    answer::{Answered, Picked},
+    camera::Scene,
+    commands::Finder,
+    files::{FileState, LeftOut, Roles, SessionFile},
+    log::{Activity, Endings, Log, Running},
+    pane::PaneKind,
+    picture::Picture,
+    pictures::{Pictured, Pictures},
+    telling::Telling,
+    views::{Sort, TimelineView},
+};
+use crate::app::features::{
+    analysis::state::{Against, Analysed, AnalysisKind},
+    chooser::state::Chooser,
+    color::state::channel::Colored,
+    columns::state::ColumnsDialog,
+    contest::state::Contest,
+    datasets::state::PartsDialog,
+    export::state::ExportDialog,
+    lesson::state::session::LessonSession,
+    live::state::Live,
+    manual::state::Manual,
+    picking::state::{Beside, Tool},
+    projection::state::Projected,
+    quit::state::Quitting,
+    row_names::state::{NameSearch, RowNames},
+    runs::state::RunList,
+    saved::state::SavedSession,
+    selection::state::{Hovered, NamedSets, Nearby, Selection, facts::Facts},
+    unusable::state::UnusableDialog,
+    walk::state::Walked,
+    why::state::Why,
+};
+use crate::{
+    cloud::{Fingerprint, PointCloud, formats::ColumnInfo},
+    engines::registry,
+    knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, EngineId},
+    run::{
+        RunRecord,
+        analysis::{Derived, TheoryCurve},
+    },
+};
 
 /// Whether an engine can run on a device of this machine.
 #[derive(Clone, Debug)]
@@ -304,9 +302,19 @@ impl Session {
         self.picture.as_ref().is_none_or(|picture| picture.legend)
     }
 
+    /// Whether this very cloud is shown.
+    pub fn has_cloud(&self, cloud: &Arc<PointCloud>) -> bool {
+        self.cloud.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, cloud))
+    }
+
+    /// Whether this very run is shown.
+    pub fn has_record(&self, record: &Arc<RunRecord>) -> bool {
+        self.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, record))
+    }
+
     /// What the neighbours of all rows of the cloud that is shown say of them.
     pub fn analysed(&self) -> Option<&Arc<Analysed>> {
-        self.analysed.as_ref().filter(|analysed| self.cloud.as_ref().is_some_and(|cloud| analysed.is_of(cloud)))
+        self.analysed.as_ref().filter(|analysed| self.has_cloud(&analysed.record.cloud))
     }
 
     /// What another file says of the rows of the cloud that is shown.
@@ -316,7 +324,7 @@ impl Session {
 
     /// All of that.
     pub fn against_all(&self) -> impl Iterator<Item = &Arc<Against>> {
-        self.against.iter().filter(|against| self.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(&against.cloud, cloud)))
+        self.against.iter().filter(|against| self.has_cloud(&against.cloud))
     }
 
     /// Takes in what another file says, in place of what one said before.
@@ -420,8 +428,10 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
-    use crate::app::testing::{cloud, record};
+    use crate::app::{
+        features::projection::state::{ProjectionKind, ProjectionView},
+        testing::{cloud, record},
+    };
     use crate::progress::Silent;
 
     fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {

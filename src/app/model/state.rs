@@ -5,20 +5,18 @@ use std::path::{Path, PathBuf};
 use egui_tiles::Tree;
 use serde::{Deserialize, Serialize};
 
-use crate::app::features::analysis::state::AnalysisView;
-use crate::app::features::color::state::view::ColorView;
-use crate::app::features::lesson::state::session::LessonView;
-use crate::app::features::projection::state::ProjectionView;
-use crate::app::features::runs::state::RunsView;
-use crate::app::features::saved::state::layout::Layout;
-use crate::app::features::walk::state::WalkView;
-use crate::app::model::camera;
-use crate::app::model::draft::Draft;
-use crate::app::model::look::Look;
-use crate::app::model::pane::{PaneKind, default_layout};
-use crate::app::model::picture::PictureChoice;
-use crate::app::model::roles::FileRoles;
-use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimingsView};
+use super::{
+    camera,
+    draft::Draft,
+    files::FileRoles,
+    pane::{PaneKind, default_layout},
+    picture::PictureChoice,
+    views::{self, ConvergenceView, CountsView, Look, PlaneView, PlaneWindow, SpaceView, TimingsView},
+};
+use crate::app::features::{
+    analysis::state::AnalysisView, color::state::ColorView, lesson::state::session::LessonView, projection::state::ProjectionView,
+    runs::state::RunsView, saved::state::Layout, walk::state::WalkView,
+};
 use crate::cloud::Source;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -260,6 +258,15 @@ pub const SCALES: std::ops::RangeInclusive<f32> = 0.75..=3.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::{
+        features::{color::state::ColorBy, runs::state::Figure},
+        model::pane::measuring_layout,
+        testing::Stored,
+    };
+    use crate::{
+        knn::{DeviceId, EngineId},
+        run::{EngineChoice, compare::Quantity},
+    };
 
     /// Every number that is saved, put beyond what makes sense.
     #[test]
@@ -295,12 +302,6 @@ mod tests {
         let usual = State::default();
         assert_eq!(serde_json::to_value(usual.clone().settled().draft).ok(), serde_json::to_value(usual.draft).ok(), "what makes sense stays");
     }
-    use crate::app::features::color::state::view::ColorBy;
-    use crate::app::features::runs::state::Figure;
-    use crate::app::model::pane::measuring_layout;
-    use crate::knn::{DeviceId, EngineId};
-    use crate::run::EngineChoice;
-    use crate::run::compare::Quantity;
 
     #[test]
     fn what_columns_are_is_kept_of_a_number_of_files() {
@@ -332,20 +333,6 @@ mod tests {
         let back: State = serde_json::from_str(r#"{"scale": 2.0, "gone": 1}"#).expect("fields may come and go");
         assert_eq!(back.scale, 2.0);
         assert_eq!(back.draft, Draft::default());
-    }
-
-    /// What a window keeps between its starts, as eframe's storage has it.
-    struct Stored(String);
-
-    impl eframe::Storage for Stored {
-        fn get_string(&self, _key: &str) -> Option<String> {
-            Some(self.0.clone())
-        }
-        fn set_string(&mut self, _key: &str, value: String) {
-            self.0 = value;
-        }
-        fn remove_string(&mut self, _key: &str) {}
-        fn flush(&mut self) {}
     }
 
     #[test]

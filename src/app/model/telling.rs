@@ -1,12 +1,15 @@
 //! An answer in words: how many neighbours of what are within which distance, and of what kind they are.
 
-use crate::app::features::picking::state::beside::Beside;
-use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::roles::{Roles, Told};
-use crate::cloud::formats::Cell;
-use crate::cloud::roles::words_of;
-use crate::knn::Metric;
-use crate::text;
+use super::{
+    answer::{Answered, Picked},
+    files::{Roles, Told},
+};
+use crate::app::features::picking::state::Beside;
+use crate::{
+    cloud::{formats::Cell, roles::words_of},
+    knn::Metric,
+    text,
+};
 
 /// Kinds that are told apart; the rest are counted together.
 pub const KINDS: usize = 5;
@@ -289,8 +292,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::features::picking::state::others::Others;
-    use crate::app::testing::cloud;
+    use crate::app::{features::picking::state::Others, testing::cloud};
 
     fn beside(columns: &[&str], rows: Vec<Vec<Cell>>) -> Beside {
         let others = Others { columns: columns.iter().map(|&name| name.to_owned()).collect(), total: columns.len(), rows };
@@ -363,7 +365,7 @@ mod tests {
 
     #[test]
     fn columns_that_were_chosen_come_first() {
-        use crate::app::model::roles::FileColumn;
+        use crate::app::model::files::FileColumn;
         let row = |city: &str, state: &str, size: f64| vec![text(city), text(state), Cell::Number(size)];
         let beside = beside(&["city", "state", "size"], vec![row("Ames", "IA", 1.5), row("Boone", "IA", 1.5), row("Tama", "MO", 2.5)]);
         let by = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });

@@ -1,14 +1,12 @@
 //! What the picture of a pane shows, in the words that stand over it until somebody types others.
 
-use crate::app::model::files::file_name;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
-use crate::app::model::telling::Telling;
-use crate::cloud::{PointCloud, Source};
-use crate::knn::Measure;
-use crate::run::RunRecord;
-use crate::text;
+use super::{files::file_name, pane::PaneKind, session::Session, state::State, telling::Telling};
+use crate::{
+    cloud::{PointCloud, Source},
+    knn::Measure,
+    run::RunRecord,
+    text,
+};
 
 /// The title of a pane's picture; empty where there is nothing to say.
 pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
@@ -60,8 +58,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::model::answer::{Answered, Picked};
-    use crate::app::testing::record;
+    use crate::app::{
+        model::answer::{Answered, Picked},
+        testing::record,
+    };
 
     #[test]
     fn titles_say_what_is_shown_and_of_which_data() {

@@ -2,25 +2,34 @@
 
 use std::sync::Arc;
 
-use egui::{Align, ComboBox, Grid, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
+use egui::Grid;
 
-use crate::app::features::analysis::label_column;
-use crate::app::features::analysis::state::{Analysed, AnalysisAction, AnalysisKind, AnalysisView};
-use crate::app::features::color::request::column_keys;
-use crate::app::features::color::state::view::{ColorAction, ColorBy};
-use crate::app::features::export::PaneData;
-use crate::app::features::export::state::ExportKind;
-use crate::app::features::selection::state::SelectAction;
-use crate::app::look::widgets::number;
-use crate::app::look::{empty_ui, heading_ui, name_chooser, percent as percent_done};
-use crate::app::model::how::How;
-use crate::app::model::{Action, Activity, PaneKind, Session};
-use crate::app::panes::descriptor::{More, Pane, PaneContext};
-use crate::app::panes::empty::without_cloud;
-use crate::export::graph::GraphForm;
-use crate::run::graph::labels::{Classified, Confusion};
-use crate::run::graph::summary::percent;
-use crate::text;
+use super::empty::{More, Pane, PaneContext, without_cloud};
+use crate::app::{
+    features::{
+        analysis::{
+            label_column,
+            state::{Analysed, AnalysisAction, AnalysisKind, AnalysisView},
+        },
+        color::{
+            column_keys,
+            state::{ColorAction, ColorBy},
+        },
+        export::{PaneData, state::ExportKind},
+        selection::state::SelectAction,
+    },
+    look::{heading_ui, percent as percent_done},
+    model::how::How,
+    prelude::*,
+};
+use crate::{
+    export::graph::GraphForm,
+    run::graph::{
+        labels::{Classified, Confusion},
+        summary::percent,
+    },
+    text,
+};
 
 /// Labels up to which the confusion is shown as a table; of more, the most frequent confusions are listed.
 const MOST_LABELS: usize = 16;
@@ -82,7 +91,7 @@ fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             context.actions.send(AnalysisAction::Start);
         }
         labels_ui(ui, &mut view, session);
-        let label = ui.label(RichText::new("Duplicates within").color(palette.text_weak));
+        let label = ui.label(palette.weak("Duplicates within"));
         let edit = TextEdit::singleline(&mut view.eps).id_salt("eps").desired_width(56.0);
         ui.add(edit)
             .labelled_by(label.id)
@@ -96,7 +105,7 @@ fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 text::count(analysed.record.query_rows.len() as u64, "row", "rows"),
                 analysed.record.spec.k
             );
-            ui.label(RichText::new(of).color(palette.text_weak).small());
+            ui.label(palette.small(of));
         }
     });
     if view != context.state.analysis {
@@ -117,7 +126,7 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         if leaks.clicked() {
             context.actions.send(AnalysisAction::Browse(AnalysisKind::Leaks));
         }
-        let label = ui.label(RichText::new("within").color(palette.text_weak));
+        let label = ui.label(palette.weak("within"));
         let edit = TextEdit::singleline(&mut view.leak_eps).id_salt("leak eps").desired_width(56.0);
         ui.add(edit)
             .labelled_by(label.id)
@@ -181,12 +190,12 @@ fn line_ui(ui: &mut Ui, kind: AnalysisKind, said: Result<&String, &String>, cont
         let height = ui.spacing().interact_size.y;
         ui.allocate_ui_with_layout(vec2(NAME, height), Layout::right_to_left(Align::Center), |ui| {
             colour_ui(ui, kind, said.is_ok(), context);
-            let name = egui::Label::new(RichText::new(text::sentence_case(kind.title())).strong()).truncate();
+            let name = Label::new(RichText::new(text::sentence_case(kind.title())).strong()).truncate();
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(name).on_hover_text(kind.about()));
         });
         let color = if said.is_ok() { context.palette.text } else { context.palette.error };
         let (Ok(said) | Err(said)) = said;
-        ui.add(egui::Label::new(RichText::new(text::sentence_case(said)).color(color)).wrap());
+        ui.add(Label::new(RichText::new(text::sentence_case(said)).color(color)).wrap());
     });
 }
 
@@ -194,9 +203,9 @@ fn line_ui(ui: &mut Ui, kind: AnalysisKind, said: Result<&String, &String>, cont
 fn colour_ui(ui: &mut Ui, kind: AnalysisKind, is_there: bool, context: &mut PaneContext<'_>) {
     let by = ColorBy::Analysis(kind);
     let colours = context.state.color.by == by;
-    let button = ui.add_enabled(is_there, egui::Button::new("Colour").selected(colours));
+    let button = ui.add_enabled(is_there, Button::new("Colour").selected(colours));
     let name = format!("Colour by {}", kind.title());
-    button.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, is_there, colours, &name));
+    button.widget_info(|| egui::WidgetInfo::selected(Role::Button, is_there, colours, &name));
     if button.on_hover_text(kind.about()).clicked() {
         let mut view = context.state.color.clone();
         view.choose(if colours { ColorBy::Nothing } else { by });
@@ -221,7 +230,7 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
     let mut pressed: Option<&Confusion> = None;
     if of.labels.len() <= MOST_LABELS {
         Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true).show(ui, |ui| {
-            ui.label(RichText::new(format!("{column} ↓ neighbours →")).color(palette.text_weak));
+            ui.label(palette.weak(format!("{column} ↓ neighbours →")));
             of.labels.iter().for_each(|label| drop(ui.label(RichText::new(label).strong())));
             ui.end_row();
             for (label, name) in of.labels.iter().enumerate() {
@@ -229,7 +238,7 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
                 for predicted in 0..of.labels.len() {
                     let cell = of.confusion.iter().find(|cell| (cell.label as usize, cell.predicted as usize) == (label, predicted));
                     let Some(cell) = cell else {
-                        ui.label(RichText::new("·").color(palette.text_weak));
+                        ui.label(palette.weak("·"));
                         continue;
                     };
                     let count = number(text::thousands(cell.points));
@@ -262,9 +271,9 @@ fn sentence(of: &Classified, cell: &Confusion) -> String {
     format!("{} named {}", of.labels[cell.label as usize], of.labels[cell.predicted as usize])
 }
 
-fn cell_ui(ui: &mut Ui, of: &Classified, cell: &Confusion, shown: RichText) -> egui::Response {
-    let response = ui.add(egui::Button::new(shown).frame(false));
+fn cell_ui(ui: &mut Ui, of: &Classified, cell: &Confusion, shown: RichText) -> Response {
+    let response = ui.add(Button::new(shown).frame(false));
     let name = format!("{}: {}", sentence(of, cell), text::count(cell.points, "row", "rows"));
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    name_widget(&response, Role::Button, &name);
     response.on_hover_text(format!("{name}. A click selects them."))
 }

@@ -1,10 +1,8 @@
 //! What stands over Plane and Space: their controls and the legend of the colours. In a small pane most of that is behind a
 //! button, so that most of the pane is the picture's.
 
-use egui::{ScrollArea, Ui, Vec2};
-
-use crate::app::features::color::state::view::ColorBy;
-use crate::app::panes::descriptor::PaneContext;
+use super::empty::PaneContext;
+use crate::app::{features::color::state::ColorBy, prelude::*};
 
 /// Points of the screen that all controls take in one line.
 const LENGTH: f32 = 740.0;
@@ -23,8 +21,8 @@ const MOST: f32 = 0.35;
 pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut Ui, &mut PaneContext<'_>, bool)) {
     if let Some(picture) = &context.session.picture {
         if picture.legend {
-            crate::app::look::marks::marks_legend_ui(ui, &picture.marks, context.palette);
-            crate::app::features::color::picture::legend_ui(ui, context.state, context.session, context.palette);
+            crate::app::look::widgets::marks_legend_ui(ui, &picture.marks, context.palette);
+            crate::app::features::color::legend::picture_legend_ui(ui, context.state, context.session, context.palette);
         }
         return;
     }
@@ -41,7 +39,7 @@ pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut 
     let all = ScrollArea::vertical().id_salt("bar").auto_shrink([false, true]).max_height((size.y * 0.5).max(LINE));
     all.show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
-            let options = egui::Button::new("Options").selected(open);
+            let options = Button::new("Options").selected(open);
             open ^= ui.add(options).on_hover_text("Axes, colours and their range, and what else is shown.").clicked();
             add(ui, context, before);
         });
@@ -60,7 +58,7 @@ pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut 
 pub fn more_ui(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     let config = egui::containers::menu::MenuConfig::new().close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
     let (response, _) = egui::containers::menu::MenuButton::new("More").config(config).ui(ui, add);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "More of this view"));
+    name_widget(&response, Role::Button, "More of this view");
 }
 
 /// Whether all controls and a legend of this height leave enough of a pane.
@@ -71,8 +69,6 @@ fn has_room(size: Vec2, legend: f32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use egui::vec2;
-
     use super::*;
 
     #[test]

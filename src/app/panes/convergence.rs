@@ -1,20 +1,23 @@
 //! Convergence: how `max_distance` shrinks as points are seen; the picked query as steps, the band of all queries, and
 //! theory beside them.
 
-use egui::{RichText, Ui};
-use egui_plot::{FilledArea, Line, LineStyle, PlotPoints};
+use egui_plot::{FilledArea, LineStyle};
 
-use crate::app::features::export::PaneData;
-use crate::app::look::{any_of, empty_ui, if_shuffled};
-use crate::app::model::{Action, PaneKind};
-use crate::app::panes::decades::{decades, power};
-use crate::app::panes::descriptor::{Pane, PaneContext};
-use crate::app::panes::empty::without_run;
-use crate::app::panes::merges::OTHER_QUESTION;
-use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot};
-use crate::engines::registry;
-use crate::run::analysis::{Band, spread};
-use crate::text;
+use super::{
+    empty::{Pane, PaneContext, without_run},
+    merges::OTHER_QUESTION,
+    plots::{decades, inline_line_ui, inline_swatch_ui, line, near, plot, power},
+};
+use crate::app::{
+    features::export::PaneData,
+    look::{any_of, if_shuffled},
+    prelude::*,
+};
+use crate::{
+    engines::registry,
+    run::analysis::{Band, spread},
+    text,
+};
 
 /// Selected queries that are drawn as lines.
 const LINES: usize = 40;
@@ -48,7 +51,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             legend_ui(ui, context, compared.is_some(), record.convergence.queries());
         }
         if in_window && compared.is_none() && session.record.is_some() {
-            ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
+            ui.label(palette.small(OTHER_QUESTION));
         }
     });
     if view != context.state.convergence {
@@ -82,7 +85,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let theory: Vec<[f64; 2]> = expected_points().filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
     let zeros = whole.iter().any(|step| step.low == 0.0) || walked.iter().chain(expected_points()).any(|p| p[1] == 0.0);
     if log_y && zeros {
-        ui.label(RichText::new("distances of 0 have no place on a log scale").color(palette.text_weak).small());
+        ui.label(palette.small("distances of 0 have no place on a log scale"));
     }
 
     let queries = if compared.is_some() { &session.selection.queries()[..] } else { &[] };
@@ -96,7 +99,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .collect();
     if queries.len() > LINES {
         let all = text::thousands(queries.len() as u64);
-        ui.label(RichText::new(format!("lines of {LINES} of the {all} selected queries, evenly chosen")).color(palette.text_weak).small());
+        ui.label(palette.small(format!("lines of {LINES} of the {all} selected queries, evenly chosen")));
     }
     let figure = plot(if log_y { "convergence, log" } else { "convergence" }, palette)
         .height((ui.available_height() - 4.0).max(60.0))
@@ -107,31 +110,26 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .y_axis_label(if in_window { "" } else { "squared max_distance" })
         .y_grid_spacer(move |input| if log_y { decades(input) } else { evenly(input) })
         .y_axis_formatter(move |mark, range| if log_y { power(mark, range) } else { text::digits(mark.value, 3) })
-        .label_formatter(move |hover| match hover {
-            egui_plot::HoverPosition::NearDataPoint { plot_name, position, .. } => {
-                let distance = if log_y { 10f64.powf(position.y) } else { position.y };
-                Some(format!("{plot_name}\n{} points seen\n{}", text::digits(10f64.powf(position.x), 3), text::digits(distance, 3)))
-            }
-            egui_plot::HoverPosition::Elsewhere { .. } => None,
-        });
+        .label_formatter(near(move |name, at| {
+            let distance = if log_y { 10f64.powf(at.y) } else { at.y };
+            Some(format!("{name}\n{} points seen\n{}", text::digits(10f64.powf(at.x), 3), text::digits(distance, 3)))
+        }));
     figure.show(ui, |plot| {
         let fill = palette.intermediate.gamma_multiply(0.22);
         if !xs.is_empty() {
             plot.add(FilledArea::new("10 to 90 % of queries", &xs, &lows, &highs).fill_color(fill));
         }
         if !medians.is_empty() {
-            plot.line(Line::new("median of queries", PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false));
+            plot.line(line("median of queries", medians, palette.intermediate, 1.5));
         }
-        for line in lines {
-            let line = Line::new("selected queries", PlotPoints::from(line)).color(palette.selected.gamma_multiply(0.4)).width(1.0);
-            plot.line(line.allow_band(false));
+        for of_query in lines {
+            plot.line(line("selected queries", of_query, palette.selected.gamma_multiply(0.4), 1.0));
         }
         if !theory.is_empty() {
-            let line = Line::new("theory", PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
-            plot.line(line.style(LineStyle::dashed_dense()));
+            plot.line(line("theory", theory, palette.theory, 1.5).style(LineStyle::dashed_dense()));
         }
         if !picked.is_empty() {
-            plot.line(Line::new("picked query", PlotPoints::from(picked)).color(palette.query).width(2.0).allow_band(false));
+            plot.line(line("picked query", picked, palette.query, 2.0));
         }
     });
 }

@@ -1,9 +1,15 @@
 //! What a pane says while it has nothing to show: what is missing, what goes on or went wrong, and what to do.
 
-use egui::Ui;
-
-use crate::app::look::{Palette, empty_ui, percent};
-use crate::app::model::{Activity, Ended, Session};
+use crate::app::{
+    features::{
+        export::{PaneData, state::ExportKind},
+        picking::lookup::Lookup,
+    },
+    gpu::Gpu,
+    look::percent,
+    model::Ended,
+    prelude::*,
+};
 
 /// A title, and a sentence or two under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,11 +78,43 @@ pub fn without_answer(session: &Session) -> Empty {
     Empty::new("No query picked", next)
 }
 
+// What a pane is to the tiles that hold it: one value, in the pane's own file.
+
+/// A pane: with [`PaneKind::words`], all that the rest of the window knows of it.
+pub struct Pane {
+    pub kind: PaneKind,
+    pub draw: fn(&mut Ui, &mut PaneContext<'_>),
+    /// What its export writes; `None` while there is nothing.
+    pub data: fn(&Session) -> Option<PaneData>,
+    /// What its menu exports beside its data and its picture.
+    pub more: &'static [More],
+}
+
+/// An entry of a pane's export menu.
+pub struct More {
+    pub kind: ExportKind,
+    /// As the menu says it.
+    pub text: &'static str,
+    /// What it is, where the text does not say it.
+    pub about: &'static str,
+}
+
+/// What a pane reads, and where it asks for changes.
+pub struct PaneContext<'a> {
+    pub state: &'a State,
+    pub session: &'a Session,
+    /// The points on the GPU; `None` where nothing is drawn.
+    pub gpu: Option<&'a mut Gpu>,
+    /// What files have of points beside their coordinates.
+    pub lookup: &'a Lookup,
+    pub palette: &'static Palette,
+    pub actions: &'a mut Actions,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::{Endings, Picked};
-    use crate::app::testing::cloud;
+    use crate::app::{model::Endings, testing::cloud};
 
     const TODO: &str = "Press Run to measure.";
 

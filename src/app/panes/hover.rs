@@ -1,17 +1,26 @@
 //! What is said of the point that the pointer rests on.
 
-use egui::{Grid, Pos2, Rect, Response, RichText, Tooltip, Ui, vec2};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
 
-use crate::app::features::color::state::channel::{Colored, Whose};
-use crate::app::features::picking::state::others::Others;
-use crate::app::features::pictures::picture_ui;
-use crate::app::look::widgets::number;
-use crate::app::model::{PaneKind, Picked, Session, Told};
-use crate::app::panes::descriptor::PaneContext;
-use crate::cloud::formats::Cell;
-use crate::cloud::{PointCloud, Source};
-use crate::knn::Measure;
-use crate::text;
+use egui::{ColorImage, Grid, Image, TextureHandle, TextureOptions, Tooltip, mutex::Mutex};
+
+use super::empty::PaneContext;
+use crate::app::{
+    features::{
+        color::state::channel::{Colored, Whose},
+        picking::state::Others,
+    },
+    model::{Pictures, Told},
+    prelude::*,
+};
+use crate::{
+    cloud::{PointCloud, Source, formats::Cell},
+    knn::Measure,
+    text,
+};
 
 /// Coordinates, and other columns, that are listed.
 const LISTED: usize = 8;
@@ -45,14 +54,14 @@ pub fn hover_ui(
         }
         Grid::new("facts").num_columns(2).spacing([10.0, 2.0]).show(ui, |ui| {
             for (name, value) in facts(session, hovered.what, cloud, row) {
-                ui.label(RichText::new(name).color(context.palette.text_weak));
+                ui.label(context.palette.weak(name));
                 ui.label(number(value));
                 ui.end_row();
             }
             let lookup = context.lookup;
             let coloring = coloring(session, hovered.what, row).filter(|(title, _)| cloud.axes().iter().all(|axis| axis.name != *title));
             if let Some((title, value)) = &coloring {
-                ui.label(RichText::new(title).color(context.palette.text_weak));
+                ui.label(context.palette.weak(title));
                 ui.label(number(value));
                 ui.end_row();
             }
@@ -64,13 +73,13 @@ pub fn hover_ui(
                     let mut cells: Vec<_> = others.columns.iter().zip(others.rows.iter().flatten()).filter(|(name, _)| !told(name)).collect();
                     cells.sort_by_key(|(name, _)| !is(&session.roles.label, name));
                     for (name, cell) in cells.into_iter().take(LISTED) {
-                        ui.label(RichText::new(name).color(context.palette.text_weak));
+                        ui.label(context.palette.weak(name));
                         ui.label(cell_text(cell));
                         ui.end_row();
                     }
                     let left = others.total - others.columns.iter().filter(|name| told(name)).count();
                     if left > LISTED {
-                        ui.label(RichText::new(format!("and {} more columns", left - LISTED)).color(context.palette.text_weak).small());
+                        ui.label(context.palette.small(format!("and {} more columns", left - LISTED)));
                         ui.end_row();
                     }
                 }
@@ -79,7 +88,7 @@ pub fn hover_ui(
                     ui.end_row();
                 }
                 None if lookup.is_reading(cloud, &[row as u32]) => {
-                    ui.label(RichText::new("reading its file…").color(context.palette.text_weak).small());
+                    ui.label(context.palette.small("reading its file…"));
                     ui.end_row();
                 }
                 None => {}
@@ -156,4 +165,43 @@ pub(super) fn cell_text(cell: &Cell) -> String {
         Cell::Text(text) => text.clone(),
         Cell::Missing => "–".to_owned(),
     }
+}
+
+// A row as the picture that it is.
+
+/// Pictures that are held on the graphics adapter.
+const MOST: usize = 512;
+
+/// Pictures by the cloud's address and the row. The cloud is held weakly, so that no other one comes to lie where it did.
+#[derive(Default)]
+struct Known(HashMap<(usize, usize), (Weak<PointCloud>, Pictures, TextureHandle)>);
+
+/// The picture of a row of a cloud, as large as fits into a square.
+pub fn picture_ui(ui: &mut Ui, cloud: &Arc<PointCloud>, row: usize, pictures: Pictures, side: f32) -> Response {
+    let texture = texture(ui, cloud, row, pictures);
+    let longest = pictures.width.max(pictures.height) as f32;
+    let size: Vec2 = vec2(pictures.width as f32, pictures.height as f32) * (side / longest);
+    let response = ui.add(Image::new((texture.id(), size)));
+    name_widget(&response, Role::Image, &format!("Picture of row {}", text::thousands(cloud.record(row))));
+    response
+}
+
+fn texture(ui: &Ui, cloud: &Arc<PointCloud>, row: usize, pictures: Pictures) -> TextureHandle {
+    let shared = ui.data_mut(|data| data.get_temp_mut_or_default::<Arc<Mutex<Known>>>(Id::unique("pictures of rows")).clone());
+    let mut known = shared.lock();
+    let key = (Arc::as_ptr(cloud) as usize, row);
+    if let Some((of, shown, texture)) = known.0.get(&key)
+        && *shown == pictures
+        && std::ptr::eq(of.as_ptr(), Arc::as_ptr(cloud))
+    {
+        return texture.clone();
+    }
+    let (pixels, size) = (pictures.pixels(cloud, row), [pictures.width, pictures.height]);
+    let image = if pictures.channels == 3 { ColorImage::from_rgb(size, &pixels) } else { ColorImage::from_gray(size, &pixels) };
+    let texture = ui.ctx().load_texture("picture of a row", image, TextureOptions::NEAREST);
+    if known.0.len() >= MOST {
+        known.0.clear();
+    }
+    known.0.insert(key, (Arc::downgrade(cloud), pictures, texture.clone()));
+    texture
 }

@@ -1,11 +1,7 @@
 //! Log: everything that was said, newest last.
 
-use egui::{Label, RichText, ScrollArea, Ui};
-
-use crate::app::features::export::PaneData;
-use crate::app::look::widgets::empty_ui;
-use crate::app::model::{Level, PaneKind};
-use crate::app::panes::descriptor::{Pane, PaneContext};
+use super::empty::{Pane, PaneContext};
+use crate::app::{features::export::PaneData, model::Level, prelude::*};
 
 pub const PANE: Pane = Pane { kind: PaneKind::Log, draw: log_ui, data: |session| Some(PaneData::Log(session.log.entries().to_vec())), more: &[] };
 

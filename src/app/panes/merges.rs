@@ -1,20 +1,26 @@
 //! Counts: how many queries counted how much of a measure, with what theory expects of it.
 
-use egui::{Pos2, Response, RichText, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
-use crate::app::features::export::PaneData;
-use crate::app::features::selection::state::SelectAction;
-use crate::app::look::focus::{arrows, is_keyed};
-use crate::app::look::{any_of, empty_ui, if_shuffled};
-use crate::app::model::how::How;
-use crate::app::model::{Action, CountsView, PaneKind};
-use crate::app::panes::descriptor::{Pane, PaneContext};
-use crate::app::panes::empty::without_run;
-use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers};
-use crate::engines::registry;
-use crate::knn::{EngineId, Measure};
-use crate::text;
+use super::{
+    empty::{Pane, PaneContext, without_run},
+    plots::{inline_line_ui, inline_swatch_ui, near, plot, whole, whole_numbers},
+};
+use crate::app::{
+    features::{export::PaneData, selection::state::SelectAction},
+    look::{
+        any_of,
+        focus::{arrows, is_keyed},
+        if_shuffled,
+    },
+    model::{CountsView, how::How},
+    prelude::*,
+};
+use crate::{
+    engines::registry,
+    knn::{EngineId, Measure},
+    text,
+};
 
 /// Why the run is not drawn beside the picked query.
 pub const OTHER_QUESTION: &str = "the run asked another question (k, metric, order, engine): only the picked query is drawn";
@@ -82,35 +88,27 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             inline_line_ui(ui, palette.query, false, &format!("picked query {}", text::thousands(value.into())));
         }
         if in_window && compared.is_none() {
-            ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
+            ui.label(palette.small(OTHER_QUESTION));
         }
     });
     let least = bins.first().map_or(0.0, |bin| f64::from(bin.0));
     let shown = plot("", palette)
-        .sense(egui::Sense::click_and_drag())
-        .id(egui::Id::unique(format!("counts of {name}")))
+        .sense(Sense::click_and_drag())
+        .id(Id::unique(format!("counts of {name}")))
         .height((ui.available_height() - 4.0).max(60.0))
         .width(ui.available_width())
         .include_y(0.0)
         .include_x(least - f64::from(width))
         .include_x(bound.unwrap_or(mean) + 0.5)
-        .custom_x_axes(vec![
-            AxisHints::new_x()
-                .label(format!("{words} of a query"))
-                .label_spacing(18.0..=24.0)
-                .formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 0.0 { text::thousands(mark.value as u64) } else { String::new() }),
-        ])
+        .custom_x_axes(vec![AxisHints::new_x().label(format!("{words} of a query")).label_spacing(18.0..=24.0).formatter(whole)])
         .x_grid_spacer(move |input| whole_numbers(input.bounds.1.clamp(1.0, 1e9) as usize))
         .y_axis_label("queries")
-        .y_axis_formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 0.0 { text::thousands(mark.value as u64) } else { String::new() })
-        .label_formatter(move |at| match at {
-            egui_plot::HoverPosition::NearDataPoint { position, .. } => {
-                let first = (position.x - 0.5 * f64::from(width - 1)).round().max(0.0) as u64;
-                let last = if width > 1 { format!(" to {}", text::thousands(first + u64::from(width) - 1)) } else { String::new() };
-                Some(format!("{}{last} {}\n{} queries", text::thousands(first), unit[1], text::thousands(position.y as u64)))
-            }
-            egui_plot::HoverPosition::Elsewhere { .. } => None,
-        })
+        .y_axis_formatter(whole)
+        .label_formatter(near(move |_, at| {
+            let first = (at.x - 0.5 * f64::from(width - 1)).round().max(0.0) as u64;
+            let last = if width > 1 { format!(" to {}", text::thousands(first + u64::from(width) - 1)) } else { String::new() };
+            Some(format!("{}{last} {}\n{} queries", text::thousands(first), unit[1], text::thousands(at.y as u64)))
+        }))
         .show(ui, |plot| {
             plot.bar_chart(BarChart::new("queries", bars).color(palette.buffer));
             if !filled.is_empty() {
@@ -126,7 +124,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 plot.vline(VLine::new("picked query", f64::from(value)).color(palette.query).width(2.0));
             }
         });
-    shown.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, format!("Histogram of {words}")));
+    name_widget(&shown.response, Role::Canvas, &format!("Histogram of {words}"));
     bins_ui(ui, &shown.response, &shown.transform, (name, unit), (bins, width), context);
 }
 
@@ -137,7 +135,7 @@ fn chooser_ui(ui: &mut Ui, names: &[&str], shown: &str, engine: EngineId, contex
         ui.label(format!("{} per query:", title(shown)));
         return;
     }
-    let combo = egui::ComboBox::from_id_salt("measure").selected_text(title(shown)).width(0.0);
+    let combo = ComboBox::from_id_salt("measure").selected_text(title(shown)).width(0.0);
     let response = combo.show_ui(ui, |ui| {
         for &name in names {
             let help = registry::measure(engine, name).map_or("", |measure| measure.help);
@@ -151,7 +149,7 @@ fn chooser_ui(ui: &mut Ui, names: &[&str], shown: &str, engine: EngineId, contex
             }
         }
     });
-    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Measure"));
+    name_widget(&response.response, Role::ComboBox, "Measure");
     ui.label("per query:");
 }
 
@@ -222,8 +220,8 @@ fn keyed_ui(ui: &Ui, response: &Response, transform: &PlotTransform, (bins, widt
     let (bin, queries) = bins[at];
     let half = 0.45 * f64::from(width);
     let corner = |x: f64, y: f64| transform.position_from_point(&egui_plot::PlotPoint::new(middle(bin, width) + x, y));
-    let bar = egui::Rect::from_two_pos(corner(-half, 0.0), corner(half, queries as f64)).expand(1.0);
-    ui.painter().with_clip_rect(*transform.frame()).rect_stroke(bar, 0.0, egui::Stroke::new(1.5, context.palette.text), egui::StrokeKind::Outside);
+    let bar = Rect::from_two_pos(corner(-half, 0.0), corner(half, queries as f64)).expand(1.0);
+    ui.painter().with_clip_rect(*transform.frame()).rect_stroke(bar, 0.0, Stroke::new(1.5, context.palette.text), egui::StrokeKind::Outside);
     Some(bin)
 }
 

@@ -1,30 +1,26 @@
 //! The panes of the centre, one file or folder each, and the table of them. A new pane is a file, a row here, and its words in
 //! [`PaneKind::words`].
 
+use crate::app::{model::PaneKind, panes::empty::Pane};
+
 pub mod analysis;
 pub mod bar;
 pub mod convergence;
-pub mod decades;
-pub mod descriptor;
 pub mod empty;
 pub mod engines;
-pub mod highlight;
 pub mod hover;
 pub mod log;
 pub mod merges;
-pub mod names;
 pub mod neighbors;
 pub mod picture;
 pub mod plane;
+pub mod plots;
 pub mod points;
 pub mod runs;
 pub mod space;
 pub mod tiles;
 pub mod timeline;
 pub mod timings;
-
-use crate::app::model::pane::PaneKind;
-use crate::app::panes::descriptor::Pane;
 
 static PANES: [&Pane; PaneKind::ALL.len()] = [
     &plane::PANE,

@@ -1,11 +1,12 @@
 //! A pane as a picture for others: its title, and the plot.
 
-use egui::{Frame, Label, Margin, RichText, Ui};
+use egui::{Frame, Margin};
 
-use crate::app::model::{Mark, PaneKind, Picture, Session, State};
-use crate::app::panes::descriptor::PaneContext;
-use crate::app::panes::pane;
-use crate::app::panes::plane::circle_shown;
+use super::{empty::PaneContext, pane, plane::circle_shown};
+use crate::app::{
+    model::{Mark, Picture},
+    prelude::*,
+};
 
 /// Room around the picture, in points.
 const MARGIN: i8 = 8;

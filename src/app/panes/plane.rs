@@ -1,32 +1,36 @@
 //! Plane: two axes of the cloud at one scale, with the query, its neighbours, and the circle of its k-th distance.
 
 use egui::emath::GuiRounding as _;
-use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 
-use crate::app::features::export::PaneData;
-use crate::app::features::live::mark::{NOTES, mark_ui};
-use crate::app::features::picking::state::Tool;
-use crate::app::features::picking::state::eye::Eye;
-use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
-use crate::app::features::walk::{controls, paint};
-use crate::app::look::focus::arrows;
-use crate::app::look::keys_text;
-use crate::app::model::camera::place;
-use crate::app::model::{Action, Answered, Command, PaneKind, PlaneCamera, PlaneView, PlaneWindow, Scene, Session, State};
-use crate::app::panes::bar::{bar_ui, more_ui};
-use crate::app::panes::descriptor::{Pane, PaneContext};
-use crate::app::panes::empty::without_cloud;
-use crate::app::panes::highlight::{hovered_ui, selection_ui};
-use crate::app::panes::hover::hover_ui;
-use crate::app::panes::names::names_ui;
-use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, not_loaded_ui, points_ui};
-use crate::cloud::{Axis, Globe, PointCloud};
-use crate::draw::ticks::linear_ticks;
-use crate::knn::Metric;
-use crate::text;
+use super::{
+    empty::{Pane, PaneContext, without_cloud},
+    hover::hover_ui,
+    points::{Sight, closer, controls_ui, dimensions_ui, not_loaded_ui, over_ui, points_ui},
+};
+use crate::app::{
+    features::{
+        color::bar,
+        export::PaneData,
+        live::{NOTES, mark_ui},
+        picking::{
+            state::{Eye, Tool},
+            tool::{follow_ui, gesture_ui, hint_ui, pointing_ui},
+        },
+        walk::{self, paint},
+    },
+    look::focus::arrows,
+    model::{PlaneCamera, PlaneView, PlaneWindow, Scene, camera::place},
+    prelude::*,
+};
+use crate::{
+    cloud::{Axis, Globe, PointCloud},
+    draw::ticks::linear_ticks,
+    knn::Metric,
+    text,
+};
 
 /// Room for the numbers at the axes.
-const MARGIN: egui::Vec2 = vec2(54.0, 20.0);
+const MARGIN: Vec2 = vec2(54.0, 20.0);
 
 /// How far an arrow key moves the view, in points of the screen.
 const KEY_STEP: f32 = 32.0;
@@ -48,23 +52,11 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let cloud = scene.data();
     let mut view = context.state.plane;
     let pane = ui.max_rect();
-    bar_ui(ui, context, |ui, context, all| {
-        tools_ui(ui, context.session, context.palette, context.actions);
-        if all {
-            axis_ui(ui, "right", cloud, &mut view.axes[0], context.palette);
-            axis_ui(ui, "up", cloud, &mut view.axes[1], context.palette);
-            crate::app::features::projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
-            crate::app::features::color::bar::bar_ui(ui, context.state, context.session, "Single colour", context.actions);
-            controls::show_ui(ui, context.state, context.actions);
-            more_ui(ui, |ui| {
-                ui.checkbox(&mut view.lines, "Lines").on_hover_text("Draw lines from the query to its neighbours.");
-                ui.checkbox(&mut view.names, "Names")
-                    .on_hover_text("Label the query and its neighbours by name, or by row where the file has no names.");
-                ui.checkbox(&mut view.lens, "Lens").on_hover_text("Magnify neighbours that are too close together to tell apart.");
-            });
-        }
+    let marks = [&mut view.lines, &mut view.names];
+    controls_ui(ui, context, cloud, (&mut view.axes, ["right", "up"]), "Single colour", marks, |ui, _| {
+        ui.checkbox(&mut view.lens, "Lens").on_hover_text("Magnify neighbours that are too close together to tell apart.");
     });
-    controls::walk_ui(ui, context.state, context.session, true, context.palette, context.actions);
+    walk::walk_ui(ui, context.state, context.session, true, context.palette, context.actions);
     if view.axes != context.state.plane.axes {
         view.window = None;
     }
@@ -76,7 +68,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return;
     }
     let response = ui.interact(rect, ui.scope_id().with("plane"), Sense::click_and_drag());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Plane of points"));
+    name_widget(&response, Role::Canvas, "Plane of points");
     let picture = context.session.picture.as_deref();
     if let (Some(window), Some(units)) = (&mut view.window, picture.and_then(|picture| picture.units_per_point(rect.size().into()))) {
         window.units_per_point = units;
@@ -125,8 +117,8 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 /// Under which the camera of the last frame is found.
-fn shown_id() -> egui::Id {
-    egui::Id::unique("camera of Plane")
+fn shown_id() -> Id {
+    Id::unique("camera of Plane")
 }
 
 /// How much of the cloud Plane showed last, to the right and upwards, in local units.
@@ -152,7 +144,7 @@ fn cloud_ui(
     moved: bool,
 ) -> Option<String> {
     let size = if texture == LENS { view.point_size * 1.5 } else { view.point_size };
-    let paints = crate::app::features::color::bar::paints(context.state, context.session, context.palette);
+    let paints = bar::paints(context.state, context.session, context.palette);
     let sight = Sight {
         view: texture,
         rect: camera.rect,
@@ -174,35 +166,25 @@ fn cloud_ui(
     }
     circle_ui(ui, camera, scene, view, context);
     let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
-    let marking = selection_ui(ui, camera.rect, context, size, &screen);
-    // The lines to the neighbours would say how the walk ends.
-    marks_ui(ui, camera.rect, context, size, view.lines && walked.is_none(), &screen);
-    if let Some((walked, at)) = walked {
-        paint::points(&canvas, walked, at);
-    }
-    if view.names {
-        names_ui(ui, camera.rect, context, &screen);
-    }
-    hovered_ui(ui, camera.rect, context, size, &screen);
+    let marking = over_ui(ui, camera.rect, context, &canvas, [view.lines, view.names], &screen);
     note.or(walk_note).or(marking)
 }
 
 /// Pans, where a drag does that, and zooms; true when the picture moved.
-fn move_ui(ui: &Ui, response: &egui::Response, camera: &mut PlaneCamera, view: &mut PlaneView, pans: bool) -> bool {
+fn move_ui(ui: &Ui, response: &Response, camera: &mut PlaneCamera, view: &mut PlaneView, pans: bool) -> bool {
     let mut moved = false;
-    if pans && response.dragged() && response.drag_delta() != egui::Vec2::ZERO {
+    if pans && response.dragged() && response.drag_delta() != Vec2::ZERO {
         camera.pan(response.drag_delta());
         moved = true;
     }
     let keys = arrows(ui, response);
-    if keys != egui::Vec2::ZERO {
+    if keys != Vec2::ZERO {
         camera.pan(-keys * KEY_STEP);
         moved = true;
     }
     // Also over the query's mark, which covers the canvas.
     if let Some(pointer) = ui.input(|input| input.pointer.hover_pos()).filter(|_| response.contains_pointer()) {
-        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-        let factor = (scroll * 0.004).exp() * pinch;
+        let factor = closer(ui);
         if factor != 1.0 {
             camera.zoom(pointer, factor);
             moved = true;
@@ -235,7 +217,7 @@ fn lens(camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneCont
 /// neighbours are; `None` where it would be too small for anything to be seen in it.
 fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
     /// Between the lens and the pane's sides, and from the line of notes above or below.
-    const GAP: egui::Vec2 = vec2(8.0, NOTES);
+    const GAP: Vec2 = vec2(8.0, NOTES);
     /// Around the neighbours, and around the query's own mark.
     const CLEAR: f32 = 12.0;
     const LEAST: f32 = 80.0;
@@ -251,7 +233,7 @@ fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
         if right { pane.right() - side - GAP.x } else { pane.left() + GAP.x },
         if below { pane.bottom() - side - GAP.y } else { pane.top() + GAP.y },
     );
-    (side >= LEAST).then(|| Rect::from_min_size(corner, egui::Vec2::splat(side)))
+    (side >= LEAST).then(|| Rect::from_min_size(corner, Vec2::splat(side)))
 }
 
 /// The lens, and a line to where it looks.
@@ -299,7 +281,7 @@ fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, cont
 pub fn circle_shown<'a>(view: PlaneView, scene: &Scene, state: &State, session: &'a Session) -> Option<(&'a Answered, f32)> {
     let answered = session.answered.as_ref()?;
     let at_step = paint::shown(state.walk, session).map(|(walked, at)| walked.step(at).after);
-    let squared = at_step.unwrap_or_else(|| crate::app::features::color::bar::bound_shown(state, answered));
+    let squared = at_step.unwrap_or_else(|| bar::bound_shown(state, answered));
     let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1];
     (flat && squared.is_finite() && !answered.record.spec.metric.is_of_directions()).then_some((answered, squared))
 }
@@ -379,10 +361,7 @@ mod tests {
                     let Some(lens) = lens_place(pane, query, around) else { continue };
                     seen += 1;
                     assert!(pane.contains_rect(lens) && lens.width() >= 80.0, "{pane:?}, {query:?}: {lens:?}");
-                    assert!(
-                        !lens.intersects(Rect::from_center_size(query, egui::Vec2::splat(2.0 * around))),
-                        "{pane:?}, {query:?}, {around}: {lens:?}"
-                    );
+                    assert!(!lens.intersects(Rect::from_center_size(query, Vec2::splat(2.0 * around))), "{pane:?}, {query:?}, {around}: {lens:?}");
                     assert!(lens.distance_to_pos(query) >= 12.0, "nor the query's own mark");
                 }
             }

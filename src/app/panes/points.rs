@@ -1,17 +1,31 @@
 //! What Plane and Space share: the points on the GPU, how many are drawn, and the marks over them.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use eframe::egui_wgpu;
-use egui::emath::GuiRounding as _;
-use egui::{ComboBox, Frame, Label, Pos2, Rect, RichText, Shape, Stroke, Ui, UiBuilder};
+use egui::{Frame, Shape, UiBuilder, emath::GuiRounding as _};
 
-use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
-use crate::app::look::paint::{Paint, Paints};
-use crate::app::model::{Answered, Ended, Picked, Projection, Scene, source_name};
-use crate::app::panes::descriptor::PaneContext;
-use crate::cloud::{Globe, PointCloud};
-use crate::text;
+use super::{
+    bar::{bar_ui as pane_bar_ui, more_ui},
+    empty::PaneContext,
+};
+use crate::app::{
+    features::{
+        color::bar,
+        picking::tool::tools_ui,
+        projection,
+        walk::{self, paint},
+    },
+    gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress},
+    look::{Paint, Paints},
+    model::{Ended, Projection, Scene, source_name, telling},
+    prelude::*,
+};
+use crate::{
+    cloud::{Globe, PointCloud},
+    run::analysis::spread,
+    text,
+};
 
 /// How long after the last movement everything is drawn again.
 const STILL_AFTER_SECS: f64 = 0.2;
@@ -134,7 +148,7 @@ fn note(progress: Option<Progress>) -> Option<String> {
 
 /// Whether the view moved a moment ago; asks for the frame in which it is still again.
 fn moving(ui: &Ui, view: u64, moved: bool) -> bool {
-    let id = egui::Id::unique(("moved", view));
+    let id = Id::unique(("moved", view));
     let now = ui.input(|input| input.time);
     if moved {
         ui.data_mut(|data| data.insert_temp(id, now));
@@ -147,9 +161,68 @@ fn moving(ui: &Ui, view: u64, moved: bool) -> bool {
     moving
 }
 
-/// A chooser of an axis; true when it changed.
-pub fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, palette: &crate::app::look::tokens::Palette) {
-    ui.label(RichText::new(label).color(palette.text_weak));
+/// How much closer the wheel or two fingers bring the view in this frame; 1 where neither moved.
+pub fn closer(ui: &Ui) -> f32 {
+    let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+    (scroll * 0.004).exp() * pinch
+}
+
+/// The controls of a view: tools, axes, what is shown along them and in which colours, lines and names, and what `more` adds.
+pub fn controls_ui<const N: usize>(
+    ui: &mut Ui,
+    context: &mut PaneContext<'_>,
+    cloud: &PointCloud,
+    (axes, labels): (&mut [usize; N], [&str; N]),
+    plain: &str,
+    [lines, names]: [&mut bool; 2],
+    more: impl FnOnce(&mut Ui, &State),
+) {
+    pane_bar_ui(ui, context, |ui, context, all| {
+        tools_ui(ui, context.session, context.palette, context.actions);
+        if !all {
+            return;
+        }
+        for (axis, label) in axes.iter_mut().zip(labels) {
+            axis_ui(ui, label, cloud, axis, context.palette);
+        }
+        projection::bar_ui(ui, axes, context.state, context.session, context.palette, context.actions);
+        bar::bar_ui(ui, context.state, context.session, plain, context.actions);
+        walk::show_ui(ui, context.state, context.actions);
+        more_ui(ui, |ui| {
+            ui.checkbox(lines, "Lines").on_hover_text("Draw lines from the query to its neighbours.");
+            ui.checkbox(names, "Names").on_hover_text("Label the query and its neighbours by name, or by row where the file has no names.");
+            more(ui, context.state);
+        });
+    });
+}
+
+/// What is over the points, from the lowest: the selection, the query and its neighbours, the points of the walk, names, and what the
+/// pointer rests on. Returns what to say where not all of it is marked.
+pub fn over_ui(
+    ui: &Ui,
+    rect: Rect,
+    context: &PaneContext<'_>,
+    canvas: &paint::Canvas<'_>,
+    [lines, names]: [bool; 2],
+    screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>,
+) -> Option<String> {
+    let (size, walked) = (canvas.point_size, paint::shown(context.state.walk, context.session));
+    let marking = selection_ui(ui, rect, context, size, screen);
+    // The lines to the neighbours would say how the walk ends.
+    marks_ui(ui, rect, context, size, lines && walked.is_none(), screen);
+    if let Some((walked, at)) = walked {
+        paint::points(canvas, walked, at);
+    }
+    if names {
+        names_ui(ui, rect, context, screen);
+    }
+    hovered_ui(ui, rect, context, size, screen);
+    marking
+}
+
+/// A chooser of an axis.
+fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, palette: &Palette) {
+    ui.label(palette.weak(label));
     let name = cloud.axes().get(*axis).map_or("–", |axis| axis.name.as_str());
     let combo = ComboBox::from_id_salt(label).width(60.0).height(300.0).selected_text(name);
     let response = combo.show_ui(ui, |ui| {
@@ -157,21 +230,20 @@ pub fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, p
             ui.selectable_value(axis, at, &column.name);
         }
     });
-    let name = format!("Axis {label}");
-    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, &name));
+    name_widget(&response.response, Role::ComboBox, &format!("Axis {label}"));
 }
 
 /// That distances are in all dimensions, where fewer are shown: in the corner below on the right of a picture.
-pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palette: &crate::app::look::tokens::Palette) {
+pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palette: &Palette) {
     if scene.dims() <= shown && !scene.is_projected() {
         return;
     }
     let text = format!("neighbours computed in all {} dimensions", scene.dims());
     let galley = ui.painter().layout_no_wrap(text.clone(), egui::TextStyle::Small.resolve(ui.style()), palette.text_weak);
-    let place = egui::Align2::RIGHT_BOTTOM.anchor_size(rect.right_bottom() - egui::vec2(6.0, 4.0), galley.size());
+    let place = Align2::RIGHT_BOTTOM.anchor_size(rect.right_bottom() - vec2(6.0, 4.0), galley.size());
     if rect.contains_rect(place) {
-        ui.painter().rect_filled(place.expand2(egui::vec2(3.0, 1.0)), 2.0, palette.canvas.gamma_multiply(0.85));
-        ui.put(place, egui::Label::new(RichText::new(text).color(palette.text_weak).small()).extend().selectable(false));
+        ui.painter().rect_filled(place.expand2(vec2(3.0, 1.0)), 2.0, palette.canvas.gamma_multiply(0.85));
+        ui.put(place, Label::new(palette.small(text)).extend().selectable(false));
     }
 }
 
@@ -182,7 +254,7 @@ fn is_across(globe: Option<Globe>, answered: &Answered, row: usize) -> bool {
 }
 
 /// Query, neighbours, and lines between them, over the points. `screen` gives a row's position; `None` is out of sight.
-pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, lines: bool, screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>) {
+fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, lines: bool, screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>) {
     let session = context.session;
     let palette = context.palette;
     let painter = ui.painter().with_clip_rect(rect);
@@ -206,7 +278,7 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
         }
         for (rank, place) in &places {
             // Where colours mean something, neighbours keep theirs within a ring.
-            let edge = match crate::app::features::color::bar::color_of(context.state, session, palette, rows[*rank]) {
+            let edge = match bar::color_of(context.state, session, palette, rows[*rank]) {
                 None => {
                     painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas));
                     radius
@@ -233,5 +305,121 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
         };
         painter.circle(query, radius + 1.5, palette.query, Stroke::new(1.5, if selected { palette.selected } else { palette.canvas }));
         painter.circle_stroke(query, radius + 6.0, Stroke::new(1.5, palette.query));
+    }
+}
+
+// What is selected and what the pointer rests on, over the points.
+
+/// Marks that are drawn one by one.
+const MOST: usize = 4_000;
+
+/// Marks selected queries of a file of their own; `screen` gives a row's position. Returns what to say where not all are marked.
+fn selection_ui(
+    ui: &Ui,
+    rect: Rect,
+    context: &PaneContext<'_>,
+    point_size: f32,
+    screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>,
+) -> Option<String> {
+    let session = context.session;
+    let painter = ui.painter().with_clip_rect(rect);
+    let radius = (point_size / 2.0).max(1.0) + 1.2;
+    let mark = |place: Pos2| {
+        if rect.contains(place) {
+            painter.circle(place, radius, context.palette.selected, Stroke::new(0.75, context.palette.canvas));
+        }
+    };
+    // Rows of the cloud are the drawer's, all of them; here are queries that are no rows.
+    let mut marked = 0;
+    if let Some((record, cloud)) = session.record.as_ref().and_then(|record| Some((record, record.query_cloud.as_ref()?))) {
+        let queries = session.selection.queries();
+        marked = queries.len();
+        let asked = |at: usize| record.query_rows.get(queries[at] as usize).copied();
+        spread(queries.len(), MOST).filter_map(asked).filter_map(|row| screen(cloud, row as usize)).for_each(mark);
+    }
+    (marked > MOST).then(|| format!("marking {} of {} selected queries", text::thousands(MOST as u64), text::thousands(marked as u64)))
+}
+
+/// A ring around what the pointer rests on, here or in another pane.
+fn hovered_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>) {
+    let Some((cloud, row)) = context.session.hovered.and_then(|hovered| context.session.point(hovered.what)) else { return };
+    let Some(place) = screen(cloud, row) else { return };
+    let painter = ui.painter().with_clip_rect(rect);
+    let radius = (point_size / 2.0).max(1.0) + 4.5;
+    painter.circle_stroke(place, radius, Stroke::new(3.5, context.palette.canvas));
+    painter.circle_stroke(place, radius, Stroke::new(1.5, context.palette.accent));
+}
+
+// What the picked query and its neighbours are called, beside their points, and how far they are where that has a unit. Where names would
+// cover one another the nearer's stays; those in one place are listed together.
+
+/// Names that are looked for room for.
+const MOST_NAMES: usize = 80;
+
+/// Names that are listed in one place; of more it is said how many.
+const TOGETHER: usize = 3;
+
+/// From a point to its name.
+const GAP: f32 = 7.0;
+
+/// The same of the query.
+const WIDE_GAP: f32 = 14.0;
+
+/// Names over the points, nearest first. `screen` gives a row's position; `None` is out of sight.
+fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>) {
+    let session = context.session;
+    let Some(answered) = &session.answered else { return };
+    let data = &answered.record.cloud;
+    let rows = answered.rows_to_tell();
+    let names = session.listed_beside().map(|beside| telling::names(beside, &session.roles)).unwrap_or_default();
+    let metric = answered.record.spec.metric;
+    let far: HashMap<u32, f32> = metric.unit().map(|_| answered.neighbors().collect()).unwrap_or_default();
+    let painter = ui.painter().with_clip_rect(rect);
+    // The points themselves are not covered either.
+    let around = |place: Pos2| Rect::from_center_size(place, Vec2::splat(8.0));
+    let places: Vec<(u32, Option<Pos2>)> = rows.iter().map(|&row| (row, screen(data, row as usize))).collect();
+    let mut taken: Vec<Rect> = places.iter().filter_map(|(_, place)| place.filter(|place| rect.contains(*place)).map(around)).collect();
+    // The query first, which is last where it is none of its own neighbours.
+    let own = places.iter().position(|(row, _)| answered.record.query_cloud.is_none() && *row == answered.row());
+    let others = (0..places.len()).filter(|at| Some(*at) != own);
+    let called = |at: usize| names.get(at).cloned().flatten().unwrap_or_else(|| text::thousands(data.record(places[at].0 as usize)));
+    let in_one_place = |a: Pos2, b: Pos2| a.distance(b) < 0.5;
+    let mut named: Vec<Pos2> = Vec::new();
+    for at in own.into_iter().chain(others).take(MOST_NAMES) {
+        let (_, place) = &places[at];
+        let Some(place) = place.filter(|place| rect.contains(*place)) else { continue };
+        if named.iter().any(|&other| in_one_place(other, place)) {
+            continue;
+        }
+        named.push(place);
+        let here: Vec<usize> =
+            (0..places.len()).filter(|&other| other != at && places[other].1.is_some_and(|other| in_one_place(other, place))).collect();
+        let all: Vec<String> = std::iter::once(at).chain(here.iter().copied().take(TOGETHER - 1)).map(called).collect();
+        let more = (here.len() + 1).saturating_sub(TOGETHER);
+        let more = if more > 0 { format!(" +{more}") } else { String::new() };
+        let distance_of = |at: usize| far.get(&places[at].0).map(|&far| telling::distance_text(metric, metric.distance(far)));
+        // Of places that only look like one, none.
+        let distance = distance_of(at).filter(|distance| Some(at) != own && here.iter().all(|&other| distance_of(other).as_ref() == Some(distance)));
+        let distance = distance.map_or_else(String::new, |distance| format!(" {distance}"));
+        let name = format!("{}{more}{distance}", all.join(", "));
+        let galley = painter.layout_no_wrap(name, FontId::proportional(12.0), context.palette.text);
+        // The query's marker is wider than a point.
+        let (gap, size) = (if Some(at) == own { WIDE_GAP } else { GAP }, galley.size());
+        let corners = [
+            place + vec2(gap, -size.y / 2.0),
+            place + vec2(-gap - size.x, -size.y / 2.0),
+            place + vec2(-size.x / 2.0, -gap - size.y),
+            place + vec2(-size.x / 2.0, gap),
+        ];
+        let free = |corner: &&Pos2| {
+            let room = Rect::from_min_size(**corner, size);
+            rect.contains_rect(room) && !taken.iter().any(|other| other.intersects(room))
+        };
+        if let Some(&corner) = corners.iter().find(free) {
+            let room = Rect::from_min_size(corner, size);
+            taken.push(room);
+            painter.rect_filled(room.expand2(vec2(2.0, 0.0)), 2.0, context.palette.canvas.gamma_multiply(0.75));
+            painter.galley(corner, galley, context.palette.text);
+        }
     }
 }

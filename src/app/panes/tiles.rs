@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use egui::emath::GuiRounding as _;
-use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Rect, Response, Sense, Stroke, StrokeKind, Ui, Vec2, vec2};
+use egui::{Frame, Margin, StrokeKind, emath::GuiRounding as _};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
-use crate::app::features::export::state::ExportKind;
-use crate::app::features::telling::telling;
-use crate::app::look::{keys_text, menu_entry_ui, menu_ui, name_chooser};
-use crate::app::model::{Action, Command, PaneKind, Room};
-use crate::app::panes::descriptor::PaneContext;
-use crate::app::panes::pane;
+use super::{empty::PaneContext, pane};
+use crate::app::{
+    features::{export::state::ExportKind, telling::telling},
+    look::{menu_entry_ui, menu_ui},
+    model::Room,
+    prelude::*,
+};
 
 /// Room around what is in a pane, in points of the screen.
 pub const PANE_MARGIN: i8 = 6;
@@ -106,7 +106,7 @@ impl Panes<'_> {
             });
             // Where it has no room beside them, it stands under them, whole.
             if let Some(sentence) = sentence {
-                ui.add(egui::Label::new(sentence).wrap());
+                ui.add(Label::new(sentence).wrap());
             }
         });
         self.content_ui(ui, shown);
@@ -126,7 +126,7 @@ impl Panes<'_> {
                 menu_entry_ui(ui, egui::RadioButton::new(tab == shown, tab.title()), Command::Show(tab), actions);
             }
         });
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "All tabs here"));
+        name_widget(&response, Role::Button, "All tabs here");
         response.on_hover_text("All tabs of this strip, which has no room for them.");
     }
 
@@ -135,7 +135,7 @@ impl Panes<'_> {
         let maximised = self.context.state.maximised;
         let (rect, response) = ui.allocate_exact_size(vec2(MAXIMISE, ui.spacing().interact_size.y), Sense::click());
         let name = if maximised { "Restore".to_owned() } else { format!("Maximise {}", pane.title()) };
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        name_widget(&response, Role::Button, &name);
         let visuals = ui.style().interact(&response);
         if response.hovered() || response.has_focus() {
             ui.painter().rect(rect, visuals.corner_radius, visuals.weak_bg_fill, visuals.bg_stroke, StrokeKind::Inside);
@@ -183,7 +183,7 @@ impl Panes<'_> {
             menu_entry_ui(ui, Button::new("Picture as PNG or SVG…"), Action::StartExport(ExportKind::Picture(pane)), actions);
         });
         let name = format!("Export {}", pane.title());
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        name_widget(&response, Role::Button, &name);
     }
 }
 
@@ -210,14 +210,14 @@ fn ground_ui(ui: &mut Ui, strip: TileId, ground: Rect) {
     // Clicks too, so that a drag begins only where the pointer moves.
     let response = inside.interact(ground, inside.scope_id().with("strip"), Sense::CLICK | Sense::DRAG);
     if response.on_hover_cursor(egui::CursorIcon::Grab).drag_started() {
-        ui.ctx().set_dragged_id(strip.egui_id(egui::Id::unique("panes")));
+        ui.ctx().set_dragged_id(strip.egui_id(Id::unique("panes")));
     }
 }
 
 /// The width of text on a button or a tab.
 fn width_of(ui: &Ui, text: &str) -> f32 {
     let font = egui::TextStyle::Button.resolve(ui.style());
-    ui.painter().layout_no_wrap(text.to_owned(), font, egui::Color32::WHITE).size().x
+    ui.painter().layout_no_wrap(text.to_owned(), font, Color32::WHITE).size().x
 }
 
 fn export_width(ui: &Ui) -> f32 {
@@ -274,9 +274,9 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
 
     fn on_tab_button(&mut self, tiles: &mut Tiles<PaneKind>, tile: TileId, response: Response) -> Response {
         let in_front = matches!(tiles.get(tile), Some(Tile::Pane(pane)) if *pane == self.context.state.pane);
-        let shown = response.ctx.data(|data| data.get_temp::<PaneKind>(egui::Id::unique("tab that was shown")));
+        let shown = response.ctx.data(|data| data.get_temp::<PaneKind>(Id::unique("tab that was shown")));
         if response.gained_focus() || (in_front && shown != Some(self.context.state.pane)) {
-            response.ctx.data_mut(|data| data.insert_temp(egui::Id::unique("tab that was shown"), self.context.state.pane));
+            response.ctx.data_mut(|data| data.insert_temp(Id::unique("tab that was shown"), self.context.state.pane));
             response.scroll_to_me_animation(None, egui::style::ScrollAnimation::none());
         }
         if let Some(Tile::Pane(pane)) = tiles.get(tile)
@@ -292,15 +292,15 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
     }
 
-    fn tab_bar_color(&self, _visuals: &egui::Visuals) -> egui::Color32 {
+    fn tab_bar_color(&self, _visuals: &egui::Visuals) -> Color32 {
         self.context.palette.panel
     }
 
-    fn tab_bg_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> egui::Color32 {
-        if state.active { self.context.palette.canvas } else { egui::Color32::TRANSPARENT }
+    fn tab_bg_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> Color32 {
+        if state.active { self.context.palette.canvas } else { Color32::TRANSPARENT }
     }
 
-    fn tab_text_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> egui::Color32 {
+    fn tab_text_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> Color32 {
         if state.active { self.context.palette.text } else { self.context.palette.text_weak }
     }
 
@@ -316,7 +316,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::pane::{default_layout, single_layout};
+    use crate::app::model::{pane::default_layout, single_layout};
 
     #[test]
     fn tiles_beside_and_above_each_other_need_room() {
@@ -327,7 +327,7 @@ mod tests {
         let rows = tiles.insert_vertical_tile(panes[..3].to_vec());
         let grid = tiles.insert_grid_tile(panes[3..].to_vec());
         let root = tiles.insert_horizontal_tile(vec![rows, grid]);
-        let mut tree = Tree::new(egui::Id::unique("tiles"), root, tiles);
+        let mut tree = Tree::new(Id::unique("tiles"), root, tiles);
         assert_eq!(least_room(&tree), LEAST * vec2(3.0, 3.0));
         tree.set_visible(panes[0], false);
         assert_eq!(least_room(&tree), LEAST * vec2(3.0, 2.0));

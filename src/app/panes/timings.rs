@@ -2,22 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use egui::{Color32, RichText, Sense, Ui, Vec2, vec2};
-use egui_plot::{AxisHints, Bar, BarChart, HLine, Line, LineStyle, Plot, PlotPoints, Points};
+use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, PlotPoints, Points};
 
-use crate::app::features::export::PaneData;
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::number;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::{Action, TimingsFigure, TimingsView};
-use crate::app::panes::decades::{decades, power, prefixed};
-use crate::app::panes::descriptor::{Pane, PaneContext};
-use crate::app::panes::empty::without_run;
-use crate::knn::Peaks;
-use crate::run::analysis::Roofline;
-use crate::run::planner::Planner;
-use crate::run::{Phase, RunRecord, analysis};
-use crate::text;
+use super::{
+    empty::{Pane, PaneContext, without_run},
+    plots::{decades, inline_line_ui, inline_swatch_ui, line, near, plot, power, prefixed, swatch_ui, whole_numbers},
+};
+use crate::app::{
+    features::export::PaneData,
+    model::{TimingsFigure, TimingsView},
+    prelude::*,
+};
+use crate::{
+    knn::Peaks,
+    run::{
+        Phase, RunRecord,
+        analysis::{self, Roofline},
+        planner::Planner,
+    },
+    text,
+};
 
 pub const PANE: Pane = Pane { kind: PaneKind::Timings, draw: timings_ui, data: |session| session.counted_record().map(PaneData::Timings), more: &[] };
 
@@ -32,16 +36,16 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     };
     let phases = per_repeat(record);
     // Of the run that is shown it was worked out once; what was only asked is of few queries.
-    let is_shown = session.record.as_ref().is_some_and(|shown| std::sync::Arc::ptr_eq(shown, record));
+    let is_shown = session.has_record(record);
     let roofline = if is_shown { session.derived.as_ref().and_then(|derived| derived.roofline.clone()) } else { Roofline::of_run(record) };
     let size = ui.available_size();
-    egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+    ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         if session.picture.is_none() {
             let bound = roofline.as_ref().map(Roofline::sentence);
             let said = [analysis::where_time_goes(record), bound, analysis::outlook(record, &Planner::shared())].into_iter().flatten();
             ui.scope(|ui| {
                 ui.set_max_width(size.x);
-                ui.add(egui::Label::new(said.collect::<Vec<_>>().join(" ")).wrap());
+                ui.add(Label::new(said.collect::<Vec<_>>().join(" ")).wrap());
             });
         }
         if session.has_legend() {
@@ -56,7 +60,7 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 for offered in TimingsFigure::ALL {
                     ui.selectable_value(&mut figure, offered, offered.text());
                 }
-                ui.label(RichText::new(about(record, view.figure)).color(palette.text_weak));
+                ui.label(palette.weak(about(record, view.figure)));
             });
             if figure != view.figure {
                 context.actions.send(Action::SetTimings(TimingsView { figure }));
@@ -87,7 +91,7 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
         ui.spacing_mut().interact_size.y = 17.0;
         // What is as wide as a run's times comes last.
         for name in ["phase", "runs", "median", "range"] {
-            ui.label(RichText::new(name).color(palette.text_weak));
+            ui.label(palette.weak(name));
         }
         ui.end_row();
         for (&phase, times) in phases {
@@ -123,10 +127,7 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
                 .formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 1.0 { text::thousands(mark.value as u64) } else { String::new() }),
         ])
         .custom_y_axes(vec![AxisHints::new_y().label_spacing(14.0..=20.0).formatter(|mark, _| text::time(mark.value))])
-        .label_formatter(move |at| match at {
-            egui_plot::HoverPosition::NearDataPoint { position, .. } => Some(format!("repeat {:.0}\n{}", position.x, text::time(position.y))),
-            egui_plot::HoverPosition::Elsewhere { .. } => None,
-        })
+        .label_formatter(near(|_, at| Some(format!("repeat {:.0}\n{}", at.x, text::time(at.y)))))
         .show(ui, |plot| {
             plot.bar_chart(BarChart::new("search", bars).color(color));
             plot.hline(HLine::new("median", median).color(palette.text).width(1.5).style(LineStyle::dashed_dense()));
@@ -135,7 +136,7 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
 
 /// FP32 instructions a second over those for each byte, both by decades: the roof that memory and arithmetic make, and the search below it.
 fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, size: Vec2, palette: &Palette) {
-    let weak = |ui: &mut Ui, text: &str| _ = ui.label(RichText::new(text).color(palette.text_weak));
+    let weak = |ui: &mut Ui, text: &str| _ = ui.label(palette.weak(text));
     let Some(roofline) = roofline else {
         return weak(ui, "No roofline: what this device does at most was not measured with this run, or the run was faster than that. Run again.");
     };
@@ -169,87 +170,17 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
         .y_axis_formatter(prefixed)
         .include_y(achieved.log10() - 0.5)
         .include_y(fp32_per_second.log10() + 0.3)
-        .label_formatter(|at| match at {
-            egui_plot::HoverPosition::NearDataPoint { plot_name, position, .. } => {
-                let [intensity, rate] = [position.x, position.y].map(|log| text::digits(10f64.powf(log), 3));
-                Some(format!("{plot_name}\n{intensity} instructions per byte\n{rate} instructions per second"))
-            }
-            egui_plot::HoverPosition::Elsewhere { .. } => None,
-        })
+        .label_formatter(near(|name, at| {
+            let [intensity, rate] = [at.x, at.y].map(|log| text::digits(10f64.powf(log), 3));
+            Some(format!("{name}\n{intensity} instructions per byte\n{rate} instructions per second"))
+        }))
         .show(ui, |plot| {
-            plot.line(Line::new("most", PlotPoints::from(roof)).color(palette.theory).width(2.0).allow_band(false));
-            let gap = Line::new("to the roof", PlotPoints::from(below)).color(palette.text_weak).width(1.0).allow_band(false);
-            plot.line(gap.style(LineStyle::dashed_dense()));
+            plot.line(line("most", roof, palette.theory, 2.0));
+            plot.line(line("to the roof", below, palette.text_weak, 1.0).style(LineStyle::dashed_dense()));
             let at = vec![log(intensity, achieved)];
             plot.points(Points::new(record.engine.to_string(), PlotPoints::from(at)).color(palette.phase(Phase::Search)).radius(5.0));
         });
 }
-
-/// A plot as all panes have it.
-pub fn plot<'a>(id: &'static str, palette: &Palette) -> Plot<'a> {
-    // Where a click does nothing, the keys have nothing to go to.
-    let sense = Sense::CLICK | Sense::DRAG;
-    Plot::new(id)
-        .sense(sense)
-        .show_background(false)
-        .grid_color(palette.line)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .set_margin_fraction(vec2(0.02, 0.08))
-}
-
-/// At most about ten of 1, 2, 3, ….
-pub fn whole_numbers(most: usize) -> Vec<egui_plot::GridMark> {
-    let steps = (0..9).flat_map(|power| [1, 2, 5].map(|step| step * 10usize.pow(power)));
-    let step = steps.into_iter().find(|step| most / step <= 10).unwrap_or(most.max(1));
-    (0..=most / step).map(|at| egui_plot::GridMark { value: (at * step) as f64, step_size: step as f64 }).collect()
-}
-
-/// A coloured square and a name.
-pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
-    ui.horizontal(|ui| {
-        let (rect, _) = ui.allocate_exact_size(SWATCH, egui::Sense::hover());
-        ui.painter().rect_filled(rect, 2.0, color);
-        // A cell is as wide as its text, and not the other way round.
-        ui.add(egui::Label::new(name).extend());
-    });
-}
-
-/// As [`swatch_ui`], in a line that wraps: as one piece, which goes to the next line as a whole, and wraps itself only where it is
-/// wider than that.
-pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
-    entry_ui(ui, SWATCH, name, |ui, rect| {
-        ui.painter().rect_filled(rect, 2.0, color);
-    });
-}
-
-/// As [`inline_swatch_ui`], for a line, which may be dashed so that it is recognisable without its colour.
-pub fn inline_line_ui(ui: &mut Ui, color: Color32, dashed: bool, name: &str) {
-    entry_ui(ui, vec2(18.0, SWATCH.y), name, |ui, rect| {
-        let (ends, stroke) = ([rect.left_center(), rect.right_center()], egui::Stroke::new(2.0, color));
-        if dashed {
-            ui.painter().extend(egui::Shape::dashed_line(&ends, stroke, 4.0, 3.0));
-        } else {
-            ui.painter().line_segment(ends, stroke);
-        }
-    });
-}
-
-fn entry_ui(ui: &mut Ui, sample: egui::Vec2, name: &str, paint: impl FnOnce(&Ui, egui::Rect)) {
-    let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::PLACEHOLDER);
-    let width = sample.x + ui.spacing().item_spacing.x + text.size().x;
-    let all = ui.max_rect().width();
-    let size = vec2(width.min(all), text.size().y.max(sample.y));
-    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
-        let (rect, _) = ui.allocate_exact_size(sample, egui::Sense::hover());
-        paint(ui, rect);
-        let label = egui::Label::new(name);
-        ui.add(if width > all { label.wrap() } else { label.extend() });
-    });
-}
-
-/// The size of a coloured square.
-const SWATCH: egui::Vec2 = egui::Vec2::splat(10.0);
 
 /// Milliseconds of each repeat, all chunks together, by phase.
 fn per_repeat(record: &RunRecord) -> BTreeMap<Phase, Vec<f64>> {

@@ -1,6 +1,13 @@
 //! What the program is and what it runs on, as a report of a fault needs it.
 
-use crate::app::context::app::App;
+use egui::{Frame, Margin};
+
+use crate::app::{
+    context::app::App,
+    look::{menu_entry_ui, menu_ui},
+    model::SAMPLES,
+    prelude::*,
+};
 use crate::version;
 
 impl App {
@@ -48,5 +55,73 @@ impl App {
         let lines: Vec<String> = self.about().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
         self.handles.ctx.copy_text(lines.join("\n"));
         self.session.log.info("copied: what Warpscope is and runs on");
+    }
+}
+
+// What the program is, and what it runs on.
+
+/// The window, when it is open.
+pub fn about_ui(ui: &Ui, facts: &[(&'static str, String)], palette: &Palette, actions: &mut Actions) {
+    let mut open = true;
+    let window = egui::Window::new("About Warpscope").open(&mut open).collapsible(false).resizable(false);
+    window.anchor(Align2::CENTER_CENTER, Vec2::ZERO).show(ui.ctx(), |ui| {
+        ui.set_max_width((ui.ctx().content_rect().width() - 60.0).min(520.0));
+        ui.label("A visual explorer and profiler for exact k-nearest-neighbour search on NVIDIA GPUs.");
+        ui.add_space(6.0);
+        // At a large scale it is higher than the window.
+        let height = (ui.ctx().content_rect().height() - 160.0).max(60.0);
+        ScrollArea::vertical().max_height(height).auto_shrink([false, true]).show(ui, |ui| {
+            for (name, value) in facts {
+                ui.horizontal_top(|ui| {
+                    ui.allocate_ui_with_layout(vec2(96.0, 16.0), Layout::left_to_right(Align::Min), |ui| {
+                        ui.set_min_width(96.0);
+                        ui.label(palette.weak(*name));
+                    });
+                    ui.add(Label::new(value).wrap());
+                });
+            }
+        });
+        ui.add_space(6.0);
+        if ui.button("Copy").on_hover_text("Copy all of this as text, for a bug report.").clicked() {
+            actions.send(Action::CopyAbout);
+        }
+    });
+    if !open {
+        actions.send(Action::CloseAbout);
+    }
+}
+
+// What this is, in one glance: shown until it is read.
+
+/// The strip over the panes.
+pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
+    Frame::NONE.fill(palette.field).inner_margin(Margin::symmetric(10, 5)).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.horizontal_wrapped(|ui| {
+            let colored = |text: &str, color| RichText::new(text.to_owned()).color(color).strong();
+            ui.spacing_mut().item_spacing = vec2(4.0, 2.0);
+            ui.label("Warpscope finds the nearest neighbours of a point in your data.");
+            command_ui(ui, Command::Open, actions);
+            menu_ui(ui, "Try a sample", |ui| samples_ui(ui, actions));
+            ui.label("Then");
+            ui.label(colored("click a point", palette.query));
+            ui.label("or drag the ring: the");
+            ui.label(colored("neighbours", palette.neighbor));
+            ui.label("follow.");
+            let keys = |command: Command| command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
+            let (lesson, find) = (keys(Command::Lesson), keys(Command::Find));
+            ui.label(format!("How it works: {lesson}. All commands: {find}."));
+            if ui.button("Got it").on_hover_text("The Help menu brings these hints back.").clicked() {
+                actions.send(Action::ShowHints(false));
+            }
+        });
+    });
+    ui.add_space(2.0);
+}
+
+/// The clouds that ship with the program, in a menu.
+pub fn samples_ui(ui: &mut Ui, actions: &mut Actions) {
+    for sample in &SAMPLES {
+        menu_entry_ui(ui, Button::new(sample.title), Action::OpenSample(sample), actions).on_hover_text(sample.about);
     }
 }

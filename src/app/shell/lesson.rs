@@ -1,18 +1,24 @@
 //! The lesson's part of the window: lessons left, the picture in the middle, question and player below.
 
-use egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui, vec2};
+use egui::{CentralPanel, Frame, Margin, Panel};
 
-use crate::app::context::app::App;
-use crate::app::features::lesson::cells::Room;
-use crate::app::features::lesson::controls::{Controls, controls_ui};
-use crate::app::features::lesson::panel::panel_ui;
-use crate::app::features::lesson::picture::{Look, picture_ui};
-use crate::app::features::lesson::source::source_ui;
-use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::lesson::state::session::{Presenting, lesson_of};
-use crate::app::features::lesson::{ask, motion};
-use crate::app::look::{Palette, command_ui};
-use crate::app::model::Command;
+use crate::app::{
+    context::app::App,
+    features::lesson::{
+        ask,
+        cells::Room,
+        controls::{Controls, controls_ui},
+        motion,
+        panel::panel_ui,
+        picture::{Look, picture_ui},
+        source::source_ui,
+        state::{
+            LessonAction,
+            session::{Presenting, lesson_of},
+        },
+    },
+    prelude::*,
+};
 
 /// Windows lower than this, in points, as at a large scale, leave the player's second row to the menus.
 const LOW: f32 = 520.0;
@@ -124,7 +130,7 @@ fn waiting_ui(ui: &mut Ui, error: Option<&str>, title: &str, palette: &Palette, 
             }
             None => {
                 ui.add(egui::Spinner::new().size(24.0).color(palette.accent));
-                ui.label(RichText::new("The search is being recorded.").color(palette.text_weak));
+                ui.label(palette.weak("The search is being recorded."));
                 ui.allocate_ui(vec2(120.0, 26.0), |ui| command_ui(ui, Command::Cancel, actions));
             }
         }

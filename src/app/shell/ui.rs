@@ -1,21 +1,27 @@
 //! The window's parts: menus above, the problem left, the selection right, the status line below, panes in the middle.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::{collections::HashMap, path::PathBuf};
 
-use egui::{CentralPanel, Checkbox, Frame, Margin, Panel, RadioButton, Rect, Ui, vec2};
+use egui::{CentralPanel, Checkbox, Frame, Margin, Panel, RadioButton};
 
-use crate::app::context::app::App;
-use crate::app::features::lesson::controls;
-use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::lesson::state::session::Presenting;
-use crate::app::features::table::FEATURES;
-use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
-use crate::app::model::pane::join_tabs;
-use crate::app::model::{Action, Actions, Command, Look, PaneKind, Picture, Room, SCALES, file_name};
-use crate::app::panes;
-use crate::app::panes::descriptor::PaneContext;
-use crate::app::panes::tiles::{Panes, least_room};
+use crate::app::{
+    context::app::App,
+    features::{
+        lesson::{
+            controls,
+            state::{LessonAction, session::Presenting},
+        },
+        table::FEATURES,
+    },
+    look::{menu_entry_ui, menu_items_ui, menu_ui},
+    model::{Look, Picture, Room, SCALES, file_name, pane::join_tabs},
+    panes::{
+        self,
+        empty::PaneContext,
+        tiles::{Panes, least_room},
+    },
+    prelude::*,
+};
 use crate::lesson::lessons::LESSONS;
 
 /// Points of the screen that the titles of tabs need, to be read without scrolling through them.
@@ -48,14 +54,14 @@ impl App {
         if room == Room::One && problem {
             CentralPanel::default()
                 .frame(side)
-                .show(ui, |ui| crate::app::shell::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions));
+                .show(ui, |ui| super::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions));
             self.pane_rects.clear();
             self.status_ui(ui, below, problem, palette);
             return self.dialogs_ui(ui, palette);
         }
         if problem {
             Panel::left("problem").resizable(true).default_size(280.0).size_range(250.0..=460.0).frame(side).show(ui, |ui| {
-                crate::app::shell::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+                super::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions);
             });
         }
         let right = selection.then(|| {
@@ -65,11 +71,11 @@ impl App {
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| {
             // Where they would take the panes' room, they stay away.
             if self.state.hints && ui.available_width() > 560.0 {
-                crate::app::shell::panels::hints::hints_ui(ui, palette, &mut self.actions);
+                super::about::hints_ui(ui, palette, &mut self.actions);
             }
             // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
             let one_pane = self.state.has_one_pane();
-            let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(egui::Id::unique("panes")));
+            let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(Id::unique("panes")));
             self.pane_rects.clear();
             let mut panes = Panes {
                 context: PaneContext {
@@ -97,7 +103,7 @@ impl App {
         });
         if let Some(right) = right {
             in_place(ui, "selection", right, |ui| {
-                crate::app::shell::panels::selection::selection_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+                super::panels::selection::selection_ui(ui, &self.state, &self.session, palette, &mut self.actions);
             });
         }
         self.status_ui(ui, below, problem, palette);
@@ -106,7 +112,7 @@ impl App {
 
     fn status_ui(&mut self, ui: &mut Ui, place: Rect, problem: bool, palette: &Palette) {
         in_place(ui, "status", place, |ui| {
-            crate::app::shell::panels::status::status_ui(ui, &self.session, problem, palette, &mut self.actions);
+            super::panels::status::status_ui(ui, &self.session, problem, palette, &mut self.actions);
         });
     }
 
@@ -130,9 +136,9 @@ impl App {
             (feature.dialogs)(self, ui, palette);
         }
         if self.session.about {
-            crate::app::shell::panels::about::about_ui(ui, &self.about(), palette, &mut self.actions);
+            super::about::about_ui(ui, &self.about(), palette, &mut self.actions);
         }
-        crate::app::shell::panels::finder::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+        super::panels::finder::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);
         drop_target_ui(ui, palette);
     }
 
@@ -146,7 +152,7 @@ impl App {
                 let mut keep = state.keep_settings;
                 menu_entry_ui(ui, Checkbox::new(&mut keep, "Keep settings"), Action::KeepSettings(!state.keep_settings), actions)
                     .on_hover_text("k, engine, queries and the other settings stay when another file is opened.");
-                menu_ui(ui, "Open a sample", |ui| crate::app::shell::panels::hints::samples_ui(ui, actions));
+                menu_ui(ui, "Open a sample", |ui| super::about::samples_ui(ui, actions));
                 menu_items_ui(ui, &Command::FILE[1..], actions);
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
                     ui.separator();
@@ -198,14 +204,14 @@ impl App {
                 menu_ui(ui, "Go", |ui| menu_items_ui(ui, &Command::GO, actions));
             }
             if one {
-                let problem = egui::Button::new("Problem").selected(state.problem_alone);
+                let problem = Button::new("Problem").selected(state.problem_alone);
                 if ui.add(problem).on_hover_text(Command::ToggleProblem.tooltip()).clicked() {
                     actions.send(Command::ToggleProblem);
                 }
             }
             menu_ui(ui, "Help", |ui| {
                 menu_items_ui(ui, &Command::HELP, actions);
-                if ui.add_enabled(!state.hints, egui::Button::new("Show the hints again")).clicked() {
+                if ui.add_enabled(!state.hints, Button::new("Show the hints again")).clicked() {
                     actions.send(Action::ShowHints(true));
                     ui.close();
                 }
@@ -216,7 +222,7 @@ impl App {
 
 /// Draws into a place that was kept for it.
 fn in_place(ui: &mut Ui, name: &str, place: Rect, add: impl FnOnce(&mut Ui)) {
-    let layout = egui::Layout::top_down(egui::Align::Min);
+    let layout = Layout::top_down(Align::Min);
     let mut inside = ui.new_child(egui::UiBuilder::new().id_salt(name).max_rect(place).layout(layout));
     inside.set_clip_rect(place.expand(3.0));
     add(&mut inside);
@@ -227,11 +233,11 @@ fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
     ui.add_enabled_ui(!recent.is_empty(), |ui| {
         menu_ui(ui, "Open recent", |ui| {
             for path in recent {
-                let entry = menu_entry_ui(ui, egui::Button::new(file_name(path)), Action::OpenPath(path.clone()), actions);
+                let entry = menu_entry_ui(ui, Button::new(file_name(path)), Action::OpenPath(path.clone()), actions);
                 entry.on_hover_text(path.display().to_string());
             }
             ui.separator();
-            menu_entry_ui(ui, egui::Button::new("Forget these"), Action::ForgetRecent, actions);
+            menu_entry_ui(ui, Button::new("Forget these"), Action::ForgetRecent, actions);
         });
     });
 }
@@ -240,7 +246,7 @@ fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
 fn step_ui(ui: &mut Ui, command: Command, name: Option<&str>, actions: &mut Actions) {
     let text = name.map_or(command.text().to_owned(), |name| format!("{} {name}", command.text()));
     let keys = command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
-    let button = egui::Button::new(text).shortcut_text(keys);
+    let button = Button::new(text).shortcut_text(keys);
     if ui.add_enabled(name.is_some(), button).on_hover_text(command.tooltip()).clicked() {
         actions.send(command);
         ui.close();
@@ -252,8 +258,8 @@ fn drop_target_ui(ui: &Ui, palette: &Palette) {
     if ui.input(|input| input.raw.hovered_files.is_empty()) {
         return;
     }
-    let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop")));
+    let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Foreground, Id::unique("drop")));
     let rect = ui.ctx().content_rect();
     painter.rect_filled(rect, 0.0, palette.canvas.gamma_multiply(0.85));
-    painter.text(rect.center(), egui::Align2::CENTER_CENTER, "Drop to open", egui::FontId::proportional(28.0), palette.text);
+    painter.text(rect.center(), Align2::CENTER_CENTER, "Drop to open", FontId::proportional(28.0), palette.text);
 }

@@ -1,17 +1,27 @@
 //! The window opens, and lives frame by frame.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
-use crate::app::context::adapter::{DISPLAYS, check_memory};
-use crate::app::context::app::App;
-use crate::app::context::settings;
-use crate::app::features::walk::state::Walked;
-use crate::app::gpu;
-use crate::app::look::Palette;
-use crate::app::look::focus::{pass_by, ring_ui};
-use crate::app::model::{Action, Actions, Command};
+use egui::Modifiers;
+
+use crate::app::{
+    context::{
+        adapter::{DISPLAYS, check_memory},
+        app::App,
+        settings,
+    },
+    features::walk::state::Walked,
+    gpu,
+    look::focus::{pass_by, ring_ui},
+    model::Mode,
+    prelude::*,
+};
 
 /// The name that desktops know the window by, and folders.
 const APP: &str = "warpscope";
@@ -116,7 +126,7 @@ impl eframe::App for App {
         self.poll();
     }
 
-    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         if let Some(gpu) = &self.handles.gpu {
             gpu.pace().begin_frame();
         }
@@ -144,7 +154,7 @@ impl eframe::App for App {
             _ => !dialog,
         };
         let mut commands = Actions::default();
-        crate::app::shell::keys::shortcuts(ui.ctx(), mode, allows, &mut commands);
+        shortcuts(ui.ctx(), mode, allows, &mut commands);
         self.close_with_escape(ui.ctx());
         let dropped: Vec<PathBuf> = ui.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         if !dropped.is_empty() {
@@ -172,5 +182,42 @@ impl eframe::App for App {
 
     fn on_exit(&mut self) {
         self.start.over();
+    }
+}
+
+// Keys that are pressed, as commands.
+
+/// Sends the commands of a mode whose keys were pressed. Once per frame, outside all menus. The keys of those that `allows`
+/// refuses are left to whoever else wants them: where nothing is to be cancelled, Escape closes menus and dialogs.
+pub fn shortcuts(ctx: &egui::Context, mode: Mode, allows: impl Fn(Command) -> bool, actions: &mut Actions) {
+    // In the explorer a mark or a row that has the focus leaves letters to the commands; the lesson's questions take them.
+    let typing = if mode == Mode::Lesson { ctx.egui_wants_keyboard_input() } else { ctx.text_edit_focused() };
+    // To egui, keys without Shift are pressed with Shift too: those that ask for it are asked first.
+    let shifted = Command::all().iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| shortcut.modifiers.shift));
+    let others = Command::all().iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| !shortcut.modifiers.shift));
+    for command in shifted.chain(others) {
+        let Some(shortcut) = command.shortcut().filter(|_| command.mode().is_in(mode)) else { continue };
+        if (typing && command.is_typed()) || !allows(command) {
+            continue;
+        }
+        if ctx.input_mut(|input| input.consume_shortcut(&shortcut) || also(command, input)) {
+            actions.send(command);
+        }
+    }
+}
+
+/// Other keys for the same.
+fn also(command: Command, input: &mut egui::InputState) -> bool {
+    match command {
+        // Larger is ⌘= or ⌘+, and a keyboard may need Shift for either; ? always needs it.
+        Command::ScaleUp => input.consume_key(Modifiers::COMMAND, Key::Plus),
+        // The finder also finds rows, which is what Find means elsewhere.
+        Command::Find => input.consume_key(Modifiers::COMMAND, Key::F),
+        Command::Redo => input.consume_key(Modifiers::COMMAND, Key::Y),
+        Command::Shortcuts => input.consume_key(Modifiers::SHIFT, Key::Questionmark),
+        // A presenter's remote control has these.
+        Command::StepForward => input.consume_key(Modifiers::NONE, Key::PageDown),
+        Command::StepBack => input.consume_key(Modifiers::NONE, Key::PageUp),
+        _ => false,
     }
 }

@@ -4,27 +4,24 @@
 //! |---|---|
 //! | `state.json` | the window's [`State`], and what was open; written whole or not at all |
 //! | `state.lock` | nothing: who writes `state.json` holds it |
-//! | `starting` | a start that is not over yet, see [`start`] |
+//! | `starting` | a start that is not over yet, see [`Start`] |
 //! | `app.ron` | eframe's own: where the window was, and how wide its panels; the state too, in the first version |
 //!
 //! Several windows may be open. Each keeps what was changed in it, and leaves the rest as the others wrote it, see [`merge`].
 
-pub mod merge;
-pub mod start;
-
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Read as _, Seek as _, Write as _},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::app::context::settings::start::Start;
 use crate::app::model::State;
-use crate::export;
-use crate::files;
+use crate::{export, files};
 
 /// The first value in the file.
 const FORMAT: &str = "warpscope state";
@@ -251,7 +248,7 @@ impl Kept {
         let path = state_path(&self.folder);
         let _alone = alone(&self.folder, self.patience);
         let content = match find(&path) {
-            Found::This(theirs) => merge::merge(&self.base, &mine, &theirs),
+            Found::This(theirs) => merge(&self.base, &mine, &theirs),
             Found::Nothing => mine.clone(),
             Found::Later(sentence) => {
                 self.writes = false;
@@ -287,6 +284,115 @@ fn alone(folder: &Path, patience: Duration) -> Option<File> {
             Ok(()) => return Some(file),
             Err(TryLockError::WouldBlock) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(20)),
             Err(_) => return None,
+        }
+    }
+}
+
+// What several windows keep in one file: each puts in what was changed in it, and leaves the rest as it finds it.
+
+/// The field of files that were opened, which come together from all windows.
+const RECENT: &str = "recent";
+
+/// The field of what was chosen of files' columns, which does too.
+const FILE_ROLES: &str = "file_roles";
+
+/// `base` is what this window had when it last read or wrote the file, `mine` what it has now, and `theirs` the file. Where both
+/// changed a field, this window is the later one. Fields that only the file has stay.
+pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
+    let mut state: Map<String, Value> = theirs.state.clone();
+    for (key, value) in &mine.state {
+        let known = base.state.get(key);
+        match theirs.state.get(key) {
+            Some(there) if key == RECENT => _ = state.insert(key.clone(), together(known, value, there, State::RECENT, |path| path)),
+            Some(there) if key == FILE_ROLES => {
+                _ = state.insert(key.clone(), together(known, value, there, State::FILE_ROLES, |chosen| &chosen["path"]));
+            }
+            Some(_) if known == Some(value) => {}
+            _ => _ = state.insert(key.clone(), value.clone()),
+        }
+    }
+    let last = if mine.last == base.last { theirs.last.clone() } else { mine.last.clone() };
+    Content { state, last }
+}
+
+/// This window's entries, then those that others added; without what others have forgotten since, and as others have changed them where
+/// this window did not. Entries of one `key` are one.
+fn together(base: Option<&Value>, mine: &Value, theirs: &Value, most: usize, key: impl Fn(&Value) -> &Value) -> Value {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let (base, mine, theirs) = (base.map(list).unwrap_or_default(), list(mine), list(theirs));
+    let of = |list: &[Value], entry: &Value| list.iter().find(|other| key(other) == key(entry)).cloned();
+    let kept = mine.iter().filter_map(|entry| match (of(&base, entry), of(&theirs, entry)) {
+        (Some(known), Some(changed)) if known == *entry => Some(changed),
+        (Some(_), None) => None,
+        _ => Some(entry.clone()),
+    });
+    let added = theirs.iter().filter(|entry| of(&mine, entry).is_none() && of(&base, entry).is_none()).cloned();
+    Value::Array(kept.chain(added).take(most).collect())
+}
+
+// Starts that fail. A file says that one is under way, and how many failed before it; it is removed once the window is there
+// and shows what it went on with, or is closed. What it went on with may be what it fails by: a state that no window can
+// show, a file that takes the program down.
+
+/// After so many failed starts in a row, the next one has nothing to fail by.
+const FAILED: u32 = 2;
+
+/// Frames that are drawn before a start may be over.
+const FRAMES: u32 = 3;
+
+/// A start that is under way. If the program ends without a word, the file stays.
+#[derive(Debug, Default)]
+pub struct Start(Mutex<Option<Marker>>);
+
+#[derive(Debug)]
+struct Marker {
+    /// Locked, as long as this program runs: a window that starts meanwhile does not take this start for one that failed.
+    file: File,
+    path: PathBuf,
+    /// Frames that were drawn.
+    frames: u32,
+}
+
+impl Start {
+    /// Notes a start, and says whether so many failed before it that it should be a clean one. Where nothing can be noted, or
+    /// while another window starts, nothing is.
+    pub fn begin(folder: &Path) -> (Self, bool) {
+        Self::note(folder).map_or_else(|| (Self::default(), false), |(marker, failed)| (Self(Mutex::new(Some(marker))), failed))
+    }
+
+    fn note(folder: &Path) -> Option<(Marker, bool)> {
+        let path = folder.join("starting");
+        let mut file = files::open_regular(&path, File::options().create(true).truncate(false).read(true).write(true)).ok()?;
+        file.try_lock().ok()?;
+        let mut text = String::new();
+        // What is no number is none of ours, and counts as none.
+        let before = (&file).take(32).read_to_string(&mut text).ok().and_then(|_| text.trim().parse::<u32>().ok()).unwrap_or(0);
+        let failed = before >= FAILED;
+        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", if failed { 1 } else { before + 1 })).ok()?;
+        Some((Marker { file, path, frames: 0 }, failed))
+    }
+
+    /// A frame was drawn; `settled` is whether what the start went on with is there.
+    pub fn drawn(&self, settled: bool) {
+        let mut marker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(found) = marker.as_mut() else { return };
+        found.frames += 1;
+        if found.frames > FRAMES && settled {
+            over(marker.take());
+        }
+    }
+
+    /// The window is there, or was closed, or said why there is none.
+    pub fn over(&self) {
+        over(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+fn over(marker: Option<Marker>) {
+    if let Some(Marker { file, path, .. }) = marker {
+        // Where it cannot be removed, it says that nothing failed.
+        if fs::remove_file(path).is_err() {
+            let _ = file.set_len(0);
         }
     }
 }

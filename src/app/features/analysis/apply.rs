@@ -1,23 +1,32 @@
 //! What the neighbours of all rows say of them is worked out, and their graph is written.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use crate::app::context::app::App;
-use crate::app::context::export::{EXPORT, Exporting, Written};
-use crate::app::context::feature::Feature;
-use crate::app::features::analysis::neighbours::{Neighbours, Question};
-use crate::app::features::analysis::state::{Against, Analysed, AnalysisAction, AnalysisKind};
-use crate::app::features::analysis::{Asked, LabelColumn, against, label_column, work};
-use crate::app::features::chooser::state::AskedBy;
-use crate::app::jobs::table::{Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, Action, Activity, Command, PaneKind, absolute, file_name};
-use crate::cloud::{ColumnChoice, Source};
-use crate::export::graph::GraphForm;
-use crate::progress::Progress;
-use crate::run::{EngineChoice, QuerySpec};
-use crate::text;
+use super::{
+    Asked, Comparison, LabelColumn, Neighbours, Question, compare, label_column,
+    state::{Against, Analysed, AnalysisAction, AnalysisKind},
+    work,
+};
+use crate::app::{
+    context::app::{App, EXPORT, Exporting, Feature, Written},
+    features::chooser::state::AskedBy,
+    jobs::{
+        table::{Kind, Slot},
+        task::Outcome,
+    },
+    model::{absolute, file_name},
+    prelude::*,
+};
+use crate::{
+    cloud::{ColumnChoice, Source},
+    export::graph::GraphForm,
+    progress::Progress,
+    run::{EngineChoice, QuerySpec},
+    text,
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -104,29 +113,33 @@ impl App {
     }
 
     fn analysed(&mut self, (): (), outcome: Outcome<Result<Option<Analysed>, String>>) {
-        match self.done("analysis", outcome) {
-            None => {}
-            Some(Ok(None)) => self.session.log.info("cancelled"),
-            Some(Err(why)) => self.session.log.error(About::Analysis, format!("cannot analyse: {why}")),
-            Some(Ok(Some(analysed))) => {
-                let (rows, k) = (analysed.record.query_rows.len() as u64, analysed.record.spec.k);
-                let said = format!("{} analysed by the {k} nearest of each, by {}", text::count(rows, "row", "rows"), analysed.record.engine);
-                self.session.log.done(About::Analysis, said);
-                self.session.analysed = Some(Arc::new(analysed));
-            }
+        let Some(analysed) = self.worked_out("analyse", outcome) else { return };
+        let (rows, k) = (analysed.record.query_rows.len() as u64, analysed.record.spec.k);
+        let said = format!("{} analysed by the {k} nearest of each, by {}", text::count(rows, "row", "rows"), analysed.record.engine);
+        self.session.log.done(About::Analysis, said);
+        self.session.analysed = Some(Arc::new(analysed));
+    }
+
+    /// What a task gave; says where it gave nothing, and that it cannot do `what`.
+    fn worked_out<T>(&mut self, what: &str, outcome: Outcome<Result<Option<T>, String>>) -> Option<T> {
+        match self.done("analysis", outcome)? {
+            Ok(Some(done)) => return Some(done),
+            Ok(None) => self.session.log.info("cancelled"),
+            Err(why) => self.session.log.error(About::Analysis, format!("cannot {what}: {why}")),
         }
+        None
     }
 
     /// What is asked of another file.
-    fn asked_of(&self, kind: AnalysisKind, path: &Path) -> Result<against::Asked, String> {
+    fn asked_of(&self, kind: AnalysisKind, path: &Path) -> Result<Comparison, String> {
         let question = self.rows_question().unwrap_or_else(|| Err("There are no rows yet; open a file first.".to_owned()))?;
         if kind == AnalysisKind::Leaks {
-            return Ok(against::Asked::Leaks(question, self.state.analysis.leak_eps()?));
+            return Ok(Comparison::Leaks(question, self.state.analysis.leak_eps()?));
         }
         // What was chosen of its columns when it was opened counts here too.
         let source = Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
         let kept = self.state.roles_of(&source).and_then(|kept| kept.columns.parse().ok());
-        Ok(against::Asked::Overlap(Neighbours::of(question, &self.session), kept.unwrap_or_default()))
+        Ok(Comparison::Overlap(Neighbours::of(question, &self.session), kept.unwrap_or_default()))
     }
 
     /// Has the rows held against another file.
@@ -136,24 +149,18 @@ impl App {
             Err(why) => self.session.log.error(About::Analysis, why),
             Ok(asked) => {
                 let (resident, of) = (self.handles.worker.resident().clone(), path.clone());
-                self.jobs.start(&AGAINST, (kind, path), move |progress| against::work(&asked, &of, &resident, progress));
+                self.jobs.start(&AGAINST, (kind, path), move |progress| compare(&asked, &of, &resident, progress));
             }
         }
     }
 
     fn compared_with(&mut self, (kind, _): (AnalysisKind, PathBuf), outcome: Outcome<Result<Option<Against>, String>>) {
-        match self.done("analysis", outcome) {
-            None => {}
-            Some(Ok(None)) => self.session.log.info("cancelled"),
-            Some(Err(why)) if kind == AnalysisKind::Leaks => self.session.log.error(About::Analysis, format!("cannot find leaks: {why}")),
-            Some(Err(why)) => self.session.log.error(About::Analysis, format!("cannot compare: {why}")),
-            Some(Ok(Some(against))) => {
-                self.session.log.done(About::Analysis, against.said.clone());
-                self.session.take_against(against);
-                // The distance may have been typed over meanwhile.
-                self.count_leaks_again();
-            }
-        }
+        let what = if kind == AnalysisKind::Leaks { "find leaks" } else { "compare" };
+        let Some(against) = self.worked_out(what, outcome) else { return };
+        self.session.log.done(About::Analysis, against.said.clone());
+        self.session.take_against(against);
+        // The distance may have been typed over meanwhile.
+        self.count_leaks_again();
     }
 
     /// Counts the leaks by the distance that is typed now: how far rows are from the other file's is known.

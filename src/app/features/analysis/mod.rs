@@ -4,27 +4,44 @@
 //! |---|---|
 //! | `state` | which analyses there are, what they gave, what another file says |
 //! | `apply` | starts them, takes in what they gave, writes the graph |
-//! | `neighbours` | the neighbours of all rows, searched or taken from a run |
-//! | `against` | the rows held against another file |
 
-pub mod against;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    color::column_title,
+    errors::{of_cloud, of_run},
+    opening::{LoadJob, Opened},
+};
+use crate::app::{
+    features::analysis::state::{Against, Analysed, AnalysisKind, AnalysisView, Leaking},
+    model::{Session, file_name},
+};
+use crate::{
+    cloud::{
+        CloudError, ColumnChoice, PointCloud, Source,
+        formats::{self, FormatError},
+    },
+    export::{ExportError, graph::GraphForm},
+    progress::{Progress, Stretch},
+    run::{
+        Engines, QuerySpec, Resident, RunError, RunRecord, RunSpec,
+        graph::{
+            Analysis, Cancelled, KnnGraph, groups,
+            labels::{self, Classified, Labels},
+            other_cloud::{self, Leaks, OverlapError},
+            scores,
+            summary::{self, Components, Duplicates, Hubs, Lid, Scores},
+        },
+        stats::Spread,
+    },
+    text,
+};
+
 pub mod apply;
-pub mod neighbours;
 pub mod state;
-
-use std::path::PathBuf;
-
-use crate::app::features::analysis::neighbours::{Failure, Question};
-use crate::app::features::analysis::state::{Analysed, AnalysisKind, AnalysisView};
-use crate::app::features::color::request::column_title;
-use crate::app::model::Session;
-use crate::cloud::formats;
-use crate::progress::Progress;
-use crate::run::Resident;
-use crate::run::graph::labels::{self, Classified, Labels};
-use crate::run::graph::summary::{self, Components, Duplicates, Hubs, Lid, Scores};
-use crate::run::graph::{Analysis, KnnGraph, groups, scores};
-use crate::text;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -61,11 +78,7 @@ pub fn label_column(view: &AnalysisView, session: &Session) -> Option<(String, S
 /// # Errors
 /// Why the neighbours could not be found, as a sentence. A column that labels no rows is said in place of its analysis.
 pub fn work(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Result<Option<Analysed>, String> {
-    match analysed(asked, resident, progress) {
-        Ok(analysed) => Ok(Some(analysed)),
-        Err(Failure::Cancelled) => Ok(None),
-        Err(Failure::Said(why)) => Err(why),
-    }
+    settled(analysed(asked, resident, progress))
 }
 
 fn analysed(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Result<Analysed, Failure> {
@@ -133,21 +146,252 @@ fn said(
     AnalysisKind::ALL.iter().filter_map(|&kind| Some((kind, of(kind)?))).collect()
 }
 
+// The neighbours of every row, and their graph as a file.
+
+/// Why there is nothing to show.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Failure {
+    Cancelled,
+    /// The result in one sentence.
+    Said(String),
+}
+
+impl From<Cancelled> for Failure {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+/// A result; `None` where it was cancelled.
+fn settled<T>(done: Result<T, Failure>) -> Result<Option<T>, String> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(Failure::Cancelled) => Ok(None),
+        Err(Failure::Said(why)) => Err(why),
+    }
+}
+
+/// A question that has every row of a cloud as a query, without itself.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub cloud: Arc<PointCloud>,
+    pub spec: RunSpec,
+}
+
+impl Question {
+    /// Searches.
+    pub fn answer(&self, resident: &Resident, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
+        let engines = Engines::default().sharing(resident.clone());
+        answer(engines, &self.spec, &self.cloud, None, progress).map(Arc::new)
+    }
+}
+
+/// Searches, and words what kept it from being done.
+pub fn answer(
+    mut engines: Engines,
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    queries: Option<&Arc<PointCloud>>,
+    progress: &dyn Progress,
+) -> Result<RunRecord, Failure> {
+    let mut stage = |_: &str, fraction: f32| {
+        progress.update((f64::from(fraction) * 1000.0) as u64, 1000);
+        !progress.cancelled()
+    };
+    engines.answer(spec, cloud, queries, &mut stage).map_err(|why| match why {
+        RunError::Cancelled => Failure::Cancelled,
+        why => Failure::Said(of_run(&why)),
+    })
+}
+
+/// The neighbours of every row: found already, or asked for.
+#[derive(Clone, Debug)]
+pub enum Neighbours {
+    Known(Arc<RunRecord>),
+    Asked(Question),
+}
+
+impl Neighbours {
+    /// Those that the analysis found, where it asked the same.
+    pub fn of(question: Question, session: &Session) -> Self {
+        let same = |record: &RunRecord| {
+            let asked = |spec: &RunSpec| (spec.k, spec.metric, spec.order, spec.seed);
+            asked(&record.spec) == asked(&question.spec)
+        };
+        match session.analysed().filter(|analysed| same(&analysed.record)) {
+            Some(analysed) => Self::Known(Arc::clone(&analysed.record)),
+            None => Self::Asked(question),
+        }
+    }
+
+    /// The cloud whose rows they are of.
+    pub fn cloud(&self) -> &Arc<PointCloud> {
+        match self {
+            Self::Known(record) => &record.cloud,
+            Self::Asked(question) => &question.cloud,
+        }
+    }
+
+    /// What is asked of every row.
+    pub fn spec(&self) -> &RunSpec {
+        match self {
+            Self::Known(record) => &record.spec,
+            Self::Asked(question) => &question.spec,
+        }
+    }
+
+    /// `The 15 nearest of each of 1,797 rows, which Analysis has found.`
+    pub fn sentence(&self) -> String {
+        let (rows, k, then) = match self {
+            Self::Known(record) => (record.query_rows.len(), record.spec.k, "which Analysis has found."),
+            Self::Asked(question) => (question.cloud.len(), question.spec.k, "with the k and the metric on the left. They are searched first."),
+        };
+        format!("The {} nearest of each of {}, {then}", text::thousands(k as u64), text::count(rows as u64, "row", "rows"))
+    }
+
+    pub fn find(&self, resident: &Resident, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
+        match self {
+            Self::Known(record) => Ok(Arc::clone(record)),
+            Self::Asked(question) => question.answer(resident, progress),
+        }
+    }
+
+    /// Writes their graph.
+    ///
+    /// # Errors
+    /// Why there is none, as a sentence.
+    pub fn write(&self, form: GraphForm, path: &Path, resident: &Resident, progress: &dyn Progress) -> Result<(), String> {
+        // How the times are to each other is not known; the search is the longer one of many dimensions.
+        let searched = if matches!(self, Self::Asked(_)) { 0.7 } else { 0.0 };
+        let record = self.find(resident, &Stretch { of: progress, from: 0.0, to: searched }).map_err(|why| match why {
+            Failure::Cancelled => ExportError::Cancelled.to_string(),
+            Failure::Said(why) => format!("cannot find the neighbours: {why}"),
+        })?;
+        let graph = KnnGraph::of_run(&record).map_err(|why| format!("cannot write: {why}: {}", path.display()))?;
+        let writing = Stretch { of: progress, from: searched, to: 1.0 };
+        form.write(&graph, &record.cloud, path, &writing).map_err(|why| why.to_string())
+    }
+}
+
+// The rows of the cloud held against another file: neighbours in common, and rows that are near.
+
+/// What is asked of another file.
+#[derive(Clone, Debug)]
+pub enum Comparison {
+    /// The neighbours of every row here, and which columns are coordinates there.
+    Overlap(Neighbours, ColumnChoice),
+    /// The question of every row here, and the distance.
+    Leaks(Question, f64),
+}
+
+/// Works it out; `None` where it was cancelled.
+///
+/// # Errors
+/// Why it could not be done, as a sentence that ends with the path.
+pub fn compare(asked: &Comparison, path: &Path, resident: &Resident, progress: &dyn Progress) -> Result<Option<Against>, String> {
+    settled(match asked {
+        Comparison::Overlap(neighbours, columns) => overlap(neighbours, columns, path, resident, progress),
+        Comparison::Leaks(question, eps) => leaks(question, *eps, path, resident, progress),
+    })
+}
+
+fn overlap(neighbours: &Neighbours, columns: &ColumnChoice, path: &Path, resident: &Resident, progress: &dyn Progress) -> Result<Against, Failure> {
+    let said = |why: OverlapError| match why {
+        OverlapError::Cancelled => Failure::Cancelled,
+        why => Failure::Said(format!("{why}: {}", path.display())),
+    };
+    let spec = neighbours.spec();
+    let source = Source::File { path: path.to_owned(), columns: columns.clone() };
+    let job = LoadJob { source, drop_nonfinite: spec.drop_nonfinite, data: None, guesses: true };
+    let Opened { cloud: there, left_out, .. } = load(&job, &stretch(progress, 0.0, 0.2))?;
+    other_cloud::same_rows(neighbours.cloud(), &there).map_err(said)?;
+    let record = neighbours.find(resident, &stretch(progress, 0.2, 0.55))?;
+    let theirs = Question { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
+    // Of a cloud that is not shown, nothing is kept.
+    let theirs = theirs.answer(&Resident::default(), &stretch(progress, 0.55, 0.9))?;
+    let graph = |record| KnnGraph::of_run(record).map_err(|why| Failure::Said(format!("{why}: {}", path.display())));
+    let (here, theirs) = (graph(&*record)?, graph(&*theirs)?);
+    let shares = other_cloud::shares(&here, &theirs, &stretch(progress, 0.9, 1.0)).map_err(said)?;
+    let mut values = vec![f64::NAN; record.cloud.len()];
+    here.rows().iter().zip(&shares).for_each(|(&row, &share)| values[row as usize] = share);
+    let other = file_name(path);
+    let sentence = Spread::of(shares).map_or_else(String::new, |spread| summary::overlap(&other, &spread));
+    let columns: Vec<&str> = left_out.iter().map(|column| column.name.as_str()).collect();
+    let without = match columns.len() {
+        0 => String::new(),
+        _ => format!("; there without {}", columns.join(", ")),
+    };
+    let said = format!("{sentence}; k = {}{without}", text::thousands(here.k() as u64));
+    Ok(Against { cloud: Arc::clone(&record.cloud), other, values: values.into(), said, leaks: None })
+}
+
+fn leaks(question: &Question, eps: f64, path: &Path, resident: &Resident, progress: &dyn Progress) -> Result<Against, Failure> {
+    let Question { cloud, spec } = question;
+    let there = load_beside(cloud, path, spec.drop_nonfinite, &stretch(progress, 0.0, 0.2))?;
+    let nearest = |data: &Arc<PointCloud>, queries: &PointCloud| {
+        let (path, columns) = match queries.source() {
+            Source::File { path, columns } => (path.clone(), columns.clone()),
+            other => (PathBuf::from(other.to_string()), ColumnChoice::Default),
+        };
+        let queries = QuerySpec::File { path, columns };
+        RunSpec { data: data.source().clone(), queries, k: 1, exclude_self: false, ..spec.clone() }
+    };
+    let engines = Engines::default().sharing(resident.clone());
+    let theirs = answer(engines, &nearest(cloud, &there), cloud, Some(&there), &stretch(progress, 0.2, 0.6))?;
+    // Several rows here may be near one there, and the other way round: both are asked.
+    let ours = answer(Engines::default(), &nearest(&there, cloud), &there, Some(cloud), &stretch(progress, 0.6, 1.0))?;
+    let mut values = vec![f64::NAN; cloud.len()];
+    let found = Leaks::of(&ours.neighbors, spec.metric, eps);
+    ours.query_rows.iter().zip(&found.nearest).for_each(|(&row, &(_, distance))| values[row as usize] = distance);
+    let leaking = Leaking { theirs: Leaks::of(&theirs.neighbors, spec.metric, eps), record: Arc::new(theirs) };
+    Ok(Against::leaking(cloud, file_name(path), values.into(), leaking))
+}
+
+fn stretch(of: &dyn Progress, from: f64, to: f64) -> Stretch<'_> {
+    Stretch { of, from, to }
+}
+
+fn load(job: &LoadJob, progress: &dyn Progress) -> Result<Opened, Failure> {
+    job.work(progress).0.map_err(|why| match why {
+        CloudError::Cancelled => Failure::Cancelled,
+        why => Failure::Said(of_cloud(&why)),
+    })
+}
+
+/// The other file in the cloud's frame: by the names of the cloud's columns or, where it has not these, by their numbers.
+fn load_beside(cloud: &Arc<PointCloud>, path: &Path, drop_nonfinite: bool, progress: &dyn Progress) -> Result<Arc<PointCloud>, Failure> {
+    let job = |columns: ColumnChoice| {
+        let source = Source::File { path: path.to_owned(), columns };
+        LoadJob { source, drop_nonfinite, data: Some(Arc::clone(cloud)), guesses: false }
+    };
+    let numbers = match cloud.source() {
+        Source::File { columns: ColumnChoice::Named(names), .. } if names.iter().all(|name| name.parse::<usize>().is_ok()) => Some(names.clone()),
+        _ => None,
+    };
+    let by_name = job(ColumnChoice::Default);
+    let opened = match (by_name.work(progress).0, numbers) {
+        (Err(CloudError::Format(FormatError::NoColumn { .. } | FormatError::Column { .. })), Some(numbers)) => {
+            load(&job(ColumnChoice::Named(numbers)), progress)?
+        }
+        (Err(CloudError::Cancelled), _) => return Err(Failure::Cancelled),
+        (opened, _) => opened.map_err(|why| Failure::Said(of_cloud(&why)))?,
+    };
+    Ok(opened.cloud)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
+    use tempfile::TempDir;
+
     use super::*;
-    use crate::cloud::{ColumnChoice, Source};
+    use crate::app::testing::{cloud, file_in, folder};
     use crate::progress::Silent;
-    use crate::run::{QuerySpec, RunSpec};
 
     /// Two clusters on a line with a label each, one row of the first labelled as the second, and a row twice.
-    fn asked(folder: &tempfile::TempDir, labels: &str) -> Asked {
-        let path = folder.path().join("a.csv");
-        let rows = "x,kind\n0,a\n1,a\n2,a\n3.5,b\n100,b\n101,b\n102,b\n102,b\n";
-        std::fs::write(&path, rows).expect("a file");
+    fn asked(folder: &TempDir, labels: &str) -> Asked {
+        let path = file_in(folder, "a.csv", "x,kind\n0,a\n1,a\n2,a\n3.5,b\n100,b\n101,b\n102,b\n102,b\n");
         let source = Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned()]) };
         let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).expect("a cloud"));
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, 3) };
@@ -157,7 +401,7 @@ mod tests {
 
     #[test]
     fn everything_is_worked_out_at_once() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let analysed = work(&asked(&folder, "kind"), &Resident::default(), &Silent).expect("no failure").expect("not cancelled");
         let own: Vec<AnalysisKind> = AnalysisKind::ALL.iter().copied().filter(|kind| !kind.is_of_two()).collect();
         assert_eq!(analysed.said.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), own);
@@ -175,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_column_that_labels_nothing_is_said_and_the_rest_is_there() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let analysed = work(&asked(&folder, "colour"), &Resident::default(), &Silent).expect("no failure").expect("not cancelled");
         let (_, said) = analysed.said.iter().find(|(kind, _)| *kind == AnalysisKind::Labels).expect("said");
         assert!(said.as_ref().is_err_and(|why| why.contains("colour")), "{said:?}");
@@ -184,8 +428,83 @@ mod tests {
 
     #[test]
     fn it_can_be_cancelled() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let asked = Asked { labels: None, ..asked(&folder, "kind") };
         assert!(work(&asked, &Resident::default(), &AtomicBool::new(true)).expect("no failure").is_none());
+    }
+
+    fn neighbours(n: usize, k: usize) -> Neighbours {
+        let cloud = cloud(n, 2, 1);
+        let spec = RunSpec { exclude_self: true, ..RunSpec::new(cloud.source().clone(), QuerySpec::All, k) };
+        Neighbours::Asked(Question { cloud, spec })
+    }
+
+    #[test]
+    fn what_is_asked_for_is_found_and_written() {
+        let folder = folder();
+        let path = folder.path().join("graph.tsv");
+        neighbours(9, 2).write(GraphForm::Edges, &path, &Resident::default(), &Silent).expect("a file");
+        assert_eq!(std::fs::read_to_string(&path).expect("text").lines().count(), 1 + 9 * 2);
+        assert_eq!(neighbours(9, 2).sentence(), "The 2 nearest of each of 9 rows, with the k and the metric on the left. They are searched first.");
+    }
+
+    #[test]
+    fn one_row_has_no_graph_and_a_cancelled_one_is_not_written() {
+        let folder = folder();
+        let path = folder.path().join("graph.npz");
+        let why = neighbours(1, 1).write(GraphForm::Umap, &path, &Resident::default(), &Silent).expect_err("one row");
+        assert!(why.contains("at least two are needed") && why.ends_with("graph.npz"), "{why}");
+        let stopped = std::sync::atomic::AtomicBool::new(true);
+        let why = neighbours(9, 2).write(GraphForm::Csr, &path, &Resident::default(), &stopped).expect_err("cancelled");
+        assert!(why == "cancelled" && !path.exists(), "{why}");
+    }
+
+    fn question(path: &Path, columns: ColumnChoice, k: usize) -> Question {
+        let source = Source::File { path: path.to_owned(), columns };
+        let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).expect("a cloud"));
+        Question { cloud, spec: RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) } }
+    }
+
+    fn done(asked: &Comparison, path: &Path) -> Result<Against, String> {
+        compare(asked, path, &Resident::default(), &Silent).map(|against| against.expect("not cancelled"))
+    }
+
+    #[test]
+    fn neighbours_in_common_are_counted_row_by_row() {
+        let folder = folder();
+        let here = file_in(&folder, "here.csv", "x\n0\n1\n2.5\n4.5\n");
+        let there = file_in(&folder, "there.csv", "u\n0\n1\n4.5\n2.5\n");
+        let asked = Comparison::Overlap(Neighbours::Asked(question(&here, ColumnChoice::Default, 2)), ColumnChoice::Default);
+        let against = done(&asked, &there).expect("the same rows");
+        assert_eq!(against.values[..], [0.5, 0.5, 1.0, 1.0]);
+        assert!(
+            against.said.starts_with("share of neighbours in common with there.csv: mean 0.75") && against.said.ends_with("; k = 2"),
+            "{}",
+            against.said
+        );
+        let fewer = file_in(&folder, "fewer.csv", "u\n0\n1\n");
+        let why = done(&asked, &fewer).expect_err("other rows");
+        assert!(why.starts_with("the clouds are not of the same rows: 4 points here and 2 there: ") && why.ends_with("fewer.csv"), "{why}");
+        assert!(compare(&asked, &there, &Resident::default(), &AtomicBool::new(true)).expect("no failure").is_none());
+    }
+
+    #[test]
+    fn leaks_are_counted_both_ways_and_by_another_distance_again() {
+        let folder = folder();
+        let here = file_in(&folder, "here.csv", "kind,x\n0,0\n0,1\n1,1\n1,50\n");
+        let there = file_in(&folder, "there.csv", "x,more\n1,2\n1.5,2\n80,2\n");
+        let by_number = ColumnChoice::Named(vec!["1".to_owned()]);
+        let asked = Comparison::Leaks(question(&here, by_number.clone(), 7), 0.0);
+        let against = done(&asked, &there).expect("x is in both");
+        assert_eq!((&against.values[..], against.leaking_rows()), (&[1.0, 0.0, 0.0, 30.0][..], vec![1, 2]));
+        assert_eq!(against.said, "1 of 3 rows of there.csv (33.33 %) within 0 of a row here, 1 at 0; 2 rows here are within 0 of a row of it");
+        let wider = against.within(1.0);
+        assert_eq!(wider.leaking_rows(), [0, 1, 2]);
+        assert!(wider.said.starts_with("2 of 3 rows") && wider.said.ends_with("3 rows here are within 1 of a row of it"), "{}", wider.said);
+        // Without the name, the numbers are good for both.
+        let unnamed = file_in(&folder, "unnamed.csv", "a,b\n9,1\n");
+        assert_eq!(done(&asked, &unnamed).expect("by number").leaking_rows(), [1, 2]);
+        let why = done(&asked, &file_in(&folder, "narrow.csv", "a\n9\n")).expect_err("no such column");
+        assert!(why.ends_with("narrow.csv"), "{why}");
     }
 }

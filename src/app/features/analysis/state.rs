@@ -1,19 +1,19 @@
 //! What the neighbours of all rows say of them: which analyses there are, what is asked for, and what was worked out.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use crate::cloud::PointCloud;
-use crate::export::table::Table;
-use crate::run::RunRecord;
-use crate::run::graph::groups::Sets;
-use crate::run::graph::labels::Classified;
-use crate::run::graph::other_cloud::Leaks;
-use crate::run::graph::{Analysis, summary};
-use crate::text;
+use crate::{
+    cloud::PointCloud,
+    export::table::Table,
+    run::{
+        RunRecord,
+        graph::{Analysis, groups::Sets, labels::Classified, other_cloud::Leaks, summary},
+    },
+    text,
+};
 
 /// An analysis, which gives every row a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, VariantArray)]
@@ -42,55 +42,54 @@ impl AnalysisKind {
         matches!(self, Self::Overlap | Self::Leaks)
     }
 
-    /// Its name, as the pane and the chooser of colours have it.
-    pub const fn title(self) -> &'static str {
+    /// Its title, the column that holds it in exported rows, and what its value is.
+    const fn words(self) -> [&'static str; 3] {
         match self {
-            Self::Density => "density",
-            Self::Outliers => "local outlier factor",
-            Self::Hubness => "hubness",
-            Self::Dimension => "local dimension",
-            Self::Labels => "label agreement",
-            Self::Duplicates => "duplicates",
-            Self::Components => "components",
-            Self::Overlap => "overlap with another file",
-            Self::Leaks => "leaks",
+            Self::Density => ["density", "k_distance", "Each row's distance to its k-th neighbour: small where points are dense."],
+            Self::Outliers => [
+                "local outlier factor",
+                "lof",
+                "How much sparser a row's surroundings are than those of its neighbours: about 1 inside a cluster, well above 1 for an outlier.",
+            ],
+            Self::Hubness => ["hubness", "k_occurrence", "Of how many other rows a row is among the k nearest: a hub is a neighbour of very many."],
+            Self::Dimension => {
+                ["local dimension", "lid", "Along how many directions the data spread around a row, estimated from the distances of its neighbours."]
+            }
+            Self::Labels => {
+                ["label agreement", "same_label", "Which share of a row's neighbours has the row's own label, and whether their majority names it."]
+            }
+            Self::Duplicates => {
+                ["duplicates", "duplicate_group_size", "Groups of rows within a distance of one another; the value is the size of a row's group."]
+            }
+            Self::Components => {
+                ["components", "component", "Rows that are joined by pairs of mutual neighbours, numbered from the largest component on."]
+            }
+            Self::Overlap => [
+                "overlap with another file",
+                "overlap",
+                "Which share of a row's k neighbours are its neighbours in another file of the same rows too, such as another embedding.",
+            ],
+            Self::Leaks => [
+                "leaks",
+                "leak_distance",
+                "How far the nearest row of another file is; rows that have one within a distance leak, as test data that training has seen.",
+            ],
         }
     }
 
-    /// What its value is, for who hovers over it.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Density => "Each row's distance to its k-th neighbour: small where points are dense.",
-            Self::Outliers => {
-                "How much sparser a row's surroundings are than those of its neighbours: about 1 inside a cluster, well above 1 for an outlier."
-            }
-            Self::Hubness => "Of how many other rows a row is among the k nearest: a hub is a neighbour of very many.",
-            Self::Dimension => "Along how many directions the data spread around a row, estimated from the distances of its neighbours.",
-            Self::Labels => "Which share of a row's neighbours has the row's own label, and whether their majority names it.",
-            Self::Duplicates => "Groups of rows within a distance of one another; the value is the size of a row's group.",
-            Self::Components => "Rows that are joined by pairs of mutual neighbours, numbered from the largest component on.",
-            Self::Overlap => {
-                "Which share of a row's k neighbours are its neighbours in another file of the same rows too, such as another embedding."
-            }
-            Self::Leaks => {
-                "How far the nearest row of another file is; rows that have one within a distance leak, as test data that training has seen."
-            }
-        }
+    /// Its name, as the pane and the chooser of colours have it.
+    pub const fn title(self) -> &'static str {
+        self.words()[0]
     }
 
     /// The column that holds it in exported rows.
     pub const fn column(self) -> &'static str {
-        match self {
-            Self::Density => "k_distance",
-            Self::Outliers => "lof",
-            Self::Hubness => "k_occurrence",
-            Self::Dimension => "lid",
-            Self::Labels => "same_label",
-            Self::Duplicates => "duplicate_group_size",
-            Self::Components => "component",
-            Self::Overlap => "overlap",
-            Self::Leaks => "leak_distance",
-        }
+        self.words()[1]
+    }
+
+    /// What its value is, for who hovers over it.
+    pub const fn about(self) -> &'static str {
+        self.words()[2]
     }
 
     /// What is said of rows that have no value, after their number.
@@ -99,7 +98,7 @@ impl AnalysisKind {
             Self::Labels => "have no label, or no neighbour with one",
             Self::Duplicates => "are in no group",
             Self::Dimension => "have neighbours that do not tell",
-            Self::Density | Self::Outliers | Self::Hubness | Self::Components | Self::Overlap | Self::Leaks => "were not searched",
+            _ => "were not searched",
         }
     }
 }
@@ -161,11 +160,6 @@ pub struct Analysed {
 }
 
 impl Analysed {
-    /// Whether it is of this cloud.
-    pub fn is_of(&self, cloud: &Arc<PointCloud>) -> bool {
-        Arc::ptr_eq(&self.record.cloud, cloud)
-    }
-
     /// An analysis' value of each row of the cloud, NaN where it has none; `None` where it was not worked out.
     pub fn values(&self, kind: AnalysisKind) -> Option<Vec<f64>> {
         let all = &self.all;

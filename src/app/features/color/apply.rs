@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::color::request::{Failure, Outcome, Request, column_title};
-use crate::app::features::color::state::channel::Colored;
-use crate::app::features::color::state::view::{ColorAction, ColorBy, ColorRange};
-use crate::app::features::color::work::{CANCELLED, Coloring};
-use crate::app::features::selection::state::{Choice, SelectAction};
-use crate::app::jobs::table::{Kind, Slot};
-use crate::app::model::{About, Action, Activity, Level};
+use super::{
+    CANCELLED, Coloring, Failure, Outcome, Request, column_title,
+    state::{ColorAction, ColorBy, ColorRange, channel::Colored},
+};
+use crate::app::{
+    context::app::{App, Feature},
+    features::selection::state::{Choice, SelectAction},
+    jobs::table::{Kind, Slot},
+    model::Level,
+    prelude::*,
+};
 use crate::cloud::{PointCloud, Source};
 
 /// How long a play takes from its first point to the last, in seconds.

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use egui::{Color32, ComboBox, Ui};
-
-use crate::app::features::color::counters::bound_at;
-use crate::app::features::color::request::{column_keys, column_title};
-use crate::app::features::color::state::ColorMap;
-use crate::app::features::color::state::channel::{Colored, Whose};
-use crate::app::features::color::state::view::{ColorAction, ColorBy, ColorView};
-use crate::app::look::{Paint, Paints, Palette, name_chooser, own};
-use crate::app::model::{Actions, Answered, Session, State};
+use super::{
+    column_keys, column_title,
+    counters::bound_at,
+    state::{
+        ColorAction, ColorBy, ColorMap, ColorView,
+        channel::{Colored, Whose},
+    },
+};
+use crate::app::{
+    look::{Paint, Paints, own},
+    prelude::*,
+};
 use crate::cloud::Source;
 
 /// By what points are coloured: one choice for Plane and Space; `plain` is what the pane does where nothing is chosen.
@@ -46,7 +49,7 @@ fn colour_axis_ui(ui: &mut Ui, view: &mut ColorView, axis: usize, session: &Sess
             }
         }
     });
-    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Axis that colours"));
+    name_widget(&response.response, Role::ComboBox, "Axis that colours");
 }
 
 fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
@@ -71,7 +74,7 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
             }
         }
     });
-    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Column that colours"));
+    name_widget(&response.response, Role::ComboBox, "Column that colours");
 }
 
 /// How points are drawn.

@@ -1,14 +1,19 @@
 //! How values are spread, above their colours: a histogram to brush, and thresholds to type.
 
-use egui::containers::menu::{MenuButton, MenuConfig};
-use egui::{DragValue, PointerButton, PopupCloseBehavior, Pos2, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{
+    DragValue, PointerButton, PopupCloseBehavior, StrokeKind,
+    containers::menu::{MenuButton, MenuConfig},
+};
 
-use crate::app::features::color::state::channel::{Channel, Numbers};
-use crate::app::features::color::state::view::ColorAction;
-use crate::app::look::Palette;
-use crate::app::look::focus::{arrows, is_keyed};
-use crate::app::model::Actions;
-use crate::app::model::how::How;
+use super::state::{
+    ColorAction,
+    channel::{Channel, Numbers},
+};
+use crate::app::{
+    look::focus::{arrows, is_keyed},
+    model::how::How,
+    prelude::*,
+};
 use crate::text;
 
 /// Height of the histogram.
@@ -62,7 +67,7 @@ pub fn histogram_ui(
     let dragged = dragged.map(|(from, to)| [from.x.min(to.x), from.x.max(to.x)]).filter(|[left, right]| right - left >= LEAST);
     let name = format!("Histogram of {}", channel.title);
     let Some(ends) = dragged.or(ends) else {
-        return response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        return name_widget(&response, Role::Button, &name);
     };
     let [left, right] = ends.map(|x| x.clamp(rect.left(), rect.right()));
     let brush = Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.bottom()));
@@ -76,7 +81,7 @@ pub fn histogram_ui(
     let low = if left > rect.left() { value(left) } else { f64::NEG_INFINITY };
     let high = if right < rect.right() { value(right) } else { f64::INFINITY };
     let named = format!("{name}, {}", numbers.span(low, high));
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &named));
+    name_widget(&response, Role::Button, &named);
     if response.drag_stopped_by(PRIMARY) || (dragged.is_none() && response.clicked()) {
         let how = How::of_click(ui.input(|input| input.modifiers));
         actions.send(ColorAction::SelectBetween(low, high, how));
@@ -132,7 +137,7 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mu
             actions.send(ColorAction::SelectBetween(from, to, how));
             ui.close();
         };
-        if ui.add_enabled(from <= to, egui::Button::new("Select this range")).clicked() {
+        if ui.add_enabled(from <= to, Button::new("Select this range")).clicked() {
             choose(ui, from, to);
         }
         ui.separator();

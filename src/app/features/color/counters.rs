@@ -1,11 +1,17 @@
 //! Values of queries that a run answered: k-th distances, what the searches did, and their bounds at a moment.
 
-use crate::app::features::color::query::{missing, unit};
-use crate::app::features::color::state::channel::{Channel, Numbers, Whose};
-use crate::app::features::color::state::view::ColorBy;
-use crate::knn::{Measure, Metric};
-use crate::run::RunRecord;
-use crate::text;
+use super::{
+    state::{
+        ColorBy,
+        channel::{Channel, Numbers, Whose},
+    },
+    values::{missing, unit},
+};
+use crate::{
+    knn::{Measure, Metric},
+    run::RunRecord,
+    text,
+};
 
 /// A value for each query at the row that it asks for; `value` gives NaN where it has none.
 fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (Whose, Vec<f32>) {

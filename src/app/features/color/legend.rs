@@ -1,25 +1,25 @@
 //! The legend, between the bar and the points so that it covers none of them: what a colour means, and how many rows have
 //! none.
 
-use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::{ops::RangeInclusive, sync::Arc};
 
-use egui::{
-    Align, Button, ComboBox, DragValue, FontId, Galley, Label, Layout, Mesh, Pos2, Rect, RichText, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2,
+use egui::{DragValue, Galley, Mesh, Slider};
+
+use super::{
+    brush::{HEIGHT, histogram_ui, select_ui},
+    moment_of,
+    state::{
+        ColorAction, ColorBy, ColorMap, ColorRange, ColorView,
+        channel::{Categories, Channel, Colored, Numbers},
+    },
 };
-
-use crate::app::features::color::brush::{HEIGHT, histogram_ui, select_ui};
-use crate::app::features::color::request::moment_of;
-use crate::app::features::color::state::ColorMap;
-use crate::app::features::color::state::channel::{Categories, Channel, Colored, Numbers};
-use crate::app::features::color::state::view::{ColorAction, ColorBy, ColorRange, ColorView};
-use crate::app::look::Palette;
-use crate::app::model::how::How;
-use crate::app::model::{Actions, Picked, Session, State};
-use crate::cloud::formats::Moment;
-use crate::draw::ticks::{linear_ticks, log_ticks};
-use crate::palette::CATEGORIES;
-use crate::text;
+use crate::app::{model::how::How, prelude::*};
+use crate::{
+    cloud::formats::Moment,
+    draw::ticks::{linear_ticks, log_ticks},
+    palette::CATEGORIES,
+    text,
+};
 
 /// Categories that are listed at most.
 pub(super) const LISTED: usize = CATEGORIES;
@@ -33,10 +33,10 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
     match &session.colored {
         Colored::Nothing => {}
         Colored::Missing(first) => {
-            ui.label(RichText::new(first).color(palette.text_weak));
+            ui.label(palette.weak(first));
         }
         Colored::Working => {
-            ui.label(RichText::new("Computing the colours…").color(palette.text_weak));
+            ui.label(palette.weak("Computing the colours…"));
         }
         Colored::Failed(why) => {
             ui.horizontal_wrapped(|ui| {
@@ -105,6 +105,15 @@ pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &P
     }
 }
 
+/// How many rows have no value, and what else is to be said of a channel.
+fn notes_ui(ui: &mut Ui, channel: &Channel, palette: &Palette) {
+    let missing = (channel.missing > 0).then(|| format!("{} {}", text::count(channel.missing, "row", "rows"), channel.why_missing));
+    let said: Vec<String> = missing.into_iter().chain(channel.note.clone()).collect();
+    if !said.is_empty() {
+        ui.label(palette.small(said.join("; ")));
+    }
+}
+
 /// The moment of the search: by hand, or played.
 fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(record) = &session.record else { return };
@@ -116,7 +125,7 @@ fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Pal
         if ui.button(text).on_hover_text(tooltip).clicked() {
             actions.send(ColorAction::Play(!playing));
         }
-        let label = ui.label(RichText::new("Points seen").color(palette.text_weak));
+        let label = ui.label(palette.weak("Points seen"));
         ui.spacing_mut().slider_width = (ui.available_width() - 90.0).clamp(60.0, 420.0);
         let slider = Slider::new(&mut view.moment, 0..=n)
             .logarithmic(true)
@@ -133,12 +142,12 @@ fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, session: &Se
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(&channel.title).strong());
         if !channel.unit.is_empty() {
-            ui.label(RichText::new(channel.unit).color(palette.text_weak));
+            ui.label(palette.weak(channel.unit));
         }
         if let (Some(moment), Some(numbers)) = (moment, numbers) {
             // The ends below are the file's numbers, to be typed.
             let (low, high, _) = numbers.ends(view);
-            ui.label(RichText::new(moments(moment, low, high)).color(palette.text_weak));
+            ui.label(palette.weak(moments(moment, low, high)));
         }
         map_ui(ui, view, map, channel);
         match (map, &channel.categories, numbers) {
@@ -152,14 +161,10 @@ fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, session: &Se
             }
             (ColorMap::Own, ..) => {}
             _ => {
-                ui.label(RichText::new("No row has a value.").color(palette.text_weak));
+                ui.label(palette.weak("No row has a value."));
             }
         }
-        let missing = (channel.missing > 0).then(|| format!("{} {}", text::count(channel.missing, "row", "rows"), channel.why_missing));
-        let said: Vec<String> = missing.into_iter().chain(channel.note.clone()).collect();
-        if !said.is_empty() {
-            ui.label(RichText::new(said.join("; ")).color(palette.text_weak).small());
-        }
+        notes_ui(ui, channel, palette);
     });
     if let Some(numbers) = numbers {
         ends_ui(ui, view, map, (channel, numbers), palette, actions);
@@ -183,7 +188,7 @@ fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
             }
         }
     });
-    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Colours"));
+    name_widget(&response.response, Role::ComboBox, "Colours");
 }
 
 fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
@@ -275,7 +280,7 @@ pub(super) fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log:
         map.text(),
         if log { ", log scale" } else { "" }
     );
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
+    name_widget(&response, Role::Image, &name);
     let bar = Rect::from_min_size(rect.min + vec2(0.0, 2.0), vec2(width, BAR));
     let painter = ui.painter();
     painter.add(gradient(bar, map, palette));
@@ -369,7 +374,7 @@ fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, palett
         let button = Button::new(RichText::new(text).size(12.0)).frame_when_inactive(false);
         let tooltip = format!("Select the {} in which {} is {}.", text::count(category.count, "row", "rows"), channel.title, category.name);
         let response = ui.add(button).on_hover_text(tooltip);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{} = {}, {count}", channel.title, category.name)));
+        name_widget(&response, Role::Button, &format!("{} = {}, {count}", channel.title, category.name));
         let swatch = Rect::from_center_size(response.rect.left_center() + vec2(12.0, 0.0), vec2(10.0, 10.0));
         ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
         if response.clicked() {
@@ -380,7 +385,54 @@ fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, palett
     if others > 0 {
         let rows: u64 = categories.list[LISTED..].iter().map(|category| category.count).sum();
         let text = format!("and {} more share colours, {}", text::thousands(others as u64), text::count(rows, "row", "rows"));
-        ui.label(RichText::new(text).color(palette.text_weak).small());
+        ui.label(palette.small(text));
+    }
+}
+
+// The legend in a picture: nothing of it is pressed, and all of it is in sight.
+
+/// The widest that a scale of colours is.
+const WIDEST: f32 = 320.0;
+
+/// What colours mean; nothing where there are none.
+pub fn picture_legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette) {
+    let Colored::Ready(channel) = &session.colored else { return };
+    let (view, map) = (&state.color, channel.map(state.color.map));
+    ui.horizontal_wrapped(|ui| {
+        let unit = if channel.unit.is_empty() { String::new() } else { format!(" {}", channel.unit) };
+        ui.label(format!("{}{unit}", channel.title));
+        match (map, &channel.categories, &channel.numbers) {
+            (ColorMap::Categories, Some(categories), _) => picture_categories_ui(ui, categories, palette),
+            (_, _, Some(numbers)) => {
+                let (low, high, log) = numbers.ends(view);
+                if let Some(moment) = moment_of(session, &view.by) {
+                    ui.label(palette.weak(moments(moment, low, high)));
+                }
+                let width = (ui.available_width() - 8.0).clamp(96.0, WIDEST);
+                gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
+            }
+            _ => {}
+        }
+        notes_ui(ui, channel, palette);
+    });
+}
+
+fn picture_categories_ui(ui: &mut Ui, categories: &Categories, palette: &Palette) {
+    for (at, category) in categories.list.iter().enumerate().take(LISTED) {
+        let name: String = category.name.chars().take(24).collect();
+        let text = ui.painter().layout_no_wrap(name.clone(), egui::TextStyle::Body.resolve(ui.style()), palette.text);
+        // In one piece, which goes to the next line as a whole.
+        ui.allocate_ui_with_layout(vec2(16.0 + text.size().x, text.size().y), Layout::left_to_right(Align::Center), |ui| {
+            let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
+            let swatch = Rect::from_center_size(rect.center(), vec2(10.0, 10.0));
+            ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
+            ui.spacing_mut().item_spacing.x = 6.0;
+            ui.add(Label::new(name).extend());
+        });
+    }
+    let others = categories.list.len().saturating_sub(LISTED);
+    if others > 0 {
+        ui.label(palette.small(format!("and {} more share colours", text::thousands(others as u64))));
     }
 }
 

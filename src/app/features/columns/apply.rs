@@ -1,16 +1,22 @@
 //! What the columns of a file are: chosen in a table, kept with the file, and taken again when it is opened.
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::color::request::column_keys;
-use crate::app::features::color::state::view::ColorBy;
-use crate::app::features::columns::controls::columns_ui;
-use crate::app::features::columns::state::{ColumnsAction, ColumnsDialog, PREVIEW as ROWS, Preview};
-use crate::app::jobs::table::{Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::{Action, DataKind, FileColumn, FileRoles, Told, roles, telling};
-use crate::cloud::formats::{self, ColumnInfo, FormatError, Records};
-use crate::cloud::{ColumnChoice, PointCloud, Source};
+use super::{
+    columns_ui,
+    state::{ColumnsAction, ColumnsDialog, PREVIEW as ROWS, Preview},
+};
+use crate::app::{
+    context::app::{App, Feature},
+    features::color::{column_keys, state::ColorBy},
+    jobs::{
+        table::{Kind, Slot},
+        task::Outcome,
+    },
+    model::{Action, DataKind, FileColumn, FileRoles, Told, files::typed_columns, telling},
+};
+use crate::cloud::{
+    ColumnChoice, PointCloud, Source,
+    formats::{self, ColumnInfo, FormatError, Records},
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -150,7 +156,7 @@ impl App {
     /// A file was opened with columns that were typed: where something was chosen of them before, they are what counts now.
     pub(in crate::app) fn note_columns(&mut self, source: &Source) {
         let (Source::File { columns, .. }, Some(kept)) = (source, self.state.roles_of(source).cloned()) else { return };
-        let typed = roles::typed(columns);
+        let typed = typed_columns(columns);
         match columns {
             ColumnChoice::Default => self.state.keep_roles(source, None),
             ColumnChoice::Named(_) if kept.columns.parse() == Ok(columns.clone()) => {}

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::app::model::pictures::{Pictured, Pictures};
-use crate::app::model::roles::{ColumnRole, FileColumn, Roles, Told, ranges};
+use crate::app::model::{
+    files::{ColumnRole, FileColumn, Roles, Told, column_ranges},
+    pictures::{Pictured, Pictures},
+};
 use crate::cloud::formats::{ColumnKind, Records};
 
 /// Rows of the file that are shown.
@@ -155,7 +157,7 @@ impl ColumnsDialog {
         if coordinates.len() <= NAMED {
             return coordinates.into_iter().map(name).collect::<Vec<_>>().join(",");
         }
-        ranges(&numbers).unwrap_or_default()
+        column_ranges(&numbers).unwrap_or_default()
     }
 
     /// The pictures that rows can be, of the coordinates that are set.
@@ -190,15 +192,15 @@ impl ColumnsDialog {
 
 #[cfg(test)]
 mod tests {
+    use ColumnKind::{Empty, Numeric, Text};
+    use ColumnRole::{Coordinate, Ignored, Label, Name};
+
     use super::*;
 
     fn dialog(columns: &[(&str, ColumnKind)], axes: &[usize], told: [Option<&str>; 2]) -> ColumnsDialog {
         let columns = columns.iter().map(|&(name, kind)| (FileColumn { name: name.to_owned(), key: name.to_owned() }, kind));
         ColumnsDialog::new(PathBuf::new(), columns, (axes.to_vec(), String::new()), told)
     }
-
-    use ColumnKind::{Empty, Numeric, Text};
-    use ColumnRole::{Coordinate, Ignored, Label, Name};
 
     fn roles(dialog: &ColumnsDialog) -> Vec<ColumnRole> {
         dialog.rows.iter().map(|row| row.role).collect()

@@ -2,13 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::contest::state::ContestAction;
-use crate::app::model::{About, Action, Command, PaneKind, candidates, comparable};
-use crate::knn::EngineId;
-use crate::run::RunRecord;
-use crate::run::planner::{Candidate, Planner};
+use super::state::ContestAction;
+use crate::app::{
+    context::app::{App, Feature},
+    model::{candidates, comparable},
+    prelude::*,
+};
+use crate::{
+    knn::EngineId,
+    run::{
+        RunRecord,
+        planner::{Candidate, Planner},
+    },
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -1,13 +1,17 @@
 //! A file with several clouds: which one is meant.
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::datasets::controls::parts_ui;
-use crate::app::features::datasets::state::{PartsAction, PartsDialog};
-use crate::app::model::{About, Action, DataKind, Then};
-use crate::cloud::Source;
-use crate::cloud::formats::path_of;
-use crate::run::{QuerySpec, RunSpec};
+use super::{
+    parts_ui,
+    state::{PartsAction, PartsDialog},
+};
+use crate::app::{
+    context::app::{App, Feature},
+    model::{About, Action, DataKind, Then},
+};
+use crate::{
+    cloud::{Source, formats::path_of},
+    run::{QuerySpec, RunSpec},
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

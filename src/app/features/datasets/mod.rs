@@ -4,8 +4,101 @@
 //! |---|---|
 //! | `state` | the question, and what is asked by it |
 //! | `apply` | loads the one that was chosen |
-//! | `controls` | the dialog |
+
+use egui::Modifiers;
+
+use crate::app::{
+    features::datasets::state::{PartsAction, PartsDialog},
+    prelude::*,
+};
+use crate::{cloud::formats::Entry, text};
 
 pub mod apply;
-pub mod controls;
 pub mod state;
+
+// The dialog that asks which cloud of a file is meant.
+
+/// The dialog, when it is open. The arrows move, Enter opens, Escape closes.
+pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let Some(dialog) = &session.parts else { return };
+    let modal = Modal::new(Id::unique("parts")).show(ui.ctx(), |ui| {
+        ui.set_width(420.0);
+        ui.heading(if dialog.is_of_queries() { "Which of the file's clouds are the queries?" } else { "Which of the file's clouds?" });
+        let name = dialog.path.file_name().unwrap_or(dialog.path.as_os_str()).to_string_lossy().into_owned();
+        ui.add(Label::new(palette.weak(name)).truncate());
+        ui.add_space(6.0);
+        let (mut open, mut focused, mut chosen) = (false, false, None);
+        let moved = moved(ui, dialog);
+        let room = (ui.ctx().content_rect().height() - 200.0).max(80.0);
+        ScrollArea::vertical().max_height(room).auto_shrink([false, true]).show(ui, |ui| {
+            for (at, part) in dialog.parts.iter().enumerate() {
+                let selected = at == dialog.selected;
+                let size = RichText::new(about(part));
+                // The selected row has a colour of its own for its text.
+                let size = if selected { size } else { size.color(palette.text_weak) };
+                let row = Button::new(&part.name).selected(selected).truncate().right_text(size);
+                let row = ui.add_enabled(part.unread.is_none(), row.min_size(vec2(ui.available_width(), 0.0)));
+                row.widget_info(|| {
+                    egui::WidgetInfo::selected(Role::Button, part.unread.is_none(), selected, format!("{}, {}", part.name, about(part)))
+                });
+                let row = match &part.unread {
+                    Some(why) => row.on_disabled_hover_text(why),
+                    None => row,
+                };
+                focused |= row.has_focus();
+                open |= row.double_clicked();
+                if moved == Some(at) || (!selected && (row.gained_focus() || row.clicked())) {
+                    row.request_focus();
+                    row.scroll_to_me(None);
+                    actions.send(PartsAction::Select(at));
+                }
+                if selected {
+                    chosen = Some(row);
+                }
+            }
+        });
+        ui.add_space(6.0);
+        let mut close = false;
+        ui.horizontal(|ui| {
+            let buttons = [ui.button("Load this one"), ui.button("Close").on_hover_text("Keep what is shown and load nothing.")];
+            open |= buttons[0].clicked();
+            close = buttons[1].clicked();
+            let on_button = buttons.iter().any(Response::has_focus);
+            open |= !on_button && ui.input(|input| input.key_pressed(Key::Enter));
+            focused |= on_button;
+        });
+        // When it opens, the keys still belong to what opened it.
+        if let Some(chosen) = chosen.filter(|_| !focused && moved.is_none()) {
+            chosen.request_focus();
+        }
+        (open, close)
+    });
+    let (open, close) = modal.inner;
+    if open {
+        actions.send(PartsAction::Open);
+    } else if close || modal.should_close() {
+        actions.send(PartsAction::Close);
+    }
+}
+
+/// Where the arrows go from what is selected: to the next one that is read.
+fn moved(ui: &Ui, dialog: &PartsDialog) -> Option<usize> {
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    let read = |at: &usize| dialog.parts[*at].unread.is_none();
+    if pressed(Key::ArrowDown) {
+        (dialog.selected + 1..dialog.parts.len()).find(read)
+    } else if pressed(Key::ArrowUp) {
+        (0..dialog.selected).rev().find(read)
+    } else {
+        None
+    }
+}
+
+/// How large it is and of what: `60,000 × 784, f32`.
+fn about(part: &Entry) -> String {
+    match (&part.unread, part.table) {
+        (Some(_), _) => "not read".to_owned(),
+        (None, true) => format!("{} × {}, {}", text::thousands(part.rows), text::thousands(part.columns), part.about),
+        (None, false) => format!("{}, {}", text::count(part.rows, "number", "numbers"), part.about),
+    }
+}

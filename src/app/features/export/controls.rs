@@ -1,15 +1,19 @@
 //! The dialog that asks where an export goes.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
-use egui::text::{CCursor, CCursorRange};
-use egui::text_edit::TextEditState;
-use egui::{ComboBox, Event, Key, Rect, RichText, TextEdit, Ui};
+use egui::{
+    Event,
+    text::{CCursor, CCursorRange},
+    text_edit::TextEditState,
+};
 
-use crate::app::features::export::state::{ExportDialog, ExportKind, is_svg};
-use crate::app::look::{Palette, field_ui, name_chooser, row_ui};
-use crate::app::model::{Action, Actions, Field, Ground, PaneKind, PictureSize, Session};
+use super::state::{ExportDialog, ExportKind, is_svg};
+use crate::app::{
+    look::{field_ui, row_ui},
+    model::{Field, Ground, PictureSize},
+    prelude::*,
+};
 use crate::export::graph::GraphForm;
 
 /// The field of the file's name.
@@ -17,7 +21,7 @@ const FILE: &str = "file of the export";
 
 /// Has the next keys go to the name that is offered: what is typed or pasted replaces it.
 pub fn offer_name(ctx: &egui::Context, name: &str) {
-    let (field, mut state) = (egui::Id::unique(FILE), TextEditState::default());
+    let (field, mut state) = (Id::unique(FILE), TextEditState::default());
     state.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(0), CCursor::new(name.chars().count()))));
     state.store(ctx, field);
     ctx.memory_mut(|memory| memory.request_focus(field));
@@ -67,7 +71,7 @@ fn graph_ui(ui: &mut Ui, dialog: &mut ExportDialog, palette: &Palette) {
         }
     });
     if let Some(said) = &dialog.said {
-        ui.label(RichText::new(said).color(palette.text_weak).small());
+        ui.label(palette.small(said));
     }
 }
 
@@ -116,7 +120,7 @@ fn picture_ui(ui: &mut Ui, dialog: &mut ExportDialog, shown: Option<([f32; 2], f
             });
             name_chooser(&response.response.labelled_by(label), "Size", choice.size.text());
             if let Some(shown) = shown {
-                ui.label(RichText::new(choice.size.layout(shown, times).text(shapes)).color(palette.text_weak).small());
+                ui.label(palette.small(choice.size.layout(shown, times).text(shapes)));
             }
         });
     }
@@ -145,12 +149,12 @@ fn picture_ui(ui: &mut Ui, dialog: &mut ExportDialog, shown: Option<([f32; 2], f
 pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, palette: &Palette, actions: &mut Actions) {
     let Some(shown) = &session.export else { return };
     let mut dialog = shown.clone();
-    let modal = egui::Modal::new(egui::Id::unique("export")).show(ui.ctx(), |ui| {
+    let modal = Modal::new(Id::unique("export")).show(ui.ctx(), |ui| {
         ui.set_width(480.0f32.min(ui.ctx().content_rect().width() - 40.0));
         ui.heading(dialog.kind.title());
         ui.add_space(6.0);
-        let label = ui.label(RichText::new("File").color(palette.text_weak));
-        let edit = TextEdit::singleline(&mut dialog.path).id(egui::Id::unique(FILE)).desired_width(f32::INFINITY);
+        let label = ui.label(palette.weak("File"));
+        let edit = TextEdit::singleline(&mut dialog.path).id(Id::unique(FILE)).desired_width(f32::INFINITY);
         let field = ui.add(edit).labelled_by(label.id);
         let mut left = field.lost_focus();
         graph_ui(ui, &mut dialog, palette);
@@ -170,14 +174,14 @@ pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, pa
         }
         if dialog.kind == ExportKind::Session {
             let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields and layout. Open… restores it.";
-            ui.label(RichText::new(about).color(palette.text_weak).small());
+            ui.label(palette.small(about));
         }
         if let Some(range) = &mut dialog.range {
             let errors: Vec<_> = range.read().err().into_iter().collect();
             left |= field_ui(ui, "From step", &mut range.from, "0", Field::From, &errors, palette).lost_focus();
             left |= field_ui(ui, "To step", &mut range.to, "the last", Field::To, &errors, palette).lost_focus();
             let about = format!("One picture per step at level {}, as the player counts them.", range.level.name());
-            ui.label(RichText::new(about).color(palette.text_weak).small());
+            ui.label(palette.small(about));
         }
         if let Some(error) = &dialog.error {
             ui.label(RichText::new(error).color(palette.error));

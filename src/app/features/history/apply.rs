@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::history::state::{Snapshot, Step};
-use crate::app::model::answer::Picked;
-use crate::app::model::{Action, Command};
+use super::state::{Snapshot, Step};
+use crate::app::{
+    context::app::{App, Feature},
+    prelude::*,
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

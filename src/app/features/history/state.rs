@@ -4,20 +4,25 @@
 //! the difference. Movements of a view that follow one another closely are one, and so is all that the query did while it was
 //! held; what ends where it began is none.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+};
 
-use crate::app::features::color::state::view::ColorView;
-use crate::app::features::projection::state::ProjectionView;
-use crate::app::features::selection::state::Selection;
-use crate::app::features::selection::state::facts::Facts;
-use crate::app::model::answer::Picked;
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
-use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};
-use crate::cloud::PointCloud;
-use crate::run::RunRecord;
-use crate::text;
+use crate::app::{
+    features::{
+        color::state::ColorView,
+        projection::state::ProjectionView,
+        selection::state::{Selection, facts::Facts},
+    },
+    model::{
+        answer::Picked,
+        session::Session,
+        state::State,
+        views::{ConvergenceView, PlaneView, SpaceView},
+    },
+};
+use crate::{cloud::PointCloud, run::RunRecord, text};
 
 /// Steps that are kept.
 const MOST: usize = 200;
@@ -195,7 +200,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::views::PlaneWindow;
+    use crate::app::model::PlaneWindow;
 
     fn moved(x: f64) -> Snapshot {
         let window = Some(PlaneWindow { center: [x, 0.0], units_per_point: 1.0 });

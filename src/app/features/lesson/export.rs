@@ -96,7 +96,7 @@ impl Job {
 mod tests {
     use super::*;
     use crate::app::features::lesson::state::player::tests::player;
-    use crate::app::model::draft::Field;
+    use crate::app::model::fields::Field;
     use crate::draw::svg::svg;
     use crate::lesson::picture::{View, comparison};
     use crate::palette::LIGHT;

@@ -1,7 +1,267 @@
 //! The live query in the window: its marker in Plane, its coordinates as fields, and the row it snaps to.
 
+use egui::{CursorIcon, Event, EventFilter};
+
+use super::{picking::nearest_row, walk::state::Walked};
+use crate::app::{
+    features::live::state::{LiveAction, Target},
+    look::row_ui,
+    model::{PlaneCamera, Scene, camera::place},
+    prelude::*,
+};
+use crate::{cloud::PointCloud, progress::Progress};
+
 pub mod apply;
-pub mod mark;
-pub mod place;
-pub mod snap;
 pub mod state;
+
+// The query's mark in Plane: a thing to take hold of, with the pointer or with the keys.
+
+/// Points of the screen around the mark that take hold of it.
+const HANDLE: f32 = 26.0;
+
+/// How far an arrow key moves it, in points of the screen, and with Shift.
+const STEP: f32 = 8.0;
+
+const FINE_STEP: f32 = 1.0;
+
+/// Room for the line of notes at the lower side of Plane.
+pub const NOTES: f32 = 24.0;
+
+/// Where a hint of a height stands: in the half of the mark, as the lens is in the other, and over neither the mark itself nor the notes.
+fn hint_at(rect: Rect, mark: Pos2, height: f32) -> Pos2 {
+    let upper = mark.y < rect.center().y;
+    let edge = if upper { rect.top() + 6.0 } else { rect.bottom() - NOTES - height };
+    let beside = if upper { mark.y + HANDLE / 2.0 } else { mark.y - HANDLE / 2.0 - height };
+    let covers = edge < mark.y + HANDLE / 2.0 && edge + height > mark.y - HANDLE / 2.0;
+    pos2(rect.left() + 8.0, if covers { beside } else { edge })
+}
+
+/// The name of the mark, for screen readers.
+pub const NAME: &str = "Query, to be dragged";
+
+/// Lets the query be dragged and moved by keys; its response, where it is in sight. It lies over the canvas and takes its
+/// clicks.
+pub fn mark_ui(
+    ui: &Ui,
+    session: &Session,
+    palette: &Palette,
+    actions: &mut Actions,
+    camera: &PlaneCamera,
+    scene: &Scene,
+    axes: [usize; 2],
+) -> Option<Response> {
+    let (of, row) = session.picked_point()?;
+    let at = place(scene.drawn(of), row, axes);
+    let mark = camera.screen(at);
+    let held = session.live.is_held();
+    // A hair of slack: where it was left at the edge, rounding may put it beyond.
+    if !held && !camera.rect.expand(1.0).contains(mark) {
+        return None;
+    }
+    let rect = Rect::from_center_size(camera.rect.clamp(mark), Vec2::splat(HANDLE)).intersect(camera.rect);
+    let response = ui.interact(rect, ui.scope_id().with("query"), Sense::click_and_drag());
+    name_widget(&response, Role::Button, NAME);
+    let free = is_free(scene, axes);
+    let anywhere = if free { "Drag the query anywhere" } else { "Drag the query from row to row" };
+    let mut response = response.on_hover_cursor(if held { CursorIcon::Grabbing } else { CursorIcon::Grab });
+    // A point under the pointer has a tooltip of its own.
+    if session.hovered.is_none() {
+        response =
+            response.on_hover_text(format!("{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it back."));
+    }
+    let roomy = camera.rect.width() > 240.0 && camera.rect.height() > 160.0 && !matches!(session.walked, Walked::Ready(_));
+    if !held && !session.live.known && session.answered.is_some() && roomy {
+        let text = if free { "Drag the ring to put the query anywhere." } else { "Drag the ring to move the query from row to row." };
+        let font = FontId::proportional(12.0);
+        let galley = ui.painter().layout(text.to_owned(), font, palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
+        let at = hint_at(camera.rect, mark, galley.size().y);
+        // A ground of its own, as points lie under it.
+        ui.painter().rect_filled(Rect::from_min_size(at, galley.size()).expand(3.0), 2.0, palette.canvas.gamma_multiply(0.85));
+        ui.painter().galley(at, galley, palette.text_weak);
+    }
+
+    let cloud = session.cloud.clone()?;
+    let moved = |to: Pos2| {
+        if free {
+            return LiveAction::To(coordinates(&cloud, camera, axes, camera.place(camera.rect.clamp(to))));
+        }
+        LiveAction::Snap(Target { axes, at: camera.place(to), way: None })
+    };
+    if response.drag_started() {
+        response.request_focus();
+        actions.send(LiveAction::Grab);
+    }
+    if response.dragged()
+        && (response.drag_started() || response.drag_delta() != Vec2::ZERO)
+        && let Some(action) = response.interact_pointer_pos().map(moved)
+    {
+        actions.send(action);
+    }
+    // To egui, Escape ends a drag too: that is no letting go.
+    let taken = response.has_focus() || response.dragged();
+    let back = taken && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, Key::Escape));
+    if back {
+        actions.send(LiveAction::Back);
+    } else if response.drag_stopped() {
+        actions.send(LiveAction::Release);
+    }
+    if response.has_focus() || response.dragged() {
+        let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, escape: true, ..EventFilter::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+        if let Some(by) = arrows(ui) {
+            let to = mark + by;
+            let way = Some([f64::from(by.x), -f64::from(by.y)]);
+            let action = if free { moved(to) } else { LiveAction::Snap(Target { axes, at, way }) };
+            if !held {
+                actions.send(LiveAction::Grab);
+            }
+            actions.send(action);
+        }
+    } else if held {
+        // Let go of by a click elsewhere, or because the pane was hidden meanwhile.
+        actions.send(LiveAction::Release);
+    }
+    Some(response)
+}
+
+/// Whether any place can be asked for: where Plane shows all there is.
+fn is_free(scene: &Scene, axes: [usize; 2]) -> bool {
+    scene.dims() == 2 && axes[0] != axes[1] && !scene.is_projected()
+}
+
+/// How far the arrow keys that were pressed in this frame move the mark; `None` where none was.
+fn arrows(ui: &Ui) -> Option<Vec2> {
+    let direction = |key: Key| match key {
+        Key::ArrowLeft => Some(vec2(-1.0, 0.0)),
+        Key::ArrowRight => Some(vec2(1.0, 0.0)),
+        Key::ArrowUp => Some(vec2(0.0, -1.0)),
+        Key::ArrowDown => Some(vec2(0.0, 1.0)),
+        _ => None,
+    };
+    ui.input(|input| {
+        let pressed = input.events.iter().filter_map(|event| match event {
+            Event::Key { key, pressed: true, modifiers, .. } if !modifiers.command && !modifiers.alt => {
+                direction(*key).map(|direction| direction * if modifiers.shift { FINE_STEP } else { STEP })
+            }
+            _ => None,
+        });
+        pressed.reduce(|sum, by| sum + by)
+    })
+}
+
+/// A local place in the file's own units, with no more digits than the screen can tell apart.
+fn coordinates(cloud: &PointCloud, camera: &PlaneCamera, axes: [usize; 2], at: [f64; 2]) -> Vec<f64> {
+    let decimals = (1.0 - camera.window.units_per_point.log10()).ceil().clamp(0.0, 17.0) as usize;
+    let mut coordinates = vec![0.0; cloud.dims()];
+    for (&axis, local) in axes.iter().zip(at) {
+        let value = cloud.axes()[axis].origin + local;
+        coordinates[axis] = format!("{value:.decimals$}").parse().unwrap_or(value);
+    }
+    coordinates
+}
+
+// The query's coordinates on the right, as fields: any place can be typed.
+
+/// The most dimensions that have a field each.
+const MOST: usize = 3;
+
+/// A coordinate with all its digits, and no more than f32 has where that is what it comes from.
+fn typed(value: f64) -> String {
+    let short = value as f32;
+    if f64::from(short) == value { short.to_string() } else { value.to_string() }
+}
+
+/// Fields of the query's coordinates, in the file's own units; false where the cloud has too many for that.
+pub fn place_ui(ui: &mut Ui, session: &Session, cloud: &PointCloud, palette: &Palette, actions: &mut Actions) -> bool {
+    if cloud.dims() > MOST {
+        return false;
+    }
+    let live = &session.live;
+    let mut fields = live.typed.clone().filter(|typed| typed.len() == cloud.dims()).unwrap_or_else(|| {
+        let value = |axis| session.picked_point().map(|(of, row)| typed(of.coordinate(row, axis)));
+        (0..cloud.dims()).map(|axis| value(axis).unwrap_or_default()).collect()
+    });
+    let (before, mut entered) = (fields.clone(), false);
+    for (axis, (field, column)) in fields.iter_mut().zip(cloud.axes()).enumerate() {
+        let response = row_ui(ui, &column.name, palette, |ui, label| {
+            let width = ui.available_width();
+            let edit = TextEdit::singleline(field).id_salt(("query at", axis)).hint_text("anywhere").desired_width(width);
+            ui.add(edit).labelled_by(label).on_hover_text("Type a place in the file's own units and press Enter.")
+        });
+        entered |= response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        if let Some((_, why)) = live.wrong.as_ref().filter(|(wrong, _)| *wrong == axis) {
+            ui.label(RichText::new(why).color(palette.error).small());
+        }
+    }
+    if fields != before {
+        actions.send(LiveAction::Type(fields));
+    }
+    if live.typed.is_some() && live.wrong.is_none() {
+        ui.label(palette.small("Press Enter to search from there."));
+    }
+    if entered {
+        actions.send(LiveAction::Apply);
+    }
+    true
+}
+
+// Which row a query goes to that moves from row to row.
+
+impl Target {
+    /// The nearest row; `None` where there is none that way, or when cancelled.
+    pub fn row(&self, drawn: &PointCloud, progress: &dyn Progress) -> Option<u32> {
+        let far = |row: usize| {
+            let [x, y] = place(drawn, row, self.axes);
+            let away = [x - self.at[0], y - self.at[1]];
+            let wanted = self.way.is_none_or(|way| {
+                let along = away[0] * way[0] + away[1] * way[1];
+                along > 0.0 && (away[0] * way[1] - away[1] * way[0]).abs() <= along
+            });
+            wanted.then(|| (away[0] * away[0] + away[1] * away[1], 0.0))
+        };
+        nearest_row(drawn.len(), &far, progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::{model::PlaneWindow, testing::cloud};
+    use crate::progress::Silent;
+
+    #[test]
+    fn the_hint_covers_neither_the_mark_nor_the_lens_nor_the_notes() {
+        let rect = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
+        for y in 0..=300 {
+            let (mark, height) = (pos2(100.0, y as f32), 14.0);
+            let at = hint_at(rect, mark, height);
+            assert!(rect.contains(at) && rect.contains(at + vec2(0.0, height)), "{y}: {at:?}");
+            assert!(at.y >= mark.y + HANDLE / 2.0 || at.y + height <= mark.y - HANDLE / 2.0, "{y}: {at:?}");
+            assert_eq!(at.y < 150.0, mark.y < 150.0, "{y}: the lens is in the other half");
+            assert!(at.y + height <= 300.0 - NOTES, "{y}: the notes are below it: {at:?}");
+        }
+    }
+
+    #[test]
+    fn places_have_the_digits_that_the_screen_can_tell_apart() {
+        let cloud = cloud(10, 2, 1);
+        let rect = Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 400.0));
+        let camera = |units_per_point| PlaneCamera { rect, window: PlaneWindow { center: [0.0; 2], units_per_point } };
+        assert_eq!(coordinates(&cloud, &camera(0.005), [1, 0], [0.123_456_789, -7.0]), [-7.0, 0.1235]);
+        assert_eq!(coordinates(&cloud, &camera(25.0), [0, 1], [123.456, 5.5]), [123.0, 6.0]);
+    }
+
+    #[test]
+    fn arrow_keys_go_to_the_row_that_way() {
+        let cloud = cloud(300, 3, 2);
+        let axes = [0, 2];
+        let at = place(&cloud, 5, axes);
+        let to = |way: Option<[f64; 2]>| Target { axes, at, way }.row(&cloud, &Silent);
+        let right = place(&cloud, to(Some([8.0, 0.0])).expect("there are rows to the right") as usize, axes);
+        assert!(right[0] > at[0] && (right[1] - at[1]).abs() <= right[0] - at[0]);
+        assert!(place(&cloud, to(Some([0.0, 8.0])).expect("there are rows above") as usize, axes)[1] > at[1]);
+        assert_eq!(to(None), Some(5));
+        let far_right = Target { axes, at: [9.0, 0.0], way: Some([1.0, 0.0]) };
+        assert_eq!(far_right.row(&cloud, &Silent), None, "there is nothing that way");
+    }
+}

@@ -1,9 +1,10 @@
 //! What is asked of the documents, carried out.
 
-use crate::app::context::feature::Feature;
-use crate::app::features::manual::controls::manual_ui;
-use crate::app::features::manual::state::Manual;
-use crate::app::model::{Action, Command};
+use super::{manual_ui, state::Manual};
+use crate::app::{
+    context::app::Feature,
+    model::{Action, Command},
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -2,8 +2,192 @@
 //!
 //! | part | does |
 //! |---|---|
-//! | `state` | which row is asked for before the user picks one |
 //! | `apply` | shows what was opened, as a file of its kind is looked at; opens samples, and files that are dropped |
 
+use std::sync::Arc;
+
+use crate::app::model::{FileState, LeftOut, file_name};
+use crate::{
+    cloud::{
+        CloudError, PointCloud, Source, Unchosen,
+        formats::{self, Guess, Guessed, Reason},
+        load_queries, load_unchosen,
+    },
+    knn::Metric,
+    progress::Progress,
+    run::Declared,
+};
+
 pub mod apply;
-pub mod state;
+
+// Reading and generating: what is asked for, and the work.
+
+#[derive(Clone, Debug)]
+pub struct LoadJob {
+    pub source: Source,
+    /// Whether rows with NaN or ±∞ are left out.
+    pub drop_nonfinite: bool,
+    /// For a file of queries: the data in whose frame they are.
+    pub data: Option<Arc<PointCloud>>,
+    /// Whether it is opened to an answer: with a row to begin with, and, where nobody said which columns are coordinates, with those that
+    /// look like some.
+    pub guesses: bool,
+}
+
+/// A cloud that was loaded.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    pub cloud: Arc<PointCloud>,
+    /// The numeric columns that were taken for no coordinates.
+    pub left_out: Vec<LeftOut>,
+    /// The ranking that the file declares, where the job guesses.
+    pub declared: Option<Metric>,
+    /// The row to begin with, where the job guesses.
+    pub first: u32,
+    /// What is to be said of how the file was read.
+    pub note: Option<String>,
+}
+
+/// How a load ended. Cancelled, it is [`CloudError::Cancelled`].
+pub type Loaded = Result<Opened, CloudError>;
+
+impl LoadJob {
+    /// Reads or generates it, and says what the source's file was before: whoever changes the file meanwhile has changed what
+    /// was read.
+    pub fn work(&self, progress: &dyn Progress) -> (Loaded, Option<FileState>) {
+        let file = FileState::of(&self.source);
+        let how = if self.guesses { Unchosen::Guess } else { Unchosen::Usual };
+        let loaded = match &self.data {
+            None => load_unchosen(&self.source, how, self.drop_nonfinite, progress),
+            Some(data) => load_queries(&self.source, data, self.drop_nonfinite, progress).map(|cloud| (cloud, None)),
+        };
+        let opened = loaded.map(|(cloud, guess)| {
+            let guess = guess.filter(|_| self.guesses);
+            let (differs, decided) =
+                guess.as_ref().map_or((false, false), |guess| (guess.differs(), !matches!(guess.reason, Reason::Elements | Reason::AllNumeric)));
+            // What is left out is listed with a button that takes it in.
+            let sentence = if differs { Guess::searched } else { Guess::sentence };
+            let searches = guess.as_ref().filter(|_| decided).map(sentence);
+            let left_out = guess.filter(|_| differs).map_or_else(Vec::new, |guess| left_out(&guess));
+            let first = if self.guesses { first_query(&cloud) } else { 0 };
+            let path = if let Source::File { path, .. } = &self.source { Some(path) } else { None };
+            let declared = path.filter(|_| self.guesses).and_then(|path| Declared::of(path));
+            let (declared, metric) = declared.map_or((None, None), |declared| declared.metric(&cloud));
+            let read = path.and_then(|path| formats::note(path, progress));
+            let notes: Vec<String> = searches.into_iter().chain(metric).chain(read).collect();
+            let note = (!notes.is_empty()).then(|| notes.join("; "));
+            Opened { cloud: Arc::new(cloud), left_out, declared, first, note }
+        });
+        (opened, file)
+    }
+
+    /// A file's name or a generator's spec.
+    pub fn name(&self) -> String {
+        match &self.source {
+            Source::File { path, .. } => file_name(path),
+            Source::Generate { spec, .. } => spec.clone(),
+            Source::Coordinates(at) => at.clone(),
+        }
+    }
+}
+
+/// The numeric columns that are no coordinates.
+fn left_out(guess: &Guess) -> Vec<LeftOut> {
+    let column = |(number, column): (usize, &Guessed)| {
+        let name = column.name.clone();
+        let alone = name.parse::<usize>().is_err() && guess.columns.iter().filter(|other| other.name.eq_ignore_ascii_case(&name)).count() == 1;
+        let key = if alone { name.clone() } else { number.to_string() };
+        LeftOut { name, number, key, role: column.role }
+    };
+    guess.left_out().map(column).collect()
+}
+
+// Which row of a cloud is asked for before the user picks one.
+
+/// Rows that are looked at.
+const SEEN: usize = 4096;
+
+/// Those of them that are tried, the best first.
+const TRIED: usize = 16;
+
+/// The row to begin with: near the middle of where most points are, where neighbours lie on all sides, and not one of several equal
+/// rows, whose nearest neighbours are all at distance 0.
+pub fn first_query(cloud: &PointCloud) -> u32 {
+    let rows: Vec<usize> = cloud.spread_rows(SEEN).collect();
+    let mut far = vec![0.0_f64; rows.len()];
+    for axis in 0..cloud.dims() {
+        let values: Vec<f32> = rows.iter().map(|&row| cloud.point(row)[axis]).collect();
+        let median = median(values.clone());
+        let [low, high] = cloud.bulk(axis);
+        let scale = if high > low { 1.0 / (high - low) } else { 0.0 };
+        far.iter_mut().zip(values).for_each(|(far, value)| *far += ((f64::from(value) - f64::from(median)) * scale).powi(2));
+    }
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|&a, &b| far[a].total_cmp(&far[b]).then(a.cmp(&b)));
+    let mut tried: Vec<usize> = Vec::with_capacity(TRIED);
+    for row in order.into_iter().map(|at| rows[at]) {
+        if tried.len() == TRIED {
+            break;
+        }
+        if tried.iter().all(|&known| cloud.point(known) != cloud.point(row)) {
+            tried.push(row);
+        }
+    }
+    let mut equal = vec![0_u32; tried.len()];
+    for point in cloud.points().chunks_exact(cloud.dims()) {
+        for (equal, &row) in equal.iter_mut().zip(&tried) {
+            // Nearly always the first coordinate settles it.
+            *equal += u32::from(point[0] == cloud.point(row)[0] && point == cloud.point(row));
+        }
+    }
+    let alone = equal.iter().position(|&rows| rows == 1).unwrap_or(0);
+    tried.get(alone).map_or(0, |&row| row as u32)
+}
+
+fn median(mut values: Vec<f32>) -> f32 {
+    let middle = values.len() / 2;
+    *values.select_nth_unstable_by(middle, f32::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::{cloud_of, file_in, folder};
+    use crate::{
+        cloud::{ColumnChoice, roles::Role},
+        progress::Silent,
+    };
+
+    #[test]
+    fn a_label_in_a_file_without_headings_is_told_from_a_height_in_one_that_has_them() {
+        let folder = folder();
+        let rows: String = (0..60).map(|at| format!("{},{},{}\n", f64::from(at * 7 % 50) * 0.5, f64::from(at * 11 % 50) * 0.5, at % 3)).collect();
+        let opened = |name: &str, begin: &str| {
+            let path = file_in(&folder, name, format!("{begin}{rows}"));
+            let source = Source::File { path, columns: ColumnChoice::Default };
+            let job = LoadJob { source, drop_nonfinite: false, data: None, guesses: true };
+            let opened = job.work(&Silent).0.expect("it opens");
+            (opened.cloud.dims(), opened.left_out.into_iter().map(|column| (column.name, column.role)).collect::<Vec<_>>())
+        };
+        let label = vec![("z".to_owned(), Role::Label)];
+        assert_eq!(opened("bare.csv", ""), (2, label.clone()));
+        assert_eq!(opened("headed.csv", "x,y,z\n"), (3, vec![]));
+        assert_eq!(opened("commented.csv", "# x,y,z\n"), (3, vec![]));
+        assert_eq!(opened("scan.xyz", ""), (3, vec![]));
+    }
+
+    #[test]
+    fn it_is_in_the_middle_and_alone() {
+        assert_eq!(first_query(&cloud_of(&["x"], &(0..101).map(f64::from).collect::<Vec<_>>())), 50);
+        // Fifty equal rows in the middle, others about them.
+        let values: Vec<f64> = (0..100).map(|at| if at < 50 { 10.25 } else { f64::from(at) - 64.5 }).collect();
+        let row = first_query(&cloud_of(&["x"], &values)) as usize;
+        assert!((50..100).contains(&row), "{row}");
+    }
+
+    #[test]
+    fn where_all_rows_are_equal_it_is_one_of_them() {
+        assert_eq!(first_query(&cloud_of(&["x"], &[2.0; 7])), 0);
+        assert_eq!(first_query(&cloud_of(&["x"], &[2.0])), 0);
+    }
+}

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use egui::Pos2;
-
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::picking::lookup::{self, Lookup};
-use crate::app::features::picking::state::beside::{Beside, Found};
-use crate::app::features::picking::state::eye::Eye;
-use crate::app::features::picking::state::region::Region;
-use crate::app::features::picking::state::{PickAction, Purpose, Sight, Tool, Within};
-use crate::app::features::selection::state::{Choice, Hovered, SelectAction};
-use crate::app::jobs::table::{Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, Action, Command, PaneKind, Picked, Room};
-use crate::cloud::formats::FormatError;
-use crate::progress::Silent;
+use super::{
+    lookup::{self, Lookup},
+    state::{Beside, Eye, Found, PickAction, Purpose, Region, Sight, Tool, Within},
+};
+use crate::app::{
+    context::app::{App, Feature},
+    features::selection::state::{Choice, Hovered, SelectAction},
+    jobs::{
+        table::{Kind, Slot},
+        task::Outcome,
+    },
+    model::Room,
+    prelude::*,
+};
+use crate::{cloud::formats::FormatError, progress::Silent};
 
 /// Points of the screen within which a click means a point. Beyond is empty ground, in Plane too: whoever clicks there does not mean
 /// a point at the other end of the pane, and still less one that is out of sight.

@@ -1,14 +1,19 @@
 //! The other columns of points' records, read from their file on a thread.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
 
-use crate::app::features::picking::state::beside::Found;
-use crate::app::features::picking::state::others::{MOST, Others};
+use super::state::{Found, MOST, Others};
 use crate::app::jobs::task::Outcome;
-use crate::cloud::PointCloud;
-use crate::cloud::formats::{FormatError, Marks, Records, records_by_marks};
-use crate::progress::Progress;
+use crate::{
+    cloud::{
+        PointCloud,
+        formats::{FormatError, Marks, Records, records_by_marks},
+    },
+    progress::Progress,
+};
 
 /// A cloud, identified by its address, and rows of it.
 type Key = (*const PointCloud, Vec<u32>);
@@ -116,9 +121,11 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::cloud::formats::Cell;
-    use crate::cloud::{Source, load};
-    use crate::progress::Silent;
+    use crate::app::testing::{file_in, folder};
+    use crate::{
+        cloud::{Source, formats::Cell, load},
+        progress::Silent,
+    };
 
     fn read_cloud(path: &Path, columns: &str) -> PointCloud {
         load(&Source::File { path: path.to_owned(), columns: columns.parse().expect("columns") }, true, &Silent).expect("a cloud")
@@ -132,9 +139,8 @@ mod tests {
 
     #[test]
     fn a_record_is_read_once_and_kept() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("towns.csv");
-        std::fs::write(&path, "name,x,y,people\nAda,1,2,30\nBor,nan,4,50\nCis,5,6,70\n").expect("a file");
+        let folder = folder();
+        let path = file_in(&folder, "towns.csv", "name,x,y,people\nAda,1,2,30\nBor,nan,4,50\nCis,5,6,70\n");
         let cloud = Arc::new(read_cloud(&path, "x,y"));
         let mut lookup = Lookup::default();
         let asked = lookup.ask(&cloud, &[1]).expect("it is not known");
@@ -152,9 +158,8 @@ mod tests {
 
     #[test]
     fn another_state_of_the_file_is_told_and_not_shown() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("towns.csv");
-        std::fs::write(&path, "name,x,y\nAda,1.1,2\nBor,3,4\nCis,5,6\n").expect("a file");
+        let folder = folder();
+        let path = file_in(&folder, "towns.csv", "name,x,y\nAda,1.1,2\nBor,3,4\nCis,5,6\n");
         let cloud = Arc::new(read_cloud(&path, "x,y"));
         let mut lookup = Lookup::default();
         let mut found = |rows: &[u32]| {
@@ -173,9 +178,8 @@ mod tests {
 
     #[test]
     fn clouds_of_one_file_have_columns_of_their_own() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("pairs.csv");
-        std::fs::write(&path, "x,y,u,v\n1,2,3,4\n5,6,7,8\n").expect("a file");
+        let folder = folder();
+        let path = file_in(&folder, "pairs.csv", "x,y,u,v\n1,2,3,4\n5,6,7,8\n");
         let clouds = ["x,y", "u,v"].map(|columns| Arc::new(read_cloud(&path, columns)));
         let mut lookup = Lookup::default();
         let names = clouds.each_ref().map(|cloud| {
@@ -188,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_an_end() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let path = folder.path().join("wide.csv");
         let line = |cell: &dyn Fn(usize) -> String| (0..9000).map(cell).collect::<Vec<_>>().join(",");
         let rows: String = (0..20).map(|row| line(&|at| (row + at).to_string()) + "\n").collect();

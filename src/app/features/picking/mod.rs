@@ -5,14 +5,287 @@
 //! |---|---|
 //! | `state` | screen positions and regions, the tool, what is asked with them, the other columns of the points' records |
 //! | `apply` | carries out clicks, regions and rests of the pointer; has the other columns read |
-//! | `search` | the nearest row, and all rows in a region, in parallel |
 //! | `tool` | clicks, drags and hovers as actions |
 //! | `lookup` | the other columns of the points' records |
-//! | `measure` | benchmark of the above |
+
+use std::{sync::Arc, time::Instant};
+
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator};
+
+use super::{
+    live::state::Target,
+    selection::{
+        Change,
+        state::{Choice, Selection},
+    },
+};
+use crate::app::{
+    features::picking::state::{Eye, Far, Lasso, Region, Sight, Within},
+    model::{PlaneCamera, Scene, SpaceCamera, SpaceView, how::How},
+    prelude::*,
+};
+use crate::{
+    cloud::PointCloud,
+    progress::{Progress, Silent},
+};
 
 pub mod apply;
 pub mod lookup;
-pub mod measure;
-pub mod search;
 pub mod state;
 pub mod tool;
+
+// Searches through all rows: in one go where they are few, else by all cores.
+
+/// Rows that are looked at between two questions whether to go on.
+const PART: usize = 1 << 15;
+
+/// As many rows are searched within a millisecond: by the window's own thread, which waits for no other.
+const FEW: usize = 1 << 16;
+
+/// Whether so many rows are searched within a millisecond.
+pub fn is_small(rows: usize) -> bool {
+    rows <= FEW
+}
+
+/// The row that is least far; of equal ones the first. `None` where none is anywhere, or when cancelled.
+pub fn nearest_row(rows: usize, far: &(dyn Fn(usize) -> Option<Far> + Sync), progress: &dyn Progress) -> Option<u32> {
+    nearest(rows, far, progress).map(|(_, row)| row).filter(|_| !progress.cancelled())
+}
+
+impl Sight {
+    /// Whether a search through it is done within a millisecond.
+    pub fn is_small(&self) -> bool {
+        is_small(self.scene.data().len() + self.scene.queries().map_or(0, |queries| queries.len()))
+    }
+
+    /// The row, or query of a file of queries, that the pointer means: the nearest to it on the screen, at most `reach` points
+    /// away; in Space, of those right under it the nearest to the eye. `None` also when cancelled.
+    pub fn nearest(&self, pointer: Pos2, reach: f64, progress: &dyn Progress) -> Option<Picked> {
+        let closest = |cloud: &PointCloud| nearest(cloud.len(), &*self.eye.far(cloud, pointer, reach), progress);
+        let of_data = closest(self.scene.data());
+        if let (Some(queries), Some(record)) = (self.scene.queries(), &self.record)
+            && let Some((far, row)) = closest(queries)
+            && of_data.is_none_or(|(least, _)| far <= least)
+            && let Some(query) = record.query_rows.iter().position(|&asked| asked == row)
+        {
+            return Some(Picked::Query(query));
+        }
+        of_data.map(|(_, row)| Picked::Row(row)).filter(|_| !progress.cancelled())
+    }
+}
+
+impl Within {
+    /// Its rows, ascending, also those behind others; and, of a file of queries, its queries.
+    pub fn rows_and_queries(&self, progress: &dyn Progress) -> (Vec<u32>, Vec<u32>) {
+        let Sight { eye, scene, record } = &self.sight;
+        let inside =
+            |cloud: &PointCloud| collect(cloud.len(), |row| eye.screen(cloud, row).is_some_and(|place| self.region.contains(place)), progress);
+        let queries = match (scene.queries(), record) {
+            (Some(queries), Some(record)) => {
+                let rows = inside(queries);
+                let asked = record.query_rows.iter().enumerate().filter(|(_, row)| rows.binary_search(row).is_ok());
+                asked.map(|(query, _)| query as u32).collect()
+            }
+            _ => Vec::new(),
+        };
+        (inside(scene.data()), queries)
+    }
+}
+
+/// The parts that `count` rows are looked at in.
+fn parts(count: usize) -> impl ParallelIterator<Item = std::ops::Range<usize>> {
+    (0..count.div_ceil(PART)).into_par_iter().map(move |part| part * PART..((part + 1) * PART).min(count))
+}
+
+/// The least far row; of equal ones the first.
+fn nearest(count: usize, far: &(dyn Fn(usize) -> Option<Far> + Sync), progress: &dyn Progress) -> Option<(Far, u32)> {
+    let least = |rows: std::ops::Range<usize>| {
+        let mut best: Option<(Far, u32)> = None;
+        for row in rows {
+            if let Some(far) = far(row)
+                && best.is_none_or(|(least, _)| far < least)
+            {
+                best = Some((far, row as u32));
+            }
+        }
+        best
+    };
+    if count <= FEW {
+        return least(0..count);
+    }
+    let of_parts = parts(count).filter_map(|rows| if progress.cancelled() { None } else { least(rows) });
+    of_parts.reduce_with(|a, b| if (b.0, b.1) < (a.0, a.1) { b } else { a })
+}
+
+/// The rows that are chosen, ascending.
+fn collect(count: usize, chosen: impl Fn(usize) -> bool + Sync, progress: &dyn Progress) -> Vec<u32> {
+    let rows = |rows: std::ops::Range<usize>| rows.filter(|&row| chosen(row)).map(|row| row as u32).collect::<Vec<u32>>();
+    if count <= FEW {
+        return rows(0..count);
+    }
+    let of_parts: Vec<Vec<u32>> = parts(count).map(|part| if progress.cancelled() { Vec::new() } else { rows(part) }).collect();
+    of_parts.concat()
+}
+
+// How long picking takes in a window of 1280 × 800: `benches/pick.rs` prints it.
+
+/// How long one kind of picking takes.
+#[derive(Clone, Debug)]
+pub struct PickTimes {
+    /// Which: "rectangle in Plane".
+    pub what: &'static str,
+    /// Rows that the last one found.
+    pub found: usize,
+    /// Time of each repetition, ascending.
+    pub milliseconds: Vec<f64>,
+}
+
+/// The corners of a lasso that a hand draws.
+const CORNERS: usize = 200;
+
+/// Clicks, drags from row to row, rectangles and lassos in a cloud, `times` each, at places that are spread over the pane.
+///
+/// Selections are timed with what the window says of them, their ranges.
+pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
+    let rect = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0));
+    let scene = Scene::of(Arc::clone(cloud), None, None, std::iter::empty());
+    let sight = |eye: Eye| Sight { eye, scene: scene.clone(), record: None };
+    let camera = PlaneCamera::new(rect, None, cloud, [0, 1]);
+    let plane = sight(Eye::Plane(camera, [0, 1]));
+    let space = sight(Eye::Space(SpaceCamera::new(rect, &SpaceView::default(), cloud), [0, 1, 2]));
+
+    let place = |at: usize| {
+        let along = |step: f64| (0.2 + 0.6 * (at as f64 * step).fract()) as f32;
+        pos2(rect.width() * along(0.618_034), rect.height() * along(0.754_878))
+    };
+    let rectangle = |at: usize| Region::Rectangle(Rect::from_center_size(place(at), vec2(400.0, 250.0)));
+    let lasso = |at: usize| {
+        let corner = |corner: usize| {
+            let angle = corner as f32 / CORNERS as f32 * std::f32::consts::TAU;
+            place(at) + vec2(angle.cos() * 200.0, angle.sin() * 125.0) * (1.0 + 0.2 * (angle * 7.0).sin())
+        };
+        Region::Lasso(Lasso::new(&(0..CORNERS).map(corner).collect::<Vec<_>>()))
+    };
+    let click = |sight: &Sight, at: usize| usize::from(sight.nearest(place(at), f64::INFINITY, &Silent).is_some());
+    let select = |sight: &Sight, region: Region| {
+        let what = Choice::Within(Box::new(Within { sight: sight.clone(), region }));
+        let change = Change { what, how: How::Replace, by: String::new(), cloud: Arc::clone(cloud), record: None, answered: None };
+        change.apply(&Selection::default(), &Silent).map_or(0, |(selection, _)| selection.rows().len())
+    };
+    let snap = |at: usize| usize::from(Target { axes: [0, 1], at: camera.place(place(at)), way: None }.row(cloud, &Silent).is_some());
+
+    let kinds: [(&'static str, &dyn Fn(usize) -> usize); 7] = [
+        ("click in Plane", &|at| click(&plane, at)),
+        ("drag from row to row", &snap),
+        ("rectangle in Plane", &|at| select(&plane, rectangle(at))),
+        ("lasso in Plane", &|at| select(&plane, lasso(at))),
+        ("click in Space", &|at| click(&space, at)),
+        ("rectangle in Space", &|at| select(&space, rectangle(at))),
+        ("lasso in Space", &|at| select(&space, lasso(at))),
+    ];
+    let of_kind = |(what, pick): (&'static str, &dyn Fn(usize) -> usize)| {
+        let mut found = pick(0);
+        let mut milliseconds: Vec<f64> = (1..=times)
+            .map(|at| {
+                let began = Instant::now();
+                found = pick(at);
+                began.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        milliseconds.sort_by(f64::total_cmp);
+        PickTimes { what, found, milliseconds }
+    };
+    kinds.into_iter().map(of_kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::{model::PlaneWindow, testing::cloud};
+
+    fn rect() -> Rect {
+        Rect::from_min_size(pos2(100.0, 50.0), vec2(400.0, 300.0))
+    }
+
+    fn sight(cloud: Arc<PointCloud>, space: bool) -> Sight {
+        let eye = if space {
+            Eye::Space(SpaceCamera::new(rect(), &SpaceView::default(), &cloud), [0, 1, 2])
+        } else {
+            Eye::Plane(PlaneCamera::new(rect(), None, &cloud, [0, 1]), [0, 1])
+        };
+        Sight { eye, scene: Scene::of(cloud, None, None, std::iter::empty()), record: None }
+    }
+
+    #[test]
+    fn many_rows_are_searched_as_few_are() {
+        // More than FEW, so that all cores search.
+        let cloud = cloud(FEW + 40_000, 3, 11);
+        for space in [false, true] {
+            let sight = sight(Arc::clone(&cloud), space);
+            for pointer in [pos2(300.0, 200.0), pos2(210.0, 111.0), pos2(420.0, 290.0)] {
+                let far = sight.eye.far(&cloud, pointer, 24.0);
+                let mut all: Vec<(Far, u32)> = (0..cloud.len()).filter_map(|row| Some((far(row)?, row as u32))).collect();
+                all.sort_by(|a, b| a.partial_cmp(b).expect("no NaN"));
+                let expected = all.first().map(|&(_, row)| Picked::Row(row));
+                assert_eq!(sight.nearest(pointer, 24.0, &Silent), expected, "space: {space}");
+            }
+            let region = Region::Rectangle(Rect::from_min_size(pos2(222.0, 133.0), vec2(81.0, 47.0)));
+            let (rows, queries) = Within { sight: sight.clone(), region: region.clone() }.rows_and_queries(&Silent);
+            let inside = |row: &u32| sight.eye.screen(&cloud, *row as usize).is_some_and(|place| region.contains(place));
+            assert_eq!(rows, (0..cloud.len() as u32).filter(inside).collect::<Vec<_>>());
+            assert!(rows.len() > 500 && queries.is_empty());
+        }
+    }
+
+    #[test]
+    fn in_space_a_click_takes_the_nearest_to_the_eye_and_a_region_takes_all() {
+        let cloud = cloud(5_000, 3, 4);
+        let sight = sight(Arc::clone(&cloud), true);
+        let Eye::Space(camera, axes) = sight.eye else { panic!("Space's") };
+        let pointer = pos2(300.0, 200.0);
+        let place = |row: u32| camera.screen(crate::app::model::camera::place(&cloud, row as usize, axes)).expect("in view");
+        let under: Vec<u32> = (0..5_000).filter(|&row| place(row).0.distance(pointer) <= 4.0).collect();
+        assert!(under.len() > 1, "several are under the pointer");
+        let Some(Picked::Row(picked)) = sight.nearest(pointer, 24.0, &Silent) else { panic!("a row") };
+        assert!(under.iter().all(|&row| place(picked).1 <= place(row).1));
+        let region = Region::Rectangle(Rect::from_center_size(pointer, vec2(8.0, 8.0)));
+        let (rows, _) = Within { sight, region }.rows_and_queries(&Silent);
+        assert!(under.iter().all(|row| rows.contains(row)), "also those behind");
+    }
+
+    #[test]
+    fn nothing_is_picked_out_of_reach() {
+        let sight = sight(cloud(3, 2, 1), false);
+        let far = (0..3).filter_map(|row| sight.eye.screen(sight.scene.data(), row)).map(|place| place.distance(pos2(100.0, 50.0)));
+        let least = f64::from(far.fold(f32::INFINITY, f32::min));
+        assert_eq!(sight.nearest(pos2(100.0, 50.0), least - 0.1, &Silent), None);
+        assert!(sight.nearest(pos2(100.0, 50.0), least + 0.1, &Silent).is_some());
+        assert!(sight.nearest(pos2(100.0, 50.0), f64::INFINITY, &Silent).is_some());
+    }
+
+    #[test]
+    fn what_is_out_of_sight_is_not_picked() {
+        let cloud = cloud(400, 3, 9);
+        let whole = PlaneCamera::new(rect(), None, &cloud, [0, 1]);
+        let window = PlaneWindow { units_per_point: whole.window.units_per_point / 4.0, ..whole.window };
+        let close = SpaceView { distance: 0.7, ..SpaceView::default() };
+        let eyes = [Eye::Plane(PlaneCamera { window, ..whole }, [0, 1]), Eye::Space(SpaceCamera::new(rect(), &close, &cloud), [0, 1, 2])];
+        for eye in eyes {
+            let sight = Sight { eye, ..sight(Arc::clone(&cloud), false) };
+            // From the corners, most of what is near is outside.
+            for pointer in [rect().left_top(), rect().right_top(), rect().right_bottom(), rect().left_bottom()] {
+                let Some(Picked::Row(row)) = sight.nearest(pointer, f64::INFINITY, &Silent) else { panic!("a row") };
+                let place = eye.screen(&cloud, row as usize).expect("before the eye");
+                assert!(rect().expand(4.5).contains(place), "{place:?} from {pointer:?} in {}", eye.pane().title());
+            }
+        }
+    }
+
+    #[test]
+    fn everything_that_is_timed_finds_something() {
+        for times in measure(&cloud(3_000, 3, 1), 3) {
+            assert!(times.found > 0 && times.milliseconds.len() == 3, "{times:?}");
+            assert!(times.found == 1 || (10..2_000).contains(&times.found), "{times:?}");
+        }
+    }
+}

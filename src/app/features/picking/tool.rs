@@ -1,16 +1,9 @@
 //! What the pointer does in Plane and Space: clicks pick, drags go around points, a rest asks what is there.
 
-use egui::emath::GuiRounding as _;
-use egui::{Align, Align2, FontId, Layout, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
+use egui::{Modifiers, PointerButton, Shape, emath::GuiRounding as _};
 
-use crate::app::features::picking::state::eye::Eye;
-use crate::app::features::picking::state::region::{Lasso, Region};
-use crate::app::features::picking::state::{PickAction, Purpose, Tool};
-use crate::app::features::selection::state::SelectAction;
-use crate::app::look::focus::is_keyed;
-use crate::app::look::{Palette, keys_text};
-use crate::app::model::how::How;
-use crate::app::model::{Actions, Command, Session};
+use super::state::{Eye, Lasso, PickAction, Purpose, Region, Tool};
+use crate::app::{features::selection::state::SelectAction, look::focus::is_keyed, model::how::How, prelude::*};
 
 /// The command that takes a tool up.
 fn command_of(tool: Tool) -> Command {
@@ -66,7 +59,7 @@ pub fn follow_ui(ui: &Ui, response: &Response, session: &Session) -> Option<Gest
         }
     }
     let mut gesture = ui.data(|data| data.get_temp::<Gesture>(id))?;
-    gesture.given_up |= ui.input(|input| input.key_pressed(egui::Key::Escape));
+    gesture.given_up |= ui.input(|input| input.key_pressed(Key::Escape));
     if let Some(pointer) = response.interact_pointer_pos() {
         match gesture.way.last_mut() {
             Some(last) if !gesture.lasso => *last = pointer,
@@ -142,7 +135,7 @@ pub fn pointing_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], session: 
         }
     }
     let free = !session.has_dialog() && !session.activity.is_busy();
-    if session.tool != Tool::Move && free && !response.dragged() && ui.input(|input| input.key_pressed(egui::Key::Escape)) {
+    if session.tool != Tool::Move && free && !response.dragged() && ui.input(|input| input.key_pressed(Key::Escape)) {
         actions.send(PickAction::Tool(Tool::Move));
     }
     rest_ui(ui, response, eyes, actions);
@@ -157,7 +150,7 @@ fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], actions: &mut Act
         actions.send(SelectAction::Hover(None));
     };
     let (since, down, scrolled) =
-        ui.input(|input| (input.pointer.time_since_last_movement(), input.pointer.any_down(), input.smooth_scroll_delta() != egui::Vec2::ZERO));
+        ui.input(|input| (input.pointer.time_since_last_movement(), input.pointer.any_down(), input.smooth_scroll_delta() != Vec2::ZERO));
     match response.hover_pos() {
         Some(pointer) if !down && !scrolled && asked == Some(pointer) => {}
         Some(pointer) if !down && !scrolled => {
@@ -186,7 +179,7 @@ pub fn tools_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut
             let command = command_of(tool);
             let (rect, response) = ui.allocate_exact_size(vec2(26.0, ui.spacing().interact_size.y), Sense::click());
             let chosen = session.tool == tool;
-            response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, chosen, command.text()));
+            response.widget_info(|| egui::WidgetInfo::selected(Role::Button, true, chosen, command.text()));
             let visuals = ui.style().interact_selectable(&response, chosen);
             if chosen || response.hovered() || response.has_focus() {
                 ui.painter().rect(rect, visuals.corner_radius, visuals.weak_bg_fill, visuals.bg_stroke, egui::StrokeKind::Inside);
@@ -200,7 +193,7 @@ pub fn tools_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut
     });
 }
 
-fn icon(ui: &Ui, tool: Tool, rect: Rect, color: egui::Color32) {
+fn icon(ui: &Ui, tool: Tool, rect: Rect, color: Color32) {
     let at = Rect::from_center_size(rect.center(), vec2(14.0, 12.0)).round_to_pixels(ui.pixels_per_point());
     let (painter, stroke) = (ui.painter(), Stroke::new(1.5, color));
     match tool {

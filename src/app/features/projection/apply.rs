@@ -2,13 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::projection::Projecting;
-use crate::app::features::projection::state::{Projected, ProjectionKind, ProjectionView};
-use crate::app::jobs::table::{Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, Action, Activity, PlaneView, SpaceView};
+use super::{
+    Projecting,
+    state::{Projected, ProjectionKind, ProjectionView},
+};
+use crate::app::{
+    context::app::{App, Feature},
+    jobs::{
+        table::{Kind, Slot},
+        task::Outcome,
+    },
+    model::{PlaneView, SpaceView},
+    prelude::*,
+};
 use crate::cloud::{CloudError, PointCloud};
 
 /// Projections that are kept at most: each is 12 bytes a point.

@@ -5,16 +5,18 @@
 //! | `state` | which projection is chosen, and one that was worked out |
 //! | `apply` | has them worked out, and shows them |
 
-pub mod apply;
-pub mod state;
-
 use std::sync::Arc;
 
-use egui::{ComboBox, DragValue, RichText, Ui};
+use egui::DragValue;
 
-use crate::app::features::projection::state::{Projected, ProjectionKind};
-use crate::app::look::{Palette, name_chooser};
-use crate::app::model::{Action, Actions, PlaneView, Session, SpaceView, State};
+use crate::app::{
+    features::projection::state::{Projected, ProjectionKind},
+    model::{PlaneView, SpaceView},
+    prelude::*,
+};
+
+pub mod apply;
+pub mod state;
 
 /// Projections that are kept, and what the views go back to.
 #[derive(Default)]
@@ -48,7 +50,7 @@ pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, pal
         response.response.on_hover_text(format!("Of the points’ variance: {}.", explained.join(", ")));
     }
     if view.kind == ProjectionKind::Random {
-        let label = ui.label(RichText::new("seed").color(palette.text_weak));
+        let label = ui.label(palette.weak("seed"));
         ui.add(DragValue::new(&mut view.seed).speed(0.05)).labelled_by(label.id).on_hover_text("Another seed gives other directions.");
     }
     if view != state.projection {

@@ -2,12 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::app::context::app::App;
-use crate::app::context::export::EXPORT;
-use crate::app::context::feature::Feature;
-use crate::app::features::quit::controls::quit_ui;
-use crate::app::features::quit::state::{QuitAction, Quitting};
-use crate::app::model::{Action, Command};
+use super::{
+    quit_ui,
+    state::{QuitAction, Quitting},
+};
+use crate::app::{
+    context::app::{App, EXPORT, Feature},
+    model::{Action, Command},
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

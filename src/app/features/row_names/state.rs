@@ -3,8 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::cloud::PointCloud;
-use crate::text;
+use crate::{cloud::PointCloud, text};
 
 /// The names of a cloud's first rows.
 #[derive(Debug, Default)]

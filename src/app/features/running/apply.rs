@@ -2,21 +2,28 @@
 
 use std::sync::Arc;
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::errors::of_run;
-use crate::app::features::lesson::apply::RECORD;
-use crate::app::features::live::apply::query::Asks;
-use crate::app::features::opening::apply::{LOAD, OPEN};
-use crate::app::jobs::table::{Applied, Cancel, Kind, Row, Slot};
-use crate::app::jobs::task::{Outcome, Stopped};
-use crate::app::model::{About, Action, Activity, Command, EngineStatus, Picked, Running, Session, Then, TimelineView, absolute};
-use crate::cloud::{PointCloud, Source};
-use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, EngineId};
-use crate::run::analysis::Derived;
-use crate::run::{Event, Job, QuerySpec, RunError, RunRecord, RunSpec, Worker};
-use crate::text;
+use crate::app::{
+    context::app::{App, Feature},
+    features::{
+        errors::of_run,
+        lesson::apply::RECORD,
+        live::apply::Asks,
+        opening::apply::{LOAD, OPEN},
+    },
+    jobs::{
+        table::{Applied, Cancel, Kind, Row, Slot},
+        task::{Outcome, Stopped},
+    },
+    model::{EngineStatus, Running, Then, TimelineView, absolute},
+    prelude::*,
+};
+use crate::{
+    cloud::{PointCloud, Source},
+    engines::registry,
+    knn::{Descriptor, DeviceId, EngineId},
+    run::{Event, Job, QuerySpec, RunError, RunRecord, RunSpec, Worker, analysis::Derived},
+    text,
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -135,7 +142,7 @@ impl App {
             Event::Finished { id, record } if Some(id) == current => {
                 self.session.running = None;
                 // Rows of another cloud mean nothing in the one on screen.
-                if self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                if self.session.has_cloud(&record.cloud) {
                     self.finished(record);
                 }
             }
@@ -208,7 +215,7 @@ impl App {
     /// What is drawn of a run is worked out.
     fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<Derived>) {
         let Some(derived) = self.done("derive", derived) else { return };
-        if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
+        if self.session.has_record(&record) {
             self.session.derived = Some(Arc::new(derived));
         }
     }

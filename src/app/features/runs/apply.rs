@@ -1,23 +1,30 @@
 //! The one place that carries out what is asked of runs and recordings.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::time::SystemTime;
+use std::{path::Path, sync::Arc, time::SystemTime};
 
-use crate::app::context::app::App;
-use crate::app::context::export::Written;
-use crate::app::context::feature::Feature;
-use crate::app::features::opening::apply::{Kept, LOAD, OPEN, Opening};
-use crate::app::features::runs::state::list::{Compared, KeptRun, RunId};
-use crate::app::features::runs::state::{RunsAction, Saved};
-use crate::app::features::saved::state::SavedSession;
-use crate::app::jobs::table::{Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, Action, Draft, Ended, PaneKind, SessionFile};
-use crate::progress::Progress;
-use crate::run::recording::{Points, Recorded, Recording, RecordingError};
-use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun, recording};
-use crate::{export, text};
+use super::state::{Compared, KeptRun, RunId, RunsAction, Saved};
+use crate::app::{
+    context::app::{App, Feature, Written},
+    features::{
+        opening::apply::{Kept, LOAD, OPEN, Opening},
+        saved::state::SavedSession,
+    },
+    jobs::{
+        table::{Kind, Slot},
+        task::Outcome,
+    },
+    model::{Draft, Ended, SessionFile},
+    prelude::*,
+};
+use crate::{
+    export,
+    progress::Progress,
+    run::{
+        EngineChoice, RunRecord, RunSpec, SomeRun,
+        recording::{self, Points, Recorded, Recording, RecordingError},
+    },
+    text,
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -95,12 +102,12 @@ impl App {
         self.session.runs.cursor = Some(id);
         match run {
             SomeRun::WithoutClouds { why, .. } => self.session.log.error(About::Run, format!("only timings and counters can be compared: {why}")),
-            SomeRun::Whole(record) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {
+            SomeRun::Whole(record) if self.session.has_record(&record) => {
                 self.session.log.settle(About::Run);
             }
             SomeRun::Whole(record) => {
                 self.session.log.settle(About::Run);
-                if !self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                if !self.session.has_cloud(&record.cloud) {
                     let same = self.session.cloud.as_ref().is_some_and(|cloud| cloud.fingerprint() == record.cloud.fingerprint());
                     let cloud = Arc::clone(&record.cloud);
                     if same {

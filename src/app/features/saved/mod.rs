@@ -1,16 +1,14 @@
 //! A session as it is saved: which state of the window goes into a file.
 
-pub mod apply;
-pub mod state;
-
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::app::features::saved::state::SavedSession;
-use crate::app::features::saved::state::layout::Layout;
-use crate::app::features::saved::state::ranges::Ranges;
-use crate::app::features::saved::state::view::SavedView;
-use crate::app::features::saved::state::{SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection, SavedSet};
-use crate::app::model::{Picked, Session, State};
+use crate::app::{
+    features::saved::state::{Layout, Ranges, SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection, SavedSession, SavedSet, SavedView},
+    prelude::*,
+};
+
+pub mod apply;
+pub mod state;
 
 impl SavedSession {
     /// What a window shows.
@@ -96,13 +94,10 @@ impl SavedView {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::time::Duration;
+    use std::{sync::Arc, time::Duration};
 
     use super::*;
-    use crate::app::features::selection::state::Selection;
-    use crate::app::model::FileState;
-    use crate::app::testing::record;
+    use crate::app::{features::selection::state::Selection, model::FileState, testing::record};
 
     fn saved() -> SavedSession {
         let record = record();

@@ -1,22 +1,28 @@
 //! Where the selection changes: at once where that is little work, else on a thread, one change after the other.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::errors::of_run;
-use crate::app::features::picking::apply::{HOVER, LOOKUP};
-use crate::app::features::selection::Change;
-use crate::app::features::selection::state::facts::Facts;
-use crate::app::features::selection::state::named::NamedSets;
-use crate::app::features::selection::state::{Choice, Hovered, SelectAction, Selection};
-use crate::app::jobs::table::{Cancel, Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::how::How;
-use crate::app::model::{About, Action, Activity, Answered, Command, NOTICED, PaneKind, Picked, PlaneWindow, QueryKind, camera};
-use crate::run::{RunError, analysis};
-use crate::text;
+use super::{
+    Change,
+    state::{Choice, Hovered, NamedSets, SelectAction, Selection, facts::Facts},
+};
+use crate::app::{
+    context::app::{App, Feature},
+    features::{
+        errors::of_run,
+        picking::apply::{HOVER, LOOKUP},
+    },
+    jobs::{
+        table::{Cancel, Kind, Slot},
+        task::Outcome,
+    },
+    model::{NOTICED, PlaneWindow, QueryKind, camera, how::How},
+    prelude::*,
+};
+use crate::{
+    run::{RunError, analysis},
+    text,
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -133,7 +139,7 @@ impl App {
             return self.session.log.info("nothing to zoom to: no row of the cloud is selected");
         }
         let axes = self.state.plane.axes;
-        let size = self.pane_rects.get(&PaneKind::Plane).map_or(egui::Vec2::splat(400.0), |rect| rect.size()).max(egui::Vec2::splat(80.0));
+        let size = self.pane_rects.get(&PaneKind::Plane).map_or(Vec2::splat(400.0), |rect| rect.size()).max(Vec2::splat(80.0));
         let units = (half(axes[0]) / f64::from(size.x)).max(half(axes[1]) / f64::from(size.y)) * 2.0 * 1.25;
         // A single place is shown at the scale that there is.
         let units = if units > 0.0 { Some(units) } else { self.state.plane.window.map(|window| window.units_per_point) };
@@ -158,7 +164,7 @@ impl App {
         }
         let records = rows.iter().map(|&row| cloud.record(row as usize));
         let draft = &mut self.state.draft;
-        match crate::app::model::draft::typed_rows(records.clone()) {
+        match crate::app::model::fields::typed_rows(records.clone()) {
             Some(typed) => (draft.queries, draft.query_rows) = (QueryKind::Rows, typed),
             None => (draft.queries, draft.selected_rows) = (QueryKind::Selected, records.collect()),
         }
@@ -262,8 +268,11 @@ impl App {
 
     /// Selects rows and queries that were selected once: no step to undo.
     pub(in crate::app) fn select_these(&mut self, rows: Vec<u32>, queries: Vec<u32>, by: String) {
+        self.replace_selection(Choice::These { rows, queries }, by);
+    }
+
+    fn replace_selection(&mut self, what: Choice, by: String) {
         let Some(cloud) = self.session.cloud.clone() else { return };
-        let what = Choice::These { rows, queries };
         let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };
         self.change_selection(change, VecDeque::new(), true);
     }
@@ -274,10 +283,9 @@ impl App {
         let rows = Selection { rows: Arc::clone(selection.rows()), queries: Arc::default(), by: selection.by().to_owned() };
         let rows = if rows.is_empty() { Selection::default() } else { rows };
         self.set_selection(rows, Facts { extremes: facts.extremes.clone(), measures: Vec::new() });
-        let Some(cloud) = self.session.cloud.clone().filter(|_| !selection.rows().is_empty()) else { return };
-        let (what, by) = (Choice::Rows(selection.rows().to_vec()), selection.by().to_owned());
-        let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };
-        self.change_selection(change, VecDeque::new(), true);
+        if !selection.rows().is_empty() {
+            self.replace_selection(Choice::Rows(selection.rows().to_vec()), selection.by().to_owned());
+        }
     }
 
     /// Another cloud is shown, whose rows are others.

@@ -5,22 +5,19 @@
 //! | `state` | the selection, what is shown of it, named sets, what is asked of them |
 //! | `apply` | carries out changes: at once where that is little work, else on a thread |
 
-pub mod apply;
-pub mod state;
-
 use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
-use crate::app::features::color::state::channel::Whose;
-use crate::app::features::selection::state::facts::Facts;
-use crate::app::features::selection::state::{Choice, Selection, sets};
-use crate::app::model::Answered;
-use crate::app::model::how::How;
-use crate::cloud::PointCloud;
-use crate::knn::NONE;
-use crate::progress::Progress;
-use crate::run::RunRecord;
+use super::color::state::channel::Whose;
+use crate::app::{
+    features::selection::state::{Choice, Selection, complement, facts::Facts, union},
+    model::{Answered, how::How},
+};
+use crate::{cloud::PointCloud, knn::NONE, progress::Progress, run::RunRecord};
+
+pub mod apply;
+pub mod state;
 
 /// A change of a selection, with all that it is worked out from.
 #[derive(Clone, Debug)]
@@ -90,7 +87,7 @@ impl Change {
                 chosen.retain(|&query| query < queries);
                 chosen.sort_unstable();
                 let of_rows = Selection::of_rows(rows, record, "");
-                let queries = sets::union(of_rows.queries(), &chosen).into();
+                let queries = union(of_rows.queries(), &chosen).into();
                 Selection { queries, ..of_rows }
             }
             Choice::Measure(name, within) => {
@@ -130,9 +127,9 @@ impl Change {
             }
             Choice::All => Selection { rows: (0..n).collect(), queries: (0..queries).collect(), by: String::new() },
             Choice::Rest => {
-                let rows = sets::complement(base.rows(), n);
+                let rows = complement(base.rows(), n);
                 if own_file {
-                    Selection { rows: rows.into(), queries: sets::complement(base.queries(), queries).into(), by: String::new() }
+                    Selection { rows: rows.into(), queries: complement(base.queries(), queries).into(), by: String::new() }
                 } else {
                     Selection::of_rows(rows, record, "")
                 }
@@ -154,9 +151,10 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::features::color::state::PointValues;
-    use crate::app::features::selection::state::SelectAction;
-    use crate::app::testing::{measured, record};
+    use crate::app::{
+        features::{color::state::PointValues, selection::state::SelectAction},
+        testing::{measured, record},
+    };
     use crate::progress::Silent;
 
     fn after(base: &Selection, what: Choice, how: How, record: &Arc<RunRecord>) -> Selection {

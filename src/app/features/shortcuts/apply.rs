@@ -1,8 +1,10 @@
 //! The sheet of shortcuts is opened and closed.
 
-use crate::app::context::feature::Feature;
-use crate::app::features::shortcuts::controls::shortcuts_ui;
-use crate::app::model::{Action, Command};
+use super::shortcuts_ui;
+use crate::app::{
+    context::app::Feature,
+    model::{Action, Command},
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

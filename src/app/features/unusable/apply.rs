@@ -1,10 +1,10 @@
 //! A file with rows that can be no points: it is opened without them, or not.
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::unusable::controls::unusable_ui;
-use crate::app::features::unusable::state::UnusableAction;
-use crate::app::model::{About, Action, Then};
+use super::{state::UnusableAction, unusable_ui};
+use crate::app::{
+    context::app::{App, Feature},
+    model::{About, Action, Then},
+};
 use crate::run::RunSpec;
 
 pub static FEATURE: Feature = Feature {

@@ -1,18 +1,25 @@
 //! The walk through the picked query's search: what is asked of it, and what happens of it in every frame.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::errors::of_run;
-use crate::app::features::walk::state::{WalkAction, Walked, Walkthrough};
-use crate::app::features::walk::wanted::wanted;
-use crate::app::jobs::table::{Cancel, Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::{Action, Activity, Answered, Command, NOTICED};
-use crate::knn::Walk;
-use crate::run::{RunError, analysis};
+use super::{
+    state::{WalkAction, Walked, Walkthrough},
+    wanted,
+};
+use crate::app::{
+    context::app::{App, Feature},
+    features::errors::of_run,
+    jobs::{
+        table::{Cancel, Kind, Slot},
+        task::Outcome,
+    },
+    model::NOTICED,
+    prelude::*,
+};
+use crate::{
+    knn::Walk,
+    run::{RunError, analysis},
+};
 
 /// The most seconds that a step is shown while the walk plays, and that all of them are.
 const STEP_SECS: f64 = 0.6;
@@ -112,8 +119,8 @@ impl App {
             }
         };
         let is_there = match &self.session.walked {
-            Walked::Ready(walked) => walked.is_of(&wanted),
-            Walked::Failed(of, _) => Arc::ptr_eq(&of.record, &wanted.record) && of.query == wanted.query,
+            Walked::Ready(walked) => walked.of == wanted,
+            Walked::Failed(of, _) => *of == wanted,
             Walked::Hidden | Walked::Missing(_) | Walked::Working => false,
         };
         // One that is under way for a query that was dragged on is finished first, so that somebody who drags sees boxes follow.

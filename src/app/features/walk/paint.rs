@@ -1,13 +1,14 @@
 //! The boxes and spheres of the walk over the points of Plane and Space.
 
-use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind};
+use egui::{Painter, Shape, StrokeKind};
 
-use crate::app::features::walk::state::{WalkView, Walked, Walkthrough};
-use crate::app::look::Palette;
-use crate::app::model::Session;
-use crate::cloud::PointCloud;
-use crate::knn::walk::{AXES, Bounds, Event, Fate, Part};
-use crate::text;
+use super::state::{WalkView, Walked, Walkthrough};
+use crate::app::prelude::*;
+use crate::{
+    cloud::PointCloud,
+    knn::walk::{AXES, Bounds, Event, Fate, Part},
+    text,
+};
 
 /// Regions that are drawn: more would be one blot, and take longer than a frame.
 const MOST: usize = 4_000;
@@ -110,7 +111,7 @@ fn numbers(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
         let Some(rect) = rectangle(canvas, &walked.walk.regions[region].bounds) else { continue };
         let text = text::thousands(order as u64 + 1);
         if rect.width() >= NUMBERED.max(8.0 * text.len() as f32) && rect.height() >= NUMBERED {
-            let (place, font) = (rect.left_top() + egui::vec2(3.0, 1.0), FontId::proportional(11.0));
+            let (place, font) = (rect.left_top() + vec2(3.0, 1.0), FontId::proportional(11.0));
             canvas.painter.text(place, Align2::LEFT_TOP, text, font, canvas.palette.text);
         }
     }
@@ -173,7 +174,7 @@ fn rectangle(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<Rect> {
 }
 
 /// The circle of a sphere where all depth is lost, by its centre and its radii: axes may have scales of their own.
-fn ellipse(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<(Pos2, egui::Vec2)> {
+fn ellipse(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<(Pos2, Vec2)> {
     let Bounds::Sphere { center, radius } = bounds else { return None };
     let place = center.map(f64::from);
     // Whichever axes are seen.
@@ -187,7 +188,7 @@ fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {
         Bounds::Box { .. } if canvas.flat => {
             if let Some(rect) = rectangle(canvas, bounds).filter(|rect| rect.intersects(canvas.painter.clip_rect())) {
                 // A box around points on a line, or a single one, is still to be seen.
-                let rect = Rect::from_center_size(rect.center(), rect.size().max(egui::Vec2::splat(2.0)));
+                let rect = Rect::from_center_size(rect.center(), rect.size().max(Vec2::splat(2.0)));
                 canvas.painter.rect(rect, 0.0, fill, stroke, StrokeKind::Middle);
             }
         }
@@ -204,7 +205,7 @@ fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {
                 ellipse(canvas, bounds).filter(|(center, radii)| Rect::from_center_size(*center, *radii * 2.0).intersects(canvas.painter.clip_rect()))
             {
                 // A sphere around points at one place is still to be seen.
-                canvas.painter.add(egui::epaint::EllipseShape { center, radius: radii.max(egui::Vec2::splat(1.0)), fill, stroke, angle: 0.0 });
+                canvas.painter.add(egui::epaint::EllipseShape { center, radius: radii.max(Vec2::splat(1.0)), fill, stroke, angle: 0.0 });
             }
         }
         Bounds::Sphere { center, radius } => {
@@ -263,9 +264,9 @@ mod tests {
         let cube = Bounds::Box { low: [1.0, 2.0, 0.0], high: [3.0, 6.0, 4.0] };
         for flat in [true, false] {
             let area = drawn(cube, flat);
-            assert!((area.center() - Pos2::new(120.0, 60.0)).length() < 1.0 && (area.size() - egui::vec2(20.0, 40.0)).length() < 4.0, "{area:?}");
+            assert!((area.center() - Pos2::new(120.0, 60.0)).length() < 1.0 && (area.size() - vec2(20.0, 40.0)).length() < 4.0, "{area:?}");
         }
         let area = drawn(Bounds::Sphere { center: [2.0, 2.0, 0.0], radius: 3.0 }, true);
-        assert!((area.center() - Pos2::new(120.0, 80.0)).length() < 1.0 && (area.size() - egui::vec2(60.0, 60.0)).length() < 4.0, "{area:?}");
+        assert!((area.center() - Pos2::new(120.0, 80.0)).length() < 1.0 && (area.size() - vec2(60.0, 60.0)).length() < 4.0, "{area:?}");
     }
 }

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::model::answer::Answered;
-use crate::app::model::draft::Draft;
-use crate::knn::walk::{Bounds, Event, Part, Step};
-use crate::knn::{Metric, Walk};
-use crate::text;
+use crate::app::model::{answer::Answered, draft::Draft};
+use crate::{
+    knn::{
+        Metric, Walk,
+        walk::{Bounds, Event, Part, Step},
+    },
+    text,
+};
 
 /// What is chosen of the walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,11 +59,6 @@ pub struct Walkthrough {
 }
 
 impl Walkthrough {
-    /// Whether it is the walk of this answer.
-    pub fn is_of(&self, answered: &Answered) -> bool {
-        Arc::ptr_eq(&self.of.record, &answered.record) && self.of.query == answered.query
-    }
-
     /// The last step; a search has at least one.
     pub fn last(&self) -> usize {
         self.walk.steps.len().saturating_sub(1)
@@ -235,8 +233,10 @@ pub enum WalkAction {
 mod tests {
     use super::*;
     use crate::app::testing::record;
-    use crate::knn::walk::{AXES, Region, Totals};
-    use crate::run::RunRecord;
+    use crate::{
+        knn::walk::{AXES, Region, Totals},
+        run::RunRecord,
+    };
 
     fn region(part: Part, bound: f32, met: u32, settled: u32, visited: bool) -> Region {
         Region { part, bounds: Bounds::Box { low: [0.0; AXES], high: [1.0; AXES] }, bound, met, settled, visited }
@@ -329,9 +329,9 @@ mod tests {
         let walked = walkthrough();
         let at = |at| walked.at(WalkView { shown: true, at });
         assert_eq!([at(None), at(Some(0)), at(Some(3)), at(Some(99))], [4, 0, 3, 4]);
-        assert!(walked.is_of(&walked.of.clone()));
+        assert!(walked.of == walked.of.clone());
         let other = Answered { query: 1, ..walked.of.clone() };
-        assert!(!walked.is_of(&other));
+        assert!(walked.of != other);
     }
 
     #[test]

@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::errors::of_run;
-use crate::app::features::why::state::{self, Why};
-use crate::app::jobs::table::{Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::{Action, Activity, Answered, NOTICED};
-use crate::run::analysis::Standing;
-use crate::run::{RunError, analysis};
+use super::state::{self, Why};
+use crate::app::{
+    context::app::{App, Feature},
+    features::errors::of_run,
+    jobs::{
+        table::{Kind, Slot},
+        task::Outcome,
+    },
+    model::NOTICED,
+    prelude::*,
+};
+use crate::run::{
+    RunError,
+    analysis::{self, Standing},
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -1,13 +1,10 @@
 //! Why a row is, or is not, among the neighbours: the row that is asked about, and what was worked out of it.
 
-use std::sync::Arc;
-
-use crate::app::features::row_names::state::RowNames;
-use crate::app::model::answer::Answered;
-use crate::app::model::telling::distance_text;
-use crate::cloud::PointCloud;
-use crate::run::analysis::Standing;
-use crate::text;
+use crate::app::{
+    features::row_names::state::RowNames,
+    model::{answer::Answered, telling::distance_text},
+};
+use crate::{cloud::PointCloud, run::analysis::Standing, text};
 
 /// Axes whose share of the distance is said.
 const AXES: usize = 3;
@@ -26,12 +23,6 @@ pub struct Told {
     pub of: Answered,
     /// Sentences; or why there are none.
     pub said: Result<Vec<String>, String>,
-}
-
-impl Told {
-    pub fn is_of(&self, answered: &Answered) -> bool {
-        Arc::ptr_eq(&self.of.record, &answered.record) && self.of.query == answered.query
-    }
 }
 
 /// The row that is typed, as it is numbered in the file or, where names are known, as it is called.

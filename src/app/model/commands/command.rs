@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 use egui::{Key, KeyboardShortcut, Modifiers};
 use strum::{EnumIter, IntoEnumIterator as _};
 
-use crate::app::features::analysis::state::AnalysisKind;
-use crate::app::model::pane::PaneKind;
+use crate::app::{features::analysis::state::AnalysisKind, model::pane::PaneKind};
 use crate::lesson::Level;
 
 /// A thing to do that has a name and needs nothing else to be known. Most are in a menu; the finder has them all, and the
@@ -112,23 +111,34 @@ impl Mode {
     }
 }
 
-const PLAIN: Modifiers = Modifiers::NONE;
+/// The keys of a command.
+type Keys = Option<(Modifiers, Key)>;
 
-const SHIFT: Modifiers = Modifiers::SHIFT;
+const fn plain(key: Key) -> Keys {
+    Some((Modifiers::NONE, key))
+}
 
-const COMMAND: Modifiers = Modifiers::COMMAND;
+const fn shift(key: Key) -> Keys {
+    Some((Modifiers::SHIFT, key))
+}
 
-const COMMAND_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+const fn command(key: Key) -> Keys {
+    Some((Modifiers::COMMAND, key))
+}
+
+const fn command_shift(key: Key) -> Keys {
+    Some((Modifiers::COMMAND.plus(Modifiers::SHIFT), key))
+}
 
 /// What there is to say about a command.
 struct Entry {
     text: &'static str,
     tooltip: &'static str,
     mode: Mode,
-    keys: Option<(Modifiers, Key)>,
+    keys: Keys,
 }
 
-const fn entry(mode: Mode, keys: Option<(Modifiers, Key)>, text: &'static str, tooltip: &'static str) -> Entry {
+const fn entry(mode: Mode, keys: Keys, text: &'static str, tooltip: &'static str) -> Entry {
     Entry { text, tooltip, mode, keys }
 }
 
@@ -196,13 +206,13 @@ impl Command {
         match self {
             Self::Open => entry(
                 Both,
-                Some((COMMAND, Key::O)),
+                command(Key::O),
                 "Open…",
                 "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, HDF5, Parquet, Arrow, PLY, PCD, LAS, LAZ or E57; a recording; or a session.",
             ),
             Self::SaveSession => entry(
                 Explorer,
-                Some((COMMAND, Key::S)),
+                command(Key::S),
                 "Save session",
                 "Save cloud, query, selection, views and all runs to the session's file; the first time, you are asked for one.",
             ),
@@ -213,71 +223,54 @@ impl Command {
                 "Export graph of neighbours…",
                 "Write the nearest rows of every row: as a table of edges, as a sparse matrix for SciPy, or as arrays for umap-learn.",
             ),
-            Self::SaveWindow => {
-                entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file.")
+            Self::SaveWindow => entry(Both, command_shift(Key::S), "Save picture of the window…", "Write the whole window to a PNG or an SVG file."),
+            Self::Quit => entry(Both, command(Key::Q), "Quit", "Close the window; settings are kept, and runs that are in no file are asked about."),
+            Self::Run => entry(Explorer, command(Key::Enter), "Run", "Answer the problem on the left."),
+            Self::Cancel => {
+                entry(Both, plain(Key::Escape), "Cancel", "Stop what is running, as soon as it is safe; in the lesson, otherwise leave full screen.")
             }
-            Self::Quit => {
-                entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept, and runs that are in no file are asked about.")
-            }
-            Self::Run => entry(Explorer, Some((COMMAND, Key::Enter)), "Run", "Answer the problem on the left."),
-            Self::Cancel => entry(
-                Both,
-                Some((PLAIN, Key::Escape)),
-                "Cancel",
-                "Stop what is running, as soon as it is safe; in the lesson, otherwise leave full screen.",
-            ),
-            Self::NextQuery => entry(Explorer, Some((PLAIN, Key::N)), "Next query", "Pick the next query of the run, or before one the next row."),
+            Self::NextQuery => entry(Explorer, plain(Key::N), "Next query", "Pick the next query of the run, or before one the next row."),
             Self::PreviousQuery => {
-                entry(Explorer, Some((PLAIN, Key::P)), "Previous query", "Pick the previous query of the run, or before one the previous row.")
+                entry(Explorer, plain(Key::P), "Previous query", "Pick the previous query of the run, or before one the previous row.")
             }
-            Self::LessonOfQuery => entry(
-                Explorer,
-                Some((PLAIN, Key::L)),
-                "Lesson from this query",
-                "Watch, step by step, how a warp finds the picked query's neighbours.",
-            ),
+            Self::LessonOfQuery => {
+                entry(Explorer, plain(Key::L), "Lesson from this query", "Watch, step by step, how a warp finds the picked query's neighbours.")
+            }
             Self::FitView => entry(
                 Explorer,
-                Some((PLAIN, Key::F)),
+                plain(Key::F),
                 "Fit the views to the cloud",
                 "Show the whole cloud in Plane and Space; press again for where most points are. Over Timeline: the picked query's warp.",
             ),
             Self::FocusQuery => {
-                entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
+                entry(Explorer, plain(Key::Z), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }
             Self::Undo => entry(
                 Both,
-                Some((COMMAND, Key::Z)),
+                command(Key::Z),
                 "Undo",
                 "Undo the last change of the selection, the query, a view, the colours or the projection; in a lesson, the last move of the query or a point.",
             ),
-            Self::Redo => entry(Explorer, Some((COMMAND_SHIFT, Key::Z)), "Redo", "Redo what was undone; also Ctrl+Y."),
-            Self::MoveTool => {
-                entry(Explorer, Some((PLAIN, Key::V)), "Move tool", "A drag moves the view; with Shift, it selects what is in a rectangle.")
+            Self::Redo => entry(Explorer, command_shift(Key::Z), "Redo", "Redo what was undone; also Ctrl+Y."),
+            Self::MoveTool => entry(Explorer, plain(Key::V), "Move tool", "A drag moves the view; with Shift, it selects what is in a rectangle."),
+            Self::RectangleTool => {
+                entry(Explorer, plain(Key::R), "Rectangle tool", "A drag selects what is in a rectangle, in Space also what is behind others.")
             }
-            Self::RectangleTool => entry(
-                Explorer,
-                Some((PLAIN, Key::R)),
-                "Rectangle tool",
-                "A drag selects what is in a rectangle, in Space also what is behind others.",
-            ),
             Self::LassoTool => {
-                entry(Explorer, Some((PLAIN, Key::Y)), "Lasso tool", "A drag selects what it goes around, in Space also what is behind others.")
+                entry(Explorer, plain(Key::Y), "Lasso tool", "A drag selects what it goes around, in Space also what is behind others.")
             }
-            Self::SelectAll => entry(Explorer, Some((COMMAND, Key::A)), "Select all", "All rows of the cloud, and all queries of the run."),
-            Self::SelectNone => entry(Explorer, Some((COMMAND_SHIFT, Key::A)), "Select nothing", "The query stays."),
+            Self::SelectAll => entry(Explorer, command(Key::A), "Select all", "All rows of the cloud, and all queries of the run."),
+            Self::SelectNone => entry(Explorer, command_shift(Key::A), "Select nothing", "The query stays."),
             Self::InvertSelection => {
-                entry(Explorer, Some((COMMAND_SHIFT, Key::I)), "Invert the selection", "Select exactly the rows that are not selected now.")
+                entry(Explorer, command_shift(Key::I), "Invert the selection", "Select exactly the rows that are not selected now.")
             }
             Self::GrowSelection => entry(
                 Explorer,
-                Some((PLAIN, Key::G)),
+                plain(Key::G),
                 "Grow to the neighbours",
                 "Add the neighbours of the selected queries; if nothing is selected, select those of the picked query.",
             ),
-            Self::ZoomToSelection => {
-                entry(Explorer, Some((SHIFT, Key::Z)), "Zoom to the selection", "Show the selected points large in Plane and Space.")
-            }
+            Self::ZoomToSelection => entry(Explorer, shift(Key::Z), "Zoom to the selection", "Show the selected points large in Plane and Space."),
             Self::UseAsQueries => entry(Explorer, None, "Use as queries", "Make the selected rows the queries on the left, for the next run."),
             Self::ExportSelection => entry(
                 Explorer,
@@ -306,26 +299,24 @@ impl Command {
             ),
             Self::ShowWalk => entry(
                 Explorer,
-                Some((PLAIN, Key::B)),
+                plain(Key::B),
                 "Walk through the search",
                 "Show which boxes or clusters the search of the picked query looked into, in which order, and which it left out.",
             ),
-            Self::WalkForward => entry(Explorer, Some((PLAIN, Key::Period)), "Next step of the walk", "One step of the search forwards."),
-            Self::WalkBack => entry(Explorer, Some((PLAIN, Key::Comma)), "Previous step of the walk", "One step of the search backwards."),
-            Self::PlayWalk => entry(Explorer, Some((PLAIN, Key::Space)), "Play or pause the walk", "Play the search step by step."),
+            Self::WalkForward => entry(Explorer, plain(Key::Period), "Next step of the walk", "One step of the search forwards."),
+            Self::WalkBack => entry(Explorer, plain(Key::Comma), "Previous step of the walk", "One step of the search backwards."),
+            Self::PlayWalk => entry(Explorer, plain(Key::Space), "Play or pause the walk", "Play the search step by step."),
             Self::ToggleProblem => {
-                entry(Both, Some((COMMAND, Key::B)), "Show or hide the left panel", "The problem to search; in the lesson, the list of lessons.")
+                entry(Both, command(Key::B), "Show or hide the left panel", "The problem to search; in the lesson, the list of lessons.")
             }
-            Self::ToggleSelection => {
-                entry(Explorer, Some((COMMAND, Key::I)), "Show or hide the right panel", "The answer, the query and the selection.")
-            }
-            Self::ScaleUp => entry(Both, Some((COMMAND, Key::Equals)), "Larger text and controls", "25 percentage points larger, up to 300 %."),
-            Self::ScaleDown => entry(Both, Some((COMMAND, Key::Minus)), "Smaller text and controls", "25 percentage points smaller, down to 75 %."),
-            Self::ScaleReset => entry(Both, Some((COMMAND, Key::Num0)), "Text and controls at 100 %", "The desktop's own size."),
-            Self::NextLook => entry(Both, Some((COMMAND_SHIFT, Key::L)), "Next colour theme", "Light, dark, high contrast, or the system's."),
+            Self::ToggleSelection => entry(Explorer, command(Key::I), "Show or hide the right panel", "The answer, the query and the selection."),
+            Self::ScaleUp => entry(Both, command(Key::Equals), "Larger text and controls", "25 percentage points larger, up to 300 %."),
+            Self::ScaleDown => entry(Both, command(Key::Minus), "Smaller text and controls", "25 percentage points smaller, down to 75 %."),
+            Self::ScaleReset => entry(Both, command(Key::Num0), "Text and controls at 100 %", "The desktop's own size."),
+            Self::NextLook => entry(Both, command_shift(Key::L), "Next colour theme", "Light, dark, high contrast, or the system's."),
             Self::Maximise => entry(
                 Explorer,
-                Some((PLAIN, Key::M)),
+                plain(Key::M),
                 "Maximise the pane, or restore it",
                 "Give the pane under the pointer the whole window; Escape restores it. So does a double click on its tab.",
             ),
@@ -337,93 +328,77 @@ impl Command {
             }
             Self::Show(pane) => {
                 let words = pane.words();
-                Entry { text: words.show, tooltip: words.about, mode: Explorer, keys: words.key.map(|key| (COMMAND, key)) }
+                Entry { text: words.show, tooltip: words.about, mode: Explorer, keys: words.key.and_then(command) }
             }
-            Self::TimelineCloser => {
-                entry(Explorer, Some((PLAIN, Key::W)), "Zoom in on time", "Timeline shows half as much time, around the pointer.")
-            }
-            Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Zoom out in time", "Timeline shows twice as much time."),
-            Self::TimelineEarlier => entry(Explorer, Some((PLAIN, Key::A)), "Earlier", "Timeline moves towards the start of the run."),
-            Self::TimelineLater => entry(Explorer, Some((PLAIN, Key::D)), "Later", "Timeline moves towards the end of the run."),
+            Self::TimelineCloser => entry(Explorer, plain(Key::W), "Zoom in on time", "Timeline shows half as much time, around the pointer."),
+            Self::TimelineFarther => entry(Explorer, plain(Key::S), "Zoom out in time", "Timeline shows twice as much time."),
+            Self::TimelineEarlier => entry(Explorer, plain(Key::A), "Earlier", "Timeline moves towards the start of the run."),
+            Self::TimelineLater => entry(Explorer, plain(Key::D), "Later", "Timeline moves towards the end of the run."),
             Self::Lesson => entry(
                 Both,
-                Some((COMMAND, Key::L)),
+                command(Key::L),
                 "The lesson, or back to the explorer",
                 "How a warp finds k neighbours, step by step, from a recorded search.",
             ),
-            Self::NextLesson => entry(Lesson, Some((COMMAND, Key::PageDown)), "Next lesson", "Go to the next lesson."),
-            Self::PreviousLesson => entry(Lesson, Some((COMMAND, Key::PageUp)), "Previous lesson", "Go to the previous lesson."),
-            Self::PlayPause => entry(Lesson, Some((PLAIN, Key::Space)), "Play or pause", "Play the steps at the chosen speed."),
-            Self::Faster => entry(Lesson, Some((PLAIN, Key::ArrowUp)), "Faster", "Twice as many steps a second."),
-            Self::Slower => entry(Lesson, Some((PLAIN, Key::ArrowDown)), "Slower", "Half as many steps a second."),
-            Self::StepForward => {
-                entry(Lesson, Some((PLAIN, Key::ArrowRight)), "Step forward", "To the next step at this level of detail; also Page Down.")
+            Self::NextLesson => entry(Lesson, command(Key::PageDown), "Next lesson", "Go to the next lesson."),
+            Self::PreviousLesson => entry(Lesson, command(Key::PageUp), "Previous lesson", "Go to the previous lesson."),
+            Self::PlayPause => entry(Lesson, plain(Key::Space), "Play or pause", "Play the steps at the chosen speed."),
+            Self::Faster => entry(Lesson, plain(Key::ArrowUp), "Faster", "Twice as many steps a second."),
+            Self::Slower => entry(Lesson, plain(Key::ArrowDown), "Slower", "Half as many steps a second."),
+            Self::StepForward => entry(Lesson, plain(Key::ArrowRight), "Step forward", "To the next step at this level of detail; also Page Down."),
+            Self::StepBack => entry(Lesson, plain(Key::ArrowLeft), "Step back", "To the previous step, exactly as it was; also Page Up."),
+            Self::NextMerge => entry(Lesson, shift(Key::ArrowRight), "Next merge", "To the end of the next merge."),
+            Self::PreviousMerge => entry(Lesson, shift(Key::ArrowLeft), "Previous merge", "To the end of the previous merge."),
+            Self::NextHit => entry(Lesson, plain(Key::B), "Next ballot hit", "To the next ballot with a candidate."),
+            Self::PreviousHit => entry(Lesson, shift(Key::B), "Previous ballot hit", "To the previous ballot with a candidate."),
+            Self::NextStage => entry(Lesson, plain(Key::S), "Next stage", "To the end of the next stage: append, swap, sort, minimum, re-sort."),
+            Self::PreviousStage => entry(Lesson, shift(Key::S), "Previous stage", "To the end of the previous stage."),
+            Self::NextBound => entry(Lesson, plain(Key::M), "Next change of max_distance", "To the next merge that lowers the bound."),
+            Self::PreviousBound => entry(Lesson, shift(Key::M), "Previous change of max_distance", "To the previous merge that lowered the bound."),
+            Self::ToStart => entry(Lesson, plain(Key::Home), "To the start", "Before the first step of this lesson."),
+            Self::ToEnd => entry(Lesson, plain(Key::End), "To the end", "After the last step of this lesson."),
+            Self::LevelSearch => entry(Lesson, plain(Key::Num1), "Level 1, search", "A step is a batch of points."),
+            Self::LevelMerge => entry(Lesson, plain(Key::Num2), "Level 2, merge", "A step is a merge as a whole."),
+            Self::LevelStage => {
+                entry(Lesson, plain(Key::Num3), "Level 3, stage", "A step is what a merge consists of, or candidates that go into the buffer.")
             }
-            Self::StepBack => entry(Lesson, Some((PLAIN, Key::ArrowLeft)), "Step back", "To the previous step, exactly as it was; also Page Up."),
-            Self::NextMerge => entry(Lesson, Some((SHIFT, Key::ArrowRight)), "Next merge", "To the end of the next merge."),
-            Self::PreviousMerge => entry(Lesson, Some((SHIFT, Key::ArrowLeft)), "Previous merge", "To the end of the previous merge."),
-            Self::NextHit => entry(Lesson, Some((PLAIN, Key::B)), "Next ballot hit", "To the next ballot with a candidate."),
-            Self::PreviousHit => entry(Lesson, Some((SHIFT, Key::B)), "Previous ballot hit", "To the previous ballot with a candidate."),
-            Self::NextStage => {
-                entry(Lesson, Some((PLAIN, Key::S)), "Next stage", "To the end of the next stage: append, swap, sort, minimum, re-sort.")
-            }
-            Self::PreviousStage => entry(Lesson, Some((SHIFT, Key::S)), "Previous stage", "To the end of the previous stage."),
-            Self::NextBound => entry(Lesson, Some((PLAIN, Key::M)), "Next change of max_distance", "To the next merge that lowers the bound."),
-            Self::PreviousBound => {
-                entry(Lesson, Some((SHIFT, Key::M)), "Previous change of max_distance", "To the previous merge that lowered the bound.")
-            }
-            Self::ToStart => entry(Lesson, Some((PLAIN, Key::Home)), "To the start", "Before the first step of this lesson."),
-            Self::ToEnd => entry(Lesson, Some((PLAIN, Key::End)), "To the end", "After the last step of this lesson."),
-            Self::LevelSearch => entry(Lesson, Some((PLAIN, Key::Num1)), "Level 1, search", "A step is a batch of points."),
-            Self::LevelMerge => entry(Lesson, Some((PLAIN, Key::Num2)), "Level 2, merge", "A step is a merge as a whole."),
-            Self::LevelStage => entry(
-                Lesson,
-                Some((PLAIN, Key::Num3)),
-                "Level 3, stage",
-                "A step is what a merge consists of, or candidates that go into the buffer.",
-            ),
-            Self::LevelLayer => entry(Lesson, Some((PLAIN, Key::Num4)), "Level 4, layer", "A step is a ballot, or a layer of compare-exchanges."),
-            Self::LevelLane => {
-                entry(Lesson, Some((PLAIN, Key::Num5)), "Level 5, lane", "A step is anything that lanes do, distances and slots included.")
-            }
+            Self::LevelLayer => entry(Lesson, plain(Key::Num4), "Level 4, layer", "A step is a ballot, or a layer of compare-exchanges."),
+            Self::LevelLane => entry(Lesson, plain(Key::Num5), "Level 5, lane", "A step is anything that lanes do, distances and slots included."),
             Self::Predict => entry(
                 Lesson,
-                Some((PLAIN, Key::P)),
+                plain(Key::P),
                 "Predict",
                 "New questions each time: what happens next, and why? The next state stays hidden until you answer.",
             ),
-            Self::KernelLine => entry(Lesson, Some((PLAIN, Key::K)), "Line of the kernel", "The lines of CUDA source behind what is shown."),
+            Self::KernelLine => entry(Lesson, plain(Key::K), "Line of the kernel", "The lines of CUDA source behind what is shown."),
             Self::Zoom => entry(
                 Lesson,
-                Some((PLAIN, Key::Z)),
+                plain(Key::Z),
                 "Zoom a panel, or show all",
                 "Give the panel under the pointer, or else the largest, all the room; again or Escape shows all of them. A double click does the same.",
             ),
             Self::ZoomNext => {
-                entry(Lesson, Some((SHIFT, Key::Z)), "Zoom the next panel", "Give the next panel of the lesson all the room, the code included.")
+                entry(Lesson, shift(Key::Z), "Zoom the next panel", "Give the next panel of the lesson all the room, the code included.")
             }
-            Self::Presenter => entry(Lesson, Some((PLAIN, Key::F5)), "Presenter", "Full screen, large type, high contrast, with the player."),
-            Self::Bare => entry(Lesson, Some((PLAIN, Key::F6)), "Only the picture", "Full screen, nothing but the picture."),
+            Self::Presenter => entry(Lesson, plain(Key::F5), "Presenter", "Full screen, large type, high contrast, with the player."),
+            Self::Bare => entry(Lesson, plain(Key::F6), "Only the picture", "Full screen, nothing but the picture."),
             Self::PresenterScale => entry(
                 Explorer,
-                Some((PLAIN, Key::F5)),
+                plain(Key::F5),
                 "Projector size, or back",
                 "Everything at 175 %, large points, no side panels; press again to go back.",
             ),
             Self::Find => entry(
                 Both,
-                Some((COMMAND, Key::P)),
+                command(Key::P),
                 "Find a row or a command…",
                 "By a few words of its name; also a file’s path, k 64, an engine, a colour, an axis, a sample. Ctrl+F does the same.",
             ),
-            Self::Contents => entry(
-                Both,
-                Some((PLAIN, Key::F1)),
-                "Contents",
-                "The tour, the formats, the engines and all other documents, to be read and searched here.",
-            ),
+            Self::Contents => {
+                entry(Both, plain(Key::F1), "Contents", "The tour, the formats, the engines and all other documents, to be read and searched here.")
+            }
             Self::About => entry(Both, None, "About Warpscope", "Version, licence, the GPU that searches, what draws, and where settings are kept."),
-            Self::Shortcuts => entry(Both, Some((PLAIN, Key::Questionmark)), "Keyboard shortcuts", "This sheet."),
+            Self::Shortcuts => entry(Both, plain(Key::Questionmark), "Keyboard shortcuts", "This sheet."),
         }
     }
 

@@ -1,36 +1,38 @@
 //! Actions. Menus, shortcuts and the list of shortcuts are all generated from [`command::Command`]; panes send
 //! [`Action`]s, and only the `apply` of features and of the shell carry them out.
 
-pub mod command;
-
 use std::path::PathBuf;
 
-use crate::app::features::analysis::state::AnalysisAction;
-use crate::app::features::chooser::state::ChooserAction;
-use crate::app::features::color::state::view::ColorAction;
-use crate::app::features::columns::state::ColumnsAction;
-use crate::app::features::contest::state::ContestAction;
-use crate::app::features::datasets::state::PartsAction;
-use crate::app::features::export::state::{ExportDialog, ExportKind};
-use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::live::state::LiveAction;
-use crate::app::features::manual::state::Manual;
-use crate::app::features::picking::state::PickAction;
-use crate::app::features::projection::state::ProjectionView;
-use crate::app::features::quit::state::QuitAction;
-use crate::app::features::runs::state::RunsAction;
-use crate::app::features::selection::state::SelectAction;
-use crate::app::features::unusable::state::UnusableAction;
-use crate::app::features::walk::state::WalkAction;
-use crate::app::model::commands::command::Command;
-use crate::app::model::draft::Draft;
-use crate::app::model::finder::Finder;
-use crate::app::model::look::Look;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::samples::Sample;
-use crate::app::model::sort::Sort;
-use crate::app::model::timeline::TimelineView;
-use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView, TimingsView};
+use super::{
+    draft::Draft,
+    files::Sample,
+    pane::PaneKind,
+    views::{ConvergenceView, CountsView, Look, PlaneView, Sort, SpaceView, TimelineView, TimingsView},
+};
+use crate::app::{
+    features::{
+        analysis::state::AnalysisAction,
+        chooser::state::ChooserAction,
+        color::state::ColorAction,
+        columns::state::ColumnsAction,
+        contest::state::ContestAction,
+        datasets::state::PartsAction,
+        export::state::{ExportDialog, ExportKind},
+        lesson::state::LessonAction,
+        live::state::LiveAction,
+        manual::state::Manual,
+        picking::state::PickAction,
+        projection::state::ProjectionView,
+        quit::state::QuitAction,
+        runs::state::RunsAction,
+        selection::state::SelectAction,
+        unusable::state::UnusableAction,
+        walk::state::WalkAction,
+    },
+    model::commands::command::Command,
+};
+
+pub mod command;
 
 /// A change that a pane, a panel or a menu requests.
 #[derive(Clone, Debug)]
@@ -170,6 +172,15 @@ impl Actions {
     pub fn take(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.0)
     }
+}
+
+// What is typed into the finder.
+
+/// What is typed, and which entry the arrows are at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finder {
+    pub text: String,
+    pub at: usize,
 }
 
 #[cfg(test)]

@@ -1,20 +1,29 @@
 //! Engines: all of them on one question, fastest first, and what each of them is.
 
-mod page;
-mod table;
-
-use egui::{Align, Button, ComboBox, Layout, RichText, ScrollArea, Stroke, Ui, UiBuilder};
+use egui::{StrokeKind, UiBuilder};
 use strum::VariantArray as _;
 
-use crate::app::features::contest::state::{ContestAction, Longest};
-use crate::app::features::export::PaneData;
-use crate::app::look::name_chooser;
-use crate::app::model::{PaneKind, Session, candidates, comparable};
-use crate::app::panes::descriptor::{Pane, PaneContext};
-use crate::app::panes::empty::without_cloud;
-use crate::engines::registry;
-use crate::run::planner::{Candidate, Planner, about};
-use crate::text;
+use super::empty::{Pane, PaneContext, without_cloud};
+use crate::app::{
+    features::{
+        contest::state::{ContestAction, Longest},
+        export::PaneData,
+        lesson::state::LessonAction,
+        manual::state::{DOCUMENTS, Manual, named},
+    },
+    look::{code_ui, heading_ui},
+    model::{candidates, comparable},
+    prelude::*,
+};
+use crate::{
+    engines::registry,
+    knn::{Descriptor, Keeps, Place, Shape},
+    lesson::lessons,
+    run::planner::{Candidate, Planner, about},
+    text,
+};
+
+mod table;
 
 pub const PANE: Pane = Pane { kind: PaneKind::Engines, draw: engines_ui, data, more: &[] };
 
@@ -36,7 +45,7 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         } else {
             "What can run here is still being found out."
         };
-        ui.label(RichText::new(next).color(palette.text_weak));
+        ui.label(palette.weak(next));
         return;
     };
     let (is_asked, shape) = (session.contest.is_of(&spec), job.shape);
@@ -62,7 +71,7 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     // The page is beside the table where both have room, else in its place.
     let width = ui.available_width();
     if width < 760.0 {
-        return page::page_ui(ui, context, engine, &shape);
+        return page_ui(ui, context, engine, &shape);
     }
     let whole = ui.available_rect_before_wrap();
     let (left, right) = whole.split_left_right_at_x(whole.left() + width * 0.56);
@@ -70,7 +79,7 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.scope_builder(part(left), |ui| table::table_ui(ui, context, &candidates, is_asked));
     ui.painter().vline(right.left() + 4.0, right.y_range(), Stroke::new(1.0, palette.line));
     ui.scope_builder(part(right.with_min_x(right.left() + 12.0)), |ui| {
-        ScrollArea::vertical().id_salt("page of an engine").auto_shrink(false).show(ui, |ui| page::page_ui(ui, context, engine, &shape));
+        ScrollArea::vertical().id_salt("page of an engine").auto_shrink(false).show(ui, |ui| page_ui(ui, context, engine, &shape));
     });
 }
 
@@ -82,7 +91,7 @@ fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]
             context.actions.send(ContestAction::Stop);
         }
         let more = if left == 0 { "the last one".to_owned() } else { format!("{left} to come") };
-        ui.label(RichText::new(format!("{engine} runs, {more}")).color(context.palette.text_weak));
+        ui.label(context.palette.weak(format!("{engine} runs, {more}")));
         return;
     }
     let longest = contest.longest;
@@ -112,5 +121,138 @@ fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]
     if slow > 0 {
         said.push(format!("{} would take longer", text::count(slow, "engine", "engines")));
     }
-    ui.label(RichText::new(said.join("; ")).color(context.palette.text_weak));
+    ui.label(context.palette.weak(said.join("; ")));
+}
+
+// What an engine is: what it keeps where, drawn as cells, what it counts, what can be chosen, and its source.
+
+/// The most cells of a strip: of more elements each cell is several.
+const CELLS: usize = 32;
+
+pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, shape: &Shape) {
+    let palette = context.palette;
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(engine.id.as_str()).strong().size(16.0));
+        ui.label(palette.weak(engine.group.title()));
+        if context.session.picture.is_none() && ui.small_button("Close").clicked() {
+            context.actions.send(ContestAction::Page(None));
+        }
+    });
+    ui.label(engine.about);
+    ui.label(palette.weak(format!("After {}.", engine.source)));
+    links_ui(ui, context, engine);
+    heading_ui(ui, "What it keeps");
+    for place in Place::ALL {
+        let mut here = engine.keeps.iter().filter(|keeps| keeps.place == place && (keeps.is_there)(shape)).peekable();
+        if here.peek().is_some() {
+            ui.label(palette.small(place.title()));
+        }
+        for keeps in here {
+            keeps_ui(ui, keeps, shape, palette);
+        }
+    }
+    if !engine.measures.is_empty() {
+        heading_ui(ui, "What it counts, of each query");
+        for measure in engine.measures {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(number(measure.name.to_owned()).strong());
+                ui.label(measure.help);
+            });
+        }
+    }
+    if !engine.parameters.is_empty() {
+        heading_ui(ui, "What can be chosen");
+        for parameter in engine.parameters {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(number(parameter.name.to_owned()).strong());
+                ui.label(format!("{} It may be {}; usually {}.", parameter.help, parameter.values, parameter.default));
+            });
+        }
+        let first = &engine.parameters[0];
+        ui.label(palette.weak(format!("Written after the engine's name: {}:{}=…", engine.id, first.name)));
+    }
+    heading_ui(ui, "Its source");
+    for (at, code) in engine.code.iter().enumerate() {
+        let lines = text::thousands(code.text.lines().count() as u64);
+        if ui.link(number(format!("{}, {lines} lines", code.path))).clicked() {
+            context.actions.send(ContestAction::Source(Some(at)));
+        }
+    }
+    source_ui(ui, context, engine);
+}
+
+/// A file of it, in a window of its own: lines are long.
+fn source_ui(ui: &Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
+    let Some(code) = context.session.contest.source.and_then(|at| engine.code.get(at)) else { return };
+    let size = ui.ctx().content_rect().size();
+    let mut open = true;
+    egui::Window::new(code.path)
+        .id(Id::unique("source of an engine"))
+        .open(&mut open)
+        .collapsible(false)
+        .default_size([760.0_f32.min(size.x - 40.0), 480.0_f32.min(size.y - 80.0)])
+        .default_pos([(size.x - 800.0).max(10.0), 60.0])
+        .show(ui.ctx(), |ui| {
+            // Each file from its beginning.
+            let area = ScrollArea::both().id_salt(code.path).auto_shrink(false);
+            code_ui(area, ui, code.text, None, context.palette);
+        });
+    if !open {
+        context.actions.send(ContestAction::Source(None));
+    }
+}
+
+/// The lesson that steps through it, and the document that explains it.
+fn links_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
+    if context.session.picture.is_some() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        if let Some(lesson) = engine.lesson.and_then(|id| lessons::named(id).ok()) {
+            let button = ui.button(format!("Step through it: lesson {}", lesson.number));
+            if button.on_hover_text(lesson.title).clicked() {
+                context.actions.send(LessonAction::Open(lesson.number));
+            }
+        }
+        if let Some(document) = named(engine.document) {
+            let button = ui.button(format!("Read {}", engine.document));
+            if button.on_hover_text(&DOCUMENTS[document].title).clicked() {
+                let manual = Manual { document, before: Vec::new(), sought: engine.id.as_str().to_owned() };
+                context.actions.send(Action::SetManual(Some(manual)));
+            }
+        }
+    });
+}
+
+/// A strip of cells under its name.
+fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
+    let elements = (keeps.elements)(shape);
+    let color = match keeps.place {
+        Place::Registers => palette.intermediate,
+        Place::Shared => palette.buffer,
+        Place::Memory => palette.point,
+    };
+    let each = elements.max(1).div_ceil(CELLS);
+    let cells = elements.max(1).div_ceil(each);
+    let size = match elements {
+        0 => format!("{}: as many as there is room for", keeps.each),
+        _ if each > 1 => format!("{} for {}; a cell stands for {}", text::thousands(elements as u64), keeps.each, text::thousands(each as u64)),
+        _ => format!("{} for {}", text::thousands(elements as u64), keeps.each),
+    };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width().clamp(120.0, 420.0), 34.0), Sense::hover());
+    name_widget(&response, Role::Label, &format!("{}, {size}", keeps.what));
+    let painter = ui.painter();
+    painter.text(rect.left_top(), Align2::LEFT_TOP, keeps.what, FontId::proportional(12.0), palette.text);
+    let size = painter.layout_no_wrap(size, FontId::proportional(11.0), palette.text_weak);
+    let width = ((rect.width() - size.size().x - 8.0) / cells as f32).clamp(3.0, 8.0);
+    let strip = Rect::from_min_size(rect.left_top() + vec2(0.0, 18.0), vec2(width * cells as f32, 12.0));
+    for cell in 0..cells {
+        let at = Rect::from_min_size(strip.min + vec2(width * cell as f32, 0.0), vec2(width, strip.height())).shrink(0.5);
+        if elements == 0 {
+            painter.rect_stroke(at, 1.0, Stroke::new(1.0, color), StrokeKind::Inside);
+        } else {
+            painter.rect_filled(at, 1.0, color);
+        }
+    }
+    painter.galley(strip.right_center() + vec2(8.0, -size.size().y / 2.0), size, palette.text_weak);
 }

@@ -1,18 +1,22 @@
 //! The table: an engine a row, with the time of its search as a bar.
 
-use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Sense, Stroke, Ui, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::app::features::contest::state::{Contest, ContestAction, deviation};
-use crate::app::look::{Palette, number};
-use crate::app::model::{Actions, Session};
-use crate::app::panes::descriptor::PaneContext;
-use crate::engines::registry;
-use crate::knn::{EngineId, Measure};
-use crate::run::RunRecord;
-use crate::run::analysis::{Limit, Roofline};
-use crate::run::planner::{Candidate, Forecast, about};
-use crate::text;
+use crate::app::{
+    features::contest::state::{Contest, ContestAction, deviation},
+    panes::empty::PaneContext,
+    prelude::*,
+};
+use crate::{
+    engines::registry,
+    knn::{EngineId, Measure},
+    run::{
+        RunRecord,
+        analysis::{Limit, Roofline},
+        planner::{Candidate, Forecast, about},
+    },
+    text,
+};
 
 /// What is free on the right of numbers.
 const GAP: f32 = 6.0;
@@ -171,7 +175,7 @@ fn head_ui(ui: &mut Ui, head: &Head, scale: Scale, palette: &Palette) {
     let layout = if is_number(head.cell) { Layout::right_to_left(Align::Center) } else { Layout::left_to_right(Align::Center) };
     let label = ui.with_layout(layout, |ui| {
         ui.add_space(if is_number(head.cell) { GAP } else { 0.0 });
-        ui.add(Label::new(RichText::new(title).color(palette.text_weak).small()).extend())
+        ui.add(Label::new(palette.small(title)).extend())
     });
     if !hover.is_empty() {
         label.inner.on_hover_text(hover);
@@ -277,7 +281,7 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
             row.col(|ui| match (line.under_way(), line.median()) {
                 (Some(_), _) => under_way_ui(ui, line),
                 (None, Some(ms)) => bar_ui(ui, ms, line.scale, palette),
-                _ if line.contest().is_waiting(candidate.engine) => drop(ui.label(RichText::new("waits").color(palette.text_weak).size(12.0))),
+                _ if line.contest().is_waiting(candidate.engine) => drop(ui.label(palette.weak("waits").size(12.0))),
                 _ => {}
             });
         }
@@ -332,7 +336,7 @@ fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
             ("Run", format!("Run {engine}"), "Run it alone.")
         };
         let button = ui.add_enabled(line.contest().under_way().is_none(), Button::new(sign).small());
-        button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        name_widget(&button, Role::Button, &name);
         if button.on_hover_text(hover).clicked() {
             actions.send(ContestAction::One(engine));
         }
@@ -384,13 +388,13 @@ fn bar_ui(ui: &mut Ui, ms: f64, scale: Scale, palette: &Palette) {
 fn under_way_ui(ui: &mut Ui, line: &Line<'_>) {
     let palette = line.palette;
     let seconds = line.contest().elapsed().map_or(0, |elapsed| elapsed.as_secs());
-    let text = ui.painter().layout_no_wrap(format!("{seconds} s"), egui::FontId::proportional(11.0), palette.text_weak);
+    let text = ui.painter().layout_no_wrap(format!("{seconds} s"), FontId::proportional(11.0), palette.text_weak);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width() - 6.0, 12.0), Sense::hover());
     let frame = rect.with_max_x(rect.right() - text.size().x - 6.0);
     let part = frame.with_max_x(frame.left() + frame.width() * line.under_way().unwrap_or(0.0));
     ui.painter().rect_filled(part, 2.0, palette.accent);
     ui.painter().rect_stroke(frame, 2.0, Stroke::new(1.0, palette.accent), egui::StrokeKind::Inside);
-    let at = egui::pos2(frame.right() + 6.0, rect.center().y - text.size().y / 2.0);
+    let at = pos2(frame.right() + 6.0, rect.center().y - text.size().y / 2.0);
     ui.painter().galley(at, text, palette.text_weak);
 }
 
@@ -408,7 +412,7 @@ fn measures_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
             ui.label(Measure::words(&measure.name));
             ui.label(number(text::significant(measure.mean)));
             let help = registry::measure(record.engine, &measure.name).map_or("", |measure| measure.help);
-            ui.label(RichText::new(help).color(palette.text_weak));
+            ui.label(palette.weak(help));
             ui.end_row();
         }
     });

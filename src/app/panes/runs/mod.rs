@@ -1,23 +1,23 @@
 //! Runs: the runs of this session and of opened recordings, and two of them compared.
 
-pub mod comparison;
-pub mod figure;
-pub mod table;
-
 use std::sync::Arc;
 
-use egui::{RichText, ScrollArea, Ui};
+use egui::EventFilter;
+use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::app::features::export::PaneData;
-use crate::app::features::export::state::ExportKind;
-use crate::app::features::runs::state::RunsAction;
-use crate::app::features::runs::state::Saved;
-use crate::app::look::widgets::{command_ui, menu_ui};
-use crate::app::model::{Action, Command, PaneKind, Session};
-use crate::app::panes::descriptor::{Pane, PaneContext};
-use crate::app::panes::empty::without_run;
-use crate::run::RunFile;
-use crate::text;
+use super::empty::{Pane, PaneContext, without_run};
+use crate::app::{
+    features::{
+        export::{PaneData, state::ExportKind},
+        runs::state::{KeptRun, RunId, RunList, RunsAction, Saved},
+    },
+    look::{menu_entry_ui, menu_ui, sort_head_ui},
+    model::{SortKey, sorted},
+    prelude::*,
+};
+use crate::{run::RunFile, text};
+
+pub mod comparison;
 
 pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data, more: &[] };
 
@@ -42,12 +42,12 @@ fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
     let compares = runs.chosen.iter().all(Option::is_some);
     if !compares {
-        return table::table_ui(ui, context, ui.available_height());
+        return table_ui(ui, context, ui.available_height());
     }
     // The list stays a few rows high: the comparison below needs the room.
     let rows = runs.runs().len() as f32;
-    let height = (table::HEADER + table::ROW * rows + 18.0).min((ui.available_height() * 0.4).max(table::HEADER + 3.0 * table::ROW));
-    table::table_ui(ui, context, height);
+    let height = (HEADER + ROW * rows + 18.0).min((ui.available_height() * 0.4).max(HEADER + 3.0 * ROW));
+    table_ui(ui, context, height);
     ui.separator();
     ScrollArea::both().id_salt("comparison").auto_shrink(false).show(ui, |ui| comparison::comparison_ui(ui, context));
 }
@@ -66,7 +66,7 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                     Saved::Pinned => runs.runs().iter().any(|run| run.pinned),
                     Saved::All => !runs.runs().is_empty(),
                 };
-                if ui.add_enabled(there, egui::Button::new(which.text())).clicked() {
+                if ui.add_enabled(there, Button::new(which.text())).clicked() {
                     actions.send(Action::StartExport(ExportKind::Recording(which)));
                     ui.close();
                 }
@@ -89,9 +89,237 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             actions.send(RunsAction::Undelete);
         }
         if runs.chosen.iter().flatten().count() == 1 {
-            ui.label(RichText::new("Choose another run as B to compare.").color(palette.text_weak).small());
+            ui.label(palette.small("Choose another run as B to compare."));
         } else if runs.runs().len() > 1 && runs.chosen == [None, None] {
-            ui.label(RichText::new("Choose two under A, B to compare them.").color(palette.text_weak).small());
+            ui.label(palette.small("Choose two under A, B to compare them."));
         }
     });
+}
+
+// The list, a row for each run, the newest first.
+
+/// Heights of the table's head and of a row.
+pub const HEADER: f32 = 20.0;
+
+pub const ROW: f32 = 24.0;
+
+/// The table, in so much height.
+pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
+    let runs = &context.session.runs;
+    let shown = context.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id);
+    let sort = context.session.sorts.get(&PaneKind::Runs);
+    let mut order: Vec<&KeptRun> = runs.runs().iter().rev().collect();
+    if let Some(sort) = sort {
+        let keys: Vec<SortKey> = order.iter().map(|run| key(run, &sort.column)).collect();
+        order = sorted(&keys, sort.descending).into_iter().map(|at| order[at]).collect();
+    }
+    ScrollArea::horizontal().id_salt("runs").max_height(height).auto_shrink([false, true]).show(ui, |ui| {
+        let numbers = [92.0, 148.0, 104.0, 76.0, 84.0, 64.0, 40.0, 44.0, 120.0];
+        let mut table = TableBuilder::new(ui)
+            .id_salt("runs")
+            .striped(true)
+            .cell_layout(Layout::left_to_right(Align::Center))
+            .column(Column::exact(30.0))
+            .column(Column::exact(26.0))
+            .column(Column::initial(250.0).at_least(120.0).clip(true).resizable(true))
+            .max_scroll_height(height - HEADER)
+            .min_scrolled_height(0.0)
+            .auto_shrink([false, true]);
+        for width in numbers {
+            table = table.column(Column::initial(width).at_least(28.0));
+        }
+        let table = table.column(Column::remainder().at_least(140.0));
+        let table = table.header(HEADER, |mut header| {
+            for name in ["A, B", "pin", "run", "search, median", "IQR", "rate", "engine", "n", "q", "d", "k", "began", "device"] {
+                header.col(|ui| {
+                    let text = context.palette.small(name);
+                    if name == "A, B" {
+                        ui.add(Label::new(text).extend());
+                    } else {
+                        sort_head_ui(ui, text, PaneKind::Runs, sort, context.actions);
+                    }
+                });
+            }
+        });
+        table.body(|body| {
+            body.rows(ROW, order.len(), |mut row| {
+                let at = row.index();
+                row.set_selected(shown == Some(order[at].id));
+                let neighbor = |by: isize| at.checked_add_signed(by).and_then(|at| order.get(at)).map(|run| run.id);
+                row_ui(&mut row, order[at], [neighbor(-1), neighbor(1)], runs, context.palette, context.actions);
+            });
+        });
+        // The bar, which floats, is below the last row.
+        ui.add_space(ui.spacing().scroll.bar_width + 2.0);
+    });
+}
+
+/// What a run is sorted by.
+fn key(run: &KeptRun, column: &str) -> SortKey {
+    let (head, number) = (run.run.head(), SortKey::Number);
+    let summary = &head.summary;
+    match column {
+        "pin" => number(if run.pinned { 0.0 } else { 1.0 }),
+        "run" => SortKey::text(&run.name),
+        "search, median" => number(summary.search_ms_median),
+        "middle half" => number(run.search.lower_quartile),
+        "rate" => summary.distances_per_second.map_or(SortKey::Missing, number),
+        "engine" => SortKey::text(head.engine.as_str()),
+        "n" => number(summary.n as f64),
+        "q" => number(summary.q as f64),
+        "d" => number(summary.d as f64),
+        "k" => number(head.spec.k as f64),
+        "began" => number(head.started_unix as f64),
+        "device" => SortKey::text(&head.device.name),
+        _ => SortKey::Missing,
+    }
+}
+
+fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2], runs: &RunList, palette: &Palette, actions: &mut Actions) {
+    row.col(|ui| choose_ui(ui, run, runs, palette, actions));
+    row.col(|ui| {
+        let mut pinned = run.pinned;
+        let response = ui.checkbox(&mut pinned, "").on_hover_text("A pinned run is kept when the list is full.");
+        let name = format!("Pin {}", run.name);
+        response.widget_info(|| egui::WidgetInfo::selected(Role::CheckBox, true, pinned, &name));
+        if response.clicked() {
+            actions.send(RunsAction::Pin(run.id, pinned));
+        }
+    });
+    row.col(|ui| match &runs.renaming {
+        Some((id, text)) if *id == run.id => rename_ui(ui, *id, text, actions),
+        _ => name_ui(ui, run, beside, palette, actions),
+    });
+    let head = run.run.head();
+    let (summary, spec) = (&head.summary, &head.spec);
+    let mut cell = |text: String, hover: &str| {
+        row.col(|ui| {
+            let response = ui.add(Label::new(number(text).size(12.0)).extend());
+            if !hover.is_empty() {
+                response.on_hover_text(hover);
+            }
+        });
+    };
+    let half = match run.search.repeats {
+        0 | 1 => "one repeat".to_owned(),
+        _ => format!("{} to {}", text::time(run.search.lower_quartile), text::time(run.search.upper_quartile)),
+    };
+    let all = format!(
+        "{} of {} to {}",
+        text::count(run.search.repeats as u64, "repeat", "repeats"),
+        text::time(run.search.min),
+        text::time(run.search.max)
+    );
+    cell(text::time(summary.search_ms_median), &all);
+    cell(half, &all);
+    cell(summary.distances_per_second.map_or_else(|| "–".to_owned(), text::rate), "");
+    cell(head.engine.to_string(), head.method.as_deref().unwrap_or_default());
+    cell(text::thousands(summary.n), "");
+    cell(text::thousands(summary.q), "");
+    cell(text::thousands(summary.d), "");
+    cell(text::thousands(spec.k as u64), "");
+    cell(text::moment(head.started_unix), "UTC");
+    cell(head.device.name.clone(), &run.from.as_ref().map_or_else(String::new, |path| format!("Opened from {}", path.display())));
+}
+
+/// A or B, or neither.
+fn choose_ui(ui: &mut Ui, run: &KeptRun, runs: &RunList, palette: &Palette, actions: &mut Actions) {
+    let side = runs.chosen.iter().position(|&chosen| chosen == Some(run.id));
+    let button = match side {
+        None => Button::new(RichText::new(" ").monospace()),
+        Some(side) => Button::new(RichText::new(["A", "B"][side]).monospace().strong().color(palette.canvas)).fill(palette.runs[side]),
+    };
+    let response = ui.add(button).on_hover_text("Compare this run with another.");
+    let name = format!("Compare {}", run.name);
+    response.widget_info(|| egui::WidgetInfo::selected(Role::CheckBox, true, side.is_some(), &name));
+    if response.clicked() {
+        actions.send(RunsAction::Choose(run.id));
+    }
+}
+
+fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Palette, actions: &mut Actions) {
+    let part = run.run.record().is_none();
+    // A chosen row has a ground of its own, and text to be read on it.
+    let usual = if part { palette.text_weak } else { palette.text };
+    let text = RichText::new(&run.name).color(ui.visuals().override_text_color.unwrap_or(usual));
+    let response = ui.add(Button::new(text).frame(false).truncate());
+    let hint = if part {
+        "Its points are not in the recording: only timings and counters can be compared. F2 renames, Delete deletes."
+    } else {
+        "Show it in all panes; Ctrl+click compares it. F2 renames, Delete deletes."
+    };
+    let response = response.on_hover_text(format!("{}\n{hint}", run.name));
+    if response.clicked() {
+        let compares = ui.input(|input| input.modifiers.command);
+        actions.send(if compares { RunsAction::Choose(run.id) } else { RunsAction::Show(run.id) });
+        response.request_focus();
+    }
+    if response.double_clicked() {
+        actions.send(RunsAction::Rename(Some((run.id, run.name.clone()))));
+    }
+    response.context_menu(|ui| {
+        for (text, action) in [
+            ("Show", RunsAction::Show(run.id)),
+            ("Rename", RunsAction::Rename(Some((run.id, run.name.clone())))),
+            (if run.pinned { "Unpin" } else { "Pin" }, RunsAction::Pin(run.id, !run.pinned)),
+            ("Compare", RunsAction::Choose(run.id)),
+            ("Delete", RunsAction::Delete(run.id)),
+        ] {
+            menu_entry_ui(ui, Button::new(text), action, actions);
+        }
+    });
+    // Who is to have the keys next may not be drawn yet.
+    let next_focus = Id::unique("run with the keys");
+    let focus = |id: RunId| ui.memory_mut(|memory| memory.data.insert_temp(next_focus, id));
+    if ui.memory(|memory| memory.data.get_temp::<RunId>(next_focus)) == Some(run.id) {
+        ui.memory_mut(|memory| memory.data.remove::<RunId>(next_focus));
+        response.request_focus();
+    }
+    if !response.has_focus() {
+        return;
+    }
+    ui.painter().rect_stroke(response.rect.expand(1.0), 3.0, Stroke::new(1.0, palette.accent), egui::StrokeKind::Outside);
+    let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    for (key, by) in [(Key::ArrowUp, 0), (Key::ArrowDown, 1)] {
+        if ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, key))
+            && let Some(next) = beside[by]
+        {
+            focus(next);
+            actions.send(RunsAction::Show(next));
+        }
+    }
+    let pressed = |key| ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, key));
+    if pressed(Key::F2) {
+        actions.send(RunsAction::Rename(Some((run.id, run.name.clone()))));
+    }
+    if pressed(Key::Delete) {
+        actions.send(RunsAction::Delete(run.id));
+        if let Some(next) = beside[1].or(beside[0]) {
+            focus(next);
+        }
+    }
+}
+
+fn rename_ui(ui: &mut Ui, id: RunId, text: &str, actions: &mut Actions) {
+    let mut typed = text.to_owned();
+    let field = Id::unique(("name of run", id));
+    let first = ui.memory_mut(|memory| !memory.has_focus(field) && memory.data.get_temp::<bool>(field).is_none());
+    // The field has a ground of its own: what is to be read on a chosen row is not to be read on it.
+    ui.visuals_mut().override_text_color = None;
+    let response = ui.add(TextEdit::singleline(&mut typed).id(field).desired_width(ui.available_width()));
+    name_widget(&response, Role::TextInput, "Name of the run");
+    if first {
+        ui.memory_mut(|memory| memory.data.insert_temp(field, true));
+        response.request_focus();
+        return;
+    }
+    if typed != text {
+        actions.send(RunsAction::Rename(Some((id, typed))));
+    }
+    if response.lost_focus() {
+        ui.memory_mut(|memory| memory.data.remove::<bool>(field));
+        let given_up = ui.input(|input| input.key_pressed(Key::Escape));
+        actions.send(if given_up { RunsAction::Rename(None) } else { RunsAction::TakeName });
+    }
 }

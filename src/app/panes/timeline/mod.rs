@@ -1,26 +1,26 @@
 //! Timeline: the phases of a run and, when it was profiled, the warps on their multiprocessors, from the device's own
 //! clock, or the queries on the threads of the CPU. W and S zoom, A and D move, F shows what is picked.
 
-pub mod about;
+use egui::Rangef;
+
+use super::{
+    empty::{More, Pane, PaneContext, without_run},
+    plots::inline_swatch_ui,
+};
+use crate::app::{
+    features::export::{PaneData, state::ExportKind},
+    look::{any_of, focus::arrows},
+    model::{TimeAxis, TimelineView, views::NAMES},
+    prelude::*,
+};
+use crate::{
+    draw::ticks::linear_ticks,
+    engines::registry,
+    run::{Place, RunRecord, Timeline},
+    text,
+};
+
 pub mod bars;
-pub mod rows;
-
-use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
-
-use crate::app::features::export::PaneData;
-use crate::app::features::export::state::ExportKind;
-use crate::app::look::focus::arrows;
-use crate::app::look::{Palette, any_of, command_ui, empty_ui};
-use crate::app::model::timeline::NAMES;
-use crate::app::model::{Action, Command, PaneKind, TimeAxis, TimelineView};
-use crate::app::panes::descriptor::{More, Pane, PaneContext};
-use crate::app::panes::empty::without_run;
-use crate::app::panes::timeline::rows::Row;
-use crate::app::panes::timings::inline_swatch_ui;
-use crate::draw::ticks::linear_ticks;
-use crate::engines::registry;
-use crate::run::{Place, RunRecord, Timeline};
-use crate::text;
 
 /// The height of the times above the tracks.
 const RULER: f32 = 22.0;
@@ -54,12 +54,12 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let axis = TimeAxis::new(pane, view.shown(timeline));
     ruler_ui(ui, pane, &axis, palette);
     ui.advance_cursor_after_rect(Rect::from_min_size(pane.min, vec2(pane.width(), RULER)));
-    let rows = rows::rows(timeline, &view);
+    let rows = rows(timeline, &view);
     let height = rows.last().map_or(0.0, |(_, range)| range.max);
     let scroll = ScrollArea::vertical().id_salt("tracks").auto_shrink(false);
     scroll.show_viewport(ui, |ui, seen| {
         let (canvas, response) = ui.allocate_exact_size(vec2(ui.available_width(), height.max(seen.height())), Sense::click_and_drag());
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Tracks of the run"));
+        name_widget(&response, Role::Canvas, "Tracks of the run");
         let tracks = Tracks { record, timeline, axis, palette, session, top: canvas.top() };
         let shown = rows.iter().filter(|(_, range)| range.max >= seen.top() && range.min <= seen.bottom());
         for &(row, range) in shown {
@@ -106,7 +106,7 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
         for command in [Command::TimelineCloser, Command::TimelineFarther] {
             command_ui(ui, command, context.actions);
         }
-        if ui.add_enabled(view.window.is_some(), egui::Button::new("Whole run")).clicked() {
+        if ui.add_enabled(view.window.is_some(), Button::new("Whole run")).clicked() {
             context.actions.send(Action::SetTimeline(TimelineView { window: None, ..view.clone() }));
         }
         if timeline.multiprocessors.is_empty() {
@@ -116,7 +116,7 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
                 let engines = any_of(&registry::with_profile());
                 format!("To see warps on their multiprocessors, or queries on the threads of the CPU, tick “Profile” on the left and run again; on a GPU, {engines}.")
             };
-            ui.label(RichText::new(why).color(palette.text_weak).small());
+            ui.label(palette.small(why));
         } else if !view.open.is_empty() && timeline.place == Place::Multiprocessor {
             phases_ui(ui, record, palette);
         }
@@ -129,7 +129,7 @@ fn phases_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     for (at, phase) in phases.enumerate() {
         inline_swatch_ui(ui, bars::color(at, palette), phase);
     }
-    ui.label(RichText::new("share of a warp's cycles, not their order").color(palette.text_weak).small());
+    ui.label(palette.small("share of a warp's cycles, not their order"));
 }
 
 /// The time axis above the tracks, with grid lines through all of them.
@@ -162,9 +162,9 @@ fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &
     let rect = Rect::from_x_y_ranges(left..=left + NAMES - 6.0, Rangef::new(tracks.top + range.min, tracks.top + range.max).shrink(1.0));
     let place = tracks.timeline.place;
     let text = format!("{} {}", if open { "▾" } else { "▸" }, place.name(sm));
-    let response = ui.put(rect, egui::Button::new(RichText::new(text).size(12.0)).frame(false));
+    let response = ui.put(rect, Button::new(RichText::new(text).size(12.0)).frame(false));
     let name = format!("{} the {} of {}", if open { "Hide" } else { "Show" }, what(place), place.name(sm));
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    name_widget(&response, Role::Button, &name);
     if response.on_hover_text(&name).clicked() && !view.open.remove(&sm) {
         view.open.insert(sm);
     }
@@ -179,7 +179,7 @@ fn what(place: Place) -> &'static str {
 }
 
 /// Pans by dragging and scrolling; zooms with Ctrl and the wheel, or a pinch.
-fn move_ui(ui: &Ui, response: &egui::Response, timeline: &Timeline, axis: &TimeAxis, view: &mut TimelineView) {
+fn move_ui(ui: &Ui, response: &Response, timeline: &Timeline, axis: &TimeAxis, view: &mut TimelineView) {
     if response.dragged() {
         view.pan(timeline, -f64::from(response.drag_delta().x / axis.range().span()));
     }
@@ -191,5 +191,68 @@ fn move_ui(ui: &Ui, response: &egui::Response, timeline: &Timeline, axis: &TimeA
         if scroll != 0.0 {
             view.pan(timeline, -f64::from(scroll / axis.range().span()));
         }
+    }
+}
+
+// Which tracks Timeline has, from top to bottom, and where each lies.
+
+/// What one horizontal track shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// A phase that the host timed, by its place in the timeline.
+    Phase(usize),
+    /// What stands over the multiprocessors.
+    Warps,
+    /// A multiprocessor, by its place: how many warps it has at a time.
+    Multiprocessor(usize),
+    /// One track of warps of an open multiprocessor.
+    Track(usize, usize),
+}
+
+impl Row {
+    /// In points of the screen.
+    pub fn height(self) -> f32 {
+        match self {
+            Self::Phase(_) | Self::Multiprocessor(_) => 22.0,
+            Self::Warps => 26.0,
+            Self::Track(..) => 16.0,
+        }
+    }
+}
+
+/// All rows with their tops and bottoms below the first.
+pub fn rows(timeline: &Timeline, view: &TimelineView) -> Vec<(Row, Rangef)> {
+    let phases = (0..timeline.phases.len()).map(Row::Phase);
+    let warps = (!timeline.multiprocessors.is_empty()).then_some(Row::Warps);
+    let multiprocessors = timeline.multiprocessors.iter().enumerate().flat_map(|(at, multiprocessor)| {
+        let tracks = if view.open.contains(&multiprocessor.sm) { multiprocessor.tracks.len() } else { 0 };
+        std::iter::once(Row::Multiprocessor(at)).chain((0..tracks).map(move |track| Row::Track(at, track)))
+    });
+    let mut top = 0.0;
+    let place = |row: Row| {
+        let range = Rangef::new(top, top + row.height());
+        top = range.max;
+        (row, range)
+    };
+    phases.chain(warps).chain(multiprocessors).map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::profiled_record;
+
+    #[test]
+    fn rows_follow_one_another_and_open_multiprocessors_have_tracks() {
+        let timeline = Timeline::of(&profiled_record());
+        let mut view = TimelineView::default();
+        let closed = rows(&timeline, &view);
+        assert_eq!(closed.iter().filter(|(row, _)| matches!(row, Row::Multiprocessor(_))).count(), timeline.multiprocessors.len());
+        assert!(!closed.iter().any(|(row, _)| matches!(row, Row::Track(..))));
+        let first = &timeline.multiprocessors[0];
+        view.open.insert(first.sm);
+        let open = rows(&timeline, &view);
+        assert_eq!(open.len(), closed.len() + first.tracks.len());
+        assert!(open.windows(2).all(|pair| pair[0].1.max == pair[1].1.min) && open[0].1.min == 0.0);
     }
 }

@@ -1,10 +1,12 @@
 //! The finder: a field, what fits it under it, and what the chosen line does.
 
-use egui::{Align, Align2, Key, Label, Modifiers, Rect, RichText, ScrollArea, TextEdit, Ui, pos2, vec2};
+use egui::Modifiers;
 
-use crate::app::look::{Palette, keys_text};
-use crate::app::model::{Action, Actions, Mode, Session, State};
-use crate::app::shell::finder::{Found, find};
+use crate::app::{
+    model::Mode,
+    prelude::*,
+    shell::finder::{Found, find},
+};
 
 /// The height of a line of the list, and what is between two.
 const LINE: f32 = 24.0;
@@ -17,8 +19,8 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
     let mode = if session.lesson.open { Mode::Lesson } else { Mode::Explorer };
     let mut next = finder.clone();
     let screen = ui.ctx().content_rect();
-    let area = egui::Modal::default_area(egui::Id::unique("finder")).anchor(Align2::CENTER_TOP, vec2(0.0, screen.height() * 0.12));
-    let modal = egui::Modal::new(egui::Id::unique("finder")).area(area).show(ui.ctx(), |ui| {
+    let area = Modal::default_area(Id::unique("finder")).anchor(Align2::CENTER_TOP, vec2(0.0, screen.height() * 0.12));
+    let modal = Modal::new(Id::unique("finder")).area(area).show(ui.ctx(), |ui| {
         ui.set_width(480.0f32.min(screen.width() - 40.0));
         // Before the field sees them: up and down choose.
         let (up, down, enter) = ui.input_mut(|input| {
@@ -28,7 +30,7 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         let hint = "A command, a file’s path, k 64, an engine, a colour, a row by its name";
         let edit = TextEdit::singleline(&mut next.text).hint_text(hint).desired_width(f32::INFINITY);
         let field = ui.add(edit);
-        field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Find a row or a command"));
+        name_widget(&field, Role::TextInput, "Find a row or a command");
         field.request_focus();
         let found = find(&next.text, mode, state, session);
         if next.text != finder.text {
@@ -38,9 +40,9 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         next.at = if down { next.at + 1 } else { next.at.saturating_sub(usize::from(up)) }.min(last);
         let names = session.row_names.as_deref().filter(|_| mode == Mode::Explorer && session.name_search.is_for(&next.text));
         if let Some(note) = names.and_then(|names| session.name_search.note(names)) {
-            ui.label(RichText::new(note).color(palette.text_weak).small());
+            ui.label(palette.small(note));
         } else if found.is_empty() {
-            ui.label(RichText::new("No matching command.").color(palette.text_weak));
+            ui.label(palette.weak("No matching command."));
         }
         if found.is_empty() {
             return None;
@@ -94,14 +96,14 @@ fn list_ui(ui: &mut Ui, found: &[Found], at: usize, moved: bool, most: f32) -> O
 }
 
 /// A line: what it is called, and its keys.
-fn entry_ui(ui: &mut Ui, place: Rect, entry: &Found, current: bool) -> egui::Response {
+fn entry_ui(ui: &mut Ui, place: Rect, entry: &Found, current: bool) -> Response {
     let shortcut = if let Some(Action::Command(command)) = &entry.action { command.shortcut() } else { None };
     let keys = shortcut.map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
-    let button = egui::Button::selectable(current, &entry.text).truncate();
+    let button = Button::selectable(current, &entry.text).truncate();
     // Weak text is not to be read on the ground of the chosen line.
     let button = if current { button.right_text(keys) } else { button.shortcut_text(keys) };
     let button = button.min_size(place.size());
     let line = if entry.action.is_some() { ui.put(place, button) } else { ui.add_enabled_ui(false, |ui| ui.put(place, button)).inner };
-    line.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, entry.action.is_some(), current, &entry.text));
+    line.widget_info(|| egui::WidgetInfo::selected(Role::Button, entry.action.is_some(), current, &entry.text));
     line.on_hover_text(format!("{}\n{}", entry.text, entry.about))
 }

@@ -3,30 +3,27 @@
 
 use std::sync::{Arc, Weak};
 
-use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
-
-use crate::app::features::columns::state::ColumnsAction;
-use crate::app::features::unusable::state::listed;
-use crate::app::look::{Palette, command_ui, error_ui, field_ui, follow_ui, heading_ui, keys_text, percent, row_ui, wide_field_ui};
-use crate::app::model::draft::number;
-use crate::app::model::{
-    Action, Actions, Activity, Command, DataKind, Draft, EngineStatus, Field, FieldError, LeftOut, QueryKind, Session, State, data_file, plan_of,
-    roles,
+use super::engine::engine_ui;
+use crate::app::{
+    features::{columns::state::ColumnsAction, unusable::state::listed},
+    look::{error_ui, field_ui, follow_ui, heading_ui, percent, row_ui, wide_field_ui},
+    model::{
+        DataKind, Draft, Field, FieldError, LeftOut, QueryKind, data_file,
+        fields::number,
+        files::{column_ranges, left_out_sentence},
+        plan_of,
+    },
+    prelude::*,
 };
-use crate::cloud::{ColumnChoice, Globe, Order, PointCloud, Source, generate};
-use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, EngineId, Metric, Parameter, Values};
-use crate::run::planner::{Planner, Purpose};
-use crate::run::{EngineChoice, RunRecord};
-use crate::text;
-
-/// The choice that names no engine.
-const AUTO: &str = "Auto";
-
-const ABOUT_AUTO: &str = "The engine that is predicted to be fastest, chosen anew for each run; Run says which and why.";
-
-/// A parameter that is not given.
-const LEFT: &str = "left to the engine";
+use crate::{
+    cloud::{ColumnChoice, Globe, PointCloud, Source, generate},
+    knn::Metric,
+    run::{
+        RunRecord,
+        planner::{Planner, Purpose},
+    },
+    text,
+};
 
 pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let mut draft = state.draft.clone();
@@ -62,8 +59,8 @@ fn above_ui<R>(ui: &mut Ui, scrolls: impl FnOnce(&mut Ui), stands: impl FnOnce(&
     let id = ui.scope_id().with("height below");
     let (whole, known) = (ui.available_rect_before_wrap(), ui.data(|data| data.get_temp::<f32>(id)).unwrap_or(80.0));
     let split = (whole.bottom() - known - GAP).max(whole.top());
-    ui.scope_builder(egui::UiBuilder::new().max_rect(egui::Rect::from_min_max(whole.min, egui::pos2(whole.right(), split))), scrolls);
-    let below = egui::Rect::from_min_max(egui::pos2(whole.left(), split + GAP), whole.max);
+    ui.scope_builder(egui::UiBuilder::new().max_rect(Rect::from_min_max(whole.min, pos2(whole.right(), split))), scrolls);
+    let below = Rect::from_min_max(pos2(whole.left(), split + GAP), whole.max);
     let below = ui.scope_builder(egui::UiBuilder::new().max_rect(below), |ui| {
         let said = stands(ui);
         (said, ui.min_rect().height())
@@ -115,7 +112,7 @@ fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: 
                 }
             }
         });
-        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Generator"));
+        name_widget(&response.response, Role::ComboBox, "Generator");
     });
     let spec = wide_field_ui(ui, "Spec", &mut draft.generator, "uniform:n=100000,d=2", Field::Generator, errors, palette);
     let parsed = draft.generator.parse::<generate::Spec>();
@@ -125,14 +122,14 @@ fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: 
         }
         Ok(spec) => {
             let keys: Vec<&str> = spec.generator().parameters.iter().map(|parameter| parameter.key).collect();
-            ui.label(RichText::new(format!("{}; {}", spec.generator().about, keys.join(", "))).color(palette.text_weak).small());
+            ui.label(palette.small(format!("{}; {}", spec.generator().about, keys.join(", "))));
         }
         Err(_) => {}
     }
     let seed = field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, errors, palette);
-    let entered = (spec.lost_focus() || seed.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    let entered = (spec.lost_focus() || seed.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
     let ready = parsed.is_ok() && draft.source().is_ok();
-    ui.add_enabled(ready, egui::Button::new("Generate")).on_hover_text("Generate the cloud and show it; Run also does this when needed.").clicked()
+    ui.add_enabled(ready, Button::new("Generate")).on_hover_text("Generate the cloud and show it; Run also does this when needed.").clicked()
         || (ready && entered)
 }
 
@@ -168,11 +165,11 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     if let Some(cloud) = read.filter(|_| session.note.is_none()) {
         let names: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(8).collect();
         let more = if cloud.dims() > 8 { format!(", … ({})", cloud.dims()) } else { String::new() };
-        ui.label(RichText::new(format!("Read: {}{more}", names.join(", "))).color(palette.text_weak).small());
+        ui.label(palette.small(format!("Read: {}{more}", names.join(", "))));
     }
     if draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source)) && !session.left_out.is_empty() {
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(format!("Left out of the coordinates: {}.", roles::sentence(&session.left_out))).color(palette.text_weak).small());
+            ui.label(palette.small(format!("Left out of the coordinates: {}.", left_out_sentence(&session.left_out))));
             let all = "Use every numeric column as a coordinate, these included.";
             if ui.small_button("Use as coordinates").on_hover_text(all).clicked() {
                 draft.columns = with_columns(&draft.columns, &session.left_out);
@@ -183,7 +180,7 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     let is_shown = draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source));
     if let Some(pictures) = session.offered_pictures().filter(|_| is_shown) {
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(format!("Rows may be {} pictures.", pictures.text())).color(palette.text_weak).small());
+            ui.label(palette.small(format!("Rows may be {} pictures.", pictures.text())));
             let where_to = "Shows each row as a picture, in tooltips and in Neighbours. Columns… takes it back.";
             if ui.small_button("Show as pictures").on_hover_text(where_to).clicked() {
                 actions.send(ColumnsAction::ShowPictures(pictures));
@@ -191,19 +188,19 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
         });
     }
     if let Some(note) = session.note.as_ref().filter(|_| is_shown) {
-        ui.label(RichText::new(text::sentence_case(note)).color(palette.text_weak).small());
+        ui.label(palette.small(text::sentence_case(note)));
     }
     let told = session.roles.sentence().filter(|_| session.left_out.is_empty());
     if let Some(told) = told.filter(|_| is_shown) {
-        ui.label(RichText::new(text::sentence_case(&told)).color(palette.text_weak).small());
+        ui.label(palette.small(text::sentence_case(&told)));
     }
     ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞").on_hover_text("For this file only; it is off again for the next one.");
     if let Some(cloud) = session.cloud.as_ref().filter(|cloud| cloud.dropped() > 0 && draft.source().is_ok_and(|source| *cloud.source() == source)) {
         dropped_ui(ui, cloud, palette);
     }
-    let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
     let ready = draft.source().is_ok();
-    ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run also does this when needed.").clicked()
+    ui.add_enabled(ready, Button::new("Load")).on_hover_text("Read the file and show it; Run also does this when needed.").clicked()
         || (ready && (entered || load_at_once))
 }
 
@@ -214,7 +211,7 @@ fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
     let [few, many] = LISTED.map(|most| listed(cloud.dropped_records(), most));
     let are = if cloud.dropped() == 1 { "is" } else { "are" };
     let said = format!("{} of the file {are} left out: {few}", text::count(cloud.dropped(), "row", "rows"));
-    ui.label(RichText::new(said).color(palette.text_weak).small()).on_hover_text(format!("Rows that are left out: {many}"));
+    ui.label(palette.small(said)).on_hover_text(format!("Rows that are left out: {many}"));
 }
 
 /// The columns typed, and those that were left out.
@@ -226,13 +223,13 @@ fn with_columns(typed: &str, left_out: &[LeftOut]) -> String {
     let mut numbers: Vec<usize> = names.iter().filter_map(|name| name.parse().ok()).chain(left_out.iter().map(|column| column.number)).collect();
     numbers.sort_unstable();
     let names: Vec<String> = numbers.iter().map(usize::to_string).collect();
-    roles::ranges(&names).unwrap_or_default()
+    column_ranges(&names).unwrap_or_default()
 }
 
 fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
     heading_ui(ui, "Measure");
     let about = "Time the search for all of these queries: a warm-up, the repeats, and a pass with counters.";
-    ui.label(RichText::new(about).color(palette.text_weak).small());
+    ui.label(palette.small(about));
     ui.horizontal_wrapped(|ui| {
         // All in one line.
         ui.spacing_mut().item_spacing.x = 3.0;
@@ -252,7 +249,7 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
         }
         QueryKind::All => {
             let rows = session.cloud.as_ref().map_or(String::new(), |cloud| format!("{}.", text::count(cloud.len() as u64, "query", "queries")));
-            ui.label(RichText::new(format!("Every row is a query. {rows}")).color(palette.text_weak).small());
+            ui.label(palette.small(format!("Every row is a query. {rows}")));
         }
         QueryKind::Rows => {
             field_ui(ui, "Row numbers", &mut draft.query_rows, "0,5,10-20", Field::QueryRows, errors, palette);
@@ -263,7 +260,7 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
         QueryKind::Selected => {
             let rows = text::count(draft.selected_rows.len() as u64, "row", "rows");
             let about = format!("{rows}, as selected when Use as queries was pressed: too many to be typed here.");
-            ui.label(RichText::new(about).color(palette.text_weak).small());
+            ui.label(palette.small(about));
             error_ui(ui, Field::QueryRows, errors, palette);
         }
         QueryKind::File => {
@@ -281,7 +278,7 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
 fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
     heading_ui(ui, "Find");
     let takes = plan_text(ui, draft, session, Purpose::Ask).map_or_else(String::new, |takes| format!(", in {takes}"));
-    ui.label(RichText::new(format!("Answers the picked query at once{takes}.")).color(palette.text_weak).small());
+    ui.label(palette.small(format!("Answers the picked query at once{takes}.")));
     k_ui(ui, draft, errors, palette);
     row_ui(ui, "Metric", palette, |ui, _| {
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Euclidean distance; its square is what is compared.");
@@ -306,7 +303,7 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         _ => None,
     };
     if let Some(unit) = unit {
-        ui.label(RichText::new(unit).color(palette.text_weak).small());
+        ui.label(palette.small(unit));
     }
     ui.checkbox(&mut draft.exclude_self, "Exclude the query itself")
         .on_hover_text("A query that is a row of the data is not among its own neighbours.");
@@ -333,27 +330,6 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
     error_ui(ui, Field::K, errors, palette);
 }
 
-fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
-    heading_ui(ui, "Engine");
-    picker_ui(ui, draft, session, errors, palette);
-    device_ui(ui, draft, session, palette);
-    parameters_ui(ui, draft, errors, palette);
-    row_ui(ui, "Order", palette, |ui, _| {
-        ui.selectable_value(&mut draft.order, Order::File, "File").on_hover_text("Points are searched in the order of the file.");
-        ui.selectable_value(&mut draft.order, Order::Shuffled, "Shuffled")
-            .on_hover_text("Points are searched in a random order, as the theory assumes.");
-    });
-    row_ui(ui, "Warm-up", palette, |ui, label| {
-        ui.add(TextEdit::singleline(&mut draft.warmup).id_salt("warmup").desired_width(48.0)).labelled_by(label);
-        let repeats = ui.label(RichText::new("Repeats").color(palette.text_weak));
-        ui.add(TextEdit::singleline(&mut draft.repeats).id_salt("repeats").desired_width(48.0)).labelled_by(repeats.id);
-    });
-    let profile = "One more pass at the end, for Timeline: when each warp ran and on which multiprocessor, with its cycles by phase; on a CPU, when each query was answered, and by which thread.";
-    ui.checkbox(&mut draft.profile, "Profile").on_hover_text(profile);
-    error_ui(ui, Field::Warmup, errors, palette);
-    error_ui(ui, Field::Repeats, errors, palette);
-}
-
 /// What a plan's text was worked out from, and the text: rows that were selected may be many, and frames are.
 #[derive(Clone)]
 struct Planned {
@@ -367,7 +343,7 @@ struct Planned {
 
 /// How long the run, or one query, should take, and on which engine: worked out when what it depends on changes.
 fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Option<String> {
-    let id = egui::Id::unique(if purpose == Purpose::Ask { "plan of a query" } else { "plan of the run" });
+    let id = Id::unique(if purpose == Purpose::Ask { "plan of a query" } else { "plan of the run" });
     let engines = session.engines.iter().filter(|status| status.device.is_some()).count();
     let known = ui.data(|data| data.get_temp::<Arc<Planned>>(id)).filter(|planned| {
         // What a run took corrects what the next is predicted to take.
@@ -385,157 +361,6 @@ fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Opt
     let text = planned.text.clone();
     ui.data_mut(|data| data.insert_temp(id, Arc::new(planned)));
     text
-}
-
-/// Why an engine cannot run on the device that is chosen, where that is known.
-fn why_not(session: &Session, id: EngineId, device: Option<DeviceId>) -> Option<&str> {
-    let status = session.engine(id, device).or_else(|| session.engine(id, None))?;
-    status.device.as_ref()?.as_ref().err().map(String::as_str)
-}
-
-/// The engines by group, and what is to be known of the chosen one.
-fn picker_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
-    let chosen = match &draft.engine {
-        EngineChoice::Auto => None,
-        EngineChoice::Named(method) => Some(method.engine),
-    };
-    let name = chosen.map_or_else(|| AUTO.to_owned(), |id| id.to_string());
-    let combo = ComboBox::from_id_salt("engine").width(ui.available_width()).height(420.0).selected_text(name);
-    let response = combo.show_ui(ui, |ui| {
-        if ui.selectable_label(chosen.is_none(), AUTO).on_hover_text(ABOUT_AUTO).clicked() && chosen.is_some() {
-            (draft.engine, draft.device) = (EngineChoice::Auto, None);
-        }
-        for (group, engines) in registry::grouped() {
-            ui.add_space(4.0);
-            ui.label(RichText::new(group.title()).color(palette.text_weak).small());
-            for engine in engines {
-                let device = draft.device.filter(|device| engine.runs_on.contains(&device.kind()));
-                engine_row_ui(ui, engine, chosen == Some(engine.id), why_not(session, engine.id, device), draft, palette);
-            }
-        }
-    });
-    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Engine"));
-    if let Some(engine) = chosen.and_then(registry::find) {
-        let about = ui.label(RichText::new(engine.about).color(palette.text_weak).small());
-        about.on_hover_text(format!("After: {}", engine.source));
-        if let Some(reason) = why_not(session, engine.id, draft.device) {
-            ui.label(RichText::new(text::sentence_case(reason)).color(palette.error).small());
-        }
-    }
-    error_ui(ui, Field::Engine, errors, palette);
-}
-
-/// An engine in the list: what it is, or why it cannot run, when the pointer rests on it.
-fn engine_row_ui(ui: &mut Ui, engine: &Descriptor, chosen: bool, reason: Option<&str>, draft: &mut Draft, palette: &Palette) {
-    let mut label = RichText::new(engine.id.as_str());
-    // Where it is chosen all the same, a sentence below the list says why it cannot run.
-    if reason.is_some() && !chosen {
-        label = label.color(palette.text_weak).strikethrough();
-    }
-    let response = ui.selectable_label(chosen, label);
-    if response.clicked() && !chosen {
-        draft.choose_engine(engine);
-    }
-    response.on_hover_ui(|ui| {
-        ui.label(engine.about);
-        ui.label(RichText::new(format!("After: {}", engine.source)).color(palette.text_weak).small());
-        if let Some(reason) = reason {
-            ui.label(RichText::new(text::sentence_case(reason)).color(palette.error).small());
-        }
-    });
-}
-
-/// Where the chosen engine runs, where there is a choice.
-fn device_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, palette: &Palette) {
-    let may = |status: &&EngineStatus| draft.engine.engines().any(|engine| engine.id == status.id);
-    let statuses: Vec<&EngineStatus> = session.engines.iter().filter(may).collect();
-    let several = statuses.windows(2).any(|pair| pair[0].id == pair[1].id);
-    if !several && draft.device.is_none() {
-        return;
-    }
-    let mut devices: Vec<(DeviceId, String)> = Vec::new();
-    for status in statuses {
-        match devices.iter_mut().find(|(device, _)| *device == status.device_id) {
-            // An engine that can run there knows the device's name.
-            Some((_, text)) if status.is_there() => *text = status.device_text(),
-            Some(_) => {}
-            None => devices.push((status.device_id, status.device_text())),
-        }
-    }
-    row_ui(ui, "Device", palette, |ui, _| {
-        let shown = draft.device.map_or_else(
-            || "Auto".to_owned(),
-            |device| devices.iter().find(|(of, _)| *of == device).map_or_else(|| format!("{device}: not here"), |(_, text)| text.clone()),
-        );
-        let combo = ComboBox::from_id_salt("device").width(ui.available_width()).selected_text(shown).truncate();
-        let response = combo.show_ui(ui, |ui| {
-            ui.selectable_value(&mut draft.device, None, "Auto").on_hover_text("The first device that the engine can use.");
-            for (device, text) in &devices {
-                ui.selectable_value(&mut draft.device, Some(*device), text);
-            }
-        });
-        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Device"));
-    });
-}
-
-/// A field for each parameter that the chosen engine declares. Empty ones are left to the engine.
-fn parameters_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
-    let EngineChoice::Named(method) = &draft.engine else { return };
-    let Some(engine) = registry::find(method.engine) else { return };
-    let given = method.parameters.clone();
-    if engine.parameters.is_empty() && given.is_empty() {
-        return;
-    }
-    let title = match given.iter().len() {
-        0 => "Parameters".to_owned(),
-        set => format!("Parameters ({set} set)"),
-    };
-    let wrong = errors.iter().any(|error| matches!(error.field, Field::Engine | Field::Parameter(_)));
-    let open = wrong.then_some(true);
-    egui::CollapsingHeader::new(title).id_salt(("parameters", engine.id)).open(open).show_unindented(ui, |ui| {
-        for parameter in engine.parameters {
-            parameter_ui(ui, parameter, given.get(parameter.name).unwrap_or_default(), draft, palette);
-            error_ui(ui, Field::Parameter(parameter.name), errors, palette);
-        }
-        let reset = ui.add_enabled(!given.is_empty(), egui::Button::new("Reset"));
-        if reset.on_hover_text("Let the engine choose all of them.").clicked() {
-            draft.choose_engine(engine);
-        }
-    });
-}
-
-fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &str, draft: &mut Draft, palette: &Palette) {
-    let help = format!("{}\n{}. If empty: {}.", parameter.help, text::sentence_case(&parameter.values.to_string()), parameter.default);
-    let row = row_ui(ui, parameter.name, palette, |ui, label| {
-        let width = ui.available_width();
-        match &parameter.values {
-            Values::Numbers(_) => {
-                let mut typed = given.to_owned();
-                let edit = TextEdit::singleline(&mut typed).id_salt(parameter.name).hint_text(parameter.default).desired_width(width);
-                let response = ui.add(edit).labelled_by(label);
-                if response.changed() {
-                    draft.set_parameter(parameter.name, &typed);
-                }
-                response
-            }
-            Values::Words(words) => {
-                let shown = if given.is_empty() { RichText::new(LEFT).color(palette.text_weak) } else { RichText::new(given) };
-                let combo = ComboBox::from_id_salt(parameter.name).width(width).selected_text(shown).show_ui(ui, |ui| {
-                    if ui.selectable_label(given.is_empty(), LEFT).on_hover_text(parameter.default).clicked() {
-                        draft.set_parameter(parameter.name, "");
-                    }
-                    for word in *words {
-                        if ui.selectable_label(given == *word, *word).clicked() {
-                            draft.set_parameter(parameter.name, word);
-                        }
-                    }
-                });
-                combo.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, parameter.name));
-                combo.response
-            }
-        }
-    });
-    row.on_hover_text(help);
 }
 
 fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], palette: &Palette) -> Vec<Action> {
@@ -558,14 +383,14 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
             command_ui(ui, Command::Cancel, &mut asked);
             ui.add(egui::ProgressBar::new(fraction.unwrap_or(0.0)).desired_width(ui.available_width()));
         });
-        ui.add(egui::Label::new(RichText::new(text).color(palette.text_weak).small()).truncate());
+        ui.add(Label::new(palette.small(text)).truncate());
         return asked.take();
     }
     let reason = errors.first().map(|error| error.sentence.clone());
     let text = RichText::new("Run").strong().color(if reason.is_none() { palette.on_accent } else { palette.text_weak });
-    let button = egui::Button::new(text);
+    let button = Button::new(text);
     let button = if reason.is_none() { button.fill(palette.accent) } else { button };
-    let size = egui::vec2(ui.available_width(), BUTTON);
+    let size = vec2(ui.available_width(), BUTTON);
     let response = ui.add_enabled_ui(reason.is_none(), |ui| ui.add_sized(size, button)).inner;
     let shortcut = Command::Run.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
     if response.on_hover_text(format!("{} {shortcut}", Command::Run.tooltip())).clicked() {
@@ -576,7 +401,7 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
         None => plan_text(ui, draft, session, Purpose::Measure).map(|sentence| (text::sentence_case(&sentence), palette.text_weak)),
     };
     if let Some((text, color)) = said {
-        let label = egui::Label::new(RichText::new(&text).color(color).small());
+        let label = Label::new(RichText::new(&text).color(color).small());
         if low {
             ui.add(label.truncate()).on_hover_text(text);
         } else {

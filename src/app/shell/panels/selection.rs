@@ -1,18 +1,22 @@
 //! Right: what is selected, and the run that answered it.
 
-use egui::{RichText, ScrollArea, TextEdit, Ui};
-
-use crate::app::features::live::place::place_ui;
-use crate::app::features::selection::state::SelectAction;
-use crate::app::look::{Palette, command_ui, fact_ui, follow_ui, heading_ui, if_shuffled, keys_text};
-use crate::app::model::between::between;
-use crate::app::model::how::How;
-use crate::app::model::{Action, Actions, Answered, Command, Draft, Ended, Session, State};
-use crate::app::shell::panels::answer::answer_ui;
-use crate::cloud::Source;
-use crate::knn::{Measure, Metric, Setup};
-use crate::run::{EngineChoice, RunRecord};
-use crate::text;
+use crate::app::{
+    features::{
+        color::state::{ColorMap, channel::Colored},
+        live::place_ui,
+        selection::state::SelectAction,
+        telling::telling,
+    },
+    look::{fact_ui, follow_ui, heading_ui, if_shuffled},
+    model::{Draft, Ended, Kinds, Telling, distances::between, how::How},
+    prelude::*,
+};
+use crate::{
+    cloud::Source,
+    knn::{Measure, Metric, Setup},
+    run::{EngineChoice, RunRecord},
+    text,
+};
 
 /// Coordinates that are listed; the table and the export have them all.
 const LISTED: usize = 8;
@@ -31,7 +35,7 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
                 } else {
                     "Open or generate a cloud first."
                 };
-                ui.label(RichText::new(next).color(palette.text_weak));
+                ui.label(palette.weak(next));
                 if let Some(cloud) = &session.cloud {
                     place_ui(ui, session, cloud, palette, actions);
                 }
@@ -48,12 +52,12 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
                 }
                 if cloud.dims() > LISTED {
                     let rest = format!("and {} more coordinates", cloud.dims() - LISTED);
-                    ui.label(RichText::new(rest).color(palette.text_weak).small());
+                    ui.label(palette.small(rest));
                 }
                 match &session.answered {
                     Some(answered) => search_ui(ui, answered, palette),
                     None if session.live.is_waiting() => {
-                        ui.label(RichText::new("Answering…").color(palette.text_weak));
+                        ui.label(palette.weak("Answering…"));
                     }
                     None => {
                         let why = match &session.endings.ask {
@@ -61,7 +65,7 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
                             Some(Ended::Failed(why)) => why,
                             None => "Not answered.",
                         };
-                        ui.label(RichText::new(why).color(palette.text_weak));
+                        ui.label(palette.weak(why));
                     }
                 }
             }
@@ -88,7 +92,7 @@ fn search_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
     let record = &answered.record;
     if let (Some(engine), Some(accessed)) = (record.descriptor().filter(|engine| !engine.is_exhaustive), answered.counted("accessed")) {
         let (accessed, all) = (text::thousands(accessed.into()), text::count(record.cloud.len() as u64, "point", "points"));
-        ui.label(RichText::new(format!("{} looked at {accessed} of {all}.", engine.id)).color(palette.text_weak).small());
+        ui.label(palette.small(format!("{} looked at {accessed} of {all}.", engine.id)));
     }
     folded_ui(ui, "How it was found", |ui| {
         let spec = &record.spec;
@@ -98,7 +102,7 @@ fn search_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
             fact_ui(ui, "Squared distance", text::digits(f64::from(squared), 6), palette);
         }
         if record.measured.queries() <= answered.query {
-            ui.label(RichText::new(format!("{} counts nothing.", record.engine)).color(palette.text_weak).small());
+            ui.label(palette.small(format!("{} counts nothing.", record.engine)));
             return;
         }
         for (name, value) in record.measured.of(answered.query) {
@@ -117,8 +121,8 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
     let current = session.answered.as_ref().filter(|answered| std::ptr::eq(&*answered.record, record)).map(|answered| answered.query);
     ui.horizontal(|ui| {
         for (text, name, by) in [("‹", "Previous query", count - 1), ("›", "Next query", 1)] {
-            let response = ui.add_enabled(count > 1, egui::Button::new(text)).on_hover_text(name);
-            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, count > 1, name));
+            let response = ui.add_enabled(count > 1, Button::new(text)).on_hover_text(name);
+            response.widget_info(|| egui::WidgetInfo::labeled(Role::Button, count > 1, name));
             if response.clicked() {
                 actions.send(Action::PickQuery(current.map_or(0, |at| (at + by) % count)));
             }
@@ -129,7 +133,7 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
         let place = current.map_or("This query is not part of the run".to_owned(), |at| {
             format!("Query {}, of 0 to {}", text::thousands(at as u64), text::thousands(count as u64 - 1))
         });
-        ui.label(RichText::new(place).color(palette.text_weak));
+        ui.label(palette.weak(place));
     });
 }
 
@@ -145,7 +149,7 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
     if selection.is_empty() {
         let next =
             "Nothing. Drag with Shift in Plane or Space, or over the histogram of their colours; or click a bin of Counts or a row of Neighbours.";
-        ui.label(RichText::new(next).color(palette.text_weak));
+        ui.label(palette.weak(next));
         return sets_ui(ui, session, palette, actions);
     }
     fact_ui(ui, "Rows", text::thousands(selection.rows().len() as u64), palette);
@@ -157,7 +161,7 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
         let asked = session.answered.as_ref().map(|answered| &answered.record).or(session.record.as_ref());
         let metric = asked.map_or_else(Metric::default, |record| record.spec.metric);
         if let Some(said) = between(cloud, a, b, metric) {
-            ui.add(egui::Label::new(said).wrap());
+            ui.add(Label::new(said).wrap());
         }
     }
     for measure in facts.measures.iter().take(MEASURES) {
@@ -171,7 +175,7 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
         fact_ui(ui, &column.name, text, palette);
     }
     if cloud.dims() > RANGES && !facts.extremes.is_empty() {
-        ui.label(RichText::new(format!("and {} more ranges", cloud.dims() - RANGES)).color(palette.text_weak).small());
+        ui.label(palette.small(format!("and {} more ranges", cloud.dims() - RANGES)));
     }
     ui.horizontal_wrapped(|ui| {
         for (text, command) in [
@@ -198,7 +202,7 @@ fn keep_ui(ui: &mut Ui, session: &Session, actions: &mut Actions) {
         let label = ui.label("Name");
         let edit = TextEdit::singleline(&mut typed).id_salt("set").hint_text(session.selection.by()).desired_width(ui.available_width() - 60.0);
         let field = ui.add(edit).labelled_by(label.id).on_hover_text("A name for the selected rows.");
-        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         let about = "Keep the selected rows under this name, to select them again; a session saves them.";
         let keeps = ui.button("Keep").on_hover_text(about).clicked() || entered;
         if typed != session.sets.typed {
@@ -215,18 +219,18 @@ fn sets_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Acti
     if session.sets.list().is_empty() {
         return;
     }
-    ui.label(RichText::new("Kept sets").color(palette.text_weak));
+    ui.label(palette.weak("Kept sets"));
     for set in session.sets.list() {
         ui.horizontal(|ui| {
             let forget = ui.small_button("×").on_hover_text("Forget this set; its rows stay selected.");
-            forget.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Forget {}", set.name)));
+            name_widget(&forget, Role::Button, &format!("Forget {}", set.name));
             if forget.clicked() {
                 actions.send(SelectAction::Forget(set.name.clone()));
             }
             let shown = format!("{} ({})", set.name, text::thousands(set.rows.len() as u64));
             let selected = session.selection.rows() == &set.rows;
             let about = "Select these rows; with Shift, add them; with Ctrl, add or remove them.";
-            let label = ui.add(egui::Button::selectable(selected, shown).truncate()).on_hover_text(about);
+            let label = ui.add(Button::selectable(selected, shown).truncate()).on_hover_text(about);
             if label.clicked() {
                 let how = How::of_click(ui.input(|input| input.modifiers));
                 actions.send(SelectAction::rows(set.rows.to_vec(), how, set.name.as_str()));
@@ -265,19 +269,19 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
     heading_ui(ui, "Device");
     fact_ui(ui, "Engine", record.engine.to_string(), palette);
     if let Some(method) = &record.method {
-        ui.add(egui::Label::new(method).wrap());
+        ui.add(Label::new(method).wrap());
         method_ui(ui, method, state, actions);
     }
     if let Some(note) = &record.note {
-        ui.label(RichText::new(note).color(palette.text_weak).small());
+        ui.label(palette.small(note));
     }
-    ui.add(egui::Label::new(&record.device.name).wrap());
+    ui.add(Label::new(&record.device.name).wrap());
     for (name, value) in &record.device.details {
         fact_ui(ui, name, value, palette);
     }
     if let Some(why) = &record.fallback {
         // No fault: another engine answered, to the same bits.
-        ui.label(RichText::new(why).color(palette.text_weak).small());
+        ui.label(palette.small(why));
     }
 }
 
@@ -291,4 +295,172 @@ fn method_ui(ui: &mut Ui, method: &str, state: &State, actions: &mut Actions) {
     if button.clicked() {
         actions.send(Action::SetDraft(Box::new(Draft { engine, ..state.draft.clone() })));
     }
+}
+
+// Above on the right: the answer in a sentence, of what kind the neighbours are, and how their distances spread.
+
+/// The bar of kinds, and the line of distances.
+const BAR: f32 = 12.0;
+
+/// Says what was found.
+pub fn answer_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
+    let telling = telling(ui, session, answered);
+    heading_ui(ui, "Answer");
+    ui.add(Label::new(RichText::new(telling.sentence()).size(15.0)).wrap());
+    if let Some(kinds) = &telling.kinds {
+        kinds_ui(ui, session, kinds, palette);
+    }
+    distances_ui(ui, &telling, palette);
+    why_ui(ui, session, answered, palette, actions);
+    nearby_ui(ui, session, answered, palette, actions);
+}
+
+/// Selects all rows within a distance, however many there are.
+fn nearby_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
+    let metric = answered.record.spec.metric;
+    let mut typed = session.nearby.typed.clone();
+    ui.horizontal_wrapped(|ui| {
+        let label = ui.label(palette.weak("All within"));
+        let edit = TextEdit::singleline(&mut typed).id_salt("radius").hint_text("0.5").desired_width(56.0);
+        let about = "Every row at most so far from the query, counted by the same distances as its neighbours.";
+        let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
+        if let Some(unit) = metric.unit() {
+            ui.label(unit);
+        }
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        let pressed = ui.add_enabled(!typed.trim().is_empty(), Button::new("Select")).on_hover_text("Select these rows.").clicked();
+        if typed != session.nearby.typed {
+            actions.send(Action::TypeRadius(typed));
+        }
+        if entered || pressed {
+            actions.send(Action::SelectNearby);
+        }
+    });
+    if let Some(wrong) = &session.nearby.wrong {
+        ui.label(RichText::new(wrong).color(palette.error));
+    }
+}
+
+/// The next question: why a row is, or is not, among them.
+fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
+    let mut typed = session.why.typed.clone();
+    let asks = ui
+        .horizontal_wrapped(|ui| {
+            let label = ui.label(palette.weak("Why row"));
+            let edit = TextEdit::singleline(&mut typed).id_salt("why").hint_text("12").desired_width(88.0);
+            let about = "Where any row of the data stands, by its number or its name: its rank and distance, the query’s rank from its side, and what the distance is made of.";
+            let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
+            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+            if entered {
+                // The next row is typed at once.
+                field.request_focus();
+            }
+            let pressed = ui.add_enabled(!typed.trim().is_empty(), Button::new("Ask")).clicked();
+            // One row that is selected, by a click with Ctrl or in the table, is likely the one that is meant.
+            let selected = match session.selection.rows()[..] {
+                [row] => Some(row),
+                _ => session.rank.and_then(|rank| answered.neighbors().nth(rank)).map(|(row, _)| row),
+            };
+            if let Some(row) = selected
+                && ui.button("Selected").on_hover_text("Ask about the row that is selected.").clicked()
+            {
+                typed = answered.record.cloud.record(row as usize).to_string();
+                return true;
+            }
+            entered || pressed
+        })
+        .inner;
+    if typed != session.why.typed {
+        actions.send(Action::TypeWhy(typed));
+    }
+    if asks {
+        actions.send(Action::AskWhy);
+    }
+    match session.why.told.as_ref().filter(|told| told.of == *answered).map(|told| &told.said) {
+        None => {}
+        Some(Ok(sentences)) => sentences.iter().for_each(|sentence| drop(ui.label(sentence))),
+        Some(Err(why)) => drop(ui.label(RichText::new(why).color(palette.error))),
+    }
+}
+
+fn kinds_ui(ui: &mut Ui, session: &Session, kinds: &Kinds, palette: &Palette) {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
+    let sentence = kinds.sentence();
+    name_widget(&response, Role::Image, &sentence);
+    let total: usize = kinds.counts.iter().map(|(_, count)| count).sum::<usize>() + kinds.others;
+    // As they are in Plane and Space, where these are coloured by the same column.
+    let shown = match &session.colored {
+        Colored::Ready(channel) if channel.title == kinds.column => channel.categories.as_ref(),
+        _ => None,
+    };
+    let color = |at: usize| match (kinds.counts.get(at), shown) {
+        (None, _) => palette.muted,
+        (Some((kind, _)), Some(shown)) => {
+            let place = shown.list.iter().position(|category| category.name == *kind);
+            place.map_or(palette.muted, |place| ColorMap::Categories.category(place, palette))
+        }
+        (Some(_), None) => palette.categories[at % palette.categories.len()],
+    };
+    let mut left = rect.left();
+    let mut parts: Vec<(String, usize)> = kinds.counts.clone();
+    if kinds.others > 0 {
+        parts.push(("others".to_owned(), kinds.others));
+    }
+    for (at, (_, count)) in parts.iter().enumerate() {
+        let right = left + rect.width() * *count as f32 / total.max(1) as f32;
+        ui.painter().rect_filled(Rect::from_x_y_ranges(left..=(right - 1.0).max(left), rect.y_range()), 0.0, color(at));
+        left = right;
+    }
+    response.on_hover_text(&sentence);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        ui.label(palette.weak(&kinds.column));
+        for (at, (kind, count)) in parts.iter().enumerate() {
+            kind_ui(ui, &format!("{kind} ({count})"), color(at));
+        }
+    });
+    if let Some((alike, total)) = kinds.alike.filter(|(alike, total)| alike < total) {
+        let share = format!("{alike} of {total} share the query’s {}.", kinds.column);
+        ui.label(palette.small(share));
+    }
+}
+
+/// A kind's colour and its count, which go to the next line together.
+fn kind_ui(ui: &mut Ui, text: &str, color: Color32) {
+    const SQUARE: f32 = 8.0;
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::WHITE);
+    let gap = ui.spacing().item_spacing.x;
+    let size = vec2(SQUARE + gap + galley.size().x + gap, galley.size().y);
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+        let (square, _) = ui.allocate_exact_size(vec2(SQUARE, SQUARE), Sense::hover());
+        ui.painter().rect_filled(square, 1.0, color);
+        ui.add(Label::new(text).truncate());
+    });
+}
+
+/// A tick for each neighbour, from the query on the left to the farthest.
+fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
+    let (Some(&nearest), Some(&farthest)) = (telling.distances.first(), telling.distances.last()) else { return };
+    if telling.distances.len() < 2 || farthest <= 0.0 {
+        return;
+    }
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
+    let line = rect.center().y;
+    ui.painter().hline(rect.x_range(), line, Stroke::new(1.0, palette.line));
+    let at = |distance: f64| rect.left() + 1.0 + (rect.width() - 2.0) * (distance / farthest) as f32;
+    let tick = |distance: f64, color: Color32, width: f32| ui.painter().vline(at(distance), rect.y_range(), Stroke::new(width, color));
+    for &distance in &telling.distances {
+        tick(distance, palette.neighbor.gamma_multiply(0.6), 1.0);
+    }
+    let middle = telling.distances.len() / 2;
+    let median = if telling.distances.len() % 2 == 1 {
+        telling.distances[middle]
+    } else {
+        f64::midpoint(telling.distances[middle - 1], telling.distances[middle])
+    };
+    tick(median, palette.text, 2.0);
+    // The farthest is spelled as in the sentence above.
+    let words = format!("nearest {}, median {}, farthest {}", text::digits(nearest, 4), text::digits(median, 4), telling.within);
+    name_widget(&response, Role::Image, &format!("Distances: {words}"));
+    ui.label(palette.small(words));
 }

@@ -1,10 +1,9 @@
 //! Below: one line with what goes on, the last thing said, and what answers.
 
-use egui::{Align, Button, Label, Layout, RichText, Ui, vec2};
-
-use crate::app::look::{Palette, command_ui};
-use crate::app::model::log::Entry;
-use crate::app::model::{Action, Actions, Activity, Command, Level, Session};
+use crate::app::{
+    model::{Level, log::Entry},
+    prelude::*,
+};
 use crate::text;
 
 /// The line; `problem` says whether the panel of the problem is in sight.
@@ -46,8 +45,8 @@ fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut A
         ui.add(Label::new(RichText::new(text).color(color(entry))).truncate()).on_hover_text(&entry.text);
     };
     if let Some(trouble) = log.trouble() {
-        let dismiss = ui.add(Button::new(RichText::new("×").color(palette.text_weak)).frame(false).min_size(vec2(18.0, 18.0)));
-        dismiss.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Dismiss the message"));
+        let dismiss = ui.add(Button::new(palette.weak("×")).frame(false).min_size(vec2(18.0, 18.0)));
+        name_widget(&dismiss, Role::Button, "Dismiss the message");
         if dismiss.on_hover_text("Dismiss it; Log keeps it. Escape").clicked() {
             actions.send(Action::DismissTrouble);
         }
@@ -59,7 +58,7 @@ fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut A
     }
     match note {
         Some(note) => entry_ui(ui, note),
-        None if log.trouble().is_none() => drop(ui.label(RichText::new("Ready").color(palette.text_weak))),
+        None if log.trouble().is_none() => drop(ui.label(palette.weak("Ready"))),
         None => {}
     }
 }
@@ -88,13 +87,13 @@ fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
     match &status.device {
         None => {}
         Some(Ok(device)) => {
-            ui.label(RichText::new(&device.name).color(palette.text_weak));
+            ui.label(palette.weak(&device.name));
         }
         Some(Err(_)) => {
             // It lasts as long as the window, so it is no louder than a device's name.
             let why = text::sentence_case(status.why_not().unwrap_or_default());
             let about = format!("No NVIDIA GPU is needed: engine auto searches on the CPU. {why}.");
-            ui.label(RichText::new("No GPU").color(palette.text_weak)).on_hover_text(about);
+            ui.label(palette.weak("No GPU")).on_hover_text(about);
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
-use rayon::slice::ParallelSlice as _;
+use rayon::{
+    iter::{IntoParallelRefIterator as _, ParallelIterator as _},
+    slice::ParallelSlice as _,
+};
 
-use crate::app::features::color::state::view::{ColorRange, ColorView};
-use crate::app::features::color::state::{ColorMap, PointValues, Scale};
+use super::{ColorMap, ColorRange, ColorView, PointValues, Scale};
 use crate::text;
 
 /// Whose points have the values.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::app::context::app::App;
-use crate::app::context::export::{EXPORT, Exporting, Written};
-use crate::app::context::feature::Feature;
+use crate::app::context::app::Feature;
+use crate::app::context::app::{EXPORT, Exporting, Written};
 use crate::app::features::lesson::broken::broken;
 use crate::app::features::lesson::export::Job;
 use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};

@@ -1,6 +1,6 @@
 //! The fields of a lesson, as they are typed.
 
-use crate::app::model::draft::{Field, FieldError, number};
+use crate::app::model::fields::{Field, FieldError, number};
 use crate::cloud::PointCloud;
 use crate::lesson::lessons::{Choice, Lesson, OWN_DATA};
 use crate::lesson::touched::{Touched, read_keys};

@@ -1,7 +1,7 @@
 //! What of the lesson can become a file.
 
 use crate::app::features::lesson::state::player::Player;
-use crate::app::model::draft::{Field, FieldError, number};
+use crate::app::model::fields::{Field, FieldError, number};
 use crate::lesson::Level;
 use crate::lesson::moments::{MOST_FRAMES, MOST_ON_PAPER};
 

@@ -11,7 +11,7 @@ use crate::app::features::lesson::state::quiz::{Quiz, Score};
 use crate::app::features::lesson::state::touch::Touch;
 use crate::app::model::draft::Draft;
 use crate::app::model::log::Entry;
-use crate::app::model::look::Look;
+use crate::app::model::views::Look;
 use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
 use crate::lesson::fault::Fault;
@@ -190,7 +190,7 @@ pub fn lesson_of(number: u32) -> &'static Lesson {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::draft::{Field, FieldError};
+    use crate::app::model::fields::{Field, FieldError};
     use crate::app::testing::cloud;
     use crate::lesson::lessons::OWN_DATA;
 

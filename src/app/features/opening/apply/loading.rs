@@ -1,21 +1,30 @@
 //! Clouds are loaded, and shown.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use crate::app::context::app::{App, FIRST_QUERIES};
-use crate::app::features::datasets::state::PartsDialog;
-use crate::app::features::errors::of_cloud;
-use crate::app::features::opening::apply::{LOAD, Loading, OPEN};
-use crate::app::features::unusable::state::UnusableDialog;
-use crate::app::jobs::loader::{LoadJob, Loaded, Opened};
-use crate::app::jobs::table::{Kind, Slot};
-use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, Action, Endings, FileColumns, FileState, Pictures, SpaceView, Then, absolute, data_file};
-use crate::cloud::formats::FormatError;
-use crate::cloud::{CloudError, PointCloud, Source};
-use crate::run::{QuerySpec, RunSpec, recording, usual};
-use crate::text;
+use super::{LOAD, Loading, OPEN};
+use crate::app::{
+    context::app::{App, FIRST_QUERIES},
+    features::{
+        datasets::state::PartsDialog,
+        errors::of_cloud,
+        opening::{LoadJob, Loaded, Opened},
+        unusable::state::UnusableDialog,
+    },
+    jobs::{
+        table::{Kind, Slot},
+        task::Outcome,
+    },
+    model::{About, Action, Endings, FileColumns, FileState, Pictures, SpaceView, Then, absolute, data_file, file_name},
+};
+use crate::{
+    cloud::{CloudError, PointCloud, Source, formats::FormatError},
+    run::{QuerySpec, RunSpec, recording, usual},
+    text,
+};
 
 /// What columns the cloud's file has.
 pub static COLUMNS: Kind<App, (), FileColumns> = Kind::new(Slot::Columns, "columns", App::columns_listed);
@@ -244,15 +253,91 @@ fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
     chosen
 }
 
+// Files that are dropped together: every recording is opened, one after the other, and last the first file of points, so
+// that it is what is shown. What is not opened is named.
+
+/// What becomes of files that were dropped together.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Dropped {
+    /// In the order in which they are opened.
+    opened: Vec<PathBuf>,
+    /// Files of points beside the one that is opened.
+    left: Vec<PathBuf>,
+    /// Folders, which are not opened.
+    folders: Vec<PathBuf>,
+}
+
+impl Dropped {
+    fn of(paths: Vec<PathBuf>) -> Self {
+        let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = paths.into_iter().partition(|path| path.is_dir());
+        let (mut opened, points): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|path| recording::split_run(path).is_some());
+        let mut points = points.into_iter();
+        opened.extend(points.next());
+        Self { opened, left: points.collect(), folders }
+    }
+}
+
+fn names(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| file_name(path)).collect::<Vec<_>>().join(", ")
+}
+
+impl App {
+    /// Opens what was dropped, and says what is not opened.
+    pub(in crate::app) fn open_dropped(&mut self, paths: Vec<PathBuf>) {
+        let Dropped { opened, left, folders } = Dropped::of(paths);
+        if !folders.is_empty() {
+            self.session.log.error(About::Other, format!("cannot open a folder: drop the files in it instead: {}", names(&folders)));
+        }
+        if let Some(points) = opened.last().filter(|_| !left.is_empty()) {
+            let (shown, left) = (file_name(points), names(&left));
+            self.session.log.warn(
+                About::Other,
+                format!(
+                    "one cloud is shown at a time: {shown} is opened, and not {left}; drop one alone, or type it on the left under Queries, A file"
+                ),
+            );
+        }
+        self.open_next(opened);
+    }
+
+    /// Opens the first, and the others once it is there.
+    pub(in crate::app) fn open_next(&mut self, mut paths: Vec<PathBuf>) {
+        while !paths.is_empty() {
+            self.open(&paths.remove(0));
+            if let Some(opening) = self.jobs.about_mut(&OPEN) {
+                opening.next = paths;
+                return;
+            }
+        }
+    }
+
+    /// Opening was cancelled, and with it what was to be opened next.
+    pub(in crate::app) fn opening_cancelled(&mut self, next: &[PathBuf]) {
+        let others = if next.is_empty() { String::new() } else { format!("; not opened either: {}", names(next)) };
+        self.session.log.info(format!("cancelled{others}"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::testing::{cloud, stretched};
+    use crate::app::testing::{cloud, folder, stretched};
 
     #[test]
     fn the_first_axes_are_those_that_show_something() {
         assert_eq!(fitting::<2>(&cloud(10, 2, 1)), [0, 1]);
         assert_eq!(fitting::<2>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 3]);
         assert_eq!(fitting::<3>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 2, 3]);
+    }
+
+    #[test]
+    fn recordings_come_first_and_one_cloud_last() {
+        let folder = folder();
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let mut all = paths(&["a.csv", "one.warpscope", "b.npy", "two.WARPSCOPE"]);
+        all.push(folder.path().to_owned());
+        let dropped = Dropped::of(all);
+        assert_eq!(dropped.opened, paths(&["one.warpscope", "two.WARPSCOPE", "a.csv"]));
+        assert_eq!((dropped.left, dropped.folders), (paths(&["b.npy"]), vec![folder.path().to_owned()]));
     }
 }

@@ -1,31 +1,36 @@
 //! What is shown of a cloud that was opened, before anybody asks: the view that suits it, and a query with its neighbours.
 
-pub mod dropped;
-pub mod loading;
-
-use std::io::{self, Write as _};
-use std::path::PathBuf;
-use std::time::SystemTime;
-
-use crate::app::context::app::App;
-use crate::app::context::feature::Feature;
-use crate::app::features::analysis::state::AnalysisView;
-use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
-use crate::app::features::saved::state::SavedSession;
-use crate::app::features::selection::state::nearby::Nearby;
-use crate::app::features::walk::state::WalkView;
-use crate::app::jobs::loader::{LoadJob, Loaded};
-use crate::app::jobs::table::{Kind, Slot};
-use crate::app::model::{
-    About, Action, Activity, DataKind, Ended, FileColumn, FileState, LeftOut, Level, Material, PaneKind, Picked, Roles, Sample, Then, Told,
-    file_name, roles,
+use std::{
+    io::{self, Write as _},
+    path::PathBuf,
+    time::SystemTime,
 };
-use crate::cloud::roles::Role;
-use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
-use crate::files::{self, PartFolder};
-use crate::knn::Metric;
-use crate::run::recording;
-use crate::run::recording::{Recording, RecordingError};
+
+use super::{LoadJob, Loaded};
+use crate::app::{
+    context::app::{App, Feature},
+    features::{
+        analysis::state::AnalysisView,
+        projection::state::{ProjectionKind, ProjectionView},
+        saved::state::SavedSession,
+        selection::state::Nearby,
+        walk::state::WalkView,
+    },
+    jobs::table::{Kind, Slot},
+    model::{
+        DataKind, Ended, FileColumn, FileState, LeftOut, Level, Material, Roles, Sample, Then, Told, file_name,
+        files::{left_out_sentence, typed_columns},
+    },
+    prelude::*,
+};
+use crate::{
+    cloud::{ColumnChoice, Globe, PointCloud, Source, roles::Role},
+    files::{self, PartFolder},
+    knn::Metric,
+    run::recording::{self, Recording, RecordingError},
+};
+
+pub mod loading;
 
 const ON_GLOBE: &str = "longitude and latitude: distances are in km on the globe; L2 searches them as a plane";
 
@@ -180,7 +185,7 @@ impl App {
     pub(in crate::app) fn take_roles(&mut self, left_out: Vec<LeftOut>, before: Option<(Vec<LeftOut>, Roles)>) {
         // Inferred columns appear in the field, as if they had been typed.
         if let Some(Source::File { columns: columns @ ColumnChoice::Named(_), .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
-            self.state.draft.columns = roles::typed(columns);
+            self.state.draft.columns = typed_columns(columns);
         }
         if !left_out.is_empty() {
             return self.leave_out(left_out);
@@ -194,7 +199,7 @@ impl App {
 
     /// Enters the columns that are coordinates, where others were taken for none, and colours by the label.
     fn leave_out(&mut self, left_out: Vec<LeftOut>) {
-        self.session.log.info(format!("left out of the coordinates: {}", roles::sentence(&left_out)));
+        self.session.log.info(format!("left out of the coordinates: {}", left_out_sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.role == Role::Label) {
             self.session.roles.label = Told::By(FileColumn { name: label.name.clone(), key: label.key.clone() });
         }
@@ -240,9 +245,10 @@ impl App {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::app::model::{SAMPLES, State};
     use egui_kittest::Harness;
+
+    use super::*;
+    use crate::app::model::SAMPLES;
 
     #[test]
     fn a_sample_of_a_window_without_settings_is_written_where_nobody_else_can() {

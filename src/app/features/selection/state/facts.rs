@@ -2,10 +2,11 @@
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use crate::app::features::selection::state::Selection;
-use crate::cloud::PointCloud;
-use crate::run::RunRecord;
-use crate::run::analysis;
+use super::Selection;
+use crate::{
+    cloud::PointCloud,
+    run::{RunRecord, analysis},
+};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {

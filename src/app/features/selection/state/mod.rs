@@ -4,26 +4,24 @@
 //! | part | does |
 //! |---|---|
 //! | [`Selection`] | rows and queries, ascending, and how they were chosen |
-//! | [`nearby`] | the distance within which rows are to be selected |
+//! | [`Nearby`] | the distance within which rows are to be selected |
 //! | [`facts`] | what panes show about a selection: measures, ranges |
-//! | [`sets`] | ascending numbers as sets |
-//! | [`named`] | selections that were given a name |
+//! | [`NamedSets`] | selections that were given a name |
+
+use std::{ops::RangeInclusive, sync::Arc};
+
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
+
+use crate::app::{
+    features::{
+        color::state::{PointValues, channel::Whose},
+        picking::state::Within,
+    },
+    model::{answer::Picked, how::How, pane::PaneKind},
+};
+use crate::{knn::Metric, run::RunRecord};
 
 pub mod facts;
-pub mod named;
-pub mod nearby;
-pub mod sets;
-
-use std::ops::RangeInclusive;
-use std::sync::Arc;
-
-use crate::app::features::color::state::PointValues;
-use crate::app::features::color::state::channel::Whose;
-use crate::app::features::picking::state::Within;
-use crate::app::model::answer::Picked;
-use crate::app::model::how::How;
-use crate::app::model::pane::PaneKind;
-use crate::run::RunRecord;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
@@ -46,7 +44,7 @@ impl Selection {
     pub fn of_rows(mut rows: Vec<u32>, record: Option<&RunRecord>, by: impl Into<String>) -> Self {
         rows.sort_unstable();
         rows.dedup();
-        let queries = record.map(|record| sets::queries_of(&rows, record)).unwrap_or_default();
+        let queries = record.map(|record| queries_of(&rows, record)).unwrap_or_default();
         Self { rows: rows.into(), queries: queries.into(), by: by.into() }
     }
 
@@ -58,7 +56,7 @@ impl Selection {
     pub fn of_queries(mut queries: Vec<u32>, record: &RunRecord, by: impl Into<String>) -> Self {
         queries.sort_unstable();
         queries.dedup();
-        let rows = sets::rows_of(&queries, record);
+        let rows = rows_of(&queries, record);
         Self { rows: rows.into(), queries: queries.into(), by: by.into() }
     }
 
@@ -96,8 +94,8 @@ impl Selection {
         };
         let (rows, queries, sign) = match how {
             How::Replace => return other,
-            How::Add | How::Toggle => (sets::union(&self.rows, &other.rows), sets::union(&self.queries, &other.queries), "+"),
-            How::Remove => (sets::difference(&self.rows, &other.rows), sets::difference(&self.queries, &other.queries), "−"),
+            How::Add | How::Toggle => (union(&self.rows, &other.rows), union(&self.queries, &other.queries), "+"),
+            How::Remove => (difference(&self.rows, &other.rows), difference(&self.queries, &other.queries), "−"),
         };
         if rows.is_empty() && queries.is_empty() {
             return Self::default();
@@ -190,8 +188,190 @@ impl SelectAction {
     }
 }
 
+// Selections that were given a name, to be had again.
+
+/// The most sets that are kept.
+const MOST: usize = 100;
+
+/// The most characters of a name.
+const LONGEST: usize = 80;
+
+/// Rows of the cloud under a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedSet {
+    pub name: String,
+    /// Ascending.
+    pub rows: Arc<[u32]>,
+}
+
+/// The sets of the cloud that is shown, the oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct NamedSets {
+    /// The name of the next one as it is typed.
+    pub typed: String,
+    list: Vec<NamedSet>,
+}
+
+impl NamedSets {
+    pub fn of(list: Vec<NamedSet>) -> Self {
+        Self { typed: String::new(), list }
+    }
+
+    pub fn list(&self) -> &[NamedSet] {
+        &self.list
+    }
+
+    /// Keeps rows under a name, in place of those that had it before; the name is what was typed, or what says how they were chosen.
+    ///
+    /// # Errors
+    /// A sentence where there are no rows, or too many sets.
+    pub fn keep(&mut self, rows: &Arc<[u32]>, by: &str) -> Result<&NamedSet, String> {
+        if rows.is_empty() {
+            return Err("nothing to keep: no row of the cloud is selected".to_owned());
+        }
+        let typed = if self.typed.trim().is_empty() { by.trim() } else { self.typed.trim() };
+        let name: String = typed.chars().take(LONGEST).collect();
+        let set = NamedSet { name, rows: Arc::clone(rows) };
+        let at = match self.list.iter().position(|known| known.name == set.name) {
+            Some(at) => at,
+            None if self.list.len() == MOST => return Err(format!("{MOST} sets are kept already; forget one first")),
+            None => self.list.len(),
+        };
+        self.typed.clear();
+        if at == self.list.len() {
+            self.list.push(set)
+        } else {
+            self.list[at] = set
+        }
+        Ok(&self.list[at])
+    }
+
+    pub fn forget(&mut self, name: &str) {
+        self.list.retain(|set| set.name != name);
+    }
+}
+
+// All rows within a distance of the picked query: the distance as it is typed.
+
+#[derive(Clone, Debug, Default)]
+pub struct Nearby {
+    pub typed: String,
+    /// What is wrong with it, once it was asked for.
+    pub wrong: Option<String>,
+}
+
+impl Nearby {
+    /// The distance in the metric's unit, which may stand behind it.
+    ///
+    /// # Errors
+    /// A sentence where it is none.
+    pub fn radius(&self, metric: Metric) -> Result<f64, String> {
+        let typed = self.typed.trim();
+        let number = metric.unit().and_then(|unit| typed.strip_suffix(unit)).unwrap_or(typed).trim();
+        let radius = number.replace(',', "").parse().ok().filter(|radius: &f64| radius.is_finite() && *radius >= 0.0);
+        let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
+        radius.ok_or_else(|| format!("“{typed}” is not a distance such as 0.5{unit}."))
+    }
+}
+
+// Ascending numbers without repetition, as sets.
+
+/// Below so many rows, a search in them is as fast as a table of bits.
+const FEW: usize = 256;
+
+/// What is in either.
+pub fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut all = Vec::with_capacity(a.len() + b.len());
+    let (mut at, mut of) = (0, 0);
+    while at < a.len() && of < b.len() {
+        let (x, y) = (a[at], b[of]);
+        all.push(x.min(y));
+        at += usize::from(x <= y);
+        of += usize::from(y <= x);
+    }
+    all.extend_from_slice(&a[at..]);
+    all.extend_from_slice(&b[of..]);
+    all
+}
+
+/// What is in the first and not in the second.
+pub fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut of = 0;
+    let outside = |&number: &u32| {
+        while of < b.len() && b[of] < number {
+            of += 1;
+        }
+        b.get(of) != Some(&number)
+    };
+    a.iter().copied().filter(outside).collect()
+}
+
+/// What is below `end` and not in the set.
+pub fn complement(set: &[u32], end: u32) -> Vec<u32> {
+    let mut rest = Vec::with_capacity((end as usize).saturating_sub(set.len()));
+    let mut next = 0;
+    for &number in set {
+        rest.extend(next..number.min(end));
+        next = number.saturating_add(1);
+    }
+    rest.extend(next..end);
+    rest
+}
+
+/// Numbers that can be looked up fast.
+pub enum Table<'a> {
+    /// Few: they are searched.
+    Few(&'a [u32]),
+    /// A bit for each number.
+    Bits(Vec<u64>),
+}
+
+impl<'a> Table<'a> {
+    /// Of an ascending set.
+    pub fn new(set: &'a [u32]) -> Self {
+        let Some(&last) = set.last().filter(|_| set.len() > FEW) else { return Self::Few(set) };
+        let mut bits = vec![0u64; last as usize / 64 + 1];
+        for &number in set {
+            bits[number as usize / 64] |= 1 << (number % 64);
+        }
+        Self::Bits(bits)
+    }
+
+    /// Whether a number is in it.
+    pub fn has(&self, number: u32) -> bool {
+        match self {
+            Self::Few(set) => set.binary_search(&number).is_ok(),
+            Self::Bits(bits) => bits.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1),
+        }
+    }
+}
+
+/// The queries of a run that ask for rows of its cloud; none where queries are a file of their own.
+pub fn queries_of(rows: &[u32], record: &RunRecord) -> Vec<u32> {
+    if record.query_cloud.is_some() || rows.is_empty() {
+        return Vec::new();
+    }
+    let table = Table::new(rows);
+    record.query_rows.par_iter().enumerate().filter(|(_, row)| table.has(**row)).map(|(query, _)| query as u32).collect()
+}
+
+/// The rows of a run's cloud that queries ask for; none where queries are a file of their own.
+pub fn rows_of(queries: &[u32], record: &RunRecord) -> Vec<u32> {
+    if record.query_cloud.is_some() {
+        return Vec::new();
+    }
+    let mut rows: Vec<u32> = queries.iter().map(|&query| record.query_rows[query as usize]).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::{collection::btree_set, prelude::*};
+
     use super::*;
     use crate::app::testing::record;
 
@@ -230,5 +410,57 @@ mod tests {
         assert_eq!(base.combined(of(&[9], "new"), How::Replace).by(), "new");
         let long = (0..20).fold(base, |sum, row| sum.combined(of(&[row], "a click"), How::Add));
         assert_eq!(long.by(), "… + a click");
+    }
+
+    #[test]
+    fn a_name_has_one_set() {
+        let mut sets = NamedSets::default();
+        let rows = |rows: &[u32]| Arc::<[u32]>::from(rows);
+        assert!(sets.keep(&rows(&[]), "lasso in Plane").is_err_and(|why| why.starts_with("nothing to keep")));
+        sets.typed = " far ".to_owned();
+        assert_eq!(sets.keep(&rows(&[1, 2]), "lasso in Plane").map(|set| set.name.clone()), Ok("far".to_owned()));
+        assert_eq!(
+            (sets.keep(&rows(&[3]), "lasso in Plane").map(|set| set.name.clone()), sets.typed.as_str()),
+            (Ok("lasso in Plane".to_owned()), "")
+        );
+        sets.typed = "far".to_owned();
+        sets.keep(&rows(&[7]), "").expect("in place of the first");
+        assert_eq!(sets.list().iter().map(|set| set.rows.to_vec()).collect::<Vec<_>>(), [vec![7], vec![3]]);
+        sets.forget("far");
+        assert_eq!(sets.list().len(), 1);
+        for number in 1..MOST {
+            sets.typed = number.to_string();
+            sets.keep(&rows(&[1]), "").expect("room");
+        }
+        sets.typed = "one more".to_owned();
+        assert!(sets.keep(&rows(&[1]), "").is_err_and(|why| why.contains("100 sets")));
+    }
+
+    #[test]
+    fn a_distance_may_have_its_unit() {
+        let radius = |typed: &str, metric| Nearby { typed: typed.to_owned(), wrong: None }.radius(metric);
+        assert_eq!(
+            (radius("5 km", Metric::Haversine), radius("1,500", Metric::Haversine), radius(" 0.25", Metric::L2)),
+            (Ok(5.0), Ok(1500.0), Ok(0.25))
+        );
+        assert_eq!(radius("5 km", Metric::L2), Err("“5 km” is not a distance such as 0.5.".to_owned()));
+        assert_eq!(radius("-1", Metric::Haversine), Err("“-1” is not a distance such as 0.5 km.".to_owned()));
+        assert!(radius("", Metric::L2).is_err() && radius("inf", Metric::L2).is_err());
+    }
+
+    fn list(set: &BTreeSet<u32>) -> Vec<u32> {
+        set.iter().copied().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn sets_are_those_of_the_standard_library(a in btree_set(0u32..900, 0..400), b in btree_set(0u32..900, 0..400)) {
+            let (x, y) = (list(&a), list(&b));
+            prop_assert_eq!(union(&x, &y), list(&(&a | &b)));
+            prop_assert_eq!(difference(&x, &y), list(&(&a - &b)));
+            prop_assert_eq!(complement(&x, 900), (0..900).filter(|number| !a.contains(number)).collect::<Vec<_>>());
+            let table = Table::new(&x);
+            prop_assert!((0..1000).all(|number| table.has(number) == a.contains(&number)));
+        }
     }
 }

@@ -1,0 +1,446 @@
+//! Values of the file's columns and of the cloud's axes.
+
+use std::{collections::HashMap, path::Path, sync::Arc};
+
+use rayon::{
+    iter::{IndexedParallelIterator as _, ParallelIterator as _},
+    slice::{ParallelSlice as _, ParallelSliceMut as _},
+};
+
+use super::state::{
+    PointValues,
+    channel::{Categories, Category, Channel, Numbers, Whose},
+};
+use crate::app::{
+    features::analysis::state::{Against, Analysed, AnalysisKind},
+    model::{Answered, distances::Apart},
+};
+use crate::{
+    cloud::{
+        ColumnChoice, PointCloud,
+        formats::{self, ColumnData, FormatError},
+    },
+    knn::Metric,
+    palette::CATEGORIES,
+    progress::Progress,
+    text,
+};
+
+/// The most different numbers that may be shown as categories.
+const MOST_NUMBERS: usize = 64;
+
+/// Integers with at most this many distinct values are taken as labels rather than magnitudes, unless the user says otherwise.
+const LIKELY_LABELS: usize = 20;
+
+/// A column's values, by row of the cloud.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Numbers; NaN where there is none.
+    Numbers(Vec<f64>),
+    /// The place of each text among the names; a row without text has that of "".
+    Texts(Vec<String>, Vec<u32>),
+}
+
+/// Reads a column of the cloud's file, by row of the cloud.
+///
+/// # Errors
+/// When the reader of the file fails.
+pub fn read_column(cloud: &PointCloud, path: &Path, column: &str, progress: &dyn Progress) -> Result<Values, FormatError> {
+    let data = cloud.check_file(formats::column(path, column, progress))?;
+    let records = match &data {
+        ColumnData::Numbers(values) => values.len(),
+        ColumnData::Categories { codes, .. } => codes.len(),
+    };
+    check_records(cloud, path, format!("column {column}"), records)?;
+    let record = |row: usize| cloud.record(row) as usize;
+    Ok(match data {
+        ColumnData::Numbers(values) => Values::Numbers((0..cloud.len()).map(|row| values[record(row)]).collect()),
+        ColumnData::Categories { names, codes } => Values::Texts(names, (0..cloud.len()).map(|row| codes[record(row)]).collect()),
+    })
+}
+
+/// That the file still has the records of which a cloud was read.
+fn check_records(cloud: &PointCloud, path: &Path, what: String, records: usize) -> Result<(), FormatError> {
+    let last = cloud.record(cloud.len() - 1);
+    if last < records as u64 {
+        return Ok(());
+    }
+    let why = format!("the file has {records} records, and the cloud was read of {}: it was changed, load it again", last + 1);
+    Err(FormatError::Malformed { what, why, path: path.to_owned() })
+}
+
+/// Reads red, green and blue of the cloud's file, in one pass: of each row of the cloud the values as they stand.
+///
+/// # Errors
+/// When the reader of the file fails.
+pub fn read_colors(cloud: &PointCloud, path: &Path, keys: &[String; 3], progress: &dyn Progress) -> Result<Vec<[f64; 3]>, FormatError> {
+    let read = cloud.check_file(formats::read(path, &ColumnChoice::Named(keys.to_vec()), progress))?;
+    check_records(cloud, path, "its colours".to_owned(), read.rows())?;
+    let row = |row: usize| [0, 1, 2].map(|channel| read.values.get(3 * cloud.record(row) as usize + channel));
+    Ok((0..cloud.len()).map(row).collect())
+}
+
+/// Colours as a channel. Files count to 255, to 65,535 or to 1, and which of them is told by the largest value.
+pub fn colors_channel(colors: Vec<[f64; 3]>) -> Channel {
+    let most = colors.as_flattened().iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let white = if most > 255.0 {
+        65_535.0
+    } else if most > 1.0 {
+        255.0
+    } else {
+        1.0
+    };
+    let byte = |value: f64| (255.0 * value / white).round().clamp(0.0, 255.0) as u8;
+    let packed = |color: &[f64; 3]| match color.map(byte) {
+        _ if !color.iter().all(|value| value.is_finite()) => f32::NAN,
+        // Of 24 bits, which an f32 has.
+        [red, green, blue] => u32::from_be_bytes([0, red, green, blue]) as f32,
+    };
+    let values: Vec<f32> = colors.iter().map(packed).collect();
+    let missing = missing(&values);
+    let colors = Some(Arc::new(PointValues::new(values)));
+    Channel { colors, ..Channel::of_numbers(Whose::Data, "the file's colours", "", None, (missing, "have no colour in the file")) }
+}
+
+/// A column as a channel.
+pub fn column_channel(title: &str, values: &Values) -> Channel {
+    let (numbers, categories, missing) = match values {
+        Values::Numbers(values) => {
+            let missing = values.iter().filter(|value| !value.is_finite()).count() as u64;
+            (numbers(values), number_categories(values), missing)
+        }
+        Values::Texts(names, codes) => {
+            let empty = names.iter().position(String::is_empty).map(|at| at as u32);
+            let missing = empty.map_or(0, |empty| codes.iter().filter(|&&code| code == empty).count() as u64);
+            (None, text_categories(names, codes), missing)
+        }
+    };
+    let few = categories.as_ref().is_some_and(|categories| categories.list.len() <= LIKELY_LABELS);
+    let prefers_categories = few && numbers.as_ref().is_none_or(|numbers| numbers.integers);
+    let channel = Channel::of_numbers(Whose::Data, title, "", numbers, (missing, "have no value in this column"));
+    Channel { prefers_categories, categories, ..channel }
+}
+
+/// An axis as a channel: its local coordinates, about its origin.
+pub fn axis_channel(cloud: &PointCloud, axis: usize) -> Option<Channel> {
+    let of = cloud.axes().get(axis)?;
+    let values: Vec<f32> = (0..cloud.len()).map(|row| cloud.point(row)[axis]).collect();
+    let missing = missing(&values);
+    Some(Channel::of_numbers(Whose::Data, &of.name, "", Numbers::new(values, of.origin, true), (missing, "")))
+}
+
+/// Numbers as f32 about an offset, where f32 itself is too coarse for their differences.
+fn numbers(values: &[f64]) -> Option<Numbers> {
+    let there = values.iter().copied().filter(|value| value.is_finite());
+    let (low, high) = there.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    if low > high {
+        return None;
+    }
+    let coarse = low.abs().max(high.abs()) * f64::from(f32::EPSILON) > (high - low) / 4096.0;
+    let offset = if coarse { (low + (high - low) / 2.0).floor() } else { 0.0 };
+    let values = values.iter().map(|&value| if value.is_finite() { (value - offset) as f32 } else { f32::NAN });
+    Numbers::new(values.collect(), offset, true)
+}
+
+fn number_categories(values: &[f64]) -> Option<Categories> {
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    // 0.0 and −0.0 are one number.
+    let bits = |value: f64| (value + 0.0).to_bits();
+    for &value in values.iter().filter(|value| value.is_finite()) {
+        *counts.entry(bits(value)).or_insert(0) += 1;
+        if counts.len() > MOST_NUMBERS {
+            return None;
+        }
+    }
+    let mut kinds: Vec<(f64, u64)> = counts.into_iter().map(|(bits, count)| (f64::from_bits(bits), count)).collect();
+    kinds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if kinds.len() > CATEGORIES {
+        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.1));
+    }
+    let place: HashMap<u64, f32> = kinds.iter().enumerate().map(|(at, kind)| (bits(kind.0), at as f32)).collect();
+    let values = values.iter().map(|&value| place.get(&bits(value)).copied().unwrap_or(f32::NAN)).collect();
+    let list: Vec<Category> = kinds.into_iter().map(|(value, count)| Category { name: value.to_string(), count }).collect();
+    (!list.is_empty()).then(|| Categories { values: Arc::new(PointValues::new(values)), list })
+}
+
+fn text_categories(names: &[String], codes: &[u32]) -> Option<Categories> {
+    let mut counts = vec![0u64; names.len()];
+    for &code in codes {
+        counts[code as usize] += 1;
+    }
+    let mut kinds: Vec<usize> = (0..names.len()).filter(|&at| counts[at] > 0 && !names[at].is_empty()).collect();
+    kinds.sort_by(|&a, &b| names[a].cmp(&names[b]));
+    if kinds.len() > CATEGORIES {
+        kinds.sort_by_key(|&at| std::cmp::Reverse(counts[at]));
+    }
+    let mut place = vec![f32::NAN; names.len()];
+    for (at, &kind) in kinds.iter().enumerate() {
+        place[kind] = at as f32;
+    }
+    let values = codes.iter().map(|&code| place[code as usize]).collect();
+    let list: Vec<Category> = kinds.into_iter().map(|at| Category { name: names[at].clone(), count: counts[at] }).collect();
+    (!list.is_empty()).then(|| Categories { values: Arc::new(PointValues::new(values)), list })
+}
+
+// Values that belong to the picked query: how far every point is from it, and the ranks of its neighbours.
+
+/// Rows that one thread takes at a time.
+const ROWS: usize = 1 << 13;
+
+/// The distance of each row to a place given in the file's coordinates, NaN where there is none.
+pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> {
+    let apart = Apart::new(cloud, place, metric);
+    let mut values = vec![0.0f32; cloud.len()];
+    values.par_chunks_mut(ROWS).enumerate().for_each(|(part, values)| {
+        values.iter_mut().enumerate().for_each(|(at, value)| *value = apart.to(part * ROWS + at) as f32);
+    });
+    values
+}
+
+/// In what distances are.
+pub fn unit(metric: Metric) -> &'static str {
+    match metric {
+        Metric::L2 => "in the cloud's units",
+        Metric::Angular => "radians",
+        Metric::Cosine => "1 − cos of the angle",
+        Metric::Sky => "degrees",
+        Metric::Haversine => "km",
+    }
+}
+
+/// Distances as a channel.
+pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middle: bool) -> Channel {
+    let values = distances(cloud, place, metric);
+    let missing = missing(&values);
+    let title = match metric {
+        Metric::L2 | Metric::Haversine | Metric::Sky => "distance to the query",
+        Metric::Angular => "angle to the query",
+        Metric::Cosine => "cosine distance to the query",
+    };
+    Channel::of_numbers(Whose::Data, title, unit(metric), Numbers::new(values, 0.0, middle), (missing, "have no direction"))
+}
+
+/// The ranks of a query's neighbours, from 0 as in files.
+pub fn rank_channel(answered: &Answered) -> Channel {
+    let mut values = vec![f32::NAN; answered.record.cloud.len()];
+    for (rank, (row, _)) in answered.neighbors().enumerate() {
+        values[row as usize] = rank as f32;
+    }
+    let missing = missing(&values);
+    let mut few: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
+    few.sort_unstable();
+    let (numbers, missing) = (Numbers::new(values, 0.0, true), (missing, "are no neighbours of the query"));
+    let channel = Channel::of_numbers(Whose::Data, "rank among the neighbours", "0 is the nearest", numbers, missing);
+    Channel { few: Some(few.into()), ..channel }
+}
+
+/// Rows without a value.
+pub fn missing(values: &[f32]) -> u64 {
+    values.par_chunks(1 << 16).map(|part| part.iter().filter(|value| value.is_nan()).count() as u64).sum()
+}
+
+// Values of rows that their neighbours tell: density, outliers, hubs and the like.
+
+/// What another file says of the rows.
+pub fn against_channel(against: &Against) -> Channel {
+    let (title, unit) = match &against.leaks {
+        Some(leaking) => (format!("distance to the nearest row of {}", against.other), unit(leaking.record.spec.metric)),
+        None => (format!("share of neighbours in common with {}", against.other), ""),
+    };
+    let missing = against.values.iter().filter(|value| value.is_nan()).count() as u64;
+    let values = against.values.iter().map(|&value| value as f32).collect();
+    Channel::of_numbers(Whose::Data, title, unit, Numbers::new(values, 0.0, true), (missing, against.kind().without()))
+}
+
+/// The values of an analysis; `None` where it was not worked out.
+pub fn analysis_channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Channel> {
+    let values = analysed.values(kind)?;
+    let metric = analysed.record.spec.metric;
+    let unit = if kind == AnalysisKind::Density { unit(metric) } else { "" };
+    let title = match (kind, &analysed.labels) {
+        (AnalysisKind::Labels, Some(column)) => format!("share of neighbours with the same {column}"),
+        (AnalysisKind::Density, _) => format!(
+            "{} to the {} neighbour",
+            match metric {
+                Metric::L2 | Metric::Haversine | Metric::Sky => "distance",
+                Metric::Angular => "angle",
+                Metric::Cosine => "cosine distance",
+            },
+            text::ordinal(analysed.record.spec.k as u64)
+        ),
+        (AnalysisKind::Duplicates, _) => "size of the group of duplicates".to_owned(),
+        (AnalysisKind::Components, _) => "component".to_owned(),
+        (kind, _) => kind.title().to_owned(),
+    };
+    if kind == AnalysisKind::Components {
+        let channel = column_channel(&title, &Values::Numbers(values));
+        return Some(Channel { why_missing: kind.without(), ..channel });
+    }
+    let missing = values.iter().filter(|value| value.is_nan()).count() as u64;
+    let values = values.into_iter().map(|value| value as f32).collect();
+    Some(Channel::of_numbers(Whose::Data, title, unit, Numbers::new(values, 0.0, true), (missing, kind.without())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::{
+        features::color::state::{ColorMap, ColorView},
+        testing::{cloud, cloud_of, file_in, folder, record},
+    };
+    use crate::{cloud::Source, progress::Silent};
+
+    fn names(categories: &Option<Categories>) -> Vec<(&str, u64)> {
+        categories.iter().flat_map(|categories| &categories.list).map(|category| (category.name.as_str(), category.count)).collect()
+    }
+
+    #[test]
+    fn a_few_whole_numbers_are_labels_until_somebody_says_otherwise() {
+        let channel = column_channel("label", &Values::Numbers(vec![3.0, 1.0, f64::NAN, 3.0, -0.0, 0.0]));
+        assert_eq!(names(&channel.categories), [("0", 2), ("1", 1), ("3", 2)]);
+        assert_eq!((channel.missing, channel.map(None), channel.map(Some(ColorMap::Cividis))), (1, ColorMap::Categories, ColorMap::Cividis));
+        let values = &channel.categories.as_ref().expect("three").values.values;
+        assert!(values[2].is_nan() && values[..2] == [2.0, 1.0] && values[3..] == [2.0, 0.0, 0.0]);
+        assert_eq!(channel.numbers.as_ref().map(|numbers| numbers.whole), Some((0.0, 3.0)));
+
+        let heights = column_channel("height", &Values::Numbers((0..100).map(|at| f64::from(at) / 8.0).collect()));
+        assert!(heights.categories.is_none());
+        let halves = column_channel("half", &Values::Numbers(vec![0.5, 1.5]));
+        assert_eq!((halves.map(None), halves.map(Some(ColorMap::Categories))), (ColorMap::Viridis, ColorMap::Categories));
+    }
+
+    #[test]
+    fn more_categories_than_colours_begin_with_the_most_frequent() {
+        let texts: Vec<String> = (0..12).map(|at| format!("c{at:02}")).chain([String::new()]).collect();
+        // c00 once, c01 twice, …, and three rows without text.
+        let mut codes: Vec<u32> = (0..12).flat_map(|at| std::iter::repeat_n(at, at as usize + 1)).collect();
+        codes.extend([12; 3]);
+        let channel = column_channel("state", &Values::Texts(texts, codes.clone()));
+        let list = names(&channel.categories);
+        assert_eq!((list.len(), list[0], list[11]), (12, ("c11", 12), ("c00", 1)));
+        assert_eq!(channel.missing, 3);
+        assert_eq!([0, codes.len() - 4].map(|row| channel.text(row).expect("a text")), ["c00", "c11"]);
+        let (values, scale) = channel.scaled(&ColorView::default(), false).expect("texts");
+        assert!(values.values[codes.len() - 1].is_nan() && scale.map == ColorMap::Categories && scale.high == 11.0);
+        let few = column_channel("few", &Values::Texts(vec!["b".to_owned(), "a".to_owned()], vec![0, 0, 1]));
+        assert_eq!(names(&few.categories), [("a", 1), ("b", 2)], "where each has a colour, they are sorted");
+    }
+
+    #[test]
+    fn what_f32_is_too_coarse_for_is_coloured_about_an_offset() {
+        let times: Vec<f64> = (0..1000).map(|at| 3.0e8 + f64::from(at) / 1000.0).collect();
+        let channel = column_channel("gps_time", &Values::Numbers(times));
+        let numbers = channel.numbers.expect("times");
+        assert!(numbers.offset > 2.9e8 && !numbers.can_be_log());
+        assert!((numbers.whole.0 - 3.0e8).abs() < 1e-6 && (numbers.whole.1 - 300_000_000.999).abs() < 1e-6, "{:?}", numbers.whole);
+        let mut different = numbers.values.values.clone();
+        different.dedup();
+        assert_eq!(different.len(), 1000, "no two have the same colour for want of digits");
+    }
+
+    #[test]
+    fn an_axis_is_its_coordinates() {
+        let cloud = cloud(30, 3, 4);
+        let channel = axis_channel(&cloud, 2).expect("three axes");
+        let numbers = channel.numbers.expect("coordinates");
+        assert!((0..30).all(|row| f64::from(numbers.values.values[row]) + numbers.offset == cloud.coordinate(row, 2)));
+        assert!((numbers.whole.0 - cloud.axes()[2].min).abs() < 1e-6);
+        assert!(axis_channel(&cloud, 3).is_none());
+    }
+
+    #[test]
+    fn colours_are_of_eight_bits_whatever_a_file_counts_to() {
+        let of = |colors: &[[f64; 3]]| {
+            let channel = colors_channel(colors.to_vec());
+            let (values, scale) = channel.scaled(&ColorView { map: Some(ColorMap::Cividis), ..ColorView::default() }, true).expect("colours");
+            assert_eq!(scale.map, ColorMap::Own, "whatever was chosen for numbers");
+            (values.values.iter().map(|value| *value as u32).collect::<Vec<_>>(), channel.missing, channel.text(0))
+        };
+        let text = Some("red 255, green 128, blue 0".to_owned());
+        assert_eq!(of(&[[255.0, 128.0, 0.0], [0.0, 0.0, 1.0], [f64::NAN, 1.0, 1.0]]), (vec![0xff_8000, 1, 0], 1, text.clone()));
+        assert_eq!(of(&[[65_535.0, 32_896.0, 0.0], [257.0, 0.0, 0.0]]), (vec![0xff_8000, 0x01_0000], 0, text.clone()));
+        assert_eq!(of(&[[1.0, 0.502, 0.0], [0.0, 0.0, 1.0]]), (vec![0xff_8000, 0xff], 0, text));
+    }
+
+    #[test]
+    fn colours_are_read_of_the_rows_of_the_cloud() {
+        let folder = folder();
+        let path = file_in(&folder, "a.csv", "x,y,blue,green,red\n0,1,3,2,1\nnan,2,9,9,9\n2,3,30,20,10\n");
+        let source = Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]) };
+        let cloud = crate::cloud::load(&source, true, &Silent).expect("a cloud of two rows");
+        let keys = ["red", "green", "blue"].map(str::to_owned);
+        assert_eq!(read_colors(&cloud, &path, &keys, &Silent).expect("colours"), [[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]);
+        std::fs::write(&path, "x,y,blue,green,red\n0,1,3,2,1\n").expect("a file");
+        let why = read_colors(&cloud, &path, &keys, &Silent).expect_err("it is shorter now").to_string();
+        assert!(why.contains("load it again"), "{why}");
+    }
+
+    #[test]
+    fn rows_of_the_cloud_are_found_among_the_records() {
+        let folder = folder();
+        let path = file_in(&folder, "a.csv", "x,y,kind,size\n0,1,a,10\nnan,2,b,20\n2,3,c,\n");
+        let columns = ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]);
+        let source = Source::File { path: path.clone(), columns };
+        let cloud = crate::cloud::load(&source, true, &Silent).expect("a cloud of two rows");
+        let kinds = read_column(&cloud, &path, "kind", &Silent).expect("texts");
+        let Values::Texts(names, codes) = kinds else { panic!("texts") };
+        assert_eq!(codes.iter().map(|&code| names[code as usize].as_str()).collect::<Vec<_>>(), ["a", "c"]);
+        let Values::Numbers(sizes) = read_column(&cloud, &path, "size", &Silent).expect("numbers") else { panic!("numbers") };
+        assert!(sizes[0] == 10.0 && sizes[1].is_nan() && sizes.len() == 2);
+        assert!(read_column(&cloud, &path, "colour", &Silent).is_err());
+        std::fs::write(&path, "x,y,kind,size\n0,1,a,10\n").expect("a file");
+        let why = read_column(&cloud, &path, "kind", &Silent).expect_err("it is shorter now").to_string();
+        assert!(why.starts_with("the file has changed since its points were read; load it again"), "{why}");
+        assert!(check_records(&cloud, &path, "column kind".to_owned(), 1).is_err_and(|why| why.to_string().contains("1 records")));
+    }
+
+    #[test]
+    fn distances_are_those_of_the_plain_rule() {
+        // More rows than one part has, so that parts must meet.
+        let cloud = cloud(ROWS + 100, 3, 5);
+        let place: Vec<f64> = (0..3).map(|axis| cloud.coordinate(17, axis)).collect();
+        let values = distances(&cloud, &place, Metric::L2);
+        for row in [0, 17, ROWS - 1, ROWS, ROWS + 99] {
+            let plain = (0..3).map(|axis| (cloud.coordinate(row, axis) - place[axis]).powi(2)).sum::<f64>().sqrt();
+            assert!((f64::from(values[row]) - plain).abs() <= 1e-6 * (1.0 + plain), "row {row}");
+        }
+        assert_eq!(values[17], 0.0);
+
+        let values = distances(&cloud, &place, Metric::Angular);
+        let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        for row in [0, 17, ROWS, ROWS + 99] {
+            let point: Vec<f64> = (0..3).map(|axis| cloud.coordinate(row, axis)).collect();
+            let cosine = point.iter().zip(&place).map(|(a, b)| a * b).sum::<f64>() / norm(&point) / norm(&place);
+            assert!((f64::from(values[row]) - cosine.clamp(-1.0, 1.0).acos()).abs() < 1e-5, "row {row}");
+        }
+        let channel = distance_channel(&cloud, &place, Metric::Angular, false);
+        assert_eq!((channel.title.as_str(), channel.unit, channel.missing), ("angle to the query", "radians", 0));
+    }
+
+    #[test]
+    fn on_the_globe_distances_are_in_km() {
+        let cloud = cloud(100, 2, 5);
+        // A degree of latitude, where the first column is taken as longitude.
+        let place = [cloud.coordinate(3, 0), cloud.coordinate(3, 1) + 1.0];
+        let channel = distance_channel(&cloud, &place, Metric::Haversine, false);
+        assert_eq!((channel.title.as_str(), channel.unit, channel.missing), ("distance to the query", "km", 0));
+        assert!((distances(&cloud, &place, Metric::Haversine)[3] - 111.195).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_row_without_a_direction_has_no_angle() {
+        let cloud = cloud_of(&["x", "y"], &[1.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+        let values = distances(&cloud, &[1.0, 0.0], Metric::Angular);
+        assert!(values[0] == 0.0 && values[1].is_nan() && (values[2] - std::f32::consts::FRAC_PI_2).abs() < 1e-6);
+        assert_eq!(distance_channel(&cloud, &[1.0, 0.0], Metric::Angular, false).missing, 1);
+    }
+
+    #[test]
+    fn only_neighbours_have_a_rank() {
+        let channel = rank_channel(&Answered { record: record(), query: 1 });
+        let numbers = channel.numbers.expect("four neighbours");
+        let ranked: Vec<(usize, f32)> = numbers.values.values.iter().copied().enumerate().filter(|(_, rank)| !rank.is_nan()).collect();
+        assert_eq!(ranked, [(5, 0.0), (6, 1.0), (7, 2.0), (9, 3.0)]);
+        assert_eq!((channel.missing, numbers.whole), (46, (0.0, 3.0)));
+    }
+}

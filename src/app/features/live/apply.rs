@@ -1,0 +1,540 @@
+//! Where the live query changes: it moves, is asked for, and is answered.
+
+use std::{sync::Arc, time::Instant};
+
+use super::state::{Before, Live, LiveAction, Target};
+use crate::app::{
+    context::app::{App, Feature},
+    features::{
+        errors::{of_cloud, of_run},
+        picking::is_small,
+    },
+    jobs::{
+        table::{Applied, Cancel, Kind, Row, Slot},
+        task::Outcome,
+    },
+    model::{Draft, Ended, EngineStatus, Field, Level, NOTICED, QueryKind, Scene},
+    prelude::*,
+};
+use crate::{
+    cloud::{PointCloud, query_point},
+    engines::registry,
+    progress::Silent,
+    run::{Ask, Asker, EngineChoice, QuerySpec, Reply, RunError, RunRecord, RunSpec, analysis::TheoryCurve, planner},
+};
+
+pub static FEATURE: Feature = Feature {
+    apply: |app, action| {
+        match action {
+            Action::Live(action) => app.live_action(action),
+            Action::PickRow(row) => app.pick_row(row),
+            Action::PickQuery(query) => app.pick_query(query),
+            Action::Command(Command::NextQuery) => app.step_query(1),
+            Action::Command(Command::PreviousQuery) => app.step_query(-1),
+            other => return Some(other),
+        }
+        None
+    },
+    update: App::drop_lost_snap,
+    leave_cloud: |app, _| {
+        app.jobs.stop(&SNAP);
+        app.forget_live();
+    },
+    ..Feature::NONE
+};
+
+impl App {
+    /// Carries out what panes ask of the live query.
+    pub(in crate::app) fn live_action(&mut self, action: LiveAction) {
+        let held = self.session.live.is_held();
+        match action {
+            LiveAction::Grab => self.grab(),
+            // What is no longer held, after Escape, does not follow the pointer.
+            LiveAction::To(at) if held => {
+                if let Err(why) = self.move_to(&at) {
+                    self.session.log.error_once(About::Query, &why);
+                }
+            }
+            LiveAction::Snap(target) if held => self.snap(target),
+            LiveAction::To(_) | LiveAction::Snap(_) => {}
+            LiveAction::Release => {
+                if !self.lets_go_later() {
+                    self.session.live.before = None;
+                    self.start_theory();
+                }
+            }
+            LiveAction::Back => self.put_back(),
+            LiveAction::Type(fields) => (self.session.live.typed, self.session.live.wrong) = (Some(fields), None),
+            LiveAction::Apply => self.apply_typed(),
+        }
+    }
+
+    fn grab(&mut self) {
+        // Where it went is where it is taken hold of.
+        self.jobs.stop(&SNAP);
+        let session = &mut self.session;
+        session.live.before = Some(Before {
+            picked: session.picked,
+            place: session.live.place.clone(),
+            answered: session.answered.clone(),
+            theory: session.theory.clone(),
+            rank: session.rank,
+        });
+        session.live.choose(true);
+        (session.live.known, session.live.typed, session.live.wrong) = (true, None, None);
+    }
+
+    fn put_back(&mut self) {
+        let session = &mut self.session;
+        let Some(before) = session.live.before.take() else { return };
+        session.live.settle();
+        session.live.place = before.place;
+        (session.picked, session.rank) = (before.picked, before.rank);
+        (session.answered, session.theory, session.theory_lags) = (before.answered, before.theory, false);
+        self.handles.theory_wanted = None;
+        if self.session.theory.is_none()
+            && let Some(Answered { record, query }) = self.session.answered.clone()
+        {
+            self.answer(record, query);
+        }
+    }
+
+    /// Makes a place the query, and asks.
+    fn move_to(&mut self, at: &[f64]) -> Result<(), String> {
+        let Some(cloud) = &self.session.cloud else { return Ok(()) };
+        let place = query_point::cloud(at, cloud).map_err(|error| of_cloud(&error))?;
+        self.put_at(Some(Arc::new(place)));
+        Ok(())
+    }
+
+    /// Makes a place that is known the query, and asks.
+    pub(in crate::app) fn put_at(&mut self, place: Option<Arc<PointCloud>>) {
+        self.session.live.place = place;
+        self.session.live.chosen = true;
+        (self.session.picked, self.session.rank) = (Some(Picked::Coordinates), None);
+        self.ask();
+    }
+
+    /// Reads the typed coordinates: the query goes there, or the first wrong one says why not.
+    fn apply_typed(&mut self) {
+        let Some(fields) = self.session.live.typed.clone() else { return };
+        let mut at = Vec::with_capacity(fields.len());
+        for (axis, text) in fields.iter().enumerate() {
+            match text.trim().parse::<f64>() {
+                Ok(value) if value.is_finite() => at.push(value),
+                _ => {
+                    let shown = text.trim();
+                    let sentence =
+                        if shown.is_empty() { "Type a number.".to_owned() } else { format!("“{shown}” is not a number such as 51.507.") };
+                    self.session.live.wrong = Some((axis, sentence));
+                    return;
+                }
+            }
+        }
+        self.forget_slow_answer();
+        let live = &mut self.session.live;
+        live.before = None;
+        live.settle();
+        live.choose(true);
+        if let Err(why) = self.move_to(&at) {
+            (self.session.live.typed, self.session.live.wrong) = (Some(fields), Some((0, why)));
+        }
+    }
+
+    /// What was answered before stays in sight while the next answer is but a moment away.
+    pub(in crate::app) fn forget_slow_answer(&mut self) {
+        let session = &mut self.session;
+        if session.cloud.as_ref().is_none_or(|cloud| !session.live.is_short(cloud)) {
+            (session.answered, session.theory) = (None, None);
+        }
+    }
+
+    /// A row or a query of a file of queries is picked: drops requests for the previous one.
+    pub(in crate::app) fn settle_live(&mut self, chosen: bool) {
+        let live = &mut self.session.live;
+        live.settle();
+        live.choose(false);
+        self.session.endings.ask = None;
+        let live = &mut self.session.live;
+        (live.place, live.before, live.chosen) = (None, None, chosen);
+    }
+
+    /// There is no query any more.
+    pub(in crate::app) fn pick_nothing(&mut self) {
+        self.settle_live(false);
+        (self.session.picked, self.session.rank) = (None, None);
+        (self.session.answered, self.session.theory, self.session.theory_lags) = (None, None, false);
+        (self.handles.theory_wanted, self.handles.focus_when_answered) = (None, false);
+    }
+
+    /// Another cloud is shown.
+    fn forget_live(&mut self) {
+        let old = std::mem::take(&mut self.session.live);
+        self.session.live = Live { asked: old.asked, known: old.known, ..Live::default() };
+        self.session.live.settle();
+        self.handles.asker.release();
+    }
+
+    /// The fields on the left changed: where answers come fast, the picked query is asked anew.
+    pub(in crate::app) fn question_changed(&mut self, before: &Draft) {
+        self.metric_changed(before.metric);
+        let question = |draft: &Draft| (draft.k.clone(), draft.metric, draft.order, draft.exclude_self);
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        if question(before) != question(&self.state.draft) && self.session.live.is_short(&cloud) {
+            self.ask_anew();
+        }
+    }
+
+    /// Asks for the picked query where its answer is to another question than the one on the left.
+    pub(in crate::app) fn ask_anew(&mut self) {
+        let (Some(picked), Some(cloud)) = (self.session.picked, self.session.cloud.clone()) else { return };
+        // What is wrong with a field stands under it.
+        let Ok(spec) = self.question(&cloud, QuerySpec::All) else { return };
+        if self.session.answered.as_ref().is_some_and(|answered| same_question(&answered.record.spec, &spec)) {
+            self.session.live.settle();
+            return;
+        }
+        let known = self.session.record.clone().filter(|record| same_question(&record.spec, &spec));
+        match (picked, known) {
+            (Picked::Row(row), Some(record)) if let Some(query) = self.session.query_of_row(row) => {
+                self.session.live.settle();
+                self.answer(record, query);
+            }
+            (Picked::Query(query), Some(record)) if query < record.query_rows.len() => {
+                self.session.live.settle();
+                self.answer(record, query);
+            }
+            _ => self.ask(),
+        }
+    }
+
+    /// Asks the question on the left of what is picked.
+    pub(in crate::app) fn ask(&mut self) {
+        let (Some(cloud), Some(picked)) = (self.session.cloud.clone(), self.session.picked) else { return };
+        let queries = match (picked, self.session.picked_point()) {
+            (Picked::Row(row), _) => QuerySpec::Rows(vec![cloud.record(row as usize)]),
+            (Picked::Query(_) | Picked::Coordinates, Some((of, row))) => QuerySpec::At((0..of.dims()).map(|axis| of.coordinate(row, axis)).collect()),
+            (Picked::Query(_) | Picked::Coordinates, None) => return,
+        };
+        let mut spec = match self.question(&cloud, queries) {
+            Ok(spec) => spec,
+            Err(sentence) => {
+                self.session.endings.ask = Some(self.failed(About::Query, sentence));
+                return;
+            }
+        };
+        self.session.endings.ask = None;
+        self.answer_here(&mut spec);
+        let live = &mut self.session.live;
+        live.asked += 1;
+        if live.replied + 1 == live.asked {
+            live.since = Some(Instant::now());
+        }
+        self.handles.asker.ask(Ask { id: live.asked, spec, cloud });
+        self.handles.ctx.request_repaint_after(NOTICED);
+    }
+
+    /// Takes in what the asker says.
+    pub(in crate::app) fn reply(&mut self, Reply { id, result, took }: Reply) {
+        let live = &mut self.session.live;
+        live.replied = live.replied.max(id);
+        live.since = live.is_waiting().then(Instant::now);
+        if id < live.wanted {
+            return;
+        }
+        match result {
+            Ok(record) => {
+                if record.resident {
+                    live.took = Some(took);
+                }
+                if self.session.has_cloud(&record.cloud) {
+                    self.replied(record);
+                }
+            }
+            Err(RunError::Cancelled) => {}
+            Err(error) => {
+                // Nothing wrong is left in sight.
+                let sentence = of_run(&error);
+                (self.session.answered, self.session.theory) = (None, None);
+                self.session.log.error_once(About::Query, &sentence);
+                self.session.endings.ask = Some(Ended::Failed(sentence));
+            }
+        }
+    }
+
+    /// Gives up on the pending request: what is shown is not its answer.
+    pub(in crate::app) fn cancel_ask(&mut self) {
+        if !self.session.live.is_waiting() {
+            return;
+        }
+        self.handles.asker.withdraw();
+        self.session.live.settle();
+        (self.session.answered, self.session.theory, self.session.theory_lags) = (None, None, false);
+        self.session.endings.ask = Some(self.cancelled());
+    }
+
+    fn replied(&mut self, record: Arc<RunRecord>) {
+        self.note_fallback(&record);
+        let lags = self.session.theory.take();
+        self.answer(record, 0);
+        // The curve before stays until the next is worked out, and says so: lines that come and go would flicker.
+        if self.session.theory.is_none() && self.is_computing_theory() {
+            (self.session.theory_lags, self.session.theory) = (lags.is_some(), lags);
+        }
+    }
+
+    /// Says once why `auto` did not take the engine that it would have taken.
+    pub(in crate::app) fn note_fallback(&mut self, record: &RunRecord) {
+        let Some(fallback) = &record.fallback else { return };
+        if self.session.log.entries().iter().any(|entry| entry.text == *fallback) {
+            return;
+        }
+        let named = self.session.gpu().is_some_and(EngineStatus::is_there);
+        if named {
+            // The status line names a device that did not answer.
+            self.session.log.warn(About::Run, fallback.clone());
+        } else {
+            // That nothing is there is no news for as long as the window is open: the status line has a label for it.
+            self.session.log.list(Level::Info, fallback.clone());
+        }
+    }
+}
+
+// Which query is picked, what is asked of it, and what theory expects of its answer.
+
+/// What theory expects of an answer.
+pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);
+
+/// The asker, which answers the picked query at once, beside the worker.
+pub struct Asks(pub Arc<Asker>);
+
+impl Row<App> for Asks {
+    fn next(&mut self) -> Option<(Applied<App>, bool)> {
+        let reply = self.0.try_recv()?;
+        Some((Box::new(move |app| app.reply(reply)), false))
+    }
+
+    fn purpose(&self, session: &Session) -> Option<Activity> {
+        session.live.is_slow().then_some(Activity::Asking)
+    }
+
+    fn cancel(&self) -> Cancel<App> {
+        Cancel::By(App::cancel_ask)
+    }
+}
+
+impl App {
+    /// A click on a point: picks it, and enters its row where rows are typed.
+    pub(in crate::app) fn pick_row(&mut self, row: u32) {
+        let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
+        if self.state.draft.queries == QueryKind::Rows {
+            self.state.draft.query_rows = cloud.record(row as usize).to_string();
+        }
+        self.pick(Picked::Row(row));
+    }
+
+    /// Makes a row the query: answered from the shown run where that has it, otherwise searched at once.
+    pub(in crate::app) fn pick(&mut self, picked: Picked) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let row = match picked {
+            Picked::Row(row) if (row as usize) < cloud.len() => row,
+            Picked::Query(query) => return self.pick_query(query),
+            Picked::Row(_) | Picked::Coordinates => return,
+        };
+        let mut spec = match self.question(&cloud, QuerySpec::Rows(vec![cloud.record(row as usize)])) {
+            Ok(spec) => spec,
+            Err(sentence) => return self.session.log.error(About::Query, sentence),
+        };
+        self.settle_live(true);
+        if self.session.picked != Some(picked) {
+            (self.session.picked, self.session.rank) = (Some(picked), None);
+            self.forget_slow_answer();
+        }
+        // A recording's own answers need no engine on this machine.
+        if self.shows_recording()
+            && let Some(record) = &self.session.record
+        {
+            spec.engine = record.spec.engine.clone();
+        }
+        let known = self.session.record.as_ref().filter(|record| same_question(&record.spec, &spec)).cloned();
+        match (known, self.session.query_of_row(row)) {
+            (Some(record), Some(query)) => self.answer(record, query),
+            _ => self.ask(),
+        }
+    }
+
+    pub(in crate::app) fn pick_query(&mut self, query: usize) {
+        let Some(record) = self.session.record.clone().filter(|record| query < record.query_rows.len()) else { return };
+        let picked = if record.query_cloud.is_some() { Picked::Query(query) } else { Picked::Row(record.query_rows[query]) };
+        self.settle_live(true);
+        if self.session.picked != Some(picked) {
+            self.session.rank = None;
+        }
+        self.session.picked = Some(picked);
+        self.answer(record, query);
+    }
+
+    /// Picks the next query of the run; where there is none, the next row of the file.
+    pub(in crate::app) fn step_query(&mut self, by: isize) {
+        let Some(record) = &self.session.record else {
+            let Some(rows) = self.session.cloud.as_ref().map(|cloud| cloud.len() as isize) else { return };
+            let next = match self.session.picked {
+                Some(Picked::Row(row)) => (row as isize + by).rem_euclid(rows),
+                _ => 0,
+            };
+            return self.pick_row(next as u32);
+        };
+        let of_record = self.session.answered.as_ref().filter(|answered| Arc::ptr_eq(&answered.record, record));
+        let next = of_record.map_or(0, |answered| (answered.query as isize + by).rem_euclid(record.query_rows.len() as isize));
+        self.pick_query(next as usize);
+    }
+
+    /// Shows a query's answer, and starts computing its theory curve.
+    pub(in crate::app) fn answer(&mut self, record: Arc<RunRecord>, query: usize) {
+        (self.session.theory, self.session.theory_lags) = (None, false);
+        self.session.log.settle(About::Query);
+        let answered = Answered { record, query };
+        self.handles.theory_wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
+        self.session.answered = Some(answered);
+        self.focus_if_answered();
+        self.start_theory();
+    }
+
+    /// Computes theory for the latest answer, one at a time: stepping through queries skips those in between.
+    pub(in crate::app) fn start_theory(&mut self) {
+        /// Most points for which theory is computed while the query is dragged: more would slow down the answers.
+        const WHILE_DRAGGED: usize = 300_000;
+        let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
+        if self.jobs.has(&THEORY) || (self.session.live.is_held() && points > WHILE_DRAGGED) {
+            return;
+        }
+        let Some(answered) = self.handles.theory_wanted.take() else { return };
+        let Answered { record, query } = answered.clone();
+        let resident = self.handles.worker.resident().clone();
+        self.jobs.start(&THEORY, answered, move |_| TheoryCurve::of(&record, query, &resident));
+    }
+
+    /// Takes in a theory curve, and starts the next one that is wanted.
+    pub(in crate::app) fn theory_done(&mut self, of: Answered, curve: Outcome<TheoryCurve>) {
+        self.start_theory();
+        let Some(curve) = self.done("theory", curve) else { return };
+        if self.session.answered.as_ref() == Some(&of) {
+            (self.session.theory, self.session.theory_lags) = (Some(curve), false);
+        } else if self.session.theory_lags {
+            // The query was dragged on: this curve is closer to its own than the one that is shown.
+            self.session.theory = Some(curve);
+        }
+    }
+
+    /// The problem in the left panel, with other queries, on the cloud that is shown.
+    pub(in crate::app) fn question(&self, cloud: &PointCloud, queries: QuerySpec) -> Result<RunSpec, String> {
+        let draft = Draft { queries: QueryKind::All, warmup: "0".to_owned(), repeats: "1".to_owned(), ..self.state.draft.clone() };
+        let mut spec = match draft.to_spec() {
+            Ok(spec) => spec,
+            // The fields may name other data by now, but the click was on the cloud that is shown.
+            Err(errors) => {
+                let wrong = errors.iter().find(|error| !matches!(error.field, Field::Path | Field::Generator));
+                match (wrong, &self.session.record) {
+                    (Some(error), _) => return Err(format!("cannot answer: {}", error.sentence)),
+                    (None, Some(last)) => last.spec.clone(),
+                    (None, None) => return Err(format!("cannot answer: {}", errors[0].sentence)),
+                }
+            }
+        };
+        spec.data = cloud.source().clone();
+        spec.queries = queries;
+        (spec.warmup, spec.repeats) = (0, 1);
+        // An engine that was chosen for other data, and cannot search this, keeps nobody from an answer.
+        let shape = planner::Job::of(&spec, planner::Purpose::Ask, cloud.len(), cloud.dims(), Some(1)).shape;
+        if let EngineChoice::Named(method) = &spec.engine
+            && registry::find(method.engine).is_some_and(|engine| engine.limits.check(engine.id, &shape, spec.metric).is_err())
+        {
+            spec.engine = EngineChoice::Auto;
+        }
+        Ok(spec)
+    }
+
+    /// Whether a theory curve is computed or waits to be: an engine without convergence has none.
+    pub fn is_computing_theory(&self) -> bool {
+        self.jobs.has(&THEORY) || self.handles.theory_wanted.is_some()
+    }
+}
+
+/// Whether two specs ask for the same problem on the same engine, whatever their queries and repeats.
+pub(in crate::app) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
+    let question = |spec: &RunSpec| {
+        let engine = (spec.engine.clone(), spec.device);
+        (spec.data.clone(), spec.k, spec.metric, engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite)
+    };
+    question(a) == question(b)
+}
+
+// Which row a query goes to that moves from row to row: the one that is drawn nearest to the pointer, or the next in the
+// direction of an arrow key. Where rows are many they are searched on a thread, so that the window goes on: one search after
+// the other, each for where the pointer is by then.
+
+/// The row that a dragged query goes to.
+#[derive(Default)]
+pub struct Snapping {
+    /// What is looked for after it.
+    pub next: Option<Target>,
+    /// Whether the query is let go once it is there.
+    pub lets_go: bool,
+}
+
+pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind::new(Slot::Snap, "snap", App::snap_found);
+
+impl App {
+    /// The held query goes to a row.
+    pub(in crate::app) fn snap(&mut self, target: Target) {
+        let Some(scene) = self.session.scene() else { return };
+        if let Some(snapping) = self.jobs.about_mut(&SNAP) {
+            snapping.next = Some(target);
+        } else if is_small(scene.data().len()) {
+            let row = target.row(scene.data(), &Silent);
+            self.snapped(row);
+        } else {
+            self.search_row(scene, target, false);
+        }
+    }
+
+    fn search_row(&mut self, scene: Scene, target: Target, lets_go: bool) {
+        self.jobs.start(&SNAP, Snapping { next: None, lets_go }, move |progress| target.row(scene.data(), progress));
+    }
+
+    fn snapped(&mut self, row: Option<u32>) {
+        let Some(picked) = row.map(Picked::Row).filter(|picked| self.session.picked != Some(*picked)) else { return };
+        (self.session.picked, self.session.rank) = (Some(picked), None);
+        self.session.live.chosen = true;
+        self.ask();
+    }
+
+    /// Whether the query has still to go somewhere before it can be let go; then it is let go there.
+    pub(in crate::app) fn lets_go_later(&mut self) -> bool {
+        self.jobs.about_mut(&SNAP).map(|snapping| snapping.lets_go = true).is_some()
+    }
+
+    /// Gives up the search for a query that is no longer held.
+    pub(in crate::app) fn drop_lost_snap(&mut self) {
+        if !self.session.live.is_held() {
+            self.jobs.stop(&SNAP);
+        }
+    }
+
+    /// The row is found.
+    pub(in crate::app) fn snap_found(&mut self, Snapping { next, lets_go }: Snapping, result: Outcome<Option<u32>>) {
+        if !self.session.live.is_held() {
+            // Put back, or another query by now: it goes nowhere.
+            return;
+        }
+        match result {
+            Ok(row) => self.snapped(row),
+            Err(stopped) => self.session.log.error(About::Query, format!("cannot move the query: {stopped}")),
+        }
+        match (next, self.session.scene()) {
+            (Some(target), Some(scene)) => self.search_row(scene, target, lets_go),
+            _ if lets_go => self.live_action(LiveAction::Release),
+            _ => {}
+        }
+    }
+}

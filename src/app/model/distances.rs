@@ -1,0 +1,118 @@
+//! How far rows of a cloud are from a place, and from each other.
+
+use super::telling::distance_text;
+use crate::{
+    cloud::{Globe, PointCloud},
+    knn::Metric,
+    text,
+};
+
+/// Distances from one place to the rows of a cloud.
+pub struct Apart<'a> {
+    cloud: &'a PointCloud,
+    metric: Metric,
+    from: Place,
+}
+
+/// The place, as a metric takes it.
+enum Place {
+    /// Less the origins of the axes, as points are kept.
+    Local(Vec<f32>),
+    /// As a unit vector.
+    Direction(Vec<f64>),
+    OnGlobe(Globe, [f64; 3]),
+    /// The metric tells no distance from it.
+    Nowhere,
+}
+
+impl<'a> Apart<'a> {
+    /// From a place given in the file's coordinates.
+    pub fn new(cloud: &'a PointCloud, place: &[f64], metric: Metric) -> Self {
+        let from = match metric {
+            Metric::L2 => Place::Local(place.iter().zip(cloud.axes()).map(|(&value, axis)| (value - axis.origin) as f32).collect()),
+            Metric::Angular | Metric::Cosine => {
+                let norm = place.iter().map(|value| value * value).sum::<f64>().sqrt();
+                if norm > 0.0 { Place::Direction(place.iter().map(|value| value / norm).collect()) } else { Place::Nowhere }
+            }
+            Metric::Haversine | Metric::Sky => match (Globe::of(cloud.axes()), place) {
+                (Ok(globe), &[first, second]) => Place::OnGlobe(globe, globe.unit([first, second])),
+                _ => Place::Nowhere,
+            },
+        };
+        Self { cloud, metric, from }
+    }
+
+    /// √ of the squared distance, the angle in radians, 1 − cos of it, or km on the globe. NaN for a row or a place without a direction, and where the
+    /// columns are no longitude and latitude.
+    pub fn to(&self, row: usize) -> f64 {
+        let dims = self.cloud.dims();
+        match &self.from {
+            Place::Local(local) => {
+                let point = &self.cloud.points()[row * dims..][..dims];
+                point.iter().zip(local).map(|(&p, &q)| (f64::from(p) - f64::from(q)).powi(2)).sum::<f64>().sqrt()
+            }
+            Place::Direction(direction) => {
+                let point = || (0..dims).map(|axis| self.cloud.coordinate(row, axis));
+                let norm = point().map(|p| p * p).sum::<f64>().sqrt();
+                let chord: f64 = point().zip(direction).map(|(p, q)| (p / norm - q).powi(2)).sum();
+                if norm > 0.0 { self.metric.distance(chord as f32) } else { f64::NAN }
+            }
+            Place::OnGlobe(globe, from) => {
+                let point = globe.unit_of(self.cloud, row);
+                let chord: f64 = point.iter().zip(from).map(|(p, q)| (p - q).powi(2)).sum();
+                self.metric.distance(chord as f32)
+            }
+            Place::Nowhere => f64::NAN,
+        }
+    }
+}
+
+// How far two rows are from each other, and what of it lies along which axis.
+
+/// Axes whose share is said.
+const AXES: usize = 4;
+
+/// `Rows 3 and 8 are 1.414 apart: x 50 % (1.000), y 50 % (-1.000).` Under L2 the shares are those of the squared distance, with the way from the first row to
+/// the second along the axis. `None` where the metric tells no distance, as of a row without a direction.
+pub fn between(cloud: &PointCloud, a: u32, b: u32, metric: Metric) -> Option<String> {
+    let place = |row: u32| (0..cloud.dims()).map(|axis| cloud.coordinate(row as usize, axis)).collect::<Vec<f64>>();
+    let ways: Vec<f64> = place(b).iter().zip(place(a)).map(|(to, from)| to - from).collect();
+    let distance = Apart::new(cloud, &place(a), metric).to(b as usize);
+    if distance.is_nan() {
+        return None;
+    }
+    let [a, b] = [a, b].map(|row| text::thousands(cloud.record(row as usize)));
+    let apart = format!("Rows {a} and {b} are {} apart", distance_text(metric, distance));
+    if metric != Metric::L2 || distance == 0.0 || cloud.dims() < 2 {
+        return Some(format!("{apart}."));
+    }
+    let mut axes: Vec<usize> = (0..cloud.dims()).collect();
+    axes.sort_by(|&a, &b| ways[b].abs().total_cmp(&ways[a].abs()));
+    let share = |&axis: &usize| {
+        let part = 100.0 * ways[axis].powi(2) / distance.powi(2);
+        format!("{} {} % ({})", cloud.axes()[axis].name, text::digits(part, 2), text::digits(ways[axis], 4))
+    };
+    let more = if axes.len() > AXES { ", …" } else { "" };
+    Some(format!("{apart}: {}{more}.", axes.iter().take(AXES).map(share).collect::<Vec<_>>().join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::cloud_of;
+
+    #[test]
+    fn each_axis_has_its_share() {
+        let plane = cloud_of(&["x", "y"], &[0.0, 0.0, 4.0, -3.0, 4.0, -3.0]);
+        assert_eq!(between(&plane, 0, 1, Metric::L2).as_deref(), Some("Rows 0 and 1 are 5.000 apart: x 64 % (4.000), y 36 % (-3.000)."));
+        assert_eq!(between(&plane, 1, 2, Metric::L2).as_deref(), Some("Rows 1 and 2 are 0 apart."));
+        assert_eq!(between(&plane, 0, 1, Metric::Angular), None, "the origin has no direction");
+    }
+
+    #[test]
+    fn on_the_globe_it_is_in_km() {
+        let globe = cloud_of(&["longitude", "latitude"], &[0.0, 0.0, 90.0, 0.0]);
+        let said = between(&globe, 0, 1, Metric::Haversine).expect("a distance");
+        assert!(said.starts_with("Rows 0 and 1 are 10,0") && said.ends_with(" km apart."), "{said}");
+    }
+}

@@ -1,0 +1,128 @@
+//! Fields as they are typed: which there are, what is wrong with one, and numbers, paths and rows read from their text.
+
+use std::{
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
+
+use super::files::absolute;
+use crate::text;
+
+/// A field that may hold something wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    Path,
+    Generator,
+    Seed,
+    QueryCount,
+    QueryRows,
+    QueryPath,
+    QueryPlace,
+    K,
+    /// The engine, or its parameters as a whole.
+    Engine,
+    /// A parameter of the engine, by name.
+    Parameter(&'static str),
+    Warmup,
+    Repeats,
+    From,
+    To,
+    /// Typed keys of a lesson.
+    Keys,
+}
+
+/// What is wrong with a field, as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    pub field: Field,
+    /// Why, and what would do.
+    pub sentence: String,
+}
+
+impl FieldError {
+    pub fn new(field: Field, sentence: impl Into<String>) -> Self {
+        Self { field, sentence: sentence.into() }
+    }
+}
+
+/// A path, as it is typed or pasted.
+pub fn path(field: Field, text: &str, empty: &str) -> Result<PathBuf, FieldError> {
+    // Pasted from a shell or a file manager: quotes and the file scheme are not part of the name.
+    let text = text.trim().trim_matches('"').trim_matches('\'');
+    let text = text.strip_prefix("file://").unwrap_or(text);
+    if text.is_empty() {
+        return Err(FieldError::new(field, empty));
+    }
+    // Saved and opened again, it is the same file wherever the window is started then.
+    Ok(absolute(Path::new(text)))
+}
+
+/// A whole number; commas and underscores may group it, and 1e6 is one million.
+pub fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, FieldError> {
+    let range = || format!("{} to {}", text::thousands(min), text::thousands(max));
+    let plain: String = text.chars().filter(|c| !matches!(c, ',' | '_' | ' ')).collect();
+    let value = plain.parse::<u64>().ok().or_else(|| {
+        let value = plain.parse::<f64>().ok()?;
+        (value.fract() == 0.0 && (0.0..1e18).contains(&value)).then_some(value as u64)
+    });
+    match value {
+        Some(value) if (min..=max).contains(&value) => Ok(value),
+        Some(value) => Err(FieldError::new(field, format!("{} is outside {}.", text::thousands(value), range()))),
+        None if plain.is_empty() => Err(FieldError::new(field, format!("Type a whole number, {}.", range()))),
+        None => Err(FieldError::new(field, format!("“{text}” is not a whole number; it may be {}.", range()))),
+    }
+}
+
+/// Rows as they are typed: `0,5,10-20`.
+pub fn listed(rows: &[u64]) -> String {
+    let ranges = rows.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let text = |range: &[u64]| match *range {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => range.iter().map(u64::to_string).collect(),
+    };
+    ranges.map(text).collect::<Vec<_>>().join(",")
+}
+
+/// `0,5,10-20`, ends included, range by range.
+pub fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
+    const MOST: u64 = 10_000_000;
+    let wrong = |sentence: String| FieldError::new(Field::QueryRows, sentence);
+    let (mut rows, mut count) = (Vec::new(), 0);
+    for part in text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()) {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let (Ok(from), Ok(to)) = (from.trim().parse::<u64>(), to.trim().parse::<u64>()) else {
+            return Err(wrong(format!("“{part}” is no row number; write rows as 0,5,10-20.")));
+        };
+        if to < from {
+            return Err(wrong(format!("“{part}” runs backwards; write {to}-{from}.")));
+        }
+        if to - from >= MOST || count + (to - from) >= MOST {
+            return Err(wrong(format!("“{part}” makes more than {} rows; choose all rows instead.", text::thousands(MOST))));
+        }
+        count += to - from + 1;
+        rows.push(from..=to);
+    }
+    if rows.is_empty() {
+        return Err(wrong("Click a point, or type row numbers as 0,5,10-20.".to_owned()));
+    }
+    Ok(rows)
+}
+
+/// Ascending rows as they would be typed, with ranges where possible; `None` where that is too long to be read.
+pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
+    const LONGEST: usize = 200;
+    let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();
+    for row in rows {
+        if let Some(range) = ranges.last_mut().filter(|range| range.end() + 1 == row) {
+            *range = *range.start()..=row;
+        } else if ranges.len() < LONGEST {
+            ranges.push(row..=row);
+        } else {
+            return None;
+        }
+    }
+    let text = |range: &RangeInclusive<u64>| {
+        if range.start() == range.end() { range.start().to_string() } else { format!("{}-{}", range.start(), range.end()) }
+    };
+    Some(ranges.iter().map(text).collect::<Vec<_>>().join(",")).filter(|typed| typed.len() <= LONGEST)
+}

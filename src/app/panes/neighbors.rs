@@ -1,0 +1,413 @@
+//! Neighbours: the picked query's, nearest first, or sorted by a column.
+
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::Arc,
+};
+
+use egui::{Rangef, TextStyle, style::ScrollStyle};
+use egui_extras::{Column, TableBuilder};
+
+use super::{
+    empty::{More, Pane, PaneContext, without_answer},
+    hover::{cell_text, picture_ui},
+};
+use crate::app::{
+    features::{
+        export::{PaneData, state::ExportKind},
+        picking::state::Beside,
+        selection::state::{Hovered, SelectAction},
+    },
+    look::{focus::arrows, sort_head_ui},
+    model::{Sort, SortKey, Told, how::How, sorted},
+    prelude::*,
+};
+use crate::{cloud::formats::Cell, run::QuerySpec, text};
+
+pub const PANE: Pane = Pane {
+    kind: PaneKind::Neighbors,
+    draw: neighbors_ui,
+    data: |session| session.answered.clone().map(|answered| PaneData::Neighbors(answered, session.listed_beside().cloned())),
+    more: &[More {
+        kind: ExportKind::AllNeighbors,
+        text: "All neighbours of the run…",
+        about: "Of every query: a table, or ivecs and ibin as benchmarks have them.",
+    }],
+};
+
+/// Where it is kept to which row keys went.
+const MOVED: &str = "row of Neighbours that keys went to";
+
+/// The side of a row's picture.
+const PICTURE: f32 = 28.0;
+
+/// The column before which it stands: after rank and row.
+const PICTURED: usize = 2;
+
+fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let palette = context.palette;
+    let session = context.session;
+    let Some(answered) = &session.answered else {
+        return without_answer(session).ui(ui, palette);
+    };
+    let columns = Columns::new(session, answered);
+    ui.horizontal(|ui| {
+        ui.label(title(answered, columns.neighbors.len() as u64));
+        if let Some(note) = columns.note() {
+            ui.add(Label::new(palette.small(note)).truncate());
+        }
+    });
+    // Always visible: it shows that there are more columns.
+    ui.spacing_mut().scroll = ScrollStyle::thin();
+    // For another cloud, scroll back to the first column.
+    let cloud = std::sync::Arc::as_ptr(&answered.record.cloud);
+    ScrollArea::horizontal().id_salt(cloud).auto_shrink(false).show(ui, |ui| table_ui(ui, context, &columns));
+}
+
+/// How many neighbours there are, and of which query.
+fn title(answered: &Answered, found: u64) -> String {
+    let k = answered.record.spec.k as u64;
+    let of = match &answered.record.spec.queries {
+        QuerySpec::At(at) if at.len() <= 3 => {
+            format!("of the place {}", at.iter().map(|&value| text::coordinate(value)).collect::<Vec<_>>().join(", "))
+        }
+        QuerySpec::At(_) => "of a place".to_owned(),
+        _ => format!("of query row {}", text::thousands(answered.query_cloud().record(answered.row() as usize))),
+    };
+    let own = answered.record.query_cloud.is_none() && answered.neighbors().any(|(row, _)| row == answered.row());
+    let itself = if own { ", itself included" } else { "" };
+    let title = format!("{} {of}{itself}", text::count(found, "neighbour", "neighbours"));
+    if found < k { format!("{title}; k = {} is more than there are points", text::thousands(k)) } else { title }
+}
+
+fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
+    let palette = context.palette;
+    let sight = ui.clip_rect().x_range();
+    let sort = context.session.sorts.get(&PaneKind::Neighbors);
+    let (widths, order) = (columns.widths(ui, sort), columns.order(ui, sort));
+    // One place for the keys in all rows, at the one that was chosen last; the arrows move it.
+    let current = context.session.rank.and_then(|rank| order.iter().position(|&of| of == rank)).unwrap_or(0);
+    let moved = ui.data_mut(|data| data.remove_temp::<usize>(Id::unique(MOVED)));
+    let cloud = context.session.answered.as_ref().map(|answered| std::sync::Arc::clone(&answered.record.cloud));
+    let pictured = cloud.and_then(|cloud| Some((context.session.pictures(&cloud)?, cloud)));
+    let height = if pictured.is_some() { PICTURE + 4.0 } else { 20.0 };
+    let mut table = TableBuilder::new(ui).striped(true).sense(Sense::CLICK).cell_layout(Layout::left_to_right(Align::Center)).auto_shrink(false);
+    for (at, width) in widths.into_iter().enumerate() {
+        if at == PICTURED && pictured.is_some() {
+            table = table.column(Column::exact(PICTURE + 4.0));
+        }
+        table = table.column(Column::exact(width));
+    }
+    if let Some(moved) = moved {
+        table = table.scroll_to_row(moved, None);
+    }
+    let table = table.header(20.0, |mut header| {
+        for (at, name) in columns.names().into_iter().enumerate() {
+            // Rank and row, which a reader may expect to begin at 1.
+            let counts = at < 2;
+            if at == PICTURED && pictured.is_some() {
+                header.col(|_| {});
+            }
+            header.col(|ui| {
+                if !is_whole(ui.max_rect().x_range(), sight) {
+                    return;
+                }
+                let head = sort_head_ui(ui, palette.weak(name), PaneKind::Neighbors, sort, context.actions);
+                head.on_hover_text(if counts {
+                    "Counted from 0, as in files. A click sorts."
+                } else {
+                    "A click sorts: up, down, and by rank again."
+                });
+            });
+        }
+    });
+    let mut pointed = false;
+    let neighbors = &columns.neighbors;
+    let mut keyed = None;
+    table.body(|body| {
+        body.rows(height, neighbors.len(), |mut row| {
+            let rank = order[row.index()];
+            let (index, _) = neighbors[rank];
+            row.set_selected(context.session.rank == Some(rank));
+            let here = Hovered { what: Picked::Row(index), pane: PaneKind::Neighbors };
+            // Also the row whose point is under the pointer in another pane.
+            row.set_hovered(context.session.hovered.is_some_and(|hovered| hovered.what == here.what));
+            let has_keys = row.index() == current;
+            for (at, shown) in columns.texts(rank, context.session.selection.has_row(index)).enumerate() {
+                if let Some((pictures, cloud)) = pictured.as_ref().filter(|_| at == PICTURED) {
+                    row.col(|ui| {
+                        if is_whole(ui.max_rect().x_range(), sight) {
+                            picture_ui(ui, cloud, index as usize, *pictures, PICTURE);
+                        }
+                    });
+                }
+                row.col(|ui| {
+                    if has_keys && at == 0 {
+                        keyed = Some(ui.interact(ui.max_rect(), Id::unique("row of Neighbours with the keys"), Sense::focusable_noninteractive()));
+                    }
+                    if is_whole(ui.max_rect().x_range(), sight) {
+                        let label = Label::new(number(shown.text)).selectable(false);
+                        ui.add(if shown.long { label.truncate() } else { label.extend() });
+                    }
+                });
+            }
+            let response = row.response();
+            pointed |= response.hovered();
+            if response.hovered() && context.session.hovered != Some(here) {
+                context.actions.send(SelectAction::Hover(Some(here)));
+            }
+            if response.clicked() {
+                let how = How::of_click(response.ctx.input(|input| input.modifiers));
+                choose(rank, how, neighbors, &order, context);
+            }
+        });
+    });
+    if let Some(keyed) = keyed {
+        keys_ui(ui, &keyed, current, neighbors, &order, context);
+    }
+    if !pointed && context.session.hovered.is_some_and(|hovered| hovered.pane == PaneKind::Neighbors) {
+        context.actions.send(SelectAction::Hover(None));
+    }
+}
+
+/// The arrows choose the row above or below, with Shift beside those that are chosen; Enter and Space do as a click.
+fn keys_ui(ui: &Ui, row: &Response, at: usize, neighbors: &[(u32, f32)], order: &[usize], context: &mut PaneContext<'_>) {
+    let Some(&rank) = order.get(at) else { return };
+    let name = format!("Neighbour of rank {}, row {}", text::thousands(rank as u64), text::thousands(u64::from(neighbors[rank].0)));
+    let chosen = context.session.rank == Some(rank);
+    row.widget_info(|| egui::WidgetInfo::selected(Role::Button, true, chosen, &name));
+    let by = arrows(ui, row).y as isize;
+    if !row.has_focus() {
+        return;
+    }
+    let (shift, pressed) = ui.input(|input| (input.modifiers.shift, input.key_pressed(Key::Enter) || input.key_pressed(Key::Space)));
+    if pressed {
+        choose(rank, How::of_click(ui.input(|input| input.modifiers)), neighbors, order, context);
+    } else if by != 0
+        && let Some(&next) = at.checked_add_signed(by).and_then(|next| order.get(next))
+    {
+        let how = if shift { How::Add } else { How::Replace };
+        context.actions.send(Action::SelectRank(Some(next)));
+        context.actions.send(SelectAction::rows(vec![neighbors[next].0], how, "rows of Neighbours"));
+        ui.data_mut(|data| data.insert_temp(Id::unique(MOVED), at.saturating_add_signed(by)));
+    }
+}
+
+/// A click on a row selects or deselects it; with Shift it selects all from the last one clicked to this; with Ctrl it adds
+/// or removes this one.
+fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], order: &[usize], context: &mut PaneContext<'_>) {
+    let by = "rows of Neighbours";
+    let row = neighbors[rank].0;
+    match (how, context.session.rank) {
+        (How::Replace, Some(at)) if at == rank => {
+            context.actions.send(Action::SelectRank(None));
+            context.actions.send(SelectAction::rows(vec![row], How::Remove, by));
+        }
+        (How::Add, Some(from)) => {
+            // As they stand in the table.
+            let place = |rank: usize| order.iter().position(|&of| of == rank);
+            let (from, to) = (place(from).unwrap_or(0), place(rank).unwrap_or(0));
+            let between = order[from.min(to)..=from.max(to)].iter().map(|&rank| neighbors[rank].0);
+            context.actions.send(SelectAction::rows(between.collect(), How::Add, by));
+        }
+        _ => {
+            let goes = how == How::Toggle && context.session.selection.has_row(row);
+            context.actions.send(Action::SelectRank(Some(rank).filter(|_| !goes)));
+            context.actions.send(SelectAction::rows(vec![row], how, by));
+        }
+    }
+}
+
+// What the columns are, how wide they are, and which of them are in sight: whole ones only, since a number that is cut reads
+// as another one.
+
+/// Coordinates that are shown, and as many of the file's other columns; the export has all coordinates.
+pub const SHOWN: usize = 12;
+
+/// Letters of a text of the file that its column has room for.
+const TEXT: usize = 24;
+
+/// What the table has.
+pub struct Columns<'a> {
+    answered: &'a Answered,
+    /// With their squared distances, nearest first.
+    pub neighbors: Vec<(u32, f32)>,
+    /// What the file has beside: of these neighbours, or while these are read still of others, whose columns are the same.
+    beside: Option<&'a Beside>,
+    is_read: bool,
+    /// The columns that were chosen to say what a row is, the name first: they stand beside the row's number.
+    told: Vec<usize>,
+    /// The other columns of the file that are shown.
+    others: Vec<usize>,
+}
+
+/// A cell of the table.
+pub struct Shown {
+    pub text: String,
+    /// Whether it may be cut, and is said in full under the pointer.
+    pub long: bool,
+}
+
+impl<'a> Columns<'a> {
+    /// Those of the picked query's neighbours.
+    pub fn new(session: &'a Session, answered: &'a Answered) -> Self {
+        let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
+        let cloud = &answered.record.cloud;
+        let beside = session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
+        let is_read = session.listed_beside().is_some();
+        let all = beside.and_then(Beside::others).map_or(&[][..], |others| &others.columns);
+        let place = |told: &Told| all.iter().position(|name| told.column().is_some_and(|column| column.name == *name));
+        let told: Vec<usize> = [&session.roles.name, &session.roles.label].into_iter().filter_map(place).collect();
+        let others = (0..all.len()).filter(|column| !told.contains(column)).take(SHOWN).collect();
+        Self { answered, neighbors, beside, is_read, told, others }
+    }
+
+    fn dims(&self) -> usize {
+        self.answered.record.cloud.dims().min(SHOWN)
+    }
+
+    pub fn names(&self) -> Vec<&'a str> {
+        let distance = self.answered.record.spec.metric.heading();
+        let axes = self.answered.record.cloud.axes().iter().take(SHOWN).map(|axis| axis.name.as_str());
+        let heading = |&column: &usize| self.beside.and_then(Beside::others).map_or("", |others| others.columns[column].as_str());
+        let (told, others) = (self.told.iter().map(heading), self.others.iter().map(heading));
+        ["rank", "row"].into_iter().chain(told).chain(["squared distance", distance]).chain(axes).chain(others).collect()
+    }
+
+    /// What is left out, and why.
+    pub fn note(&self) -> Option<String> {
+        let dims = self.answered.record.cloud.dims();
+        let coordinates = (dims > SHOWN).then(|| format!("the first {SHOWN} of {dims} coordinates are shown; the export has all"));
+        let total = self.beside.and_then(Beside::others).map_or(0, |others| others.total);
+        let shown = self.told.len() + self.others.len();
+        let others = (total > shown).then(|| format!("{shown} of {total} other columns are shown"));
+        let failed = self.beside.filter(|_| self.is_read).and_then(|beside| beside.found.as_ref().as_ref().err().cloned());
+        let said: Vec<String> = [coordinates, others, failed].into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    /// What a row of the table says, from its rank on.
+    pub fn texts(&self, rank: usize, selected: bool) -> impl Iterator<Item = Shown> {
+        let (cloud, metric) = (&self.answered.record.cloud, self.answered.record.spec.metric);
+        let (index, squared) = self.neighbors[rank];
+        let numbers = [
+            format!("{} {}", if selected { "●" } else { " " }, text::thousands(rank as u64)),
+            text::thousands(cloud.record(index as usize)),
+            text::digits(f64::from(squared), 6),
+            text::digits(metric.distance(squared), 6),
+        ];
+        let coordinates = (0..self.dims()).map(move |axis| text::coordinate(cloud.coordinate(index as usize, axis)));
+        let of_file = move |&column: &usize| {
+            let cell = self.beside.filter(|_| self.is_read).and_then(|beside| beside.cell(rank, column));
+            Shown { text: cell.map(cell_text).unwrap_or_default(), long: matches!(cell, Some(Cell::Text(_))) }
+        };
+        let (told, others) = (self.told.iter().map(of_file), self.others.iter().map(of_file));
+        let [rank, row, squared, distance] = numbers;
+        let short = |text| Shown { text, long: false };
+        let distances = [squared, distance].into_iter().chain(coordinates).map(short);
+        [rank, row].map(short).into_iter().chain(told).chain(distances).chain(others)
+    }
+
+    /// The ranks in the order of the table, worked out once for each answer.
+    pub fn order(&self, ui: &Ui, sort: Option<&Sort>) -> Arc<Vec<usize>> {
+        let ranks = || (0..self.neighbors.len()).collect();
+        let Some((sort, column)) = sort.and_then(|sort| Some((sort, self.names().iter().position(|name| *name == sort.column)?))) else {
+            return Arc::new(ranks());
+        };
+        let mut hasher = DefaultHasher::new();
+        (self.key(), column, sort.descending).hash(&mut hasher);
+        let key = hasher.finish();
+        let id = Id::unique("order of neighbours");
+        if let Some((_, known)) = ui.data(|data| data.get_temp::<(u64, Arc<Vec<usize>>)>(id)).filter(|(of, _)| *of == key) {
+            return known;
+        }
+        let keys: Vec<SortKey> = (0..self.neighbors.len()).map(|rank| self.sort_key(rank, column)).collect();
+        let order = Arc::new(sorted(&keys, sort.descending));
+        ui.data_mut(|data| data.insert_temp(id, (key, Arc::clone(&order))));
+        order
+    }
+
+    fn sort_key(&self, rank: usize, column: usize) -> SortKey {
+        let (cloud, (index, squared)) = (&self.answered.record.cloud, self.neighbors[rank]);
+        match column {
+            0 => SortKey::Number(rank as f64),
+            1 => SortKey::Number(cloud.record(index as usize) as f64),
+            2 | 3 => SortKey::Number(f64::from(squared)),
+            _ if column - 4 < self.dims() => SortKey::Number(cloud.coordinate(index as usize, column - 4)),
+            _ => match self.beside.filter(|_| self.is_read).and_then(|beside| beside.cell(rank, column - 4 - self.dims())) {
+                Some(Cell::Number(value)) => SortKey::Number(*value),
+                Some(Cell::Text(text)) => SortKey::text(text),
+                Some(Cell::Missing) | None => SortKey::Missing,
+            },
+        }
+    }
+
+    /// Columns as wide as their numbers and names; a long name or text is cut instead, and says so.
+    pub fn widths(&self, ui: &Ui, sort: Option<&Sort>) -> Vec<f32> {
+        const NAME: f32 = 160.0;
+        let (numbers, text): (FontId, FontId) = (TextStyle::Monospace.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
+        let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&numbers, '0'));
+        let of_name = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), text.clone(), Color32::WHITE).size().x.min(NAME);
+        let letters = self.letters(ui);
+        let arrow = |name: &str| if sort.is_some_and(|sort| sort.column == name) { 2.0 * digit } else { 0.0 };
+        let width = |(name, &letters): (&&str, &usize)| (letters as f32 * digit).max(of_name(name) + arrow(name)).ceil() + 4.0;
+        self.names().iter().zip(letters.iter()).map(width).collect()
+    }
+
+    /// Another one for another table.
+    fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        Arc::as_ptr(&self.answered.record).hash(&mut hasher);
+        (self.is_read, &self.told).hash(&mut hasher);
+        self.neighbors.iter().for_each(|&(index, squared)| (index, squared.to_bits()).hash(&mut hasher));
+        hasher.finish()
+    }
+
+    /// The letters of each column's longest text. All rows are asked, once for each answer, so that columns stay as they are
+    /// while they scroll; and the file's own columns stay while the next answer's are read.
+    fn letters(&self, ui: &Ui) -> Arc<Vec<usize>> {
+        let key = self.key();
+        let id = Id::unique("letters of neighbours");
+        let known = ui.data(|data| data.get_temp::<(u64, Arc<Vec<usize>>)>(id));
+        if let Some((_, known)) = known.as_ref().filter(|(of, _)| *of == key) {
+            return Arc::clone(known);
+        }
+        let told = self.told.len();
+        let numbers = 4 + told + self.dims();
+        let mut most = vec![0; numbers + self.others.len()];
+        if let Some((_, before)) = known.filter(|(_, before)| !self.is_read && before.len() == most.len()) {
+            most[2..2 + told].copy_from_slice(&before[2..2 + told]);
+            most[numbers..].copy_from_slice(&before[numbers..]);
+        }
+        for rank in 0..self.neighbors.len() {
+            for (most, Shown { text, long }) in most.iter_mut().zip(self.texts(rank, true)) {
+                let letters = text.chars().count();
+                *most = (if long { letters.min(TEXT) } else { letters }).max(*most);
+            }
+        }
+        let most = Arc::new(most);
+        ui.data_mut(|data| data.insert_temp(id, (key, Arc::clone(&most))));
+        most
+    }
+}
+
+/// Whether a cell is wholly in sight, or cannot be.
+pub fn is_whole(cell: Rangef, sight: Rangef) -> bool {
+    let inside = cell.min >= sight.min - 0.5 && cell.max <= sight.max + 0.5;
+    inside || (cell.span() > sight.span() && cell.min < sight.max && cell.max > sight.min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_shown_whole_or_not_at_all() {
+        let sight = Rangef::new(100.0, 300.0);
+        let whole = |min: f32, max: f32| is_whole(Rangef::new(min, max), sight);
+        assert_eq!([whole(100.0, 160.0), whole(240.0, 300.0), whole(99.7, 160.0)], [true; 3]);
+        assert_eq!([whole(280.0, 340.0), whole(60.0, 120.0), whole(310.0, 380.0)], [false; 3]);
+        assert!(whole(90.0, 310.0), "wider than the pane");
+        assert!(!whole(310.0, 600.0));
+    }
+}

@@ -1,0 +1,148 @@
+//! What the plots of several panes share: the plot itself, its lines, its legend, and its axes. On an axis by powers of ten the logarithm is
+//! drawn.
+
+use std::ops::RangeInclusive;
+
+use egui_plot::{GridInput, GridMark, HoverPosition, Line, Plot, PlotPoint, PlotPoints};
+
+use crate::app::prelude::*;
+use crate::text;
+
+/// A plot as all panes have it.
+pub fn plot<'a>(id: &'static str, palette: &Palette) -> Plot<'a> {
+    // Where a click does nothing, the keys have nothing to go to.
+    let sense = Sense::CLICK | Sense::DRAG;
+    Plot::new(id)
+        .sense(sense)
+        .show_background(false)
+        .grid_color(palette.line)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .set_margin_fraction(vec2(0.02, 0.08))
+}
+
+/// At most about ten of 1, 2, 3, ….
+pub fn whole_numbers(most: usize) -> Vec<GridMark> {
+    let steps = (0..9).flat_map(|power| [1, 2, 5].map(|step| step * 10usize.pow(power)));
+    let step = steps.into_iter().find(|step| most / step <= 10).unwrap_or(most.max(1));
+    (0..=most / step).map(|at| GridMark { value: (at * step) as f64, step_size: step as f64 }).collect()
+}
+
+/// A coloured square and a name.
+pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(SWATCH, Sense::hover());
+        ui.painter().rect_filled(rect, 2.0, color);
+        // A cell is as wide as its text, and not the other way round.
+        ui.add(Label::new(name).extend());
+    });
+}
+
+/// As [`swatch_ui`], in a line that wraps: as one piece, which goes to the next line as a whole, and wraps itself only where it is
+/// wider than that.
+pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
+    entry_ui(ui, SWATCH, name, |ui, rect| {
+        ui.painter().rect_filled(rect, 2.0, color);
+    });
+}
+
+/// As [`inline_swatch_ui`], for a line, which may be dashed so that it is recognisable without its colour.
+pub fn inline_line_ui(ui: &mut Ui, color: Color32, dashed: bool, name: &str) {
+    entry_ui(ui, vec2(18.0, SWATCH.y), name, |ui, rect| {
+        let (ends, stroke) = ([rect.left_center(), rect.right_center()], Stroke::new(2.0, color));
+        if dashed {
+            ui.painter().extend(egui::Shape::dashed_line(&ends, stroke, 4.0, 3.0));
+        } else {
+            ui.painter().line_segment(ends, stroke);
+        }
+    });
+}
+
+fn entry_ui(ui: &mut Ui, sample: Vec2, name: &str, paint: impl FnOnce(&Ui, Rect)) {
+    let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::PLACEHOLDER);
+    let width = sample.x + ui.spacing().item_spacing.x + text.size().x;
+    let all = ui.max_rect().width();
+    let size = vec2(width.min(all), text.size().y.max(sample.y));
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+        let (rect, _) = ui.allocate_exact_size(sample, Sense::hover());
+        paint(ui, rect);
+        let label = Label::new(name);
+        ui.add(if width > all { label.wrap() } else { label.extend() });
+    });
+}
+
+/// The size of a coloured square.
+const SWATCH: Vec2 = Vec2::splat(10.0);
+
+/// A line, without a band around it that the pointer takes.
+pub fn line<'a>(name: impl Into<String>, points: Vec<[f64; 2]>, color: Color32, width: f32) -> Line<'a> {
+    Line::new(name, PlotPoints::from(points)).color(color).width(width).allow_band(false)
+}
+
+/// What is said of the data point under the pointer, by the name of its plot and its place.
+pub fn near<'a>(say: impl Fn(&str, PlotPoint) -> Option<String> + 'a) -> impl Fn(&HoverPosition<'_>) -> Option<String> + 'a {
+    move |at| match at {
+        HoverPosition::NearDataPoint { plot_name, position, .. } => say(plot_name, *position),
+        HoverPosition::Elsewhere { .. } => None,
+    }
+}
+
+/// A count at an axis; nothing between whole numbers.
+pub fn whole(mark: GridMark, _: &RangeInclusive<f64>) -> String {
+    if mark.value.fract() == 0.0 && mark.value >= 0.0 { text::thousands(mark.value as u64) } else { String::new() }
+}
+
+/// Powers of ten, with the steps between them fainter.
+pub fn decades(input: GridInput) -> Vec<GridMark> {
+    let (low, high) = (input.bounds.0.floor() as i32, input.bounds.1.ceil() as i32);
+    if high - low > 40 {
+        return Vec::new();
+    }
+    (low..=high)
+        .flat_map(|decade| (1..10).map(move |digit| (decade, digit)))
+        .map(|(decade, digit)| GridMark { value: f64::from(decade) + f64::from(digit).log10(), step_size: if digit == 1 { 1.0 } else { 0.1 } })
+        .collect()
+}
+
+/// The number whose logarithm a mark is.
+pub fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+    let narrow = range.end() - range.start() < 1.5;
+    let whole = (mark.value - mark.value.round()).abs() < 1e-6;
+    // At the very ends of the axis a number would be cut.
+    let extent = range.end() - range.start();
+    if mark.value > range.end() - 0.04 * extent || mark.value < *range.start() {
+        return String::new();
+    }
+    let value = 10f64.powf(mark.value);
+    if whole {
+        text::digits(value, 1)
+    } else if narrow {
+        text::digits(value, 3)
+    } else {
+        String::new()
+    }
+}
+
+/// As [`power`], of numbers so large that they are written with a prefix: `10 T`.
+pub fn prefixed(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+    if power(mark, range).is_empty() {
+        return String::new();
+    }
+    let value = 10f64.powf(mark.value);
+    let (unit, scale) = text::unit_of(value);
+    format!("{} {unit}", text::digits(value / scale, 1)).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_powers_of_ten() {
+        let mark = |value| GridMark { value, step_size: 1.0 };
+        let wide = 0.0..=20.0;
+        assert_eq!([0.0, 3.0, 13.0].map(|value| prefixed(mark(value), &wide)), ["1", "1 k", "10 T"]);
+        assert_eq!([power(mark(3.0), &wide), power(mark(3.3), &wide)], ["1,000", ""]);
+        assert_eq!(power(mark(3.301_03), &(3.0..=4.0)), "2,000");
+    }
+}

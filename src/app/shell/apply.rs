@@ -1,0 +1,250 @@
+//! Dispatches the actions of panes and menus to the features, and carries out what is of the window alone: layout, views, looks. `poll`
+//! does so with background tasks and frames.
+
+use crate::app::{
+    context::app::App,
+    features::table::FEATURES,
+    jobs::table::Cancel,
+    look::tokens,
+    model::{Finder, Look, PlaneWindow, Room, SpaceView, TimeAxis, camera, state},
+    panes::tiles::PANE_MARGIN,
+    prelude::*,
+};
+use crate::cloud::PointCloud;
+
+impl App {
+    /// Carries out an action.
+    pub(in crate::app) fn apply(&mut self, action: Action) {
+        let Some(action) = FEATURES.iter().try_fold(action, |action, feature| (feature.apply)(self, action)) else { return };
+        match action {
+            Action::Command(command) => self.command(command),
+            Action::SetDraft(draft) => {
+                let before = std::mem::replace(&mut self.state.draft, *draft);
+                self.question_changed(&before);
+            }
+            Action::SetPlane(view) => self.state.plane = view,
+            Action::SetSpace(view) => self.state.space = view,
+            Action::SetConvergence(view) => self.state.convergence = view,
+            Action::SetCounts(view) => self.state.counts = view,
+            Action::SetTimings(view) => self.state.timings = view,
+            Action::SetTimeline(view) => self.session.timeline = view,
+            Action::SelectRank(rank) => self.session.rank = rank,
+            Action::Sort(pane, Some(sort)) => drop(self.session.sorts.insert(pane, sort)),
+            Action::Sort(pane, None) => drop(self.session.sorts.remove(&pane)),
+            Action::SetLook(look) => self.set_look(look),
+            Action::SetScale(scale) => self.set_scale(scale),
+            Action::ReduceMotion(reduce) => {
+                self.state.reduce_motion = reduce;
+                tokens::reduce_motion(&self.handles.ctx, reduce);
+            }
+            Action::SetFinder(finder) => self.session.finder = finder,
+            Action::ForgetRecent => self.state.recent.clear(),
+            Action::ShowHints(shown) => self.state.hints = shown,
+            Action::DismissTrouble => {
+                self.session.log.dismiss();
+                self.session.endings.load = self.session.endings.load.take().filter(|_| self.session.cloud.is_none());
+            }
+            Action::KeepSettings(keep) => self.state.keep_settings = keep,
+            Action::CopyAddress(address) => {
+                self.session.log.info(format!("copied: {address}"));
+                self.handles.ctx.copy_text(address);
+            }
+            Action::CopyAbout => self.copy_about(),
+            Action::CloseAbout => self.session.about = false,
+            other => debug_assert!(false, "no feature carries out {other:?}"),
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Cancel => self.cancel(),
+            Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
+            Command::FitView => {
+                // All points, and from there where most of them are.
+                let closer = self.state.plane.window.is_none() && self.state.plane.whole;
+                (self.state.plane.window, self.state.plane.whole) = (None, !closer);
+                if let Some(scene) = self.session.scene() {
+                    let (space, usual) = (&mut self.state.space, SpaceView::default());
+                    let whole = camera::overview(scene.data(), space.axes);
+                    (space.target, space.distance) = if closer { (usual.target, usual.distance) } else { whole };
+                }
+            }
+            Command::FocusQuery => self.focus_query(),
+            Command::NextLook => {
+                let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
+                self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
+            }
+            Command::ToggleProblem => self.state.toggle_problem(Room::of(self.handles.ctx.content_rect().width())),
+            Command::ToggleSelection => match Room::of(self.handles.ctx.content_rect().width()) {
+                Room::One => self.session.log.info("no room for the right panel: widen the window, or make text and controls smaller"),
+                room => self.state.toggle_selection(room),
+            },
+            Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
+            Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
+            Command::ScaleReset => self.set_scale(1.0),
+            Command::Maximise => self.maximise(),
+            Command::ResetLayout => self.state.tree = crate::app::model::pane::default_layout(),
+            Command::MeasuringLayout => self.state.tree = crate::app::model::pane::measuring_layout(),
+            Command::Show(pane) => self.show(pane),
+            Command::TimelineCloser => self.zoom_timeline(2.0),
+            Command::TimelineFarther => self.zoom_timeline(0.5),
+            Command::TimelineEarlier => self.pan_timeline(-0.25),
+            Command::TimelineLater => self.pan_timeline(0.25),
+            Command::PresenterScale => {
+                self.state.toggle_presenter();
+                self.set_scale(self.state.scale);
+            }
+            Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
+            Command::About => self.session.about ^= true,
+            other => debug_assert!(false, "no feature carries out {other:?}"),
+        }
+    }
+
+    pub(in crate::app) fn show(&mut self, pane: PaneKind) {
+        (self.state.pane, self.state.problem_alone) = (pane, false);
+        if self.state.tree.tiles.find_pane(&pane).is_none() {
+            // The layout is of an older version.
+            crate::app::model::pane::add_pane(&mut self.state.tree, pane);
+        }
+        self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
+    }
+
+    /// Gives the pane under the pointer the whole window, or, where there is none, the one shown last; restores it where it has it.
+    fn maximise(&mut self) {
+        let pointed = PaneKind::ALL.iter().copied().find(|&pane| self.is_at(pane));
+        self.state.maximised ^= true;
+        if let (true, Some(pane)) = (self.state.maximised, pointed) {
+            self.state.pane = pane;
+        }
+    }
+
+    fn set_scale(&mut self, scale: f32) {
+        self.state.scale = scale.clamp(*state::SCALES.start(), *state::SCALES.end());
+        self.handles.ctx.set_zoom_factor(self.state.scale);
+    }
+
+    /// Stops the task that the status line names and no other: a user who cancels a run may have forgotten that
+    /// a session is still being written.
+    fn cancel(&mut self) {
+        match self.jobs.cancel(&self.session) {
+            Some(Cancel::By(cancel)) => cancel(self),
+            Some(Cancel::Ask) => {}
+            // The status line names these two only once they take long.
+            None => {
+                self.cancel_selecting();
+                self.cancel_ask();
+                self.state.maximised = false;
+            }
+        }
+    }
+
+    /// Zooms Plane and Space to the picked query and its neighbours.
+    pub(in crate::app) fn focus_query(&mut self) {
+        /// Fraction of the cloud's extent to show when all neighbours coincide with the query.
+        const NEARBY: f64 = 0.02;
+        let Some((cloud, row)) = self.session.picked_point() else { return };
+        let Some(scene) = self.session.scene() else { return };
+        let (data, cloud) = (scene.data(), scene.drawn(cloud));
+        let Some(answered) = &self.session.answered else { return };
+        let reach = |from: &[f64], axes: &[usize]| {
+            let far = |row: u32| axes.iter().zip(from).map(|(&axis, from)| (camera::along(data, row as usize, axis) - from).powi(2)).sum::<f64>();
+            let radius = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt();
+            if radius > 0.0 { radius } else { camera::extent(data, axes) * NEARBY }
+        };
+        let axes = self.state.plane.axes;
+        let center = camera::place(cloud, row, axes);
+        let radius = reach(&center, &axes);
+        let pane = self.pane_rects.get(&PaneKind::Plane).map_or(400.0, |rect| rect.width().min(rect.height()));
+        let plane = (radius > 0.0).then(|| PlaneWindow { center, units_per_point: radius * 2.6 / f64::from(pane.max(1.0)) });
+        let axes = self.state.space.axes;
+        let place = camera::place(cloud, row, axes);
+        let radius = reach(&place, &axes);
+        let (target, distance) = camera::focus(cloud, axes, place, radius);
+        if plane.is_some() {
+            self.state.plane.window = plane;
+        }
+        if radius > 0.0 {
+            (self.state.space.target, self.state.space.distance) = (target, distance);
+        }
+    }
+
+    /// Whether the pointer is over a pane, or a widget in it has the keyboard focus.
+    fn is_at(&self, pane: PaneKind) -> bool {
+        let ctx = &self.handles.ctx;
+        let focus = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id)).map(|focused| focused.rect.center());
+        let places = [ctx.pointer_latest_pos(), focus];
+        self.pane_rects.get(&pane).is_some_and(|rect| places.into_iter().flatten().any(|place| rect.contains(place)))
+    }
+
+    fn zoom_timeline(&mut self, factor: f64) {
+        let (Some(derived), Some(&pane)) = (&self.session.derived, self.pane_rects.get(&PaneKind::Timeline)) else { return };
+        let view = &mut self.session.timeline;
+        let [from, to] = view.shown(&derived.timeline);
+        // Within the frame around every pane.
+        let axis = TimeAxis::new(pane.shrink(PANE_MARGIN.into()), [from, to]);
+        let pointer = self.handles.ctx.pointer_latest_pos().filter(|pointer| pane.contains(*pointer) && axis.range().contains(pointer.x));
+        view.zoom(&derived.timeline, pointer.map_or(f64::midpoint(from, to), |pointer| axis.at(pointer.x)), factor);
+    }
+
+    fn pan_timeline(&mut self, by: f64) {
+        if let Some(derived) = &self.session.derived {
+            self.session.timeline.pan(&derived.timeline, by);
+        }
+    }
+
+    /// Zooms to the warp of the picked query and expands its multiprocessor; shows the whole run when there is none.
+    fn focus_timeline(&mut self) {
+        let Some(derived) = &self.session.derived else { return };
+        let of_run = |answered: &&Answered| self.session.has_record(&answered.record);
+        let picked = self.session.answered.as_ref().filter(of_run);
+        let view = &mut self.session.timeline;
+        match picked.and_then(|answered| derived.timeline.place_of(answered.query as u32)) {
+            Some((at, track, warp)) => {
+                let multiprocessor = &derived.timeline.multiprocessors[at];
+                let warp = &multiprocessor.tracks[track][warp];
+                view.open.insert(multiprocessor.sm);
+                view.focus(&derived.timeline, [warp.start_us, warp.stop_us]);
+            }
+            None => view.window = None,
+        }
+    }
+}
+
+// What happens in each frame before anything is drawn: events of the worker, of loads and of threads.
+
+impl App {
+    /// Takes in what was done in the background, and has done what is wanted now.
+    pub(in crate::app) fn poll(&mut self) {
+        while let Some(said) = self.jobs.next() {
+            said(self);
+        }
+        for feature in FEATURES {
+            (feature.update)(self);
+        }
+        let (named, later) = self.jobs.activity(&self.session);
+        if let Some(later) = later {
+            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
+            self.handles.ctx.request_repaint_after(later);
+        }
+        self.session.activity = named.map_or(Activity::Idle, |(_, activity)| activity);
+    }
+
+    /// Tells the features of the cloud that takes the place of the one that is still shown.
+    pub(in crate::app) fn leave_cloud(&mut self, to: &PointCloud) {
+        for feature in FEATURES {
+            (feature.leave_cloud)(self, to);
+        }
+    }
+
+    /// Tells the features that it is shown.
+    pub(in crate::app) fn enter_cloud(&mut self) {
+        for feature in FEATURES {
+            (feature.enter_cloud)(self);
+        }
+    }
+
+    /// How many background tasks are under way, also short ones; without runs and asks.
+    pub fn tasks(&self) -> usize {
+        self.jobs.tasks()
+    }
+}

@@ -1,0 +1,443 @@
+//! Finding what can be done by a few words: commands, files, what fields and choosers of the window offer, and
+//! what is typed out in full: a path, or k.
+
+use std::path::{Path, PathBuf};
+
+use crate::app::{
+    features::{
+        color::{
+            column_keys,
+            state::{ColorAction, ColorBy, ColorView},
+        },
+        lesson::state::LessonAction,
+    },
+    model::{Draft, Look, Mode, PlaneView, SAMPLES, Sample, SpaceView, file_name},
+    prelude::*,
+};
+use crate::{
+    cloud::formats::file_of,
+    engines::registry,
+    knn::Descriptor,
+    lesson::lessons::{LESSONS, Lesson},
+    run::{EngineChoice, recording},
+    text,
+};
+
+/// Something that can be found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// As it is listed.
+    pub text: String,
+    /// What it does, as a sentence; of a file, where it lies; of what cannot be done, why.
+    pub about: String,
+    /// What is done when it is chosen; `None` where that cannot be done.
+    pub action: Option<Action>,
+}
+
+impl Found {
+    fn new(text: impl Into<String>, about: impl Into<String>, action: impl Into<Action>) -> Self {
+        Self { text: text.into(), about: about.into(), action: Some(action.into()) }
+    }
+
+    /// What cannot be done, and why.
+    fn refused(text: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { text: text.into(), about: why.into(), action: None }
+    }
+}
+
+/// What fits the words, best first: what they spell out, then everything in whose text or sentence all of them are, the rather
+/// the earlier in its text. Without any, all that does not depend on the cloud's columns, which may be thousands.
+pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Found> {
+    // The finder itself is open already.
+    let commands = Command::all().iter().copied().filter(|command| command.mode().is_in(mode) && *command != Command::Find);
+    let mut all: Vec<Found> = commands.map(|command| Found::new(command.text(), command.tooltip(), command)).collect();
+    all.extend(everywhere(state));
+    let spelled = spelled(words, mode, state);
+    let words: Vec<String> = words.split_whitespace().map(british).collect();
+    let mut rows = Vec::new();
+    if mode.is_in(Mode::Explorer) {
+        all.extend(of_search(state, session));
+        if !words.is_empty() {
+            all.extend(of_columns(state, session));
+            rows.extend(of_rows(session));
+        }
+    }
+    // What the window can do comes before a place that happens to be called so.
+    let all = all.into_iter().map(|entry| (0, entry)).chain(rows.into_iter().map(|row| (BEHIND, row)));
+    let mut found: Vec<(usize, Found)> = all.filter_map(|(behind, entry)| Some((behind + worth(&entry, &words)?, entry))).collect();
+    found.sort_by_key(|(worth, _)| *worth);
+    // A bare number is k only where no row is called so.
+    let is_number = words.iter().all(|word| word.parse::<u64>().is_ok());
+    let (named, found): (Vec<_>, Vec<_>) = found.into_iter().partition(|(worth, _)| is_number && *worth == BEHIND);
+    let order = |found: Vec<(usize, Found)>| found.into_iter().map(|(_, entry)| entry);
+    order(named).chain(spelled).chain(order(found)).collect()
+}
+
+/// How far rows are behind what begins with a word: as far as a word within another.
+const BEHIND: usize = 4;
+
+/// A word as the window spells it.
+fn british(word: &str) -> String {
+    word.to_lowercase().replace("color", "colour").replace("neighbor", "neighbour")
+}
+
+/// Less is better; `None` where a word is nowhere.
+fn worth(entry: &Found, words: &[String]) -> Option<usize> {
+    let (text, about) = (british(&entry.text), british(&entry.about));
+    // Of a name and a longer one that begins with it, the name is meant.
+    let goes_on = |end: usize| text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
+    let of_word = |word: &String| match text.find(word.as_str()) {
+        Some(0) => Some(usize::from(goes_on(word.len()))),
+        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => Some(2 + usize::from(goes_on(at + word.len()))),
+        Some(_) => Some(4),
+        None => about.contains(word.as_str()).then_some(16),
+    };
+    words.iter().map(of_word).sum()
+}
+
+// What fields, choosers and menus of the window offer, to be found by name.
+
+/// The sizes of text and controls that are offered.
+pub const SCALES: [f32; 7] = [0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
+
+/// Looks, scales, motion, files that were opened lately, samples and lessons.
+pub fn everywhere(state: &State) -> impl Iterator<Item = Found> {
+    let look = |look: Look| Found::new(format!("Look: {}", look.text().to_lowercase()), "The colours of the window.", Action::SetLook(look));
+    let scale = |scale: f32| Found::new(format!("Scale {:.0} %", scale * 100.0), "The size of all text and controls.", Action::SetScale(scale));
+    let motion = match state.reduce_motion {
+        true => Found::new("Motion: as usual", "In a lesson, keys move to their new places.", Action::ReduceMotion(false)),
+        false => Found::new("Reduce motion", "Changes are shown at once.", Action::ReduceMotion(true)),
+    };
+    let opened = |path: &PathBuf| Found::new(format!("Open {}", file_name(path)), path.display().to_string(), Action::OpenPath(path.clone()));
+    let sample = |sample: &'static Sample| Found::new(format!("Open the sample {}", sample.title), sample.about, Action::OpenSample(sample));
+    let lesson = |lesson: &Lesson| {
+        let text = format!("Lesson {}: {}", lesson.number, lesson.title);
+        Found::new(text, "Watch it step by step.", LessonAction::Open(lesson.number))
+    };
+    let recent = state.recent.iter().map(opened);
+    Look::ALL
+        .into_iter()
+        .map(look)
+        .chain(SCALES.into_iter().map(scale))
+        .chain([motion])
+        .chain(recent)
+        .chain(SAMPLES.iter().map(sample))
+        .chain(LESSONS.iter().map(lesson))
+}
+
+/// Switches of the search, engines, and colours that need no column.
+pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
+    let draft = |change: &dyn Fn(&mut Draft)| {
+        let mut draft = state.draft.clone();
+        change(&mut draft);
+        Action::SetDraft(Box::new(draft))
+    };
+    let auto = Found::new(
+        "Engine: auto",
+        "Chosen for each run by the time that it should take.",
+        draft(&|draft| (draft.engine, draft.device) = (EngineChoice::Auto, None)),
+    );
+    let engine = move |engine: &&'static Descriptor| {
+        let missing = session.engine(engine.id, None).and_then(|status| status.device.as_ref()?.as_ref().err());
+        let about = missing.map_or_else(|| engine.about.to_owned(), |why| format!("{} Not here: {}.", engine.about, why.trim_end_matches('.')));
+        Found::new(format!("Engine: {}", engine.id), about, draft(&|draft| draft.choose_engine(engine)))
+    };
+    let plain = ColorBy::all().into_iter().filter(|by| !matches!(by, ColorBy::Axis(_) | ColorBy::Column(_)));
+    let colors = plain.map(move |by| {
+        let (text, about) = (format!("Colour by {}", by.text()), by.about());
+        Found::new(text, about, color_by(state, by))
+    });
+    let switch = |name: &str, about: &str, on: bool, change: &dyn Fn(&mut Draft)| {
+        Found::new(format!("{name}: turn {}", if on { "off" } else { "on" }), about, draft(change))
+    };
+    let switches = [
+        switch("Profile", "Run the search once more, with clocks: what takes how long, and where and when.", state.draft.profile, &|draft| {
+            draft.profile ^= true
+        }),
+        switch("Exclude the query itself", "Leave the query’s own row out of its neighbours.", state.draft.exclude_self, &|draft| {
+            draft.exclude_self ^= true
+        }),
+    ];
+    switches.into_iter().chain(std::iter::once(auto)).chain(registry::ENGINES.iter().map(engine)).chain(colors)
+}
+
+/// Columns that colour, and columns as axes of Plane and Space.
+pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
+    let axes = session.cloud.iter().flat_map(|cloud| cloud.axes().iter().enumerate());
+    let axes =
+        axes.map(|(at, axis)| Found::new(format!("Colour by axis {}", axis.name), ColorBy::Axis(at).about(), color_by(state, ColorBy::Axis(at))));
+    let columns = session.file_columns().into_iter().flat_map(|known| column_keys(known.columns.iter().map(|column| column.name.as_str())));
+    let columns = columns.map(move |(name, key)| {
+        let name = if name.is_empty() { format!("column {key}") } else { name.to_owned() };
+        let by = ColorBy::Column(key);
+        Found::new(format!("Colour by {name}"), by.about(), color_by(state, by))
+    });
+    columns.chain(axes).chain(shown_along(state, session))
+}
+
+/// Rows by their names, as far as these are known and searched.
+pub fn of_rows(session: &Session) -> impl Iterator<Item = Found> + '_ {
+    session.row_names.iter().flat_map(|names| {
+        session.name_search.rows().into_iter().map(|row| {
+            let about = format!("Row {}: find its neighbours.", text::thousands(names.cloud.record(row as usize)));
+            Found::new(names.called(row), about, Action::PickRow(row))
+        })
+    })
+}
+
+/// What is drawn along which axis: columns of the cloud, or directions of its projection.
+fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
+    let names: Vec<String> = session.scene().iter().flat_map(|scene| scene.data().axes().iter().map(|axis| axis.name.clone())).collect();
+    let space = names.len() >= 3;
+    let places = [("Plane", "right", 0), ("Plane", "up", 1), ("Space", "x", 0), ("Space", "y", 1), ("Space", "z", 2)];
+    let places = places.into_iter().filter(move |(pane, ..)| space || *pane == "Plane");
+    places.flat_map(move |(pane, axis, place)| {
+        let entry = move |(at, name): (usize, &String)| {
+            let action = if pane == "Plane" { plane_along(state.plane, place, at) } else { space_along(state.space, place, at) };
+            Found::new(format!("{pane}, {axis}: {name}"), format!("Put {name} on this axis of {pane}."), action)
+        };
+        names.iter().enumerate().map(entry).collect::<Vec<_>>()
+    })
+}
+
+fn plane_along(mut view: PlaneView, place: usize, axis: usize) -> Action {
+    // Where the view looked says nothing of another axis.
+    (view.axes[place], view.window) = (axis, None);
+    Action::SetPlane(view)
+}
+
+fn space_along(mut view: SpaceView, place: usize, axis: usize) -> Action {
+    view.axes[place] = axis;
+    Action::SetSpace(view)
+}
+
+fn color_by(state: &State, by: ColorBy) -> ColorAction {
+    let mut view: ColorView = state.color.clone();
+    view.choose(by);
+    ColorAction::Set(view)
+}
+
+// What the words spell out: a file by its path, or k by its number.
+
+/// What the words can only mean.
+pub fn spelled(words: &str, mode: Mode, state: &State) -> Vec<Found> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let k = k(words, state).filter(|_| mode.is_in(Mode::Explorer));
+    k.into_iter().chain(path_in(&here, words)).collect()
+}
+
+/// `k 64`, `k=64`, `64`, `64 neighbours`.
+fn k(words: &str, state: &State) -> Option<Found> {
+    let words = british(words.trim());
+    let number = words.strip_prefix('k').unwrap_or(&words).trim_start().trim_start_matches('=');
+    let number = number.trim().trim_start_matches("neighbours").trim_end_matches("neighbours").trim();
+    let k: u64 = number.parse().ok()?;
+    let (text, most) = (format!("k = {}", text::thousands(k)), state.draft.max_k() as u64);
+    if !(1..=most).contains(&k) {
+        return Some(Found::refused(text, format!("k may be 1 to {}.", text::thousands(most))));
+    }
+    let draft = Draft { k: k.to_string(), ..state.draft.clone() };
+    Some(Found::new(text, "So many neighbours are asked for.", Action::SetDraft(Box::new(draft))))
+}
+
+/// A file as it is typed or pasted, from a folder on where it is relative; `None` where the words are no path.
+pub fn path_in(folder: &Path, words: &str) -> Option<Found> {
+    let typed = unquoted(words)?;
+    let path = match typed.strip_prefix("~/").zip(std::env::home_dir()) {
+        Some((rest, home)) => home.join(rest),
+        None => folder.join(&typed),
+    };
+    let file = recording::split_run(&path).map_or_else(|| file_of(&path), |(file, _)| file);
+    if file.is_file() {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        return Some(Found::new(format!("Open {name}"), path.display().to_string(), Action::OpenPath(path)));
+    }
+    // Of a few words that are no file nobody says that a file is missing.
+    let looks_like_one = typed.contains('/') || (cfg!(windows) && typed.contains('\\'));
+    looks_like_one.then(|| {
+        let why = if file.is_dir() { "That is a folder; name a file in it" } else { "There is no such file" };
+        Found::refused(format!("Open {typed}"), format!("{why}: {}", file.display()))
+    })
+}
+
+/// As file managers and shells give a path: in quotes, or as a URL.
+fn unquoted(words: &str) -> Option<String> {
+    let words = words.trim();
+    let bare = ['\'', '"'].iter().find_map(|&quote| words.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(words);
+    let path = bare.strip_prefix("file://").map_or_else(|| bare.to_owned(), decoded);
+    (!path.is_empty()).then_some(path)
+}
+
+/// The path of a URL, whose other signs are `%` and two digits.
+fn decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let [first, after @ ..] = rest {
+        let code = after.get(..2).filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::{
+        model::FileColumns,
+        testing::{cloud, file_in, folder, record},
+    };
+    use crate::cloud::{
+        Source,
+        formats::{ColumnInfo, ColumnKind},
+    };
+
+    fn state() -> State {
+        State { recent: vec![PathBuf::from("/data/zip codes.csv")], ..State::default() }
+    }
+
+    fn with(words: &str, session: &Session) -> Vec<Found> {
+        find(words, Mode::Explorer, &state(), session)
+    }
+
+    fn texts(words: &str, mode: Mode) -> Vec<String> {
+        find(words, mode, &state(), &Session::default()).into_iter().map(|found| found.text).collect()
+    }
+
+    #[test]
+    fn words_are_found_wherever_they_stand() {
+        assert_eq!(texts("show conv", Mode::Explorer)[0], "Show Convergence");
+        assert_eq!(texts("CODES", Mode::Explorer)[0], "Open zip codes.csv");
+        assert_eq!(texts("quit", Mode::Explorer)[0], "Quit");
+        assert!(texts("lesson 3", Mode::Explorer)[0].starts_with("Lesson 3: "));
+        assert!(texts("no such thing", Mode::Explorer).is_empty());
+    }
+
+    #[test]
+    fn a_word_at_the_beginning_is_worth_more_than_within_or_in_the_sentence() {
+        let found = texts("run", Mode::Explorer);
+        assert_eq!(found[0], "Run");
+        let within = |text: &str| found.iter().position(|found| found == text);
+        assert!(within("Run") < within("Next query"), "which says it in its sentence: {found:?}");
+    }
+
+    #[test]
+    fn only_what_can_be_done_here_is_found() {
+        let all = |mode| texts("", mode).len();
+        let of_mode = |mode: Mode| Command::all().iter().filter(|command| command.mode().is_in(mode)).count();
+        let everywhere = Look::ALL.len() + 2 + LESSONS.len() + SAMPLES.len() + SCALES.len();
+        assert_eq!(
+            all(Mode::Lesson),
+            of_mode(Mode::Lesson) - 1 + everywhere,
+            "all but the finder itself, looks, motion, the file, lessons, samples, scales"
+        );
+        let of_search = 3 + registry::ENGINES.len() + ColorBy::all().len() - 2;
+        assert_eq!(
+            all(Mode::Explorer),
+            of_mode(Mode::Explorer) - 1 + everywhere + of_search,
+            "and switches, engines, and colours that need no column"
+        );
+        assert!(!texts("faster", Mode::Explorer).contains(&"Faster".to_owned()));
+        assert!(texts("k 64", Mode::Lesson).is_empty());
+    }
+
+    #[test]
+    fn k_is_set_by_its_number() {
+        for words in ["k 64", "k=64", " K = 64 ", "k64", "64", "64 neighbours", "neighbors 64"] {
+            let found = texts(words, Mode::Explorer);
+            assert_eq!(found[0], "k = 64", "{words}");
+        }
+        let found = with("k 64", &Session::default());
+        assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.k == "64"));
+        for words in ["k 0", "k 5000000000"] {
+            let found = with(words, &Session::default());
+            assert!(found[0].action.is_none() && found[0].about.contains("1 to 4,294,967,295"), "{words}: {}", found[0].about);
+        }
+    }
+
+    #[test]
+    fn a_path_is_opened_as_it_is_typed_or_pasted() {
+        let folder = folder();
+        let path = file_in(&folder, "two words.csv", "x,y\n1,2\n");
+        let shown = path.display().to_string();
+        for words in [shown.clone(), format!("'{shown}'"), format!("\"{shown}\" "), format!("file://{}", shown.replace(' ', "%20"))] {
+            let found = with(&words, &Session::default());
+            assert!(matches!(&found[0].action, Some(Action::OpenPath(opened)) if *opened == path), "{words}: {:?}", found.first());
+        }
+        let relative = path_in(folder.path(), "two words.csv").expect("it is there");
+        assert!(relative.action.is_some(), "from the folder in which the program was started");
+        assert!(path_in(folder.path(), "three words.csv").is_none(), "a few words are no path, unless a file has that name");
+        let missing = path_in(folder.path(), "./three.csv").expect("it can be nothing else");
+        assert!(missing.action.is_none() && missing.about.contains("three.csv"), "{}", missing.about);
+        assert!(path_in(folder.path(), ".").is_none_or(|found| found.action.is_none()), "a folder is no file");
+    }
+
+    #[test]
+    fn switches_are_found() {
+        let found = with("profile", &Session::default());
+        assert_eq!(found[0].text, "Profile: turn on");
+        assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.profile));
+    }
+
+    #[test]
+    fn engines_scales_and_samples_are_found_by_their_names() {
+        for engine in registry::ENGINES {
+            let found = with(&format!("engine {}", engine.id), &Session::default());
+            assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.engine.to_string() == engine.id.as_str()), "{}", engine.id);
+        }
+        let found = with("engine auto", &Session::default());
+        assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.engine.to_string() == "auto"));
+        let found = with("150 %", &Session::default());
+        assert!(matches!(found[0].action, Some(Action::SetScale(scale)) if scale == 1.5));
+        let found = with("swiss", &Session::default());
+        assert!(matches!(found[0].action, Some(Action::OpenSample(_))));
+    }
+
+    #[test]
+    fn colours_and_axes_are_found_by_the_columns() {
+        let record = record();
+        let session = Session { cloud: Some(cloud(20, 3, 1)), record: Some(record), ..Session::default() };
+        let last = session.cloud.as_ref().expect("a cloud").axes()[2].name.clone();
+        let by = |words: &str, session: &Session| match with(words, session).into_iter().next().and_then(|found| found.action) {
+            Some(Action::Color(ColorAction::Set(view))) => view.by,
+            other => panic!("{words}: {other:?}"),
+        };
+        assert_eq!(by("color by merges", &session), ColorBy::measure("merges"));
+        assert_eq!(by("colour distance", &session), ColorBy::Distance);
+        assert_eq!(by(&format!("colour axis {last}"), &session), ColorBy::Axis(2));
+        let found = with(&format!("plane right {last}"), &session);
+        assert!(matches!(&found[0].action, Some(Action::SetPlane(view)) if view.axes == [2, 1] && view.window.is_none()), "{found:?}");
+        let found = with(&format!("space z {last}"), &session);
+        assert!(found.iter().any(|found| matches!(&found.action, Some(Action::SetSpace(view)) if view.axes[2] == 2)));
+
+        let folder = folder();
+        let path = file_in(&folder, "a.csv", "x,y,state\n0,1,TX\n1,2,CA\n");
+        let source = Source::File { path: path.clone(), columns: Default::default() };
+        let cloud = crate::cloud::load(&source, false, &crate::progress::Silent).expect("a cloud");
+        let column = |name: &str, kind| ColumnInfo {
+            made_up: false,
+            role: crate::cloud::roles::Role::Coordinate,
+            name: name.to_owned(),
+            kind,
+            min: None,
+            max: None,
+            missing: 0,
+            infinite: 0,
+            example: None,
+            example_record: None,
+            moment: None,
+        };
+        let columns = vec![column("x", ColumnKind::Numeric), column("y", ColumnKind::Numeric), column("state", ColumnKind::Text)];
+        let session = Session { cloud: Some(cloud.into()), columns: Some(FileColumns { path, columns }), ..Session::default() };
+        assert_eq!(by("colour state", &session), ColorBy::Column("state".to_owned()));
+    }
+
+    #[test]
+    fn urls_are_decoded_and_what_is_none_stays() {
+        assert_eq!(decoded("/a%20b/%C3%A4.csv"), "/a b/ä.csv");
+        assert_eq!(decoded("/100%/a%2"), "/100%/a%2");
+        assert_eq!(unquoted(" '/a b' ").as_deref(), Some("/a b"));
+        assert_eq!(unquoted("''"), None);
+        assert_eq!(PathBuf::from(unquoted("file:///a").expect("a path")), PathBuf::from("/a"));
+    }
+}

@@ -72,6 +72,16 @@ pub fn lower_words(heading: &str) -> Vec<String> {
     words
 }
 
+/// Whether one of these words is in a list of words between spaces.
+pub(crate) fn has_word(words: &[String], list: &str) -> bool {
+    words.iter().any(|word| is_in(word, list))
+}
+
+/// Whether a word is in a list of words between spaces.
+pub(crate) fn is_in(word: &str, list: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
 /// 0-based numbers of columns as they are typed, runs of them as ranges: `0-63,65`.
 pub fn ranges(numbers: &[usize]) -> String {
     let mut text: Vec<String> = Vec::new();

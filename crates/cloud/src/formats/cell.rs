@@ -1,7 +1,7 @@
 //! A field: a number, nothing, or text.
 
-use super::input::printable;
 use super::limits::MAX_NAME;
+use super::printable;
 
 /// The classified content of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +29,11 @@ impl Cell {
             Err(_) => Self::Text,
         }
     }
+}
+
+/// The words between white space.
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// Characters between groups of digits, besides a point or comma. U+0092 is an apostrophe of Windows-1252.

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::super::cell::{self, Cell, is_code, number};
 use super::notation::Notation;
+use crate::formats::cell::{self, Cell, is_code, number, words};
 
 /// The delimiter between two fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,10 +146,6 @@ impl Dialect {
 /// Whether a field is in brackets, as units are.
 pub(super) fn is_bracketed(field: &[u8]) -> bool {
     matches!(field.trim_ascii(), [b'[', .., b']'] | [b'(', .., b')'])
-}
-
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// The first line without its end, and what follows it.

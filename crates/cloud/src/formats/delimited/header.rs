@@ -2,11 +2,10 @@
 
 use std::io::BufRead;
 
-use super::super::FormatError;
-use super::super::cell::Cell;
-use super::super::input::Input;
 use super::dialect::{Dialect, Separator, is_bracketed};
 use super::records::Records;
+use crate::formats::cell::Cell;
+use crate::formats::{Input, Result};
 
 /// Number of records that the first one is compared with.
 const RECORDS: usize = 64;
@@ -41,7 +40,7 @@ struct Row {
 }
 
 /// Detects the heading from the beginning of a text.
-pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<Heading, FormatError> {
+pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<Heading> {
     if !records.advance(input)? || dialect.counted && !records.advance(input)? {
         return Ok(Heading::default());
     }
@@ -136,7 +135,7 @@ fn is_units(second: &[Vec<u8>], rest: &[Row]) -> bool {
 
 /// Whether the first record is none of the table but counts it, as scikit-learn begins its own files: the rows, the columns before the last,
 /// and the names of the classes that the last one has by number. The next record has that many columns, of numbers alone.
-pub(super) fn is_summary(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<bool, FormatError> {
+pub(super) fn is_summary(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<bool> {
     if !records.advance(input)? {
         return Ok(false);
     }

@@ -7,15 +7,14 @@ use std::path::Path;
 
 use rayon::iter::ParallelIterator as _;
 use rayon::slice::ParallelSlice as _;
-
 use strum::IntoEnumIterator as _;
 
-use super::parts::file_of;
-use super::sheet::{ColumnKind, Declared, Sheet, SheetColumn, conventional};
+use super::sheet::conventional;
+use super::{ColumnKind, Declared, Sheet, SheetColumn, file_of};
 use crate::ColumnChoice;
 use crate::headings::{Space, coordinates, position};
 use crate::roles::{Role, ranges};
-use crate::values::{Real, with_values};
+use crate::table::{Real, with_values};
 
 /// Coordinates that are left at least where labels and ids are taken out.
 const LEAST: usize = 2;

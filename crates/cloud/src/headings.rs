@@ -273,6 +273,10 @@ fn stem_of(words: &[String], stems: &str) -> Option<(String, usize)> {
 mod tests {
     use super::*;
 
+    fn of(headings: &[&str]) -> Option<HeadingMatch> {
+        coordinates(&headings.iter().map(|&heading| Some(heading)).collect::<Vec<_>>())
+    }
+
     #[test]
     fn headings_of_coordinates_are_known() {
         for (headings, expected) in [
@@ -344,7 +348,7 @@ mod tests {
             ("ra_hours dec", None),
         ] {
             let headings: Vec<&str> = headings.split(' ').collect();
-            let found = coordinates(&headings.iter().map(|&heading| Some(heading)).collect::<Vec<_>>());
+            let found = of(&headings);
             let found = found.map(|found| found.columns.into_iter().map(|at| headings[at]).collect::<Vec<_>>().join(" "));
             assert_eq!(found.as_deref(), expected, "{headings:?}");
         }
@@ -352,7 +356,7 @@ mod tests {
 
     #[test]
     fn angles_are_told_from_lengths() {
-        let space = |headings: &[&str]| coordinates(&headings.iter().map(|&heading| Some(heading)).collect::<Vec<_>>()).map(|found| found.space);
+        let space = |headings: &[&str]| of(headings).map(|found| found.space);
         assert_eq!(space(&["lat", "lon"]), Some(Space::Globe));
         assert_eq!(space(&["ra", "dec"]), Some(Space::Sky));
         assert_eq!(space(&["Easting (m)", "Northing (m)"]), Some(Space::Flat));

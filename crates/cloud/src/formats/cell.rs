@@ -81,11 +81,7 @@ pub(super) fn is_code(field: &[u8]) -> bool {
 
 /// A field as one line of UTF-8; invalid UTF-8 is read as Latin-1, in which every byte is a character.
 pub(super) fn text(field: &[u8]) -> String {
-    let field = field.trim_ascii();
-    match std::str::from_utf8(field) {
-        Ok(text) => printable(text),
-        Err(_) => printable(&field.iter().map(|&byte| char::from(byte)).collect::<String>()),
-    }
+    beginning(field, usize::MAX)
 }
 
 /// As [`text`], of the beginning: as much as an error or a description shows.

@@ -134,6 +134,27 @@ impl Even {
         records.iter().map(row).collect()
     }
 
+    /// As [`Self::records`], of a stream that is at the byte offset `at` and cannot go back.
+    pub fn records_in(
+        &self,
+        reader: &mut impl Read,
+        at: &mut u64,
+        input: &Input<'_>,
+        records: &[u64],
+        cells: impl Fn(&[u8]) -> Vec<Cell>,
+    ) -> Result<Vec<Vec<Cell>>> {
+        input.check_records(records, self.rows)?;
+        let mut picked = Picked::new(records);
+        for (record, found) in &mut picked.found {
+            let start = self.start + record * self.record as u64;
+            input.pass(reader.by_ref().take(start - *at))?;
+            *found = cells(&read_bytes(reader, self.record as u64).map_err(|why| input.io(why))?);
+            claim_cells(found.len(), input)?;
+            *at = start + self.record as u64;
+        }
+        Ok(picked.into_records(Vec::new()).rows)
+    }
+
     /// Passes all records to `take`, some complete ones at a time with the number of the first. `reader` is at record 0.
     /// Memory grows as bytes arrive, since the header may promise any number.
     pub fn visit(

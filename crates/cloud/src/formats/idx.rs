@@ -3,7 +3,7 @@
 //! The first size is the number of points; an image of h × w becomes a row of h·w columns `r0c0`, `r0c1`, …. If the file's
 //! name contains `images` and the same name with `labels` exists beside it, that becomes a column `label`.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::columns::Cell;
@@ -53,7 +53,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         },
     )?;
     // Only at its end is the checksum of gzip compared.
-    if io::copy(&mut file, &mut io::sink()).map_err(|why| input.io(why))? > 0 {
+    if input.pass(&mut file)? > 0 {
         skipped.push("what follows the numbers was not read".to_owned());
     }
     let format = format!("IDX, {} {}{}", sizes(&header.sizes), number.name(), if gzip { ", gzip" } else { "" });
@@ -92,9 +92,7 @@ struct Header {
 
 impl Header {
     fn read(file: &mut impl Read, input: &Input<'_>) -> Result<Self> {
-        let mut start = [0; 4];
-        file.read_exact(&mut start).map_err(|why| input.io(why))?;
-        let [zero, nil, kind, rank] = start;
+        let [zero, nil, kind, rank] = input.read(file)?;
         if (zero, nil) != (0, 0) {
             return Err(input.malformed("header", "it does not begin with two zero bytes; is it another format?"));
         }
@@ -104,9 +102,7 @@ impl Header {
         }
         let mut sizes = Vec::new();
         for _ in 0..rank {
-            let mut raw = [0; 4];
-            file.read_exact(&mut raw).map_err(|why| input.io(why))?;
-            sizes.push(u64::from(u32::from_be_bytes(raw)));
+            sizes.push(u64::from(u32::from_be_bytes(input.read(file)?)));
         }
         let width = sizes[1..].iter().try_fold(1u64, |width, &size| width.checked_mul(size)).unwrap_or(u64::MAX);
         if width == 0 {
@@ -140,25 +136,12 @@ impl Header {
 
     /// Reads the values of some records; `file` is positioned after the header.
     fn records(&self, mut file: impl Read, gzip: bool, input: &Input<'_>, wanted: &[u64]) -> Result<Vec<Vec<Cell>>> {
-        let (number, record) = (self.number, self.record());
+        let number = self.number;
         let cells = |raw: &[u8]| raw.chunks_exact(number.size()).map(|raw| number_cell(number.one(Endian::Big, raw))).collect();
         if !gzip {
             return self.even().records(input, wanted, cells);
         }
-        input.check_records(wanted, self.rows)?;
-        let mut ascending: Vec<(usize, u64)> = wanted.iter().copied().enumerate().collect();
-        ascending.sort_unstable_by_key(|&(_, row)| row);
-        let (mut found, mut next, mut raw) = (vec![Vec::new(); wanted.len()], 0, vec![0; record]);
-        for (at, row) in ascending {
-            // A row that is requested twice is still in the buffer.
-            if row >= next {
-                io::copy(&mut file.by_ref().take((row - next) * record as u64), &mut io::sink()).map_err(|why| input.io(why))?;
-                file.read_exact(&mut raw).map_err(|why| input.io(why))?;
-                next = row + 1;
-            }
-            found[at] = cells(&raw);
-        }
-        Ok(found)
+        self.even().records_in(&mut file, &mut self.even().start, input, wanted, cells)
     }
 
     fn columns(&self, input: &Input<'_>) -> Vec<SheetColumn> {
@@ -207,7 +190,7 @@ fn read_labels(path: &Path, rows: u64, progress: &dyn Progress) -> Result<Vec<f6
             Ok(())
         },
     )?;
-    io::copy(&mut file, &mut io::sink()).map_err(|why| input.io(why))?;
+    input.pass(&mut file)?;
     Ok(values)
 }
 

@@ -84,6 +84,18 @@ impl<'a> Input<'a> {
         })
     }
 
+    /// Reads the next bytes.
+    pub fn read<const N: usize>(&self, reader: &mut impl Read) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        reader.read_exact(&mut bytes).map_err(|why| self.io(why))?;
+        Ok(bytes)
+    }
+
+    /// Passes over the bytes of a reader up to its end; returns how many there were.
+    pub fn pass(&self, mut reader: impl Read) -> Result<u64> {
+        io::copy(&mut reader, &mut io::sink()).map_err(|why| self.io(why))
+    }
+
     /// Uses the marks of an earlier call to find records, and adds new ones.
     pub fn with_marks(self, marks: &'a Marks) -> Self {
         Self { marks: Some(marks), ..self }

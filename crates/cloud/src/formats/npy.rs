@@ -1,13 +1,13 @@
 //! NumPy's `.npy`: one numeric array, of points × coordinates or of pictures: n × height × width, and 1 or 3 channels if they are last; or a
 //! structured array, which is a table with a column for each field.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use serde_json::Value;
 
 use super::columns::Cell;
 use super::limits::{MAX_COLUMNS, MAX_HEADER};
-use super::{Endian, Even, Input, Number, Records, Result, Sheet, SheetColumn, Want, claim_cells, number_cell, printable, read_bytes, whole};
+use super::{Endian, Even, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell, printable, read_bytes, whole};
 use crate::table::{Real, Values, with_values};
 
 /// What to do with an array of another shape.
@@ -43,48 +43,14 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
 
 /// Reads all columns of some records of the array whose header begins at a byte offset of the file.
 pub(super) fn records_at(start: u64, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
-    let Header { number, endian, rows, columns: width, .. } = *header;
-    let start = start + header.length;
-    let columns = header.names(input)?;
-    if !header.fortran {
-        let row = |raw: &[u8]| (0..width).map(|at| number_cell(header.value(at, raw))).collect();
-        return Ok(Records { columns, rows: header.even(start).records(input, wanted, row)? });
-    }
-    // Column by column.
-    let mut found = vec![Vec::new(); wanted.len()];
-    for at in 0..width {
-        let even = Even { start: start + (at * rows * number.size()) as u64, record: number.size(), rows: rows as u64 };
-        let cells = even.records(input, wanted, |raw| vec![number_cell(number.one(endian, raw))])?;
-        found.iter_mut().zip(cells).for_each(|(row, cell)| row.extend(cell));
-    }
-    Ok(Records { columns, rows: found })
+    let of_file = |even: Even| Even { start: start + header.length + even.start, ..even };
+    header.records(input, |even, cells| of_file(even).records(input, wanted, cells))
 }
 
 /// Reads all columns of some records of an array from its data stream, without holding others.
 pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
-    let Header { number, endian, rows, columns: width, fortran, .. } = *header;
-    let columns = header.names(input)?;
-    input.check_records(wanted, rows as u64)?;
-    wanted.iter().try_for_each(|_| claim_cells(width, input))?;
-    let mut cells = vec![vec![Cell::Missing; width]; wanted.len()];
-    // The byte offset of each requested number in the data, ascending.
-    let place = |row: u64, column: usize| match header.cell(column) {
-        _ if fortran => Some(((column as u64 * rows as u64 + row) * number.size() as u64, number, endian)),
-        cell => cell.map(|(at, number, endian)| (row * header.stride as u64 + at as u64, number, endian)),
-    };
-    let of_row = |(at, &row): (usize, &u64)| (0..width).filter_map(move |column| Some((place(row, column)?, at, column)));
-    let mut places: Vec<_> = wanted.iter().enumerate().flat_map(of_row).collect();
-    places.sort_unstable_by_key(|&((offset, ..), ..)| offset);
     let mut at = 0;
-    for chunk in places.chunk_by(|a, b| a.0.0 == b.0.0) {
-        let ((offset, number, endian), ..) = chunk[0];
-        io::copy(&mut reader.by_ref().take(offset - at), &mut io::sink()).map_err(|why| input.io(why))?;
-        let raw = read_bytes(reader, number.size() as u64).map_err(|why| input.io(why))?;
-        let cell = number_cell(number.one(endian, &raw));
-        chunk.iter().for_each(|&(_, row, column)| cells[row][column] = cell.clone());
-        at = offset + raw.len() as u64;
-    }
-    Ok(Records { columns, rows: cells })
+    header.records(input, |even, cells| even.records_in(reader, &mut at, input, wanted, cells))
 }
 
 /// A field of a structured array.
@@ -178,9 +144,26 @@ impl Header {
         Ok(Self { number, endian, fields, stride, fortran, rows, columns, shape, length: 8 + width + length, bytes })
     }
 
-    /// The rows of C order.
-    fn even(&self, start: u64) -> Even {
-        Even { start, record: self.stride, rows: self.rows as u64 }
+    /// The rows of C order, from the beginning of the data.
+    fn even(&self) -> Even {
+        Even { start: 0, record: self.stride, rows: self.rows as u64 }
+    }
+
+    /// All columns of the records that `read` picks out of even ones: rows, or one column after the other in Fortran order.
+    fn records(&self, input: &Input<'_>, mut read: impl FnMut(Even, &dyn Fn(&[u8]) -> Vec<Cell>) -> Result<Vec<Vec<Cell>>>) -> Result<Records> {
+        let columns = self.names(input)?;
+        if !self.fortran {
+            let rows = read(self.even(), &|raw| (0..self.columns).map(|at| number_cell(self.value(at, raw))).collect())?;
+            return Ok(Records { columns, rows });
+        }
+        let (mut rows, record) = (Vec::new(), self.number.size());
+        for at in 0..self.columns {
+            let even = Even { start: (at * self.rows * record) as u64, record, rows: self.rows as u64 };
+            let cells = read(even, &|raw| vec![number_cell(self.number.one(self.endian, raw))])?;
+            rows.resize(cells.len(), Vec::new());
+            rows.iter_mut().zip(cells).for_each(|(row, cell)| row.extend(cell));
+        }
+        Ok(Records { columns, rows })
     }
 
     /// Whether it has columns, rather than being a list of numbers.
@@ -261,7 +244,7 @@ fn read_by_row<T: Real>(reader: &mut impl Read, header: &Header, selected: &[usi
     if header.bytes <= input.size {
         input.reserve_all(values, header.rows as u64, selected.len())?;
     }
-    header.even(0).visit(
+    header.even().visit(
         reader,
         |why| input.io(why),
         |_, bytes| {

@@ -4,7 +4,7 @@
 //! is meant could depend on the one that cannot be read, so that another must be named.
 
 use std::collections::HashMap;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
@@ -57,7 +57,7 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         let header = Header::read(&mut member, input)?;
         let mut sheet = read_array(&mut member, &header, input, want)?;
         // Only at the end of a member is its checksum compared.
-        let more = io::copy(&mut member, &mut io::sink()).map_err(|why| input.io(why))?;
+        let more = input.pass(&mut member)?;
         if more > 0 {
             sheet.skipped.push(format!("{more} bytes after the array were not read"));
         }

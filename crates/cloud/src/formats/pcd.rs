@@ -255,8 +255,7 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
 /// Decodes the cells of all points, or of the ascending `wanted` ones; everything is decompressed, but
 /// nothing else is stored. Returns the number of packed bytes as well.
 fn compressed(mut file: impl BufRead, header: &Header, cells: &[&Cell], wanted: Option<&[usize]>, input: &Input<'_>) -> Result<(Vec<f64>, u64)> {
-    let mut sizes = [0; 8];
-    file.read_exact(&mut sizes).map_err(|why| input.io(why))?;
+    let sizes: [u8; 8] = input.read(&mut file)?;
     let (packed, unpacked) = (whole(&sizes[..4]), whole(&sizes[4..]));
     let left = input.size.saturating_sub(header.length + 8);
     if packed > left {

@@ -18,18 +18,18 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let (mut stream, header, at) = open(input)?;
     let vertex = &header.elements[at];
     let scalars = vertex.scalars();
-    let columns: Vec<SheetColumn> = scalars.iter().map(|&at| SheetColumn::numeric(vertex.properties[at].name().to_owned())).collect();
+    let columns: Vec<SheetColumn> = scalars.iter().map(|&at| SheetColumn::numeric(vertex.properties[at].name.clone())).collect();
     let selected = want.resolve(&columns, input)?;
     let properties: Vec<usize> = selected.iter().map(|&at| scalars[at]).collect();
 
-    let fits = |at: &usize| matches!(&vertex.properties[*at], Property::Scalar { number, .. } if number.fits_f32());
+    let fits = |&at: &usize| vertex.properties[at].number.fits_f32();
     let mut values = Values::new(header.encoding != Encoding::Ascii && properties.iter().all(fits));
     header.elements[..at].iter().try_for_each(|element| stream.skip(element))?;
     with_values!(&mut values, values => stream.read(vertex, &properties, values))?;
     // What follows the last element is nothing that the header tells of.
     let behind = if at + 1 == header.elements.len() { stream.rest()? } else { 0 };
-    let lists = vertex.properties.iter().filter(|property| matches!(property, Property::List { .. }));
-    let mut skipped: Vec<String> = lists.map(|list| printable(&format!("list `{}` was not read", list.name()))).collect();
+    let lists = vertex.properties.iter().filter(|property| property.count.is_some());
+    let mut skipped: Vec<String> = lists.map(|list| printable(&format!("list `{}` was not read", list.name))).collect();
     let others = header.elements.iter().enumerate().filter(|(other, _)| *other != at);
     skipped.extend(others.map(|(_, other)| printable(&format!("element `{}` ({}) was not read", other.name, other.count))));
     if behind > 0 {
@@ -45,7 +45,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let vertex = &header.elements[at];
     input.check_records(wanted, vertex.count)?;
     let scalars = vertex.scalars();
-    let columns = scalars.iter().map(|&at| printable(vertex.properties[at].name())).collect();
+    let columns = scalars.iter().map(|&at| printable(&vertex.properties[at].name)).collect();
     header.elements[..at].iter().try_for_each(|element| stream.skip(element))?;
     if let (Encoding::Binary(endian), Some(offsets)) = (header.encoding, vertex.offsets()) {
         let cells = |raw: &[u8]| offsets.iter().map(|&(at, number)| number_cell(number.one(endian, &raw[at..][..number.size()]))).collect();
@@ -99,17 +99,11 @@ impl Encoding {
 
 /// A property of an element.
 #[derive(Clone, Debug, PartialEq)]
-enum Property {
-    Scalar { name: String, number: Number },
-    List { name: String, count: Number, number: Number },
-}
-
-impl Property {
-    fn name(&self) -> &str {
-        match self {
-            Self::Scalar { name, .. } | Self::List { name, .. } => name,
-        }
-    }
+struct Property {
+    name: String,
+    number: Number,
+    /// The type of the number of its members, if it is a list.
+    count: Option<Number>,
 }
 
 /// An element: a list of records of one type.
@@ -123,18 +117,15 @@ struct Element {
 impl Element {
     /// The properties that are single numbers.
     fn scalars(&self) -> Vec<usize> {
-        (0..self.properties.len()).filter(|&at| matches!(self.properties[at], Property::Scalar { .. })).collect()
+        (0..self.properties.len()).filter(|&at| self.properties[at].count.is_none()).collect()
     }
 
     /// Byte offset and type of each property; `None` if lists make rows differ in size.
     fn offsets(&self) -> Option<Vec<(usize, Number)>> {
         let mut end = 0;
-        let offset = |property: &Property| match property {
-            Property::Scalar { number, .. } => {
-                end += number.size();
-                Some((end - number.size(), *number))
-            }
-            Property::List { .. } => None,
+        let offset = |&Property { number, count, .. }: &Property| {
+            end += number.size();
+            count.is_none().then_some((end - number.size(), number))
         };
         self.properties.iter().map(offset).collect()
     }
@@ -198,12 +189,12 @@ impl Header {
                     let types = type_of(count).filter(|count| !matches!(count, Number::F32 | Number::F64)).zip(type_of(number));
                     let (count, number) = types.ok_or_else(|| bad("has types that PLY does not know"))?;
                     let element = header.elements.last_mut().ok_or_else(|| bad("belongs to no element"))?;
-                    element.properties.push(Property::List { name: name.to_owned(), count, number });
+                    element.properties.push(Property { name: name.to_owned(), number, count: Some(count) });
                 }
                 ["property", number, name] => {
                     let number = type_of(number).ok_or_else(|| bad("has a type that PLY does not know"))?;
                     let element = header.elements.last_mut().ok_or_else(|| bad("belongs to no element"))?;
-                    element.properties.push(Property::Scalar { name: name.to_owned(), number });
+                    element.properties.push(Property { name: name.to_owned(), number, count: None });
                 }
                 ["end_header"] => break,
                 _ => return Err(bad("is not a line of a PLY header")),
@@ -242,10 +233,22 @@ enum Stream<'i, 'p> {
 impl Stream<'_, '_> {
     /// Passes each row of an element to `take`; a list is represented by its length.
     fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<()> {
-        match self {
-            Self::Ascii(ascii) => ascii.each(element, take),
-            Self::Binary(binary) => binary.each(element, take),
+        let mut row = Vec::with_capacity(element.properties.len());
+        // Rows without properties could be declared in any number.
+        let count = if element.properties.is_empty() { 0 } else { element.count };
+        for index in 0..count {
+            row.clear();
+            for property in &element.properties {
+                row.push(match self {
+                    Self::Ascii(ascii) => ascii.property(element, index, property)?,
+                    Self::Binary(binary) => binary.property(element, property)?,
+                });
+            }
+            if !take(index, &row)? {
+                break;
+            }
         }
+        Ok(())
     }
 
     /// Skips all rows of an element.
@@ -279,7 +282,7 @@ impl Stream<'_, '_> {
     fn rest(self) -> Result<u64> {
         match self {
             Self::Ascii(ascii) => ascii.rest(),
-            Self::Binary(Binary { mut reader, input, .. }) => io::copy(&mut reader, &mut io::sink()).map_err(|why| input.io(why)),
+            Self::Binary(Binary { reader, input, .. }) => input.pass(reader),
         }
     }
 }
@@ -300,30 +303,20 @@ impl<'i, 'p> Ascii<'i, 'p> {
         Self { reader, input, line: Vec::new(), at: 0, number: header.lines, line_end: header.line_end }
     }
 
-    /// Passes each row of an element to `take`; a list is represented by its length.
-    fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<()> {
-        let mut row = vec![0.0; element.properties.len()];
-        // Rows without words could be declared in any number.
-        let count = if element.properties.is_empty() { 0 } else { element.count };
-        for index in 0..count {
-            let context = || format!("element `{}` {index}", element.name);
-            for (property, value) in element.properties.iter().zip(&mut row) {
-                *value = self.value(&context, property.name())?;
-                if let Property::List { .. } = property {
-                    if *value < 0.0 || value.fract() != 0.0 {
-                        let what = format!("line {}, {}", self.number, context());
-                        return Err(self.input.malformed(what, format!("list `{}` has {value} members", property.name())));
-                    }
-                    for _ in 0..*value as u64 {
-                        self.value(&context, property.name())?;
-                    }
-                }
+    /// Reads a property of a row; of a list its length, passing over its members.
+    fn property(&mut self, element: &Element, index: u64, property: &Property) -> Result<f64> {
+        let context = || format!("element `{}` {index}", element.name);
+        let value = self.value(&context, &property.name)?;
+        if property.count.is_some() {
+            if value < 0.0 || value.fract() != 0.0 {
+                let what = format!("line {}, {}", self.number, context());
+                return Err(self.input.malformed(what, format!("list `{}` has {value} members", property.name)));
             }
-            if !take(index, &row)? {
-                break;
+            for _ in 0..value as u64 {
+                self.value(&context, &property.name)?;
             }
         }
-        Ok(())
+        Ok(value)
     }
 
     /// The number of bytes that are left, not counting white space.
@@ -394,35 +387,15 @@ impl Binary<'_, '_> {
         )
     }
 
-    /// Passes each row of an element to `take`; a list is represented by its length.
-    fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<()> {
-        let mut row = Vec::with_capacity(element.properties.len());
-        for index in 0..element.count {
-            row.clear();
-            self.row(element, &mut row)?;
-            if !take(index, &row)? {
-                break;
-            }
+    /// Reads a property of a row; of a list its length, passing over its members.
+    fn property(&mut self, element: &Element, property: &Property) -> Result<f64> {
+        let Some(count) = property.count else { return self.one(element, property.number) };
+        let count = self.one(element, count)?;
+        if count < 0.0 {
+            return Err(self.input.malformed(format!("element `{}`", element.name), format!("a list has {count} members")));
         }
-        Ok(())
-    }
-
-    /// Reads one row of an element with lists, each represented by its length.
-    fn row(&mut self, element: &Element, row: &mut Vec<f64>) -> Result<()> {
-        for property in &element.properties {
-            match property {
-                Property::Scalar { number, .. } => row.push(self.one(element, *number)?),
-                Property::List { count, number, .. } => {
-                    let count = self.one(element, *count)?;
-                    if count < 0.0 {
-                        return Err(self.input.malformed(format!("element `{}`", element.name), format!("a list has {count} members")));
-                    }
-                    row.push(count);
-                    self.skip(element, count as u64 * number.size() as u64)?;
-                }
-            }
-        }
-        Ok(())
+        self.skip(element, count as u64 * property.number.size() as u64)?;
+        Ok(count)
     }
 
     fn one(&mut self, element: &Element, number: Number) -> Result<f64> {
@@ -433,7 +406,7 @@ impl Binary<'_, '_> {
     }
 
     fn skip(&mut self, element: &Element, count: u64) -> Result<()> {
-        let skipped = io::copy(&mut self.reader.by_ref().take(count), &mut io::sink()).map_err(|why| self.input.io(why))?;
+        let skipped = self.input.pass(self.reader.by_ref().take(count))?;
         if skipped < count { Err(cut_short(element, io::ErrorKind::UnexpectedEof.into(), self.input)) } else { Ok(()) }
     }
 }

@@ -231,24 +231,30 @@ pub(super) const FOREIGN: &[Foreign] = &[
     Foreign("DXF", &["dxf", "dwg"], b"", "convert its points to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XYZ"),
     Foreign("Matrix Market", &["mtx"], b"%%MatrixMarket", "save the matrix dense as .npy, for instance with scipy.io.mmread(FILE).toarray()"),
     Foreign("KML or GPX", &["kml", "kmz", "gpx"], b"", "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN"),
-    Foreign("GeoPackage or SQLite", &["gpkg", "sqlite"], b"SQLite format 3", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"),
+    Foreign("GeoPackage or SQLite", &["gpkg", "sqlite"], b"SQLite format 3", TO_CSV),
     Foreign("MATLAB", &["mat"], b"MATLAB 5.0", "write the matrix as .npy or CSV"),
     Foreign("Excel", &["xlsx", "xls", "ods"], b"\xd0\xcf\x11\xe0", "save the sheet as CSV"),
     Foreign("TopoJSON", &["topojson"], b"", "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN.topojson"),
     Foreign("Feather version 1", &[], b"FEA1", "write it as version 2, which is what pandas, pyarrow and polars write today"),
-    Foreign("shapefile", &["shp"], b"\x00\x00\x27\x0a", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"),
+    Foreign("shapefile", &["shp"], b"\x00\x00\x27\x0a", TO_CSV),
     Foreign("pickle", &["pkl", "pickle"], b"\x80\x04\x95", "it would run code; write the array with numpy.save"),
     Foreign(LIBSVM, &["libsvm", "svm", "svmlight"], b"", "write its values as rows, for instance load_svmlight_file(FILE)[0].toarray() in sklearn"),
-    Foreign("7z", &["7z"], b"7z\xbc\xaf\x27\x1c", "unpack it first"),
-    Foreign("RAR", &["rar"], b"Rar!\x1a", "unpack it first"),
-    Foreign("tar", &["tar", "tgz"], b"", "unpack it first"),
-    Foreign("zstd", &["zst"], b"\x28\xb5\x2f\xfd", "unpack it first"),
-    Foreign("bzip2", &["bz2"], b"BZh", "unpack it first"),
-    Foreign("xz", &["xz"], b"\xfd7zXZ\x00", "unpack it first"),
+    Foreign("7z", &["7z"], b"7z\xbc\xaf\x27\x1c", UNPACK),
+    Foreign("RAR", &["rar"], b"Rar!\x1a", UNPACK),
+    Foreign("tar", &["tar", "tgz"], b"", UNPACK),
+    Foreign("zstd", &["zst"], b"\x28\xb5\x2f\xfd", UNPACK),
+    Foreign("bzip2", &["bz2"], b"BZh", UNPACK),
+    Foreign("xz", &["xz"], b"\xfd7zXZ\x00", UNPACK),
 ];
 
 /// Recognised by its first line, because many of these files have no extension of their own.
 const LIBSVM: &str = "LIBSVM";
+
+/// What to do with a packed file.
+const UNPACK: &str = "unpack it first";
+
+/// What to do with a table of places.
+const TO_CSV: &str = "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY";
 
 /// What to do with a mesh.
 const MESH: &str = "convert its vertices to PLY, for instance with CloudCompare -O FILE -C_EXPORT_FMT PLY -SAVE_CLOUDS";

@@ -20,8 +20,7 @@ pub(super) fn texmex<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'a
         _ => Number::F32,
     };
     let mut file = input.open()?;
-    let mut start = [0; 4];
-    file.read_exact(&mut start).map_err(|why| input.io(why))?;
+    let start = input.read(&mut file)?;
     let dims = checked_dims(i64::from(i32::from_le_bytes(start)), input)?;
     let record = 4 + dims * number.size() as u64;
     if !input.size.is_multiple_of(record) {
@@ -42,8 +41,7 @@ pub(super) fn big_ann<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'
         _ => Number::F32,
     };
     let mut file = input.open()?;
-    let mut start = [0; 8];
-    file.read_exact(&mut start).map_err(|why| input.io(why))?;
+    let start: [u8; 8] = input.read(&mut file)?;
     let (rows, dims) = (whole(&start[..4]), checked_dims(whole(&start[4..]) as i64, input)?);
     if rows == 0 && dims > MAX_EMPTY_COLUMNS {
         return Err(input.malformed("nothing to read", "the header says that there are 0 vectors"));

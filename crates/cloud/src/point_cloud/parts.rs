@@ -136,7 +136,8 @@ fn is_moment(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::progress::Silent;
-    use crate::{Source, Table, formats, load};
+    use crate::tests::cloud;
+    use crate::{Source, formats, load};
 
     /// What three towns are read from, and their cloud about an origin that f32 alone would not give back.
     fn towns(columns: &str) -> (PointCloud, Records) {
@@ -170,11 +171,15 @@ mod tests {
         assert!(!cloud.was_read_from(&[2, 0, 1], &records), "the last bit counts");
     }
 
+    /// Whether the only value of a column may have been read from a text.
+    fn is_of_text(column: &str, value: f64, text: &str) -> bool {
+        let records = Records { columns: vec![column.to_owned()], rows: vec![vec![Cell::Text(text.to_owned())]] };
+        cloud(&[column], vec![value]).was_read_from(&[0], &records)
+    }
+
     #[test]
     fn digits_behind_a_zero_are_numbers_here() {
-        let table = Table { columns: vec![crate::Column { name: "zip".to_owned() }], values: vec![6484.0] };
-        let cloud = PointCloud::from_table(table, Source::Coordinates("6484".to_owned()), None, false).expect("a cloud");
-        let is_of = |zip: &str| cloud.was_read_from(&[0], &Records { columns: vec!["zip".to_owned()], rows: vec![vec![Cell::Text(zip.to_owned())]] });
+        let is_of = |zip: &str| is_of_text("zip", 6484.0, zip);
         assert_eq!(["06484", "006484", "06485", "none"].map(is_of), [true, true, false, false]);
     }
 
@@ -186,10 +191,6 @@ mod tests {
         for text in ["", "-", "12.5", "2024", "2024-10", "04-10-2024", "2024-Oct-04", "Ulm-an-der-Donau", "ä-ö-ü"] {
             assert!(!is_moment(text), "{text}");
         }
-        let table = Table { columns: vec![crate::Column { name: "day".to_owned() }], values: vec![20_000.0] };
-        let cloud = PointCloud::from_table(table, Source::Coordinates("20000".to_owned()), None, false).expect("a cloud");
-        let records = |cell| Records { columns: vec!["day".to_owned()], rows: vec![vec![cell]] };
-        assert!(cloud.was_read_from(&[0], &records(Cell::Text("2024-10-04".to_owned()))));
-        assert!(!cloud.was_read_from(&[0], &records(Cell::Text("Friday".to_owned()))));
+        assert_eq!(["2024-10-04", "Friday"].map(|day| is_of_text("day", 20_000.0, day)), [true, false]);
     }
 }

@@ -99,46 +99,41 @@ impl PointCloud {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Source, Table};
+    use crate::tests::cloud;
 
-    fn cloud(values: Vec<f64>) -> PointCloud {
-        let columns = vec![Column { name: "x".to_owned() }];
-        PointCloud::from_table(Table { columns, values }, Source::Coordinates(String::new()), None, false).expect("a cloud")
+    fn bulk(values: Vec<f64>) -> [f64; 2] {
+        cloud(&["x"], values).bulk(0)
     }
 
     #[test]
     fn a_few_far_values_are_not_part_of_it() {
         let even: Vec<f64> = (0..1000).map(f64::from).collect();
-        assert_eq!(cloud(even.clone()).bulk(0), [0.0, 999.0]);
-        let [low, high] = cloud([even, vec![1e6, -1e6]].concat()).bulk(0);
+        assert_eq!(bulk(even.clone()), [0.0, 999.0]);
+        let [low, high] = bulk([even, vec![1e6, -1e6]].concat());
         assert!((-200.0..=0.0).contains(&low) && (999.0..1200.0).contains(&high), "{low} {high}");
     }
 
     #[test]
     fn values_that_are_nearly_all_equal_keep_their_extent() {
-        assert_eq!(cloud(vec![3.0; 50]).bulk(0), [3.0, 3.0]);
+        assert_eq!(bulk(vec![3.0; 50]), [3.0, 3.0]);
         let mut values = vec![0.0; 500];
         values[7] = 9.0;
-        assert_eq!(cloud(values).bulk(0), [0.0, 9.0]);
+        assert_eq!(bulk(values), [0.0, 9.0]);
     }
 
     #[test]
     fn it_is_about_the_origin() {
-        let [low, high] = cloud((0..1000).map(|at| 5e6 + f64::from(at) * 0.1).collect()).bulk(0);
+        let [low, high] = bulk((0..1000).map(|at| 5e6 + f64::from(at) * 0.1).collect());
         assert!((low + 49.95).abs() < 1e-6 && (high - 49.95).abs() < 1e-6, "{low} {high}");
     }
 
     #[test]
     fn rounding_makes_duplicates() {
-        let cloud = |values: &[f64]| {
-            let columns = ["x", "y"].map(|name| Column { name: name.to_owned() }).to_vec();
-            let table = Table { columns, values: values.to_vec() };
-            PointCloud::from_table(table, Source::Coordinates(String::new()), None, false).expect("a cloud")
-        };
+        let duplicates = |values: &[f64]| cloud(&["x", "y"], values.to_vec()).duplicates();
         let near = 1.0 + 1e-12;
-        let found = cloud(&[1.0, 5.0, near, 5.0, 1.0, 5.0, 1.0, 5.5, near, 5.0, 0.0, 5.0, -0.0, 5.0]).duplicates();
+        let found = duplicates(&[1.0, 5.0, near, 5.0, 1.0, 5.0, 1.0, 5.5, near, 5.0, 0.0, 5.0, -0.0, 5.0]);
         assert_eq!(found, Duplicates { before_rounding: 3, after_rounding: 4 });
-        let exact = cloud(&[1.0, 5.0, 2.0, 5.0, 1.0, 5.0]).duplicates();
+        let exact = duplicates(&[1.0, 5.0, 2.0, 5.0, 1.0, 5.0]);
         assert_eq!(exact, Duplicates { before_rounding: 1, after_rounding: 1 });
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::temporal_conversions::as_datetime;
-use arrow_array::types::{ArrowPrimitiveType, Date32Type, Float16Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampSecondType};
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, TimestampMicrosecondType};
 use arrow_array::{Array as _, ArrayRef, GenericListArray, OffsetSizeTrait, downcast_dictionary_array, downcast_temporal_array};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
@@ -246,15 +246,18 @@ impl Moment {
     ///
     /// An f64 resolves present-day timestamps to 256 ns, so nanoseconds are rounded to microseconds.
     pub fn text(self, value: f64) -> String {
-        let iso = match self.unit {
-            _ if value.fract() != 0.0 || !value.is_finite() => None,
-            Unit::Days => as_datetime::<Date32Type>(value as i64).map(|moment| self.shown(moment)),
-            Unit::Seconds => as_datetime::<TimestampSecondType>(value as i64).map(|moment| self.shown(moment)),
-            Unit::Milliseconds => as_datetime::<TimestampMillisecondType>(value as i64).map(|moment| self.shown(moment)),
-            Unit::Microseconds => as_datetime::<TimestampMicrosecondType>(value as i64).map(|moment| self.shown(moment)),
-            Unit::Nanoseconds => as_datetime::<TimestampMicrosecondType>((value / 1e3).round() as i64).map(|moment| self.shown(moment)),
+        // All of the calendar's range can be counted in microseconds.
+        let (count, micros) = match self.unit {
+            Unit::Days => (value, 86_400_000_000),
+            Unit::Seconds => (value, 1_000_000),
+            Unit::Milliseconds => (value, 1000),
+            Unit::Microseconds => (value, 1),
+            Unit::Nanoseconds => ((value / 1e3).round(), 1),
         };
-        iso.unwrap_or_else(|| value.to_string())
+        let whole = value.is_finite() && value.fract() == 0.0;
+        let micros = (count as i64).checked_mul(micros).filter(|_| whole);
+        let moment = micros.and_then(as_datetime::<TimestampMicrosecondType>);
+        moment.map_or_else(|| value.to_string(), |moment| self.shown(moment))
     }
 
     /// In ISO 8601, which is the `Debug` format of the calendar crate.

@@ -197,6 +197,16 @@ mod tests {
     use super::super::dialect::Hints;
     use super::*;
 
+    fn heading(text: &str) -> Heading {
+        let mut dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
+        let mut found = Heading::default();
+        with_input(u64::MAX, |input| {
+            dialect.notations = super::super::notation::detect(text.as_bytes(), &dialect, input).unwrap();
+            found = detect(Records::new(text.as_bytes(), &dialect), &dialect, input).unwrap();
+        });
+        found
+    }
+
     #[test]
     fn a_first_line_that_counts_the_table_is_told_from_a_header() {
         for (text, summary) in [
@@ -259,21 +269,9 @@ mod tests {
             ("0,1,2,3\n0,1,2,4\n0,1,2,5\n", false),
             ("0,1,2,3\n0,1,3,2\n3,2,1,0\n", false),
         ] {
-            let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
-            with_input(u64::MAX, |input| {
-                let mut dialect = dialect;
-                dialect.notations = super::super::notation::detect(text.as_bytes(), &dialect, input).unwrap();
-                assert_eq!(detect(Records::new(text.as_bytes(), &dialect), &dialect, input).unwrap().named, header, "{text:?}");
-            });
+            assert_eq!(heading(text).named, header, "{text:?}");
         }
     }
-    fn heading(text: &str) -> Heading {
-        let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
-        let mut found = Heading::default();
-        with_input(u64::MAX, |input| found = detect(Records::new(&text.as_bytes()[dialect.preamble..], &dialect), &dialect, input).unwrap());
-        found
-    }
-
     #[test]
     fn names_of_rows_are_told_from_a_column_too_many() {
         for (text, row_names, width) in [

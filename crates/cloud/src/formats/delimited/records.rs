@@ -174,9 +174,10 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// The fields of the current record, for messages.
-    pub fn shown(&self) -> String {
-        (0..self.len()).map(|at| cell::text(self.field(at))).collect::<Vec<_>>().join(",")
+    /// The beginning of the current record, for messages.
+    pub fn excerpt(&self) -> String {
+        let fields: Vec<String> = (0..self.len()).map(|at| cell::text(self.field(at))).collect();
+        cell::excerpt(fields.join(",").as_bytes())
     }
 
     /// Whether the text ended within the quotes of the record.

@@ -108,8 +108,7 @@ impl<'a> Text<Stream<'a>> {
         }
         let mut first_line = None;
         if found && summary {
-            let line = records.shown();
-            let note = format!("the first line, `{}`, was not read: it counts rows and columns, and names classes", cell::excerpt(line.as_bytes()));
+            let note = format!("the first line, `{}`, was not read: it counts rows and columns, and names classes", records.excerpt());
             skipped.push(note.clone());
             first_line = Some(note);
             found = records.advance(input)?;
@@ -152,8 +151,7 @@ impl<'a> Text<Stream<'a>> {
         let mut columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
         columns.iter_mut().take(usize::from(heading.row_names)).for_each(|column| column.beside = true);
         if heading.units && records.advance(input)? {
-            let line = records.shown();
-            skipped.push(format!("the line under the header, `{}`, was not read: it holds units", cell::excerpt(line.as_bytes())));
+            skipped.push(format!("the line under the header, `{}`, was not read: it holds units", records.excerpt()));
         }
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });

@@ -114,8 +114,7 @@ fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCl
 fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>> {
     let mut file = Near { file: input.open()?, at: 0 };
     // The decoder allocates memory for the XML before reading it; its offset and length are at bytes 24 and 32.
-    let mut header = [0; 48];
-    file.read_exact(&mut header).map_err(|why| input.io(why))?;
+    let header: [u8; 48] = input.read(&mut file)?;
     let number = |at: usize| whole(&header[at..at + 8]);
     let end = number(24).saturating_add(number(32));
     if end > input.size {

@@ -1,7 +1,7 @@
 //! LAZ: chunks of points, compressed record by record (formats 0 to 5) or in one layer per field (formats 6 to 10).
 //!
 //! The decoder allocates by numbers in the file: entries of the chunk table, bytes of a layer. Both are checked against the
-//! size of the file first, and what calls itself as often as the data say is decoded in [`super::gps`]. Anything else that is
+//! size of the file first, and what calls itself as often as the data say is decoded in [`super::times`]. Anything else that is
 //! malformed makes the decoder panic, which the caller contains.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};

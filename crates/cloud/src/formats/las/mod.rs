@@ -156,8 +156,7 @@ impl Layout {
             las::Error::Io(why) => input.io(why),
             why => bad(why.to_string()),
         };
-        let mut begin = [0; 96];
-        file.read_exact(&mut begin).map_err(|why| input.io(why))?;
+        let mut begin: [u8; 96] = input.read(&mut file)?;
         let version = format!("{}.{}", begin[24], begin[25]);
         // The header of 1.4 begins that of later versions, too.
         if begin[25] > 4 && u16::from_le_bytes([begin[94], begin[95]]) >= HEADER_OF_4 {
@@ -309,8 +308,8 @@ fn wkt_after(file: &mut (impl Read + Seek), evlr: raw::header::Evlr, input: &Inp
         if at.saturating_add(EVLR_HEADER) > input.size {
             break;
         }
-        let mut head = [0; EVLR_HEADER as usize];
-        file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut head)).map_err(|why| input.io(why))?;
+        file.seek(SeekFrom::Start(at)).map_err(|why| input.io(why))?;
+        let head: [u8; EVLR_HEADER as usize] = input.read(file)?;
         let length = whole(&head[20..28]);
         at = at.saturating_add(EVLR_HEADER).saturating_add(length);
         if head[2..].starts_with(PROJECTION) && head[18..20] == 2112u16.to_le_bytes() && length <= EXTENDED.1 && at <= input.size {

@@ -116,37 +116,39 @@ static ELEMENT: Shape = Shape { name: "SchemaElement", fields: &[Int, Int, Int, 
 static LOGICAL_TYPE: Shape = Shape {
     name: "LogicalType",
     fields: &[
-        Struct(&EMPTY),
-        Struct(&EMPTY),
-        Struct(&EMPTY),
-        Struct(&EMPTY),
+        NOTHING,
+        NOTHING,
+        NOTHING,
+        NOTHING,
         Struct(&DECIMAL),
-        Struct(&EMPTY),
+        NOTHING,
         Struct(&TIME),
         Struct(&TIME),
         Unknown,
         Struct(&INTEGER),
-        Struct(&EMPTY),
-        Struct(&EMPTY),
-        Struct(&EMPTY),
-        Struct(&EMPTY),
-        Struct(&EMPTY),
+        NOTHING,
+        NOTHING,
+        NOTHING,
+        NOTHING,
+        NOTHING,
         Struct(&VARIANT),
         Struct(&GEOGRAPHY),
         Struct(&GEOGRAPHY),
-        Struct(&EMPTY),
+        NOTHING,
     ],
 };
 
-pub(super) static EMPTY: Shape = Shape { name: "an empty struct", fields: &[] };
+/// Struct without fields.
+pub(super) const NOTHING: Kind = Struct(&EMPTY);
+static EMPTY: Shape = Shape { name: "an empty struct", fields: &[] };
 static DECIMAL: Shape = Shape { name: "DecimalType", fields: &[Int, Int] };
 static TIME: Shape = Shape { name: "TimestampType", fields: &[Bool, Struct(&TIME_UNIT)] };
-static TIME_UNIT: Shape = Shape { name: "TimeUnit", fields: &[Struct(&EMPTY), Struct(&EMPTY), Struct(&EMPTY)] };
+static TIME_UNIT: Shape = Shape { name: "TimeUnit", fields: &[NOTHING, NOTHING, NOTHING] };
 static INTEGER: Shape = Shape { name: "IntType", fields: &[Byte, Bool] };
 static VARIANT: Shape = Shape { name: "VariantType", fields: &[Byte] };
 static GEOGRAPHY: Shape = Shape { name: "GeographyType", fields: &[Binary, Int] };
 static KEY_VALUE: Shape = Shape { name: "KeyValue", fields: &[Binary, Binary] };
-static COLUMN_ORDER: Shape = Shape { name: "ColumnOrder", fields: &[Struct(&EMPTY), Struct(&EMPTY), Struct(&EMPTY)] };
+static COLUMN_ORDER: Shape = Shape { name: "ColumnOrder", fields: &[NOTHING, NOTHING, NOTHING] };
 
 static ROW_GROUP: Shape = Shape { name: "RowGroup", fields: &[List(&Struct(&COLUMN)), Int, Int, List(&Struct(&SORTING)), Int, Unknown, Int] };
 

@@ -8,9 +8,9 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader as _;
 
 use super::footer::{
-    EMPTY, Event,
+    Event,
     Kind::{Bool, Int, Struct},
-    Rest, STATISTICS, Shape, walk,
+    NOTHING, Rest, STATISTICS, Shape, walk,
 };
 use super::{Source, failed, open_pages, packs};
 use crate::formats::limits::{BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, MAX_PAGE_HEADER, MAX_ZSTD_WINDOW, SNAPPY, ZSTD};
@@ -191,7 +191,7 @@ fn ratio(compression: Compression) -> u64 {
 
 // What the decoder knows of parquet.thrift.
 
-static PAGE: Shape = Shape { name: "PageHeader", fields: &[Int, Int, Int, Int, Struct(&DATA), Struct(&EMPTY), Struct(&DICTIONARY), Struct(&DATA_2)] };
+static PAGE: Shape = Shape { name: "PageHeader", fields: &[Int, Int, Int, Int, Struct(&DATA), NOTHING, Struct(&DICTIONARY), Struct(&DATA_2)] };
 
 static DATA: Shape = Shape { name: "DataPageHeader", fields: &[Int, Int, Int, Int, Struct(&STATISTICS)] };
 

@@ -31,6 +31,15 @@ impl Cell {
     }
 }
 
+/// The number in a field, NaN where it is missing; `None` for text.
+pub(super) fn value(field: &[u8]) -> Option<f64> {
+    match Cell::parse(field) {
+        Cell::Number(number) => Some(number),
+        Cell::Missing => Some(f64::NAN),
+        Cell::Text => None,
+    }
+}
+
 /// The words between white space.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())

@@ -36,8 +36,8 @@ mod words;
 use std::io;
 use std::path::{Path, PathBuf};
 
+// Readers import from here what several of them use.
 pub use arrow::Moment;
-// What readers use, from one place for all of them.
 pub use columns::{Cell, ColumnData, Marks, Records, column, columns_of, records, records_by_marks, records_of_columns};
 use columns::{Even, Picked, Texts, claim_cells, number_cell};
 use contain::decoded;

@@ -104,14 +104,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         }
         input.reserve(&mut values, selected.len())?;
         for &column in &selected {
-            values.push(match Cell::parse(found[column]) {
-                Cell::Number(number) => number,
-                Cell::Missing => f64::NAN,
-                Cell::Text => {
-                    let text = cell::excerpt(found[column]);
-                    return Err(input.malformed(context(), format!("`{text}` is not a number")));
-                }
-            });
+            let bad = || input.malformed(context(), format!("`{}` is not a number", cell::excerpt(found[column])));
+            values.push(cell::value(found[column]).ok_or_else(bad)?);
         }
     }
     columns[0].texts = texts;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::columns::Cell;
 use super::limits::{MAX_COLUMNS, MAX_HEADER};
+use super::sheet::places;
 use super::{Endian, Even, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell, printable, read_bytes, whole};
 use crate::table::{Real, Values, with_values};
 
@@ -17,9 +18,6 @@ const RESHAPE: &str = "reshape it to points × coordinates";
 pub(super) const SCALAR: &str = "an array of 0 dimensions";
 /// How errors about elements that are not numbers begin.
 pub(super) const ELEMENTS: &str = "elements of type ";
-
-/// Bytes of a column in Fortran order that are decoded at a time.
-const CHUNK: usize = 1 << 18;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut file = input.open()?;
@@ -176,17 +174,14 @@ impl Header {
         if self.fields.is_empty() { self.number.name() } else { "records".to_owned() }
     }
 
-    /// Where a column's number is in a row of C order, and its type; `None` for a field that is not a number.
-    fn cell(&self, column: usize) -> Option<(usize, Number, Endian)> {
-        match self.fields.get(column) {
-            None => Some((column * self.number.size(), self.number, self.endian)),
-            Some(field) => field.number.as_ref().ok().map(|&(number, endian)| (field.at, number, endian)),
-        }
-    }
-
-    /// The number of a column in a row of C order.
+    /// The number of a column in a row of C order; NaN for a field that is not a number.
     fn value(&self, column: usize, row: &[u8]) -> f64 {
-        self.cell(column).map_or(f64::NAN, |(at, number, endian)| number.one(endian, &row[at..at + number.size()]))
+        let own = (self.number, self.endian);
+        let (at, number) = match self.fields.get(column) {
+            None => (column * self.number.size(), Ok(&own)),
+            Some(field) => (field.at, field.number.as_ref()),
+        };
+        number.map_or(f64::NAN, |&(number, endian)| number.one(endian, &row[at..at + number.size()]))
     }
 
     /// The column names for the array's width.
@@ -263,27 +258,28 @@ fn read_by_row<T: Real>(reader: &mut impl Read, header: &Header, selected: &[usi
 /// Reads Fortran order, scattering each column into the rows directly, so that there is only one copy.
 fn read_by_column<T: Real>(reader: &mut impl Read, header: &Header, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<()> {
     let Header { number, endian, rows, columns: width, .. } = *header;
-    let mut position_of = vec![None; width];
     // A column that was selected twice is copied at the end.
-    selected.iter().enumerate().for_each(|(position, &at)| position_of[at] = position_of[at].or(Some(position)));
+    let position_of = places(selected, width);
     let mut decoded: Vec<T> = Vec::new();
     for (at, position) in position_of.iter().enumerate() {
-        let mut row = 0;
-        while row < rows {
-            let count = (rows - row).min(CHUNK / number.size());
-            let bytes = read_bytes(reader, (count * number.size()) as u64).map_err(|why| input.io(why))?;
-            // Only once data has arrived.
-            if at == 0 && row == 0 {
-                input.reserve(values, rows * selected.len())?;
-                values.resize(rows * selected.len(), T::default());
-            }
-            if let Some(position) = position {
-                decoded.clear();
-                number.decode(endian, &bytes, &mut decoded);
-                decoded.iter().enumerate().for_each(|(at, &value)| values[(row + at) * selected.len() + position] = value);
-            }
-            row += count;
-        }
+        Even { start: 0, record: number.size(), rows: rows as u64 }.visit(
+            reader,
+            |why| input.io(why),
+            |row, bytes| {
+                // Only once data has arrived.
+                if at == 0 && row == 0 {
+                    input.reserve(values, rows * selected.len())?;
+                    values.resize(rows * selected.len(), T::default());
+                }
+                if let Some(position) = position {
+                    decoded.clear();
+                    number.decode(endian, bytes, &mut decoded);
+                    let places = values.iter_mut().skip(row as usize * selected.len() + position).step_by(selected.len());
+                    places.zip(&decoded).for_each(|(place, &value)| *place = value);
+                }
+                Ok(())
+            },
+        )?;
     }
     for (position, &at) in selected.iter().enumerate() {
         if let Some(first) = position_of[at].filter(|&first| first != position) {

@@ -6,6 +6,12 @@ use std::path::Path;
 use super::{Entry, Input, Records, Result, Sheet, Want, arrow, delimited, e57, hdf5, idx, json, las, molecule, npy, npz, pcd, ply};
 use super::{unpacked, vectors, words};
 
+/// Lists the clouds of a file.
+type ListParts = fn(&Input<'_>) -> Result<Vec<Entry>>;
+
+/// Finds an attribute of a file by its name.
+type AttributeOf = fn(&Input<'_>, &str) -> Result<Option<String>>;
+
 /// A supported file format.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
@@ -24,13 +30,13 @@ pub struct Format {
     gzip: bool,
     pub(super) read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet>,
     /// Lists the clouds of a file, for formats that can have several; `read` then reads the one of [`super::parts::choose`].
-    pub(super) parts: Option<fn(&Input<'_>) -> Result<Vec<Entry>>>,
+    pub(super) parts: Option<ListParts>,
     /// The 1-based line of a record, for line-oriented formats.
     pub(super) line_of: Option<fn(&Input<'_>, u64) -> Result<u64>>,
     /// Reads all columns of a few records, without holding others.
     pub(super) records: fn(&Input<'_>, &[u64]) -> Result<Records>,
     /// The text of an attribute of the whole file, for formats that have them.
-    pub(super) attribute: Option<fn(&Input<'_>, &str) -> Result<Option<String>>>,
+    pub(super) attribute: Option<AttributeOf>,
 }
 
 impl Format {

@@ -354,16 +354,11 @@ impl Sheet {
     /// # Errors
     /// [`FormatError::Column`] if a column does not exist, was not read or is not numeric, or if none is numeric.
     pub fn into_table(self, choice: &ColumnChoice, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates> {
-        match choice {
-            ColumnChoice::Default => {
-                let chosen = self.default_columns();
-                self.into_columns(&chosen, false, line)
-            }
-            ColumnChoice::Named(names) => {
-                let chosen = named(names, &self.columns, &self.path)?;
-                self.into_columns(&chosen, true, line)
-            }
-        }
+        let (chosen, asked) = match choice {
+            ColumnChoice::Default => (self.default_columns(), false),
+            ColumnChoice::Named(names) => (named(names, &self.columns, &self.path)?, true),
+        };
+        self.into_columns(&chosen, asked, line)
     }
 
     /// Extracts columns by their numbers, in this order. `asked` is whether somebody chose them.
@@ -380,10 +375,7 @@ impl Sheet {
             return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}"), None));
         }
         let way_out = (!asked).then_some(Hint::OtherColumns);
-        let mut position_of = vec![None; self.columns.len()];
-        for (position, &at) in self.selected.iter().enumerate() {
-            position_of[at].get_or_insert(position);
-        }
+        let position_of = places(&self.selected, self.columns.len());
         let mut positions = Vec::with_capacity(chosen.len());
         for &at in chosen {
             let column = &self.columns[at];
@@ -405,6 +397,13 @@ impl Sheet {
         };
         Ok(Coordinates { columns, values })
     }
+}
+
+/// The first place of each of `count` columns in a selection.
+pub(super) fn places(selected: &[usize], count: usize) -> Vec<Option<usize>> {
+    let mut places = vec![None; count];
+    selected.iter().enumerate().for_each(|(place, &at)| places[at] = places[at].or(Some(place)));
+    places
 }
 
 /// Reduces rows of `width` values to those at `positions`, in position if possible.

@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, Chain, Cursor, Read};
 
-use super::cell::{self, Cell};
+use super::cell;
 use super::limits::MAX_COLUMNS;
 use super::{Input, Picked, Records, Result, Sheet, SheetColumn, Want, claim_cells, columns, number_cell, unpacked};
 
@@ -25,7 +25,7 @@ pub(super) fn looks(head: &[u8]) -> bool {
     if shape.promised.is_some() {
         return shape.dims > 1 && rest.iter().all(|line| split(line, shape.dims).is_some_and(|(_, numbers)| all_numbers(numbers)));
     }
-    let word = |line: &[u8]| split(line, shape.dims).is_some_and(|(word, _)| cell::Cell::parse(word) == Cell::Text);
+    let word = |line: &[u8]| split(line, shape.dims).is_some_and(|(word, _)| cell::value(word).is_none());
     // Tabs, repeated spaces and integers indicate a table.
     let single = |line: &&[u8]| !line.contains(&b'\t') && !line.trim_ascii().windows(2).any(|pair| pair == b"  ");
     shape.dims >= LEAST_DIMS
@@ -136,16 +136,11 @@ impl<'i, 'p> Vectors<'i, 'p> {
             };
             self.numbers.clear();
             for field in fields(numbers) {
-                self.numbers.push(match Cell::parse(field) {
-                    Cell::Number(number) => number,
-                    Cell::Missing => f64::NAN,
-                    Cell::Text => {
-                        let text = cell::excerpt(field);
-                        return Err(self
-                            .input
-                            .malformed(context(), format!("`{text}` is not a number, and {} should stand after the word", self.dims)));
-                    }
-                });
+                self.numbers.push(cell::value(field).ok_or_else(|| {
+                    let text = cell::excerpt(field);
+                    let why = format!("`{text}` is not a number, and {} should stand after the word", self.dims);
+                    self.input.malformed(context(), why)
+                })?);
             }
             self.rows += 1;
             return Ok(true);
@@ -169,7 +164,7 @@ impl Shape {
     /// Detects the layout from the beginning of a text, or from all of it if `whole`.
     fn of(head: &[u8], whole: bool) -> Option<Self> {
         let lines = lines(head, whole);
-        let number = |field: &[u8]| Cell::parse(field) != Cell::Text;
+        let number = |field: &[u8]| cell::value(field).is_some();
         // A word may end in a number, and a line may be damaged: the most frequent count of trailing numbers wins.
         let trailing = |line: &[u8]| {
             let fields: Vec<&[u8]> = fields(line).collect();
@@ -193,7 +188,7 @@ impl Shape {
 }
 
 fn all_numbers(text: &[u8]) -> bool {
-    fields(text).all(|field| Cell::parse(field) != Cell::Text)
+    fields(text).all(|field| cell::value(field).is_some())
 }
 
 /// The complete non-blank lines at the beginning.

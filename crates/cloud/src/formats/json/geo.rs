@@ -117,7 +117,7 @@ impl Accept for Rows<'_, '_, '_> {
     fn object<'de, A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
-                "features" => map.next_value_seed(Seed(List(&mut self)))?,
+                "features" => map.next_value_seed(Seed(&mut self))?,
                 // The standard of 2008 allowed others than WGS 84.
                 "crs" => self.builder.degrees = map.next_value::<Option<Named>>()?.and_then(Named::degrees).or(Some(true)),
                 _ => {
@@ -149,18 +149,16 @@ impl Named {
     }
 }
 
-/// Deserialises the features of a collection.
-struct List<'r, 'b, 'i, 'p>(&'r mut Rows<'b, 'i, 'p>);
-
-impl Accept for List<'_, '_, '_, '_> {
+/// The features of a collection.
+impl Accept for &mut Rows<'_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "an array of features";
     const ONLY: Option<Container> = Some(Container::Array);
 
     fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(feature) = seq.next_element_seed(Seed(Feature(self.0.builder)))? {
-            self.0.add(feature)?;
+        while let Some(feature) = seq.next_element_seed(Seed(Feature(self.builder)))? {
+            self.add(feature)?;
         }
         Ok(())
     }

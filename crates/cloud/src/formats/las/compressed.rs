@@ -96,7 +96,7 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
 /// Decodes the points of chunks, one after the other.
 enum Decoder<'d, R: Read + Seek> {
     Sequential(SequentialPointRecordDecompressor<'d, R>),
-    Layered { decoder: LayeredPointRecordDecompressor<'d, R>, layers: u64, times: Option<ChunkTimes> },
+    Layered { decoder: LayeredPointRecordDecompressor<'d, R>, layers: u64, times: Option<Box<ChunkTimes>> },
 }
 
 impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
@@ -124,7 +124,7 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
                 add_fields(decoder, vlr)
             }
             Self::Layered { decoder, layers, times } => {
-                *times = if xyz_only { None } else { Some(ChunkTimes::of(decoder.get_mut(), record as u64, *layers)?) };
+                *times = if xyz_only { None } else { Some(Box::new(ChunkTimes::of(decoder.get_mut(), record as u64, *layers)?)) };
                 decoder.reset();
                 decoder.set_fields_from(vlr.items())?;
                 // With `xyz_only`, z and the mandatory x and y. Times are decoded by [`ChunkTimes`].

@@ -1,4 +1,5 @@
-//! The file's other columns, on demand: one column of all records, or all columns of a few.
+//! The file's other columns, on demand: one column of all records, or all columns of a few. Readers of records
+//! of fixed size ([`Even`]), and of those that pass by ([`Picked`]), share their loops here.
 
 use crate::Values;
 use std::collections::{BTreeMap, HashMap};

@@ -1,4 +1,4 @@
-//! A file being read: its path, the progress of reading, and the errors it can cause.
+//! A file being read: its path, the progress of reading, the errors it can cause, and whether it changes.
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};

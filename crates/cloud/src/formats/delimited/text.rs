@@ -204,7 +204,7 @@ impl<R: BufRead> Text<R> {
                 };
             }
             if self.records.is_unclosed() {
-                let what = format!("line {}, record {}", self.line(input)?, self.rows);
+                let what = self.place(input)?;
                 return Err(input.malformed(what, "it opens a quote and does not close it"));
             }
             if self.next_scan() {
@@ -216,7 +216,7 @@ impl<R: BufRead> Text<R> {
                 return Ok(true);
             }
             if !self.records.is_blank() {
-                let what = format!("line {}, record {}", self.line(input)?, self.rows);
+                let what = self.place(input)?;
                 return Err(input.malformed(what, format!("fields: {} where there should be {}", self.records.len(), self.columns.len())));
             }
         }
@@ -253,6 +253,11 @@ impl<R: BufRead> Text<R> {
     /// Byte offset of the current record in the file; `None` inside gzip.
     pub fn start(&self) -> Option<u64> {
         Some(self.text_start? + self.base + self.records.start())
+    }
+
+    /// The current record for errors.
+    fn place(&self, input: &Input<'_>) -> Result<String> {
+        Ok(format!("line {}, record {}", self.line(input)?, self.rows))
     }
 
     /// The 1-based line of the current record, found by reading the text again.

@@ -43,7 +43,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         let queued = check::claim(scan, input)?;
         let mut values = Vec::new();
         let read = visit(&mut file, scan, u64::MAX, input, |_, point| {
-            let position = Position::of(scan, point);
+            let position = position_of(scan, point);
             input.reserve(&mut values, selected.len())?;
             values.extend(selected.iter().map(|&at| cells[at].value(scan, point, &position)));
             Ok(())
@@ -72,7 +72,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
         check::claim(scan, input)?;
         visit(&mut file, scan, picked.end(), input, |at, point| {
             picked.offer(at, || {
-                let position = Position::of(scan, point);
+                let position = position_of(scan, point);
                 cells.iter().map(|cell| number_cell(cell.value(scan, point, &position))).collect()
             });
             Ok(())
@@ -235,9 +235,9 @@ impl Cell {
         })
     }
 
-    fn value(&self, scan: &PointCloud, point: &[RecordValue], position: &Position) -> f64 {
+    fn value(&self, scan: &PointCloud, point: &[RecordValue], position: &[f64; 3]) -> f64 {
         match self.from {
-            Origin::Axis(axis) => position.0[axis],
+            Origin::Axis(axis) => position[axis],
             Origin::Attribute { invalid: Some(flag), .. } if number(scan, point, flag) != 0.0 => f64::NAN,
             Origin::Attribute { at, .. } => number(scan, point, at),
         }
@@ -253,23 +253,19 @@ fn number(scan: &PointCloud, point: &[RecordValue], at: usize) -> f64 {
 }
 
 /// A point's coordinates in the frame of the file; NaN if unknown.
-struct Position([f64; 3]);
-
-impl Position {
-    fn of(scan: &PointCloud, point: &[RecordValue]) -> Self {
-        let value = |name: &RecordName| index(scan, name).map(|at| number(scan, point, at));
-        let (names, state) = if scan.has_cartesian() {
-            ([RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ], RecordName::CartesianInvalidState)
-        } else {
-            ([RecordName::SphericalRange, RecordName::SphericalAzimuth, RecordName::SphericalElevation], RecordName::SphericalInvalidState)
-        };
-        if value(&state).is_some_and(|state| state != 0.0) {
-            return Self([f64::NAN; 3]);
-        }
-        let [a, b, c] = names.map(|name| value(&name).unwrap_or(f64::NAN));
-        let local = if scan.has_cartesian() { [a, b, c] } else { [a * c.cos() * b.cos(), a * c.cos() * b.sin(), a * c.sin()] };
-        Self(scan.transform.as_ref().map_or(local, |pose| transformed(pose, local)))
+fn position_of(scan: &PointCloud, point: &[RecordValue]) -> [f64; 3] {
+    let value = |name: &RecordName| index(scan, name).map(|at| number(scan, point, at));
+    let (names, state) = if scan.has_cartesian() {
+        ([RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ], RecordName::CartesianInvalidState)
+    } else {
+        ([RecordName::SphericalRange, RecordName::SphericalAzimuth, RecordName::SphericalElevation], RecordName::SphericalInvalidState)
+    };
+    if value(&state).is_some_and(|state| state != 0.0) {
+        return [f64::NAN; 3];
     }
+    let [a, b, c] = names.map(|name| value(&name).unwrap_or(f64::NAN));
+    let local = if scan.has_cartesian() { [a, b, c] } else { [a * c.cos() * b.cos(), a * c.cos() * b.sin(), a * c.sin()] };
+    scan.transform.as_ref().map_or(local, |pose| transformed(pose, local))
 }
 
 /// Rotates a point by the quaternion (w, v), p + 2v × (v × p + w·p), and translates it.

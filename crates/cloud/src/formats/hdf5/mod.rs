@@ -196,30 +196,44 @@ fn chunk_rows(set: &Dataset) -> u64 {
     chunk_sizes(set).next().unwrap_or(1)
 }
 
-/// Bytes that reading some complete rows takes: the chunks that they are in, the numbers as they are stored, and as they are read.
-fn taken(set: &Dataset, part: &Entry, number: Number, rows: &std::ops::Range<u64>) -> u64 {
-    let along = chunk_rows(set);
-    let chunks = rows.end.div_ceil(along) - rows.start / along;
-    let numbers = (rows.end - rows.start).saturating_mul(part.columns).saturating_mul((number.size() + size_of::<Value>()) as u64);
-    (unpacked(set, number) / part.rows.div_ceil(along).max(1)).saturating_mul(chunks).saturating_add(numbers)
+impl Chosen {
+    /// Reads some complete rows, and passes on what is made of their numbers.
+    fn rows<T>(&self, rows: std::ops::Range<u64>, input: &Input<'_>, make: impl FnOnce(&[Value]) -> Result<T>) -> Result<T> {
+        let lines = SliceInfoElem::Slice { start: rows.start, end: rows.end, step: 1 };
+        let values = SliceInfoElem::Slice { start: 0, end: self.part.columns, step: 1 };
+        let selections = if self.part.table { vec![lines, values] } else { vec![lines] };
+        let taken = self.taken(&rows);
+        input.claim(taken, "chunks")?;
+        let slice = self.set.read_slice::<Value>(&SliceInfo { selections }).map_err(|why| error(input, &self.what, why))?;
+        let made = match slice.as_slice() {
+            Some(numbers) => make(numbers),
+            None => make(&slice.iter().copied().collect::<Vec<_>>()),
+        }?;
+        input.release(taken);
+        Ok(made)
+    }
+
+    /// Bytes that this takes: the chunks that the rows are in, the numbers as they are stored, and as they are read.
+    fn taken(&self, rows: &std::ops::Range<u64>) -> u64 {
+        let along = chunk_rows(&self.set);
+        let chunks = rows.end.div_ceil(along) - rows.start / along;
+        let number = (self.number.size() + size_of::<Value>()) as u64;
+        let numbers = (rows.end - rows.start).saturating_mul(self.part.columns).saturating_mul(number);
+        let all = unpacked(&self.set, self.number);
+        (all / self.part.rows.div_ceil(along).max(1)).saturating_mul(chunks).saturating_add(numbers)
+    }
 }
 
 /// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
-    let read = || {
-        let Chosen { part, set, number, what } = choose(input)?;
-        let columns = SheetColumn::names(SheetColumn::elements(part.columns as usize));
-        input.check_records(wanted, part.rows)?;
-        let row = |&record: &u64| {
-            let taken = taken(&set, &part, number, &(record..record + 1));
-            input.claim(taken, "chunks")?;
-            let slice = set.read_slice::<Value>(&rows_of(&part, record, record + 1)).map_err(|why| error(input, &what, why))?;
-            input.release(taken);
-            Ok(slice.iter().map(|value| number_cell(value.0)).collect())
-        };
-        Ok(Records { columns, rows: wanted.iter().map(row).collect::<Result<_, _>>()? })
-    };
-    decoded("HDF5", input, read)
+    decoded("HDF5", input, || {
+        let chosen = choose(input)?;
+        let columns = SheetColumn::names(SheetColumn::elements(chosen.part.columns as usize));
+        input.check_records(wanted, chosen.part.rows)?;
+        let cells = |numbers: &[Value]| Ok(numbers.iter().map(|value| number_cell(value.0)).collect());
+        let row = |&record: &u64| chosen.rows(record..record + 1, input, cells);
+        Ok(Records { columns, rows: wanted.iter().map(row).collect::<Result<_>>()? })
+    })
 }
 
 fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
@@ -248,12 +262,6 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     Ok(Sheet::new(input, format, columns, selected, rows, values))
 }
 
-/// The selection of some complete rows.
-fn rows_of(part: &Entry, start: u64, end: u64) -> SliceInfo {
-    let lines = SliceInfoElem::Slice { start, end, step: 1 };
-    SliceInfo { selections: if part.table { vec![lines, SliceInfoElem::Slice { start: 0, end: part.columns, step: 1 }] } else { vec![lines] } }
-}
-
 /// Appends the selected columns of all rows.
 fn read_rows<T: Real>(chosen: &Chosen, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<()> {
     let width = chosen.part.columns as usize;
@@ -274,26 +282,20 @@ fn read_rows<T: Real>(chosen: &Chosen, selected: &[usize], values: &mut Vec<T>, 
 type Take<'t> = dyn FnMut(&[Value]) -> Result<()> + 't;
 
 /// Passes all rows to `take` in complete rows of chunks, so that each chunk is decompressed once.
-fn visit(Chosen { part, set, number, what }: &Chosen, input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
-    let (rows, width) = (part.rows, part.columns);
-    let row_bytes = width * number.size() as u64;
-    let chunk_rows = chunk_rows(set);
-    let step = (CHUNK / row_bytes / chunk_rows).max(1).saturating_mul(chunk_rows);
+fn visit(chosen: &Chosen, input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
+    let (rows, width) = (chosen.part.rows, chosen.part.columns);
+    let chunk_rows = chunk_rows(&chosen.set);
+    let step = (CHUNK / (width * chosen.number.size() as u64) / chunk_rows).max(1).saturating_mul(chunk_rows);
     let mut row = 0;
     while row < rows {
         input.check()?;
         let end = row.saturating_add(step).min(rows);
-        let taken = taken(set, part, *number, &(row..end));
-        input.claim(taken, "chunks")?;
-        let slice = set.read_slice::<Value>(&rows_of(part, row, end)).map_err(|why| error(input, what, why))?;
-        if slice.len() as u64 != (end - row) * width {
-            return Err(input.malformed("cut short", format!("rows {row} to {end} have {} numbers", slice.len())));
-        }
-        match slice.as_slice() {
-            Some(numbers) => take(numbers),
-            None => take(&slice.iter().copied().collect::<Vec<_>>()),
-        }?;
-        input.release(taken);
+        chosen.rows(row..end, input, |numbers| {
+            if numbers.len() as u64 != (end - row) * width {
+                return Err(input.malformed("cut short", format!("rows {row} to {end} have {} numbers", numbers.len())));
+            }
+            take(numbers)
+        })?;
         row = end;
         input.progress.update(row, rows);
     }

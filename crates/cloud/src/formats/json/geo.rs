@@ -202,8 +202,8 @@ impl Accept for Geometry<'_, '_, '_> {
 
     const EXPECTED: &'static str = "a geometry";
 
-    fn scalar<E: Error>(self, found: Unexpected<'_>) -> Result<Option<Shape>, E> {
-        if found == Unexpected::Unit { Ok(None) } else { Err(E::invalid_type(found, &Self::EXPECTED)) }
+    fn null() -> Option<Option<Shape>> {
+        Some(None)
     }
 
     fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Option<Shape>, A::Error> {
@@ -230,8 +230,8 @@ impl Accept for Properties<'_, '_, '_> {
 
     const EXPECTED: &'static str = "an object of properties";
 
-    fn scalar<E: Error>(self, found: Unexpected<'_>) -> Result<Vec<Held>, E> {
-        if found == Unexpected::Unit { Ok(Vec::new()) } else { Err(E::invalid_type(found, &Self::EXPECTED)) }
+    fn null() -> Option<Vec<Held>> {
+        Some(Vec::new())
     }
 
     fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Held>, A::Error> {

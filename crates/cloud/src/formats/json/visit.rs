@@ -17,9 +17,15 @@ pub(super) trait Accept: Sized {
     /// The only container that is accepted, if there is one.
     const ONLY: Option<Container> = None;
 
+    /// What null stands for, if it is accepted.
+    fn null() -> Option<Self::Value> {
+        None
+    }
+
     /// Takes null, a truth value, a number or a text.
     fn scalar<E: Error>(self, found: Unexpected<'_>) -> Result<Self::Value, E> {
-        Err(E::invalid_type(found, &Self::EXPECTED))
+        let null = if found == Unexpected::Unit { Self::null() } else { None };
+        null.ok_or_else(|| E::invalid_type(found, &Self::EXPECTED))
     }
 
     fn array<'de, A: SeqAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {

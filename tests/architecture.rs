@@ -27,7 +27,7 @@ const HOMES: [(&[&str], &[&str]); 12] = [
     (&["hdf5_reader"], &["cloud/formats/hdf5"]),
     (&["arrow_array", "arrow_buffer", "arrow_ipc", "arrow_schema", "parquet"], &["cloud/formats/arrow", "cloud/formats/tests", "export/table"]),
     (&["cudarc"], &["engines/cuda"]),
-    (&["nalgebra"], &["cloud/project"]),
+    (&["nalgebra"], &["cloud/project.rs"]),
     (&["e57"], &["cloud/formats"]),
     (&["kiddo"], &["engines/kdtree"]),
     (&["gemm"], &["engines/gemm_heap"]),

@@ -316,13 +316,8 @@ fn sin_cos_of(degrees: f64) -> (f64, f64) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Column, Table};
     use super::*;
-
-    fn cloud(names: &[&str], values: Vec<f64>) -> PointCloud {
-        let columns = names.iter().map(|name| Column { name: (*name).to_owned() }).collect();
-        PointCloud::from_table(Table { columns, values }, Source::Generate { spec: "test".to_owned(), seed: 0 }, None, false).unwrap()
-    }
+    use crate::tests::cloud;
 
     fn longitude(names: [&str; 2]) -> (usize, bool) {
         let globe = Globe::of(cloud(&names, vec![0.0, 0.0]).axes()).unwrap();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::roles::lower_words;
+use super::roles::{has_word, is_in, lower_words};
 
 /// What the numbers of a position are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,149 +21,72 @@ pub enum Space {
 pub struct Family {
     pub space: Space,
     /// Words for each axis, in the order of the axes; of several columns the one with the earliest word is taken.
-    axes: &'static [&'static [&'static str]],
+    axes: &'static [&'static str],
     /// The minimum number of axes.
     least: usize,
     /// Whether the first of several groups is taken. With `acc_x`, `acc_y`, `gyro_x` and `gyro_y`, neither is the position of a row.
     first: bool,
 }
 
-const LONGITUDES: &[&str] =
-    &["longitude", "lon", "lng", "long", "longitud", "longitudine", "längengrad", "laengengrad", "lengtegraad", "долгота", "経度", "经度"];
-const LATITUDES: &[&str] = &["latitude", "lat", "latitud", "latitudine", "breitengrad", "breedtegraad", "широта", "緯度", "纬度"];
-const HEIGHTS: &[&str] = &[
-    "z",
-    "elevation",
-    "elev",
-    "height",
-    "altitude",
-    "alt",
-    "h",
-    "höhe",
-    "hoehe",
-    "hauteur",
-    "altura",
-    "altitud",
-    "elevación",
-    "elevacion",
-    "cota",
-    "quota",
-    "altezza",
-    "altitudine",
-];
+const LONGITUDES: &str = "longitude lon lng long longitud longitudine längengrad laengengrad lengtegraad \
+    долгота 経度 经度";
+const LATITUDES: &str = "latitude lat latitud latitudine breitengrad breedtegraad широта 緯度 纬度";
+const HEIGHTS: &str = "z elevation elev height altitude alt h höhe hoehe hauteur altura altitud elevación \
+    elevacion cota quota altezza altitudine";
 
 /// With equally many axes, the earlier family wins.
 const FAMILIES: &[Family] = &[
     Family { space: Space::Globe, axes: &[LONGITUDES, LATITUDES], least: 2, first: true },
     // Equatorial, galactic and ecliptic coordinates.
-    Family { space: Space::Sky, axes: &[&["ra", "raj2000", "ascension"], &["dec", "decl", "de", "dej2000", "declination"]], least: 2, first: true },
-    Family { space: Space::Sky, axes: &[&["glon"], &["glat"]], least: 2, first: true },
-    Family { space: Space::Sky, axes: &[&["elon"], &["elat"]], least: 2, first: true },
+    Family { space: Space::Sky, axes: &["ra raj2000 ascension", "dec decl de dej2000 declination"], least: 2, first: true },
+    Family { space: Space::Sky, axes: &["glon", "glat"], least: 2, first: true },
+    Family { space: Space::Sky, axes: &["elon", "elat"], least: 2, first: true },
     Family {
         space: Space::Flat,
-        axes: &[
-            &["easting", "eastings", "east", "rechtswert", "ostwert", "este", "est", "e"],
-            &["northing", "northings", "north", "hochwert", "nordwert", "norte", "nord", "n"],
-            HEIGHTS,
-        ],
+        axes: &["easting eastings east rechtswert ostwert este est e", "northing northings north hochwert nordwert norte nord n", HEIGHTS],
         least: 2,
         first: true,
     },
-    Family { space: Space::Flat, axes: &[&["x"], &["y"], HEIGHTS], least: 2, first: false },
+    Family { space: Space::Flat, axes: &["x", "y", HEIGHTS], least: 2, first: false },
     // Trajectories in the format of the TUM, and states of particles.
-    Family { space: Space::Flat, axes: &[&["tx"], &["ty"], &["tz"]], least: 3, first: true },
-    Family { space: Space::Flat, axes: &[&["px"], &["py"], &["pz"]], least: 3, first: true },
+    Family { space: Space::Flat, axes: &["tx", "ty", "tz"], least: 3, first: true },
+    Family { space: Space::Flat, axes: &["px", "py", "pz"], least: 3, first: true },
 ];
 
 /// Stems of numbered headings that are positions: ParaView writes `Points:0`.
-const NUMBERED_POSITIONS: &[&str] =
-    &["points", "point", "coords", "coord", "coordinates", "coordinate", "position", "pos", "location", "center", "centroid"];
+const NUMBERED_POSITIONS: &str = "points point coords coord coordinates coordinate position pos location center \
+    centroid";
 
 /// Stems of numbered headings that are vectors: `UMAP_1`, `PC1`, `text_embedding_0`.
-const NUMBERED_VECTORS: &[&str] = &[
-    "umap",
-    "tsne",
-    "sne",
-    "pc",
-    "pca",
-    "mds",
-    "nmds",
-    "ica",
-    "lda",
-    "lsa",
-    "svd",
-    "nmf",
-    "phate",
-    "trimap",
-    "pacmap",
-    "isomap",
-    "scvi",
-    "harmony",
-    "embedding",
-    "embeddings",
-    "embed",
-    "emb",
-    "vector",
-    "vec",
-    "latent",
-    "dim",
-    "dimension",
-    "component",
-    "comp",
-    "feature",
-    "feat",
-    "x",
-    "z",
-    "f",
-];
+const NUMBERED_VECTORS: &str = "umap tsne sne pc pca mds nmds ica lda lsa svd nmf phate trimap pacmap isomap scvi \
+    harmony embedding embeddings embed emb vector vec latent dim dimension component \
+    comp feature feat x z f";
 
 /// Words for the parts of an angle, which are not coordinates: `LatD`, `LatM`, `LatS`.
-const DEGREES: [&str; 4] = ["d", "deg", "degree", "degrees"];
-const MINUTES: [&str; 4] = ["m", "min", "minute", "minutes"];
+const DEGREES: &str = "d deg degree degrees";
+const MINUTES: &str = "m min minute minutes";
 
 /// Units of angles that are not degrees.
-const NOT_DEGREES: [&str; 10] = ["rad", "radian", "radians", "gon", "grad", "hour", "hours", "hr", "hms", "arcsec"];
+const NOT_DEGREES: &str = "rad radian radians gon grad hour hours hr hms arcsec";
 
 /// Corners of a box, which is not a position.
-const CORNERS: [&str; 2] = ["min", "max"];
+const CORNERS: &str = "min max";
 
 /// Words for a width: next to one, `h` is the height of a box and not a third coordinate.
-const WIDTHS: [&str; 2] = ["w", "width"];
+const WIDTHS: &str = "w width";
 
 /// Names at least as long are also recognised inside a word, as in `gpslatitude`.
 const LONG: usize = 7;
 
 /// Words that do not distinguish one group from another: units, and words for a coordinate.
-const NEUTRAL: &[&str] = &[
-    "deg",
-    "degree",
-    "degrees",
-    "decimal",
-    "dd",
-    "wgs",
-    "wgs84",
-    "epsg",
-    "utm",
-    "icrs",
-    "j2000",
-    "right",
-    "m",
-    "km",
-    "ft",
-    "coord",
-    "coords",
-    "coordinate",
-    "coordinates",
-    "pos",
-    "position",
-    "point",
-];
+const NEUTRAL: &str = "deg degree degrees decimal dd wgs wgs84 epsg utm icrs j2000 right m km ft coord \
+    coords coordinate coordinates pos position point";
 
 /// Prefixes of galactic and ecliptic coordinates: `glon` is not a longitude on the Earth.
-const SKY: [&str; 2] = ["g", "e"];
+const SKY: &str = "g e";
 
 /// Units of length, which a height must share with the position that it joins.
-const LENGTHS: [&str; 3] = ["m", "km", "ft"];
+const LENGTHS: &str = "m km ft";
 
 /// Columns whose headings form a position.
 #[derive(Debug, PartialEq)]
@@ -188,11 +111,11 @@ impl Group {
     }
 
     fn is_neutral(&self) -> bool {
-        self.rest.iter().all(|word| NEUTRAL.contains(&word.as_str()))
+        self.rest.iter().all(|word| is_in(word, NEUTRAL))
     }
 
     fn unit(&self) -> Option<&String> {
-        self.rest.iter().find(|word| LENGTHS.contains(&word.as_str()))
+        self.rest.iter().find(|word| is_in(word, LENGTHS))
     }
 }
 
@@ -242,15 +165,15 @@ fn of_family(family: &Family, headings: &[Option<Vec<String>>]) -> Option<Vec<us
             *place = Some((column, rank));
         }
     }
-    let has = |words: &[&str]| groups.iter().any(|group| group.rest.iter().any(|word| words.contains(&word.as_str())));
-    if family.space != Space::Flat && has(&DEGREES) && has(&MINUTES) {
+    let has = |list: &str| groups.iter().any(|group| has_word(&group.rest, list));
+    if family.space != Space::Flat && has(DEGREES) && has(MINUTES) {
         return None;
     }
-    let is_box = headings.iter().flatten().any(|words| words.last().is_some_and(|last| WIDTHS.contains(&last.as_str())));
+    let is_box = headings.iter().flatten().any(|words| words.last().is_some_and(|last| is_in(last, WIDTHS)));
     if is_box {
         groups.iter_mut().filter_map(|group| group.axes.get_mut(2)).for_each(|height| *height = height.filter(|&(_, rank)| rank == 0));
     }
-    let is_corner = |group: &&Group| group.rest.iter().any(|word| CORNERS.contains(&word.as_str()));
+    let is_corner = |group: &&Group| has_word(&group.rest, CORNERS);
     let whole: Vec<(&Group, Vec<usize>)> =
         groups.iter().filter(|group| !is_corner(group)).filter_map(|group| Some((group, group.columns(family)?))).collect();
     let neutral = whole.iter().find(|(group, _)| group.is_neutral());
@@ -275,24 +198,24 @@ struct Named {
 /// latitude and `flat` none.
 fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
     // `LAT_N` stands beside `LONG_W`, and `right_ascension` beside `declination`.
-    let ignored: &[&str] = match family.space {
-        Space::Globe => &["n", "s", "e", "w"],
-        Space::Sky => &["right"],
-        Space::Flat => &[],
+    let ignored = match family.space {
+        Space::Globe => "n s e w",
+        Space::Sky => "right",
+        Space::Flat => "",
     };
-    if family.space != Space::Flat && words.iter().any(|word| NOT_DEGREES.contains(&word.as_str())) {
+    if family.space != Space::Flat && has_word(words, NOT_DEGREES) {
         return None;
     }
     let mut found = None;
-    let words = || words.iter().filter(|word| !ignored.contains(&word.as_str())).enumerate();
+    let words = || words.iter().filter(|word| !is_in(word, ignored)).enumerate();
     for (at, word) in words() {
         for (axis, names) in family.axes.iter().enumerate() {
             let remainder = |name: &str| {
                 let prefix =
-                    || word.strip_suffix(name).filter(|prefix| in_pair && family.space == Space::Globe && name.len() > 2 && !SKY.contains(prefix));
+                    || word.strip_suffix(name).filter(|prefix| in_pair && family.space == Space::Globe && name.len() > 2 && !is_in(prefix, SKY));
                 without(word, name).or_else(|| prefix().map(str::to_owned))
             };
-            let known = names.iter().enumerate().find_map(|(rank, name)| Some((rank, remainder(name)?)));
+            let known = names.split(' ').enumerate().find_map(|(rank, name)| Some((rank, remainder(name)?)));
             let Some((rank, left)) = known else { continue };
             if found.replace((axis, at, rank, left)).is_some() {
                 return None;
@@ -316,7 +239,7 @@ fn without(word: &str, name: &str) -> Option<String> {
 }
 
 /// The longest run of headings with one stem and consecutive numbers from 0 or 1, of at least two and at most `most`.
-fn numbered(headings: &[Option<Vec<String>>], stems: &[&str], most: usize) -> Option<Vec<usize>> {
+fn numbered(headings: &[Option<Vec<String>>], stems: &str, most: usize) -> Option<Vec<usize>> {
     let mut runs: Vec<(String, BTreeMap<usize, usize>)> = Vec::new();
     for (column, words) in headings.iter().enumerate() {
         let Some((stem, number)) = words.as_ref().and_then(|words| stem_of(words, stems)) else { continue };
@@ -336,20 +259,23 @@ fn numbered(headings: &[Option<Vec<String>>], stems: &[&str], most: usize) -> Op
 }
 
 /// Stem and number of a heading; `None` if it has no number, or its stem is not among `stems`.
-fn stem_of(words: &[String], stems: &[&str]) -> Option<(String, usize)> {
+fn stem_of(words: &[String], stems: &str) -> Option<(String, usize)> {
     let text = words.join("_");
     let stem = text.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let number = text[stem.len()..].parse().ok()?;
     let stem = stem.trim_end_matches('_');
     // A single letter is a stem only as a whole.
-    let known =
-        stems.contains(&stem.replace('_', "").as_str()) || stem.rsplit('_').next().is_some_and(|word| word.len() > 1 && stems.contains(&word));
+    let known = is_in(&stem.replace('_', ""), stems) || stem.rsplit('_').next().is_some_and(|word| word.len() > 1 && is_in(word, stems));
     known.then(|| (stem.to_owned(), number))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of(headings: &[&str]) -> Option<HeadingMatch> {
+        coordinates(&headings.iter().map(|&heading| Some(heading)).collect::<Vec<_>>())
+    }
 
     #[test]
     fn headings_of_coordinates_are_known() {
@@ -422,7 +348,7 @@ mod tests {
             ("ra_hours dec", None),
         ] {
             let headings: Vec<&str> = headings.split(' ').collect();
-            let found = coordinates(&headings.iter().map(|&heading| Some(heading)).collect::<Vec<_>>());
+            let found = of(&headings);
             let found = found.map(|found| found.columns.into_iter().map(|at| headings[at]).collect::<Vec<_>>().join(" "));
             assert_eq!(found.as_deref(), expected, "{headings:?}");
         }
@@ -430,7 +356,7 @@ mod tests {
 
     #[test]
     fn angles_are_told_from_lengths() {
-        let space = |headings: &[&str]| coordinates(&headings.iter().map(|&heading| Some(heading)).collect::<Vec<_>>()).map(|found| found.space);
+        let space = |headings: &[&str]| of(headings).map(|found| found.space);
         assert_eq!(space(&["lat", "lon"]), Some(Space::Globe));
         assert_eq!(space(&["ra", "dec"]), Some(Space::Sky));
         assert_eq!(space(&["Easting (m)", "Northing (m)"]), Some(Space::Flat));

@@ -1,27 +1,24 @@
 //! The point cloud: f32 coordinates with axes, record numbers and a fingerprint.
 
-mod bulk;
-mod duplicates;
 mod parts;
+mod statistics;
 
 use std::any::Any;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bulk::Bulk;
-pub use duplicates::Duplicates;
-pub use parts::CloudParts;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
-use super::exact::{self, Exact};
-use super::formats::{FormatError, Stamp};
-use super::records::RecordMap;
-use super::values::{Real, with_values};
-use super::{CloudError, Coordinates, MAX_ROWS, Source, Unusable, Values, origin};
-use crate::memory;
+use super::{CloudError, Coordinates, MAX_ROWS, Source, Unusable, Values, memory, rounding};
+use crate::formats::{FormatError, Stamp};
+use crate::rounding::Exact;
+use crate::table::{Real, with_values};
+pub use parts::CloudParts;
+use statistics::Bulk;
+pub use statistics::Duplicates;
 
 /// One dimension of a cloud, in the file's own coordinates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,7 +95,7 @@ impl PointCloud {
             return Err(CloudError::Empty { dropped, origin: source.to_string() });
         }
 
-        let spans = with_values!(&values, values => origin::spans(values, dims));
+        let spans = with_values!(&values, values => rounding::spans(values, dims));
         let axes: Vec<Axis> = (spans.iter().zip(names).enumerate())
             .map(|(axis, (span, name))| Axis {
                 name,
@@ -267,10 +264,10 @@ impl PointCloud {
 /// Refuses or drops rows with NaN or ±∞; returns the remaining records if any were dropped.
 fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &Source) -> Result<Option<RecordMap>, CloudError> {
     let dims = names.len();
-    let bad = values.par_chunks(origin::chunk_len(dims.max(1))).position_first(|chunk| chunk.iter().any(|value| !value.get().is_finite()));
+    let bad = values.par_chunks(rounding::chunk_len(dims.max(1))).position_first(|chunk| chunk.iter().any(|value| !value.get().is_finite()));
     let Some(chunk) = bad else { return Ok(None) };
     if !drop {
-        let from = chunk * origin::chunk_len(dims);
+        let from = chunk * rounding::chunk_len(dims);
         let at = from + values[from..].iter().position(|value| !value.get().is_finite()).unwrap_or(0);
         let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at].get());
         let unusable = Box::new(Unusable::of(values, names));
@@ -292,7 +289,7 @@ fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&RecordMap>, source:
     let dims = axes.len();
     let mut points: Vec<f32> = room(values.len(), source)?;
     points.resize(values.len(), 0.0f32);
-    let chunk = origin::chunk_len(dims);
+    let chunk = rounding::chunk_len(dims);
     let chunks = points.par_chunks_mut(chunk).zip(values.par_chunks(chunk)).map(|(points, values)| {
         let (mut faithful, mut finite, mut far) = (true, true, 0);
         for (point, row) in points.chunks_exact_mut(dims).zip(values.chunks_exact(dims)) {
@@ -301,7 +298,7 @@ fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&RecordMap>, source:
                 let stands_for = axis.origin + f64::from(*local);
                 faithful &= stands_for == value;
                 finite &= local.is_finite();
-                far += usize::from(exact::step(value, stands_for).is_none());
+                far += usize::from(rounding::step(value, stands_for).is_none());
             }
         }
         (faithful, finite, far)
@@ -349,6 +346,57 @@ fn fingerprint(dims: usize, axes: &[Axis], points: &[f32]) -> Fingerprint {
     Fingerprint(hash.finalize().to_hex()[..32].to_owned())
 }
 
+// Maps the rows of a cloud to records of its file.
+
+/// Runs of consecutive records: the first row of each run and its record, both ascending.
+#[derive(Clone, Debug, Default)]
+struct RecordMap {
+    runs: Vec<(u32, u32)>,
+    rows: u32,
+}
+
+impl RecordMap {
+    /// Appends a record, which must be larger than all previous ones.
+    pub fn push(&mut self, record: u32) {
+        if self.runs.last().is_none_or(|&(row, first)| record - first != self.rows - row) {
+            self.runs.push((self.rows, record));
+        }
+        self.rows += 1;
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// The record of an existing row.
+    pub fn record(&self, row: usize) -> u64 {
+        let run = self.runs.partition_point(|&(first, _)| first as usize <= row) - 1;
+        let (first, record) = self.runs[run];
+        u64::from(record) + (row as u64 - u64::from(first))
+    }
+
+    /// The records below `total` that have no row.
+    pub fn missing(&self, total: u64) -> impl Iterator<Item = Range<u64>> + '_ {
+        let end = |at: usize| {
+            let ((row, first), next) = (self.runs[at], self.runs.get(at + 1).map_or(self.rows, |&(next, _)| next));
+            u64::from(first) + u64::from(next - row)
+        };
+        let ends = std::iter::once(0).chain((0..self.runs.len()).map(end));
+        let firsts = self.runs.iter().map(|&(_, first)| u64::from(first)).chain([total]);
+        ends.zip(firsts).map(|(end, first)| end..first).filter(|gap| !gap.is_empty())
+    }
+
+    /// The row of a record; `None` if it was dropped.
+    pub fn row(&self, record: u64) -> Option<usize> {
+        let run = self.runs.partition_point(|&(_, first)| u64::from(first) <= record).checked_sub(1)?;
+        let (row, first) = self.runs[run];
+        let row = u64::from(row) + (record - u64::from(first));
+        let end = self.runs.get(run + 1).map_or(self.rows, |&(next, _)| next);
+        (row < u64::from(end)).then_some(row as usize)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -362,5 +410,21 @@ mod tests {
         assert!(room::<f32>(3, &source).unwrap().capacity() >= 3);
         let message = room::<f32>(1 << 61, &source).unwrap_err().to_string();
         assert_eq!(message, "too large: there is no memory for 9223372036854775808 bytes of coordinates: uniform (seed 0)");
+    }
+
+    #[test]
+    fn rows_and_records_find_each_other() {
+        let records = [2, 3, 4, 7, 9, 10, 4_000_000_000];
+        let mut map = RecordMap::default();
+        records.iter().for_each(|&record| map.push(record));
+        assert_eq!((map.rows(), map.runs.len()), (7, 4));
+        for (row, &record) in records.iter().enumerate() {
+            assert_eq!((map.record(row), map.row(record.into())), (record.into(), Some(row)));
+        }
+        assert_eq!(map.missing(12).take(3).collect::<Vec<_>>(), [0..2, 5..7, 8..9]);
+        assert_eq!(map.missing(4_000_000_003).last(), Some(4_000_000_001..4_000_000_003));
+        for record in [0, 1, 5, 6, 8, 11, 3_999_999_999, 4_000_000_001, u64::MAX] {
+            assert_eq!(map.row(record), None, "{record}");
+        }
     }
 }

@@ -47,9 +47,7 @@ mod tests {
     use super::*;
 
     fn data() -> PointCloud {
-        let columns = ["east", "north"].map(|name| Column { name: name.to_owned() }).to_vec();
-        let values = vec![515_368.5, 4_918_340.364, 515_401.0, 4_918_381.123_75];
-        PointCloud::from_table(Table { columns, values }, Source::Generate { spec: "test".to_owned(), seed: 0 }, None, false).unwrap()
+        crate::tests::cloud(&["east", "north"], vec![515_368.5, 4_918_340.364, 515_401.0, 4_918_381.123_75])
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// What a column is taken for where nobody chose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumIter)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumIter, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
 pub enum Role {
     Coordinate,
     /// A class: one of a few whole numbers.
@@ -14,12 +15,15 @@ pub enum Role {
     /// Seconds, or parts of them, since an epoch.
     Time,
     /// A part of a colour, 0 to 255, beside a position.
+    #[strum(serialize = "colour")]
     Color,
     /// A component of a unit vector beside a position, such as a normal.
     Direction,
     /// Numbers, in less than half of the rows.
+    #[strum(serialize = "mostly empty")]
     MostlyEmpty,
     /// Numbers beside columns that are coordinates by name.
+    #[strum(serialize = "other numbers")]
     Other,
     /// At least one field that is no number.
     Text,
@@ -29,18 +33,7 @@ pub enum Role {
 
 impl Role {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Coordinate => "coordinate",
-            Self::Label => "label",
-            Self::Id => "id",
-            Self::Time => "time",
-            Self::Color => "colour",
-            Self::Direction => "direction",
-            Self::MostlyEmpty => "mostly empty",
-            Self::Other => "other numbers",
-            Self::Text => "text",
-            Self::Empty => "empty",
-        }
+        self.into()
     }
 
     /// Whether a column of it holds numbers.
@@ -70,6 +63,16 @@ pub fn lower_words(heading: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
+}
+
+/// Whether one of these words is in a list of words between spaces.
+pub(crate) fn has_word(words: &[String], list: &str) -> bool {
+    words.iter().any(|word| is_in(word, list))
+}
+
+/// Whether a word is in a list of words between spaces.
+pub(crate) fn is_in(word: &str, list: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
 }
 
 /// 0-based numbers of columns as they are typed, runs of them as ranges: `0-63,65`.

@@ -3,6 +3,12 @@
 use super::*;
 use crate::progress::Silent;
 
+/// A cloud of columns with these names, of row-major values.
+pub fn cloud(names: &[&str], values: Vec<f64>) -> PointCloud {
+    let columns = names.iter().map(|&name| Column { name: name.to_owned() }).collect();
+    PointCloud::from_table(Table { columns, values }, Source::Generate { spec: "test".to_owned(), seed: 0 }, None, false).unwrap()
+}
+
 /// The queries of one file against the data of another: the names of their axes and their first point, or the error.
 fn queries(data: &str, columns: &str, asked: &str) -> Result<(Vec<String>, Vec<f64>), String> {
     let folder = tempfile::tempdir().unwrap();

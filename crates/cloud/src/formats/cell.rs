@@ -1,7 +1,7 @@
 //! A field: a number, nothing, or text.
 
-use super::input::printable;
 use super::limits::MAX_NAME;
+use super::printable;
 
 /// The classified content of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +29,20 @@ impl Cell {
             Err(_) => Self::Text,
         }
     }
+}
+
+/// The number in a field, NaN where it is missing; `None` for text.
+pub(super) fn value(field: &[u8]) -> Option<f64> {
+    match Cell::parse(field) {
+        Cell::Number(number) => Some(number),
+        Cell::Missing => Some(f64::NAN),
+        Cell::Text => None,
+    }
+}
+
+/// The words between white space.
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// Characters between groups of digits, besides a point or comma. U+0092 is an apostrophe of Windows-1252.
@@ -76,11 +90,7 @@ pub(super) fn is_code(field: &[u8]) -> bool {
 
 /// A field as one line of UTF-8; invalid UTF-8 is read as Latin-1, in which every byte is a character.
 pub(super) fn text(field: &[u8]) -> String {
-    let field = field.trim_ascii();
-    match std::str::from_utf8(field) {
-        Ok(text) => printable(text),
-        Err(_) => printable(&field.iter().map(|&byte| char::from(byte)).collect::<String>()),
-    }
+    beginning(field, usize::MAX)
 }
 
 /// As [`text`], of the beginning: as much as an error or a description shows.

@@ -1,18 +1,17 @@
-//! The file's other columns, on demand: one column of all records, or all columns of a few.
+//! The file's other columns, on demand: one column of all records, or all columns of a few. Readers of records
+//! of fixed size ([`Even`]), and of those that pass by ([`Picked`]), share their loops here.
 
-use std::collections::HashMap;
-use std::io::{Read, Seek, SeekFrom};
+use crate::Values;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use super::input::Input;
 use super::limits::MAX_CATEGORIES;
-use super::marks::Marks;
-use super::parts::file_of;
-use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, named};
-use super::{FormatError, cell, recognise, scan};
-use crate::Values;
+use super::sheet::named;
+use super::{ColumnKind, FormatError, Input, Result, Sheet, SheetColumn, Stamp, Want, cell, file_of, read_bytes, recognise, scan};
 use crate::progress::Progress;
 
 /// One column of a file with a value per record, including records that are not in the cloud:
@@ -67,7 +66,7 @@ pub struct Records {
 /// # Errors
 /// [`FormatError::NoColumn`] and [`FormatError::Column`] if no column or several match, or if a text column has too many
 /// distinct texts; and any error of reading the file.
-pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<ColumnData, FormatError> {
+pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<ColumnData> {
     scan(path, &Want::Column(&name.to_owned()), progress)?.into_column(name)
 }
 
@@ -78,7 +77,7 @@ pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<Column
 ///
 /// # Errors
 /// [`FormatError::Malformed`] if there is no such record; and any error of reading the file.
-pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<Records, FormatError> {
+pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<Records> {
     records_by_marks(path, records, &Marks::default(), progress)
 }
 
@@ -86,16 +85,16 @@ pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<
 ///
 /// # Errors
 /// [`FormatError::NoColumn`] and [`FormatError::Column`] as for [`super::read`]; and any error of reading the file.
-pub fn columns_of(path: &Path, names: &[String], progress: &dyn Progress) -> Result<Vec<usize>, FormatError> {
+pub fn columns_of(path: &Path, names: &[String], progress: &dyn Progress) -> Result<Vec<usize>> {
     let all: Vec<SheetColumn> = records(path, &[], progress)?.columns.into_iter().map(SheetColumn::numeric).collect();
-    named(names, &all).map_err(|why| why.into_error(file_of(path)))
+    named(names, &all, &file_of(path))
 }
 
 /// As [`records`], but text is read from the last mark before each record that an earlier call left.
 ///
 /// # Errors
 /// The same as those of [`records`].
-pub fn records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &dyn Progress) -> Result<Records, FormatError> {
+pub fn records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &dyn Progress) -> Result<Records> {
     let input = Input::new(path, progress)?.with_marks(marks);
     input.finish(recognise(&input).and_then(|format| (format.records)(&input, records)))
 }
@@ -105,14 +104,7 @@ pub fn records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &
 ///
 /// # Errors
 /// The same as those of [`records`].
-pub fn records_of_columns(
-    path: &Path,
-    records: &[u64],
-    columns: &[usize],
-    spelled: bool,
-    marks: &Marks,
-    progress: &dyn Progress,
-) -> Result<Records, FormatError> {
+pub fn records_of_columns(path: &Path, records: &[u64], columns: &[usize], spelled: bool, marks: &Marks, progress: &dyn Progress) -> Result<Records> {
     let input = Input::new(path, progress)?.with_marks(marks).of_columns(columns, spelled);
     input.finish(recognise(&input).and_then(|format| (format.records)(&input, records)))
 }
@@ -128,35 +120,96 @@ pub(super) struct Even {
 
 impl Even {
     /// Seeks to each record and decodes its bytes into cells.
-    pub fn records(&self, input: &Input<'_>, records: &[u64], cells: impl Fn(&[u8]) -> Vec<Cell>) -> Result<Vec<Vec<Cell>>, FormatError> {
+    pub fn records(&self, input: &Input<'_>, records: &[u64], cells: impl Fn(&[u8]) -> Vec<Cell>) -> Result<Vec<Vec<Cell>>> {
+        input.check_records(records, self.rows)?;
         // Unbuffered: the next record is elsewhere.
         let mut file = input.open()?.into_inner();
         let mut raw = vec![0; self.record];
         let row = |&record: &u64| {
-            if record >= self.rows {
-                return Err(no_record(record, self.rows, input.path()));
-            }
-            let mut read = || {
-                file.seek(SeekFrom::Start(self.start + record * self.record as u64))?;
-                file.read_exact(&mut raw)
-            };
-            read().map_err(|why| input.io(why))?;
+            let found = file.seek(SeekFrom::Start(self.start + record * self.record as u64)).and_then(|_| file.read_exact(&mut raw));
+            found.map_err(|why| input.io(why))?;
             let cells = cells(&raw);
             claim_cells(cells.len(), input)?;
             Ok(cells)
         };
         records.iter().map(row).collect()
     }
+
+    /// As [`Self::records`], of a stream that is at the byte offset `at` and cannot go back.
+    pub fn records_in(
+        &self,
+        reader: &mut impl Read,
+        at: &mut u64,
+        input: &Input<'_>,
+        records: &[u64],
+        cells: impl Fn(&[u8]) -> Vec<Cell>,
+    ) -> Result<Vec<Vec<Cell>>> {
+        input.check_records(records, self.rows)?;
+        let mut picked = Picked::new(records);
+        for (record, found) in &mut picked.found {
+            let start = self.start + record * self.record as u64;
+            input.pass(reader.by_ref().take(start - *at))?;
+            *found = cells(&read_bytes(reader, self.record as u64).map_err(|why| input.io(why))?);
+            claim_cells(found.len(), input)?;
+            *at = start + self.record as u64;
+        }
+        Ok(picked.into_records(Vec::new()).rows)
+    }
+
+    /// Passes all records to `take`, some complete ones at a time with the number of the first. `reader` is at record 0.
+    /// Memory grows as bytes arrive, since the header may promise any number.
+    pub fn visit(
+        &self,
+        reader: &mut impl Read,
+        failed: impl Fn(io::Error) -> FormatError,
+        mut take: impl FnMut(u64, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        /// Bytes read at a time, or one record if that is larger.
+        const CHUNK: usize = 1 << 18;
+        let (step, mut row) = ((CHUNK / self.record).max(1) as u64, 0);
+        while row < self.rows {
+            let count = step.min(self.rows - row);
+            take(row, &read_bytes(reader, count * self.record as u64).map_err(&failed)?)?;
+            row += count;
+        }
+        Ok(())
+    }
+}
+
+/// The cells of some records, found while a file is read in order.
+pub(super) struct Picked<'w> {
+    wanted: &'w [u64],
+    /// By the number of the record; empty until they are found.
+    pub found: BTreeMap<u64, Vec<Cell>>,
+}
+
+impl<'w> Picked<'w> {
+    pub fn new(wanted: &'w [u64]) -> Self {
+        Self { wanted, found: wanted.iter().map(|&record| (record, Vec::new())).collect() }
+    }
+
+    /// The number of records up to the last that is wanted.
+    pub fn end(&self) -> u64 {
+        self.found.keys().next_back().map_or(0, |last| last.saturating_add(1))
+    }
+
+    /// Takes the cells of a record if it is wanted; whether others may follow.
+    pub fn offer(&mut self, record: u64, cells: impl FnOnce() -> Vec<Cell>) -> bool {
+        if let Some(found) = self.found.get_mut(&record) {
+            *found = cells();
+        }
+        record.saturating_add(1) < self.end()
+    }
+
+    /// All of them, in the order in which they are wanted.
+    pub fn into_records(self, columns: Vec<String>) -> Records {
+        Records { columns, rows: self.wanted.iter().map(|record| self.found[record].clone()).collect() }
+    }
 }
 
 /// Counts the cells of a record. The texts in them are parts of the file.
-pub(super) fn claim_cells(count: usize, input: &Input<'_>) -> Result<(), FormatError> {
+pub(super) fn claim_cells(count: usize, input: &Input<'_>) -> Result<()> {
     input.claim((count as u64).saturating_mul(size_of::<Cell>() as u64), "a record")
-}
-
-/// The error for a record number past the end.
-pub(super) fn no_record(record: u64, rows: u64, path: &Path) -> FormatError {
-    FormatError::Malformed { what: format!("record {record}"), why: format!("there are {rows} records"), path: path.to_owned() }
 }
 
 /// Wraps a number as a cell; NaN is missing.
@@ -184,9 +237,9 @@ pub(super) fn spelled_cell(read: cell::Cell, field: &[u8]) -> Cell {
 }
 
 /// The error for exceeding [`MAX_CATEGORIES`].
-pub(super) fn too_many_texts(column: &str, path: &Path) -> FormatError {
+pub(super) fn too_many_texts(column: &str, input: &Input<'_>) -> FormatError {
     let why = format!("it has more than {MAX_CATEGORIES} different texts, too many to tell apart");
-    FormatError::Column { what: format!("column `{column}`"), why, hint: None, path: path.to_owned() }
+    input.unusable(format!("column `{column}`"), why, None)
 }
 
 /// Builds a categorical column.
@@ -198,27 +251,26 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Adds a record's text; false if that would exceed [`MAX_CATEGORIES`].
+    /// Adds a record's text of a column.
     ///
     /// # Errors
-    /// Those of [`Input::claim`].
-    pub fn push_counted(&mut self, text: &str, input: &Input<'_>) -> Result<bool, FormatError> {
+    /// [`FormatError::Column`] beyond [`MAX_CATEGORIES`], and those of [`Input::claim`].
+    pub fn push(&mut self, text: &str, column: &str, input: &Input<'_>) -> Result<()> {
+        if self.push_counted(text, input)? { Ok(()) } else { Err(too_many_texts(column, input)) }
+    }
+
+    /// As [`Self::push`]; false if that would exceed [`MAX_CATEGORIES`].
+    pub fn push_counted(&mut self, text: &str, input: &Input<'_>) -> Result<bool> {
         /// Bytes of a text beside its characters, which are there twice: strings, a code, and room in a hash table.
         const TEXT: u64 = 128;
         input.reserve_for(&mut self.codes, 1, "the texts of a column")?;
-        if !self.code_of.contains_key(text) {
-            input.claim(2 * text.len() as u64 + TEXT, "the texts of a column")?;
-        }
-        Ok(self.push(text))
-    }
-
-    /// As [`Self::push_counted`], without counting memory.
-    #[must_use]
-    pub fn push(&mut self, text: &str) -> bool {
         let code = match self.code_of.get(text) {
             Some(&code) => code,
-            None if self.names.len() == MAX_CATEGORIES => return false,
             None => {
+                input.claim(2 * text.len() as u64 + TEXT, "the texts of a column")?;
+                if self.names.len() == MAX_CATEGORIES {
+                    return Ok(false);
+                }
                 let code = self.names.len() as u32;
                 self.names.push(text.to_owned());
                 self.code_of.insert(text.to_owned(), code);
@@ -226,13 +278,13 @@ impl Texts {
             }
         };
         self.codes.push(code);
-        true
+        Ok(true)
     }
 }
 
 impl Sheet {
     /// Extracts the single column that the reader was asked for.
-    fn into_column(mut self, name: &str) -> Result<ColumnData, FormatError> {
+    fn into_column(mut self, name: &str) -> Result<ColumnData> {
         let at = self.column_index(name)?;
         if let Some(Texts { names, codes, .. }) = self.columns[at].texts.take() {
             return Ok(ColumnData::Categories { names, codes });
@@ -249,5 +301,54 @@ impl Sheet {
             Values::F64(values) if width == 1 => values,
             values => (position..values.len()).step_by(width).map(|at| values.get(at)).collect(),
         }))
+    }
+}
+
+// An index of record offsets in a text file, one per [`EVERY`] records as far as it was read, so that later look-ups need
+// not start at the beginning.
+
+/// Number of records between marks.
+const EVERY: u64 = 1 << 14;
+
+/// Identity of a text: its file, and the lines before it.
+type File = (Stamp, u64);
+
+/// The marks of the most recently read text file.
+#[derive(Debug, Default)]
+pub struct Marks(Mutex<Known>);
+
+/// Marks of a file, ascending: record number and byte offset.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    file: Option<File>,
+    marks: Vec<(u64, u64)>,
+}
+
+impl Marks {
+    /// The marks of a file; empty if another file was read last.
+    pub(super) fn of(&self, input: &Input<'_>) -> MutexGuard<'_, Known> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = Some((input.stamp.clone(), input.skipped));
+        if known.file != file {
+            *known = Known { file, marks: Vec::new() };
+        }
+        known
+    }
+}
+
+impl Known {
+    /// The last mark at or before a record.
+    pub fn before(&self, record: u64) -> Option<(u64, u64)> {
+        self.marks[..self.marks.partition_point(|&(at, _)| at <= record)].last().copied()
+    }
+
+    /// Whether a record should have a mark and does not yet.
+    pub fn wants(&self, record: u64) -> bool {
+        record.is_multiple_of(EVERY) && self.marks.last().is_none_or(|&(last, _)| last < record)
+    }
+
+    /// Adds a mark for a record that [`Self::wants`] one.
+    pub fn add(&mut self, record: u64, byte: u64) {
+        self.marks.push((record, byte));
     }
 }

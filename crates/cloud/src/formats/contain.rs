@@ -4,8 +4,7 @@ use std::any::Any;
 use std::sync::Once;
 use std::{fmt, io, panic, thread};
 
-use super::FormatError;
-use super::input::Input;
+use super::{FormatError, Input, Result};
 
 /// The name of the threads whose panics are not printed.
 const NAME: &str = "decoder";
@@ -56,6 +55,11 @@ pub fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Broken> 
         Ok(running) => running.join().map_err(|payload| Broken::Panicked(message(&*payload))),
         Err(why) => Err(Broken::NoThread(why)),
     })
+}
+
+/// As [`contained`], for work on a file, of which `what` is damaged if the work panics.
+pub(super) fn decoded<T: Send>(what: &str, input: &Input<'_>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    contained(work).map_err(|why| why.error(what, input))?
 }
 
 fn message(payload: &(dyn Any + Send)) -> String {

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::input::printable;
-use super::number::{Endian, Number};
+use super::{Endian, Number, printable};
 
 /// A horizontal system.
 #[derive(Clone, Debug, PartialEq)]

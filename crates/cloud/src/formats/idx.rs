@@ -3,27 +3,21 @@
 //! The first size is the number of points; an image of h × w becomes a row of h·w columns `r0c0`, `r0c1`, …. If the file's
 //! name contains `images` and the same name with `labels` exists beside it, that becomes a column `label`.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::columns::{Cell, Even, Records, no_record, number_cell};
+use super::columns::Cell;
 use super::limits::{DEFLATE, MAX_COLUMNS};
-use super::number::{Endian, Number};
-use super::sheet::{Sheet, SheetColumn, Want};
-use super::{FormatError, unpacked};
+use super::npy::sizes;
+use super::{Endian, Even, FormatError, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell, unpacked};
 use crate::progress::Progress;
-
-use super::input::Input;
-
-/// Bytes decoded at a time, or one point if that is larger.
-const CHUNK: usize = 1 << 18;
 
 /// Checks for two zero bytes, a known element type, and one to four sizes.
 pub(super) fn looks(head: &[u8]) -> bool {
     matches!(head, [0, 0, kind, 1..=4, 0, ..] if number(*kind).is_some())
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let (mut file, gzip) = unpacked::bytes(input)?;
     let header = Header::read(&mut file, input)?;
     header.check_row(gzip, input)?;
@@ -32,45 +26,48 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     input.claim(SheetColumn::claimed(header.width), "the names of the columns")?;
     let mut columns = header.columns(input);
     let mut skipped = Vec::new();
-    let labels = Labels::beside(input, rows, &mut skipped)?;
+    let labels = labels_beside(input, rows, &mut skipped)?;
     if labels.is_some() {
         columns.push(SheetColumn::beside("label"));
     }
     let selected = want.resolve(&columns, input)?;
-    let record = width * number.size();
-    let mut bytes = vec![0; (CHUNK / record).max(1) * record];
-    let (mut values, mut point) = (Vec::new(), Vec::new());
-    let mut row = 0;
-    while row < rows {
-        let count = (rows - row).min((bytes.len() / record) as u64) as usize;
-        let bytes = &mut bytes[..count * record];
-        file.read_exact(bytes).map_err(|why| input.io(why))?;
-        input.reserve(&mut values, count * selected.len())?;
-        for raw in bytes.chunks_exact(record) {
-            point.clear();
-            number.decode(Endian::Big, raw, &mut point);
-            point.extend(labels.as_ref().map(|labels| labels.0[row as usize]));
-            values.extend(selected.iter().map(|&at| point[at]));
-            row += 1;
-        }
-    }
+    let mut values: Vec<f64> = Vec::new();
+    header.even().visit(
+        &mut file,
+        |why| input.io(why),
+        |first, bytes| {
+            let points = bytes.chunks_exact(header.record());
+            input.reserve(&mut values, points.len() * selected.len())?;
+            let Some(labels) = labels.as_ref().filter(|_| selected.contains(&width)) else {
+                number.decode_selected(Endian::Big, bytes, width, &selected, &mut values);
+                return Ok(());
+            };
+            let mut point = Vec::new();
+            for (raw, label) in points.zip(&labels[first as usize..]) {
+                point.clear();
+                number.decode(Endian::Big, raw, &mut point);
+                point.push(*label);
+                values.extend(selected.iter().map(|&at| point[at]));
+            }
+            Ok(())
+        },
+    )?;
     // Only at its end is the checksum of gzip compared.
-    if io::copy(&mut file, &mut io::sink()).map_err(|why| input.io(why))? > 0 {
+    if input.pass(&mut file)? > 0 {
         skipped.push("what follows the numbers was not read".to_owned());
     }
-    let sizes: Vec<String> = header.sizes.iter().map(u64::to_string).collect();
-    let format = format!("IDX, {} {}{}", sizes.join(" × "), number.name(), if gzip { ", gzip" } else { "" });
+    let format = format!("IDX, {} {}{}", sizes(&header.sizes), number.name(), if gzip { ", gzip" } else { "" });
     Ok(Sheet { skipped, ..Sheet::new(input, format, columns, selected, rows, values) })
 }
 
 /// Reads all columns of some records: by seeking or, inside gzip, sequentially.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let (mut file, gzip) = unpacked::bytes(input)?;
     let header = Header::read(&mut file, input)?;
     header.check_row(gzip, input)?;
-    let mut columns: Vec<String> = header.columns(input).into_iter().map(|column| column.name).collect();
+    let mut columns = SheetColumn::names(header.columns(input));
     let mut rows = header.records(file, gzip, input, wanted)?;
-    if let Some(labels) = Labels::path(input).and_then(|path| labels_of(&path, header.rows, input.progress(), wanted)) {
+    if let Some(labels) = labels_path(input).and_then(|path| labels_of(&path, header.rows, input.progress, wanted)) {
         columns.push("label".to_owned());
         rows.iter_mut().zip(labels).for_each(|(row, label)| row.extend(label));
     }
@@ -94,10 +91,8 @@ struct Header {
 }
 
 impl Header {
-    fn read(file: &mut impl Read, input: &Input<'_>) -> Result<Self, FormatError> {
-        let mut start = [0; 4];
-        file.read_exact(&mut start).map_err(|why| input.io(why))?;
-        let [zero, nil, kind, rank] = start;
+    fn read(file: &mut impl Read, input: &Input<'_>) -> Result<Self> {
+        let [zero, nil, kind, rank] = input.read(file)?;
         if (zero, nil) != (0, 0) {
             return Err(input.malformed("header", "it does not begin with two zero bytes; is it another format?"));
         }
@@ -107,9 +102,7 @@ impl Header {
         }
         let mut sizes = Vec::new();
         for _ in 0..rank {
-            let mut raw = [0; 4];
-            file.read_exact(&mut raw).map_err(|why| input.io(why))?;
-            sizes.push(u64::from(u32::from_be_bytes(raw)));
+            sizes.push(u64::from(u32::from_be_bytes(input.read(file)?)));
         }
         let width = sizes[1..].iter().try_fold(1u64, |width, &size| width.checked_mul(size)).unwrap_or(u64::MAX);
         if width == 0 {
@@ -121,10 +114,19 @@ impl Header {
         Ok(Self { number, rows: sizes[0], width, sizes })
     }
 
+    /// Bytes of a row.
+    fn record(&self) -> usize {
+        self.width as usize * self.number.size()
+    }
+
+    fn even(&self) -> Even {
+        Even { start: 4 + 4 * self.sizes.len() as u64, record: self.record(), rows: self.rows }
+    }
+
     /// Checks that the file has room for one row, before a column is made for each of its numbers.
-    fn check_row(&self, gzip: bool, input: &Input<'_>) -> Result<(), FormatError> {
+    fn check_row(&self, gzip: bool, input: &Input<'_>) -> Result<()> {
         input.check_shape(self.rows, self.width)?;
-        let most = input.size().saturating_mul(if gzip { DEFLATE } else { 1 });
+        let most = input.size.saturating_mul(if gzip { DEFLATE } else { 1 });
         if self.rows == 0 || self.width * self.number.size() as u64 <= most {
             return Ok(());
         }
@@ -133,69 +135,44 @@ impl Header {
     }
 
     /// Reads the values of some records; `file` is positioned after the header.
-    fn records(&self, mut file: impl Read, gzip: bool, input: &Input<'_>, wanted: &[u64]) -> Result<Vec<Vec<Cell>>, FormatError> {
-        let record = self.width as usize * self.number.size();
-        let cells =
-            |raw: &[u8]| -> Vec<Cell> { raw.chunks_exact(self.number.size()).map(|raw| number_cell(self.number.one(Endian::Big, raw))).collect() };
+    fn records(&self, mut file: impl Read, gzip: bool, input: &Input<'_>, wanted: &[u64]) -> Result<Vec<Vec<Cell>>> {
+        let number = self.number;
+        let cells = |raw: &[u8]| raw.chunks_exact(number.size()).map(|raw| number_cell(number.one(Endian::Big, raw))).collect();
         if !gzip {
-            let even = Even { start: 4 + 4 * self.sizes.len() as u64, record, rows: self.rows };
-            return even.records(input, wanted, cells);
+            return self.even().records(input, wanted, cells);
         }
-        if let Some(&missing) = wanted.iter().find(|&&record| record >= self.rows) {
-            return Err(no_record(missing, self.rows, input.path()));
-        }
-        let mut ascending: Vec<(usize, u64)> = wanted.iter().copied().enumerate().collect();
-        ascending.sort_unstable_by_key(|&(_, row)| row);
-        let (mut found, mut next, mut raw) = (vec![Vec::new(); wanted.len()], 0, vec![0; record]);
-        for (at, row) in ascending {
-            // A row that is requested twice is still in the buffer.
-            if row >= next {
-                io::copy(&mut file.by_ref().take((row - next) * record as u64), &mut io::sink()).map_err(|why| input.io(why))?;
-                file.read_exact(&mut raw).map_err(|why| input.io(why))?;
-                next = row + 1;
-            }
-            found[at] = cells(&raw);
-        }
-        Ok(found)
+        self.even().records_in(&mut file, &mut self.even().start, input, wanted, cells)
     }
 
     fn columns(&self, input: &Input<'_>) -> Vec<SheetColumn> {
         match self.sizes[..] {
             [_] if file_name(input).contains("label") => vec![SheetColumn::numeric("label".to_owned())],
-            [_, height, width] => {
-                let column = |at| SheetColumn { element: true, ..SheetColumn::numeric(format!("r{}c{}", at / width, at % width)) };
-                (0..height * width).map(column).collect()
-            }
+            [_, height, width] => SheetColumn::pixels((height * width) as usize, width as usize, &[""]),
             _ => SheetColumn::elements(self.width as usize),
         }
     }
 }
 
-/// One label per point.
-struct Labels(Vec<f64>);
+/// The path of the labels file, if it exists.
+fn labels_path(input: &Input<'_>) -> Option<PathBuf> {
+    candidates(&file_name(input)).into_iter().map(|name| input.path.with_file_name(name)).find(|path| path.is_file())
+}
 
-impl Labels {
-    /// The path of the labels file, if it exists.
-    fn path(input: &Input<'_>) -> Option<PathBuf> {
-        candidates(&file_name(input)).into_iter().map(|name| input.path().with_file_name(name)).find(|path| path.is_file())
-    }
-
-    /// Reads the labels file, if it exists and has one label per image.
-    fn beside(input: &Input<'_>, rows: u64, skipped: &mut Vec<String>) -> Result<Option<Self>, FormatError> {
-        let Some(path) = Self::path(input) else { return Ok(None) };
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match read_labels(&path, rows, input.progress()) {
-            Ok(labels) => Ok(Some(labels)),
-            Err(FormatError::Cancelled) => Err(FormatError::Cancelled),
-            Err(why) => {
-                skipped.push(format!("the labels in {name} were not read: {}", why.reason()));
-                Ok(None)
-            }
+/// Reads the labels file, if it exists and has one label per image.
+fn labels_beside(input: &Input<'_>, rows: u64, skipped: &mut Vec<String>) -> Result<Option<Vec<f64>>> {
+    let Some(path) = labels_path(input) else { return Ok(None) };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match read_labels(&path, rows, input.progress) {
+        Err(FormatError::Cancelled) => Err(FormatError::Cancelled),
+        Err(why) => {
+            skipped.push(format!("the labels in {name} were not read: {}", why.reason()));
+            Ok(None)
         }
+        labels => labels.map(Some),
     }
 }
 
-fn read_labels(path: &Path, rows: u64, progress: &dyn Progress) -> Result<Labels, FormatError> {
+fn read_labels(path: &Path, rows: u64, progress: &dyn Progress) -> Result<Vec<f64>> {
     let input = Input::new(path, progress)?;
     let mut file = unpacked::bytes(&input)?.0;
     let header = Header::read(&mut file, &input)?;
@@ -204,15 +181,17 @@ fn read_labels(path: &Path, rows: u64, progress: &dyn Progress) -> Result<Labels
         return Err(input.malformed("another number", why));
     }
     let mut values = Vec::new();
-    let mut left = rows * header.number.size() as u64;
-    while left > 0 {
-        let bytes = super::number::read_bytes(&mut file, left.min(CHUNK as u64)).map_err(|why| input.io(why))?;
-        left -= bytes.len() as u64;
-        input.reserve(&mut values, bytes.len() / header.number.size())?;
-        header.number.decode(Endian::Big, &bytes, &mut values);
-    }
-    io::copy(&mut file, &mut io::sink()).map_err(|why| input.io(why))?;
-    Ok(Labels(values))
+    header.even().visit(
+        &mut file,
+        |why| input.io(why),
+        |_, bytes| {
+            input.reserve(&mut values, bytes.len() / header.number.size())?;
+            header.number.decode(Endian::Big, bytes, &mut values);
+            Ok(())
+        },
+    )?;
+    input.pass(&mut file)?;
+    Ok(values)
 }
 
 /// Possible names of the labels file: as published, compressed or not.
@@ -226,7 +205,7 @@ fn candidates(images: &str) -> Vec<PathBuf> {
 }
 
 fn file_name(input: &Input<'_>) -> String {
-    input.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
+    input.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn number(kind: u8) -> Option<Number> {

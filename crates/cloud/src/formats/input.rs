@@ -1,38 +1,38 @@
-//! A file being read: its path, the progress of reading, and the errors it can cause.
+//! A file being read: its path, the progress of reading, the errors it can cause, and whether it changes.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::SystemTime;
 
-use super::FormatError;
 use super::limits::{MAX_EMPTY_COLUMNS, MAX_LINE};
-use super::marks::Marks;
 use super::parts::{lines_before, split};
 use super::sheet::no_memory;
-use super::stamp::Stamp;
-use crate::memory;
+use super::{FormatError, Marks, Result, file_of};
 use crate::nearest::nearest;
 pub(super) use crate::printable::name as printable;
 use crate::progress::Progress;
+use crate::{Hint, memory};
 
 /// Gives a reader access to a file, reports progress, and builds errors with its path.
 pub(super) struct Input<'a> {
-    path: PathBuf,
+    pub path: PathBuf,
     /// The cloud to read, from `FILE:NAME`.
     part: Option<String>,
     /// Lines that are passed over, from `FILE:skip-lines=COUNT`.
-    skipped: u64,
-    size: u64,
+    pub skipped: u64,
+    /// The size of the file in bytes.
+    pub size: u64,
     /// The file as it was when this began.
-    stamp: Stamp,
-    marks: Option<&'a Marks>,
+    pub stamp: Stamp,
+    pub marks: Option<&'a Marks>,
     /// Columns that are looked at, where not all are.
     only: Option<Vec<usize>>,
     /// Whether numbers of a text are wanted as the file spells them.
-    spelled: bool,
+    pub spelled: bool,
     budget: Budget,
-    progress: &'a dyn Progress,
+    pub progress: &'a dyn Progress,
 }
 
 /// The memory that a file may take: what was free when it was opened, and what has been claimed of it since.
@@ -58,7 +58,7 @@ fn with_similar(why: io::Error, path: &Path) -> io::Error {
 
 impl<'a> Input<'a> {
     /// Checks a path; only regular files are accepted.
-    pub fn new(path: &Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
+    pub fn new(path: &Path, progress: &'a dyn Progress) -> Result<Self> {
         let (path, part) = split(path);
         let skipped = part.as_deref().and_then(lines_before);
         let io = |why| FormatError::Io { why, path: path.clone() };
@@ -84,6 +84,18 @@ impl<'a> Input<'a> {
         })
     }
 
+    /// Reads the next bytes.
+    pub fn read<const N: usize>(&self, reader: &mut impl Read) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        reader.read_exact(&mut bytes).map_err(|why| self.io(why))?;
+        Ok(bytes)
+    }
+
+    /// Passes over the bytes of a reader up to its end; returns how many there were.
+    pub fn pass(&self, mut reader: impl Read) -> Result<u64> {
+        io::copy(&mut reader, &mut io::sink()).map_err(|why| self.io(why))
+    }
+
     /// Uses the marks of an earlier call to find records, and adds new ones.
     pub fn with_marks(self, marks: &'a Marks) -> Self {
         Self { marks: Some(marks), ..self }
@@ -99,27 +111,10 @@ impl<'a> Input<'a> {
         self.only.as_ref().is_none_or(|columns| columns.contains(&column))
     }
 
-    pub fn is_spelled(&self) -> bool {
-        self.spelled
-    }
-
     /// As if this were all the memory that is free, in bytes.
     #[cfg(test)]
     pub fn with_free(self, free: u64) -> Self {
         Self { budget: Budget { free, claimed: AtomicU64::new(0) }, ..self }
-    }
-
-    pub fn marks(&self) -> Option<&'a Marks> {
-        self.marks
-    }
-
-    /// The file as it was when this began.
-    pub fn stamp(&self) -> &Stamp {
-        &self.stamp
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The name of the requested cloud.
@@ -127,50 +122,25 @@ impl<'a> Input<'a> {
         self.part.as_deref()
     }
 
-    /// The number of lines that come before the text.
-    pub fn skipped(&self) -> u64 {
-        self.skipped
-    }
-
-    /// The file's size in bytes.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
     /// Passes on what was read, unless the file has changed meanwhile.
     ///
     /// # Errors
     /// As [`Stamp::check`].
-    pub fn finish<T>(&self, read: Result<T, FormatError>) -> Result<T, FormatError> {
+    pub fn finish<T>(&self, read: Result<T>) -> Result<T> {
         self.stamp.check(read)
     }
 
     /// Opens the file. Reads report progress, and fail once the work is cancelled.
-    pub fn open(&self) -> Result<BufReader<Watched<'a>>, FormatError> {
+    pub fn open(&self) -> Result<BufReader<Watched<'a>>> {
         let file = File::open(&self.path).map_err(|why| self.io(why))?;
         // The buffer is cleared before it is read into: for a small file that would be most of the work.
         let room = self.size.clamp(1 << 10, 1 << 18) as usize;
         Ok(BufReader::with_capacity(room, Watched { file, done: 0, size: self.size, progress: self.progress }))
     }
 
-    /// The progress sink, for a companion file.
-    pub fn progress(&self) -> &'a dyn Progress {
-        self.progress
-    }
-
-    /// Whether the work has been cancelled.
-    pub fn cancelled(&self) -> bool {
-        self.progress.cancelled()
-    }
-
     /// Fails if the work has been cancelled; for loops that do not read.
-    pub fn check(&self) -> Result<(), FormatError> {
+    pub fn check(&self) -> Result<()> {
         if self.progress.cancelled() { Err(FormatError::Cancelled) } else { Ok(()) }
-    }
-
-    /// Reports progress where other code reads the file.
-    pub fn tell(&self, done: u64, total: u64) {
-        self.progress.update(done, total);
     }
 
     /// Maps an I/O error to a [`FormatError`], which it may carry already.
@@ -192,6 +162,30 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Fails for a number of a record past the last of `rows`.
+    pub fn check_records(&self, wanted: &[u64], rows: u64) -> Result<()> {
+        match wanted.iter().find(|&&record| record >= rows) {
+            Some(record) => Err(self.malformed(format!("record {record}"), format!("there are {rows} records"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The error for a number of records that differs from the first line's.
+    pub fn miscounted(&self, what: &str, rows: u64, promised: u64) -> FormatError {
+        let way_out = if rows < promised { "if the file is not cut short" } else { "if they all belong there" };
+        self.malformed(what, format!("{rows} where the first line promises {promised}; {way_out}, correct that line"))
+    }
+
+    /// The error for columns that cannot be coordinates.
+    pub fn unusable(&self, what: String, why: String, hint: Option<Hint>) -> FormatError {
+        FormatError::Column { what, why, hint, path: self.path.clone() }
+    }
+
+    /// The extension, in lower case.
+    pub fn extension(&self) -> String {
+        self.path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+    }
+
     pub fn malformed(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
         FormatError::Malformed { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
@@ -205,7 +199,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// [`FormatError::Memory`] if all claims together exceed what was free when the file was opened.
-    pub fn claim(&self, bytes: u64, what: &str) -> Result<(), FormatError> {
+    pub fn claim(&self, bytes: u64, what: &str) -> Result<()> {
         let Budget { free, claimed } = &self.budget;
         let sum = |claimed: u64| claimed.checked_add(bytes).filter(|sum| sum <= free);
         let refused =
@@ -227,12 +221,12 @@ impl<'a> Input<'a> {
 
     /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit both
     /// copying and unused capacity.
-    pub fn reserve<T>(&self, values: &mut Vec<T>, more: usize) -> Result<(), FormatError> {
+    pub fn reserve<T>(&self, values: &mut Vec<T>, more: usize) -> Result<()> {
         self.reserve_for(values, more, "values")
     }
 
     /// As [`Self::reserve`], for what is no value of a cloud; `what` names it in the error.
-    pub fn reserve_for<T>(&self, values: &mut Vec<T>, more: usize, what: &str) -> Result<(), FormatError> {
+    pub fn reserve_for<T>(&self, values: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
         if values.capacity() - values.len() >= more {
             return Ok(());
         }
@@ -247,7 +241,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// [`FormatError::Unsupported`] for a line of more than [`MAX_LINE`] bytes; I/O errors and those of [`Self::claim`].
-    pub fn read_line(&self, text: &mut (impl BufRead + ?Sized), end: u8, line: &mut Vec<u8>) -> Result<usize, FormatError> {
+    pub fn read_line(&self, text: &mut (impl BufRead + ?Sized), end: u8, line: &mut Vec<u8>) -> Result<usize> {
         /// Bytes read at a time; a line up to this size is not counted.
         const STEP: usize = 1 << 16;
         let before = line.len();
@@ -269,7 +263,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// [`FormatError::Malformed`] for more than [`MAX_EMPTY_COLUMNS`] of them without a row.
-    pub fn check_shape(&self, rows: u64, columns: u64) -> Result<(), FormatError> {
+    pub fn check_shape(&self, rows: u64, columns: u64) -> Result<()> {
         if rows == 0 && columns > MAX_EMPTY_COLUMNS {
             return Err(self.malformed("nothing to read", "the header says that there are 0 rows"));
         }
@@ -283,7 +277,7 @@ impl<'a> Input<'a> {
 
     /// Reserves capacity for all `rows` × `width` values at once if the file has at least a byte per row; otherwise the
     /// header is not trusted and memory grows as data arrives.
-    pub fn reserve_all<T>(&self, values: &mut Vec<T>, rows: u64, width: usize) -> Result<(), FormatError> {
+    pub fn reserve_all<T>(&self, values: &mut Vec<T>, rows: u64, width: usize) -> Result<()> {
         if rows > self.size {
             return Ok(());
         }
@@ -318,5 +312,92 @@ impl Seek for Watched<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.done = self.file.seek(to)?;
         Ok(self.done)
+    }
+}
+
+// Whether a file is still the one that it was: one that is written while it is read gives values of neither version.
+
+/// What the system says of a file at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    path: PathBuf,
+    /// `None` where it is not there.
+    state: Option<State>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    /// Device and inode: another file may have been renamed over it. 0 where the system has none.
+    file: (u64, u64),
+}
+
+impl State {
+    fn of(about: &Metadata) -> Self {
+        #[cfg(unix)]
+        let file = (std::os::unix::fs::MetadataExt::dev(about), std::os::unix::fs::MetadataExt::ino(about));
+        #[cfg(not(unix))]
+        let file = (0, 0);
+        Self { bytes: about.len(), modified: about.modified().ok(), file }
+    }
+}
+
+impl Stamp {
+    /// Of a file, or of the file of a `FILE:NAME`, now.
+    pub fn now(path: &Path) -> Self {
+        let path = file_of(path);
+        Self { state: path.metadata().ok().as_ref().map(State::of), path }
+    }
+
+    pub(super) fn of(path: &Path, about: &Metadata) -> Self {
+        Self { path: path.to_owned(), state: Some(State::of(about)) }
+    }
+
+    /// Passes on what was made of the file's content, unless the file has changed since.
+    ///
+    /// # Errors
+    /// [`FormatError::Changed`], also in place of an error that the change may have caused.
+    pub fn check<T>(&self, made: Result<T>) -> Result<T> {
+        let state = || self.path.metadata().ok().as_ref().map(State::of);
+        if matches!(made, Err(FormatError::Cancelled)) || state() == self.state {
+            made
+        } else {
+            Err(FormatError::Changed { path: self.path.clone() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn whatever_changes_a_file_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let changes: [fn(&Path); 5] = [
+            |path| fs::write(path, "1,2\n3,4\n5,6\n").unwrap(),
+            |path| fs::write(path, "1,2\n").unwrap(),
+            |path| fs::remove_file(path).unwrap(),
+            // As long as before, and as old.
+            |path| {
+                let modified = path.metadata().unwrap().modified().unwrap();
+                let new = path.with_extension("new");
+                fs::write(&new, "5,6\n7,8\n").unwrap();
+                fs::File::options().write(true).open(&new).unwrap().set_modified(modified).unwrap();
+                fs::rename(new, path).unwrap();
+            },
+            |path| fs::File::options().write(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap(),
+        ];
+        for (at, change) in changes.into_iter().enumerate() {
+            fs::write(&path, "1,2\n3,4\n").unwrap();
+            let stamp = Stamp::now(&path);
+            assert_eq!(stamp.check(Ok(5)).unwrap(), 5);
+            change(&path);
+            assert!(matches!(stamp.check(Ok(5)), Err(FormatError::Changed { .. })), "change {at}");
+            assert!(matches!(stamp.check::<u8>(Err(FormatError::Cancelled)), Err(FormatError::Cancelled)), "change {at}");
+        }
     }
 }

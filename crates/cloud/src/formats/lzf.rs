@@ -95,10 +95,9 @@ impl<R: BufRead> Read for Lzf<R> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use proptest::prelude::*;
-
     use super::super::limits::LZF;
     use super::*;
+    use proptest::prelude::*;
 
     /// Packs greedily, as liblzf does: literals, and repetitions of three bytes or more.
     pub fn pack(bytes: &[u8]) -> Vec<u8> {

@@ -1,22 +1,18 @@
 //! XYZ files of chemistry: the number of atoms, a comment line, then an element with x, y, z per line; repeated for each
 //! frame of a trajectory. The frames are the file's parts.
 
-use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::cell::{self, Cell};
-use super::columns::{self, Records, Texts, no_record, too_many_texts};
-use super::input::Input;
+use super::cell::{Cell, words};
 use super::limits::{MAX_COLUMNS, MAX_PARTS};
 use super::parts::{self, Entry};
-use super::sheet::{ColumnKind, Sheet, SheetColumn, Want};
-use super::{FormatError, unpacked};
+use super::{ColumnKind, Input, Picked, Records, Result, Sheet, SheetColumn, Want, cell, columns, unpacked};
 
 /// Whether a text begins with a number, any line, and an element with three numbers.
 pub(super) fn looks(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(|line| line.trim_ascii());
     let (Some(count), Some(_), Some(atom)) = (lines.next(), lines.next(), lines.next()) else { return false };
-    let atom: Vec<&[u8]> = fields(atom).collect();
+    let atom: Vec<&[u8]> = words(atom).collect();
     !count.is_empty() && count.iter().all(u8::is_ascii_digit) && count != b"0" && is_atom(&atom)
 }
 
@@ -30,10 +26,6 @@ fn is_atom(fields: &[&[u8]]) -> bool {
         && numbers[..3].iter().all(|field| matches!(Cell::parse(field), Cell::Number(_)))
 }
 
-fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
-}
-
 /// The size of a frame: its atoms, and the fields of the first.
 struct Frame {
     atoms: u64,
@@ -41,18 +33,18 @@ struct Frame {
 }
 
 /// Lists the frames, named by number, or as many as are listed.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
     Ok(entries(&frames(input)?))
 }
 
-fn frames(input: &Input<'_>) -> Result<Vec<Frame>, FormatError> {
+fn frames(input: &Input<'_>) -> Result<Vec<Frame>> {
     let mut text = Lines::open(input)?;
     let mut frames = Vec::new();
     while let Some(atoms) = text.frame()? {
         let mut width = 0;
         for at in 0..atoms {
             let line = text.atom(at, atoms)?;
-            width = if at == 0 { fields(line).count() } else { width };
+            width = if at == 0 { words(line).count() } else { width };
         }
         if width > MAX_COLUMNS {
             let what = format!("frame {}, {width} columns", frames.len());
@@ -65,19 +57,12 @@ fn frames(input: &Input<'_>) -> Result<Vec<Frame>, FormatError> {
 }
 
 fn entries(frames: &[Frame]) -> Vec<Entry> {
-    let entry = |(at, &Frame { atoms, width }): (usize, &Frame)| Entry {
-        name: at.to_string(),
-        rows: atoms,
-        columns: width as u64,
-        table: true,
-        about: "atoms".to_owned(),
-        unread: None,
-    };
+    let entry = |(at, &Frame { atoms, width }): (usize, &Frame)| Entry::new(at.to_string(), atoms, width as u64, true, "atoms");
     frames.iter().take(MAX_PARTS).enumerate().map(entry).collect()
 }
 
 /// The frame that the path names, or the only one.
-fn choose(frames: &[Frame], input: &Input<'_>) -> Result<usize, FormatError> {
+fn choose(frames: &[Frame], input: &Input<'_>) -> Result<usize> {
     // Frames beyond those that are listed have numbers too.
     match input.part().map(str::parse) {
         Some(Ok(at)) if at < frames.len() => Ok(at),
@@ -89,7 +74,7 @@ fn choose(frames: &[Frame], input: &Input<'_>) -> Result<usize, FormatError> {
     }
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let frames = frames(input)?;
     let chosen = choose(&frames, input)?;
     let mut text = Lines::open(input)?;
@@ -100,36 +85,27 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let mut columns: Vec<SheetColumn> = names(width).into_iter().map(SheetColumn::numeric).collect();
     columns[0].kind = ColumnKind::Text;
     let mut selected = want.resolve(&columns, input)?;
-    let mut texts = (matches!(want, Want::Column(_)) && selected == [0]).then(Texts::default);
-    selected.retain(|&at| at > 0);
+    let mut texts = want.texts(&mut selected);
     let mut values = Vec::new();
     for at in 0..atoms {
         text.atom(at, atoms)?;
         let line = &text.line;
         let context = || format!("line {}, atom {at}", text.number);
-        let count = fields(line).count();
+        let count = words(line).count();
         if count != width {
             return Err(input.malformed(context(), format!("fields: {count} where there should be {width}")));
         }
-        let found: Vec<&[u8]> = fields(line).collect();
+        let found: Vec<&[u8]> = words(line).collect();
         if at == 0 {
             columns[0].example = Some((0, cell::excerpt(found[0])));
         }
-        if let Some(texts) = &mut texts
-            && !texts.push_counted(&cell::text(found[0]), input)?
-        {
-            return Err(too_many_texts("element", input.path()));
+        if let Some(texts) = &mut texts {
+            texts.push(&cell::text(found[0]), "element", input)?;
         }
         input.reserve(&mut values, selected.len())?;
         for &column in &selected {
-            values.push(match Cell::parse(found[column]) {
-                Cell::Number(number) => number,
-                Cell::Missing => f64::NAN,
-                Cell::Text => {
-                    let text = cell::excerpt(found[column]);
-                    return Err(input.malformed(context(), format!("`{text}` is not a number")));
-                }
-            });
+            let bad = || input.malformed(context(), format!("`{}` is not a number", cell::excerpt(found[column])));
+            values.push(cell::value(found[column]).ok_or_else(bad)?);
         }
     }
     columns[0].texts = texts;
@@ -138,25 +114,24 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 }
 
 /// Reads all columns of some atoms.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let frames = frames(input)?;
     let chosen = choose(&frames, input)?;
     let Frame { atoms: rows, width } = frames[chosen];
-    if let Some(&missing) = wanted.iter().find(|&&record| record >= rows) {
-        return Err(no_record(missing, rows, input.path()));
-    }
+    input.check_records(wanted, rows)?;
     let mut text = Lines::open(input)?;
     text.skip(chosen)?;
     text.frame()?;
-    let mut found: HashMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
-    for at in 0..wanted.iter().max().map_or(0, |last| last + 1) {
+    let mut picked = Picked::new(wanted);
+    for at in 0..picked.end() {
         let line = text.atom(at, rows)?;
-        if let Some(cells) = found.get_mut(&at) {
-            *cells = fields(line).take(width).map(columns::cell_of).collect();
+        picked.offer(at, || {
+            let mut cells: Vec<columns::Cell> = words(line).take(width).map(columns::cell_of).collect();
             cells.resize(width, columns::Cell::Missing);
-        }
+            cells
+        });
     }
-    Ok(Records { columns: names(width), rows: wanted.iter().map(|record| found[record].clone()).collect() })
+    Ok(picked.into_records(names(width)))
 }
 
 /// The column names for a number of columns.
@@ -174,18 +149,18 @@ struct Lines<'i, 'p> {
 }
 
 impl<'i, 'p> Lines<'i, 'p> {
-    fn open(input: &'i Input<'p>) -> Result<Self, FormatError> {
+    fn open(input: &'i Input<'p>) -> Result<Self> {
         Ok(Self { input, text: unpacked::text(input)?.0, line: Vec::new(), number: 0 })
     }
 
-    fn next(&mut self) -> Result<bool, FormatError> {
+    fn next(&mut self) -> Result<bool> {
         self.line.clear();
         self.number += 1;
         Ok(self.input.read_line(&mut *self.text, b'\n', &mut self.line)? > 0)
     }
 
     /// Reads the number of atoms of the next frame and skips its comment; `None` at the end.
-    fn frame(&mut self) -> Result<Option<u64>, FormatError> {
+    fn frame(&mut self) -> Result<Option<u64>> {
         while self.next()? {
             let line = self.line.trim_ascii();
             if line.is_empty() {
@@ -205,7 +180,7 @@ impl<'i, 'p> Lines<'i, 'p> {
     }
 
     /// Skips a number of frames.
-    fn skip(&mut self, frames: usize) -> Result<(), FormatError> {
+    fn skip(&mut self, frames: usize) -> Result<()> {
         for _ in 0..frames {
             let atoms = self.frame()?.unwrap_or(0);
             (0..atoms).try_for_each(|at| self.atom(at, atoms).map(|_| ()))?;
@@ -214,7 +189,7 @@ impl<'i, 'p> Lines<'i, 'p> {
     }
 
     /// Reads atom `at` of `atoms`.
-    fn atom(&mut self, at: u64, atoms: u64) -> Result<&[u8], FormatError> {
+    fn atom(&mut self, at: u64, atoms: u64) -> Result<&[u8]> {
         if !self.next()? || self.line.trim_ascii().is_empty() {
             return Err(self.input.malformed("cut short", format!("a frame promises {atoms} atoms and has {at}")));
         }

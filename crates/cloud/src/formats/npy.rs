@@ -1,18 +1,15 @@
 //! NumPy's `.npy`: one numeric array, of points × coordinates or of pictures: n × height × width, and 1 or 3 channels if they are last; or a
 //! structured array, which is a table with a column for each field.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use serde_json::Value;
 
-use super::FormatError;
-use super::columns::{Cell, Even, Records, claim_cells, no_record, number_cell};
-use super::input::{Input, printable};
+use super::columns::Cell;
 use super::limits::{MAX_COLUMNS, MAX_HEADER};
-use super::number::{Endian, Number, read_bytes};
-use super::sheet::{Sheet, SheetColumn, Want};
-use crate::Values;
-use crate::values::{Real, with_values};
+use super::sheet::places;
+use super::{Endian, Even, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell, printable, read_bytes, whole};
+use crate::table::{Real, Values, with_values};
 
 /// What to do with an array of another shape.
 const RESHAPE: &str = "reshape it to points × coordinates";
@@ -22,13 +19,10 @@ pub(super) const SCALAR: &str = "an array of 0 dimensions";
 /// How errors about elements that are not numbers begin.
 pub(super) const ELEMENTS: &str = "elements of type ";
 
-/// Bytes decoded at a time.
-const CHUNK: usize = 1 << 18;
-
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
-    let left = input.size().saturating_sub(header.length);
+    let left = input.size.saturating_sub(header.length);
     if header.bytes > left {
         return Err(input.malformed("cut short", format!("the header promises {} bytes of data and {left} are there", header.bytes)));
     }
@@ -40,58 +34,21 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 }
 
 /// Reads all columns of some records.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let header = Header::read(&mut input.open()?, input)?;
     records_at(0, &header, input, wanted)
 }
 
 /// Reads all columns of some records of the array whose header begins at a byte offset of the file.
-pub(super) fn records_at(start: u64, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
-    let Header { number, endian, rows, columns: width, .. } = *header;
-    let start = start + header.length;
-    let columns = header.names(input)?;
-    if !header.fortran {
-        let even = Even { start, record: header.stride, rows: rows as u64 };
-        let row = |raw: &[u8]| (0..width).map(|at| number_cell(header.value(at, raw))).collect();
-        return Ok(Records { columns, rows: even.records(input, wanted, row)? });
-    }
-    // Column by column.
-    let mut found = vec![Vec::new(); wanted.len()];
-    for at in 0..width {
-        let even = Even { start: start + (at * rows * number.size()) as u64, record: number.size(), rows: rows as u64 };
-        let cells = even.records(input, wanted, |raw| vec![number_cell(number.one(endian, raw))])?;
-        found.iter_mut().zip(cells).for_each(|(row, cell)| row.extend(cell));
-    }
-    Ok(Records { columns, rows: found })
+pub(super) fn records_at(start: u64, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
+    let of_file = |even: Even| Even { start: start + header.length + even.start, ..even };
+    header.records(input, |even, cells| of_file(even).records(input, wanted, cells))
 }
 
 /// Reads all columns of some records of an array from its data stream, without holding others.
-pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
-    let Header { number, endian, rows, columns: width, fortran, .. } = *header;
-    let columns = header.names(input)?;
-    if let Some(&missing) = wanted.iter().find(|&&record| record >= rows as u64) {
-        return Err(no_record(missing, rows as u64, input.path()));
-    }
-    wanted.iter().try_for_each(|_| claim_cells(width, input))?;
-    let mut cells = vec![vec![Cell::Missing; width]; wanted.len()];
-    // The byte offset of each requested number in the data, ascending.
-    let place = |row: u64, column: usize| match header.cell(column) {
-        _ if fortran => Some(((column as u64 * rows as u64 + row) * number.size() as u64, number, endian)),
-        cell => cell.map(|(at, number, endian)| (row * header.stride as u64 + at as u64, number, endian)),
-    };
-    let of_row = |(at, &row): (usize, &u64)| (0..width).filter_map(move |column| Some((place(row, column)?, at, column)));
-    let mut places: Vec<_> = wanted.iter().enumerate().flat_map(of_row).collect();
-    places.sort_unstable_by_key(|&((offset, ..), ..)| offset);
+pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut at = 0;
-    for chunk in places.chunk_by(|a, b| a.0.0 == b.0.0) {
-        let ((offset, number, endian), ..) = chunk[0];
-        io::copy(&mut reader.by_ref().take(offset - at), &mut io::sink()).map_err(|why| input.io(why))?;
-        let raw = read_bytes(reader, number.size() as u64).map_err(|why| input.io(why))?;
-        let cell = number_cell(number.one(endian, &raw));
-        chunk.iter().for_each(|&(_, row, column)| cells[row][column] = cell.clone());
-        at = offset + raw.len() as u64;
-    }
-    Ok(Records { columns, rows: cells })
+    header.records(input, |even, cells| even.records_in(reader, &mut at, input, wanted, cells))
 }
 
 /// A field of a structured array.
@@ -127,7 +84,7 @@ pub(super) struct Header {
 
 impl Header {
     /// Reads a header, leaving the reader at the data.
-    pub fn read(reader: &mut impl Read, input: &Input<'_>) -> Result<Self, FormatError> {
+    pub fn read(reader: &mut impl Read, input: &Input<'_>) -> Result<Self> {
         let io = |why| input.io(why);
         let start = read_bytes(reader, 8).map_err(io)?;
         if !start.starts_with(b"\x93NUMPY") {
@@ -135,7 +92,7 @@ impl Header {
         }
         let width = if start[6] == 1 { 2 } else { 4 };
         let raw = read_bytes(reader, width).map_err(io)?;
-        let length = raw.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+        let length = whole(&raw);
         if length > MAX_HEADER as u64 {
             return Err(input.malformed("header", format!("it claims a length of {length} bytes")));
         }
@@ -185,6 +142,28 @@ impl Header {
         Ok(Self { number, endian, fields, stride, fortran, rows, columns, shape, length: 8 + width + length, bytes })
     }
 
+    /// The rows of C order, from the beginning of the data.
+    fn even(&self) -> Even {
+        Even { start: 0, record: self.stride, rows: self.rows as u64 }
+    }
+
+    /// All columns of the records that `read` picks out of even ones: rows, or one column after the other in Fortran order.
+    fn records(&self, input: &Input<'_>, mut read: impl FnMut(Even, &dyn Fn(&[u8]) -> Vec<Cell>) -> Result<Vec<Vec<Cell>>>) -> Result<Records> {
+        let columns = self.names(input)?;
+        if !self.fortran {
+            let rows = read(self.even(), &|raw| (0..self.columns).map(|at| number_cell(self.value(at, raw))).collect())?;
+            return Ok(Records { columns, rows });
+        }
+        let (mut rows, record) = (Vec::new(), self.number.size());
+        for at in 0..self.columns {
+            let even = Even { start: (at * self.rows * record) as u64, record, rows: self.rows as u64 };
+            let cells = read(even, &|raw| vec![number_cell(self.number.one(self.endian, raw))])?;
+            rows.resize(cells.len(), Vec::new());
+            rows.iter_mut().zip(cells).for_each(|(row, cell)| row.extend(cell));
+        }
+        Ok(Records { columns, rows })
+    }
+
     /// Whether it has columns, rather than being a list of numbers.
     pub fn is_table(&self) -> bool {
         self.shape.len() > 1 || !self.fields.is_empty()
@@ -195,26 +174,23 @@ impl Header {
         if self.fields.is_empty() { self.number.name() } else { "records".to_owned() }
     }
 
-    /// Where a column's number is in a row of C order, and its type; `None` for a field that is not a number.
-    fn cell(&self, column: usize) -> Option<(usize, Number, Endian)> {
-        match self.fields.get(column) {
-            None => Some((column * self.number.size(), self.number, self.endian)),
-            Some(field) => field.number.as_ref().ok().map(|&(number, endian)| (field.at, number, endian)),
-        }
-    }
-
-    /// The number of a column in a row of C order.
+    /// The number of a column in a row of C order; NaN for a field that is not a number.
     fn value(&self, column: usize, row: &[u8]) -> f64 {
-        self.cell(column).map_or(f64::NAN, |(at, number, endian)| number.one(endian, &row[at..at + number.size()]))
+        let own = (self.number, self.endian);
+        let (at, number) = match self.fields.get(column) {
+            None => (column * self.number.size(), Ok(&own)),
+            Some(field) => (field.at, field.number.as_ref()),
+        };
+        number.map_or(f64::NAN, |&(number, endian)| number.one(endian, &row[at..at + number.size()]))
     }
 
     /// The column names for the array's width.
-    fn names(&self, input: &Input<'_>) -> Result<Vec<String>, FormatError> {
+    fn names(&self, input: &Input<'_>) -> Result<Vec<String>> {
         Ok(self.sheet_columns(input)?.into_iter().map(|column| column.name).collect())
     }
 
     /// The columns: of pictures they are named after their pixels, from the upper left on, as those of an IDX file.
-    fn sheet_columns(&self, input: &Input<'_>) -> Result<Vec<SheetColumn>, FormatError> {
+    fn sheet_columns(&self, input: &Input<'_>) -> Result<Vec<SheetColumn>> {
         let columns = self.checked_width(input)?;
         if !self.fields.is_empty() {
             let column = |field: &Field| match &field.number {
@@ -224,20 +200,15 @@ impl Header {
             return Ok(self.fields.iter().map(column).collect());
         }
         let (width, channels) = match self.shape[1..] {
-            [_, width] => (width, &[""][..]),
-            [_, width, 1] => (width, &[""][..]),
+            [_, width] | [_, width, 1] => (width, &[""][..]),
             [_, width, _] => (width, &["red", "green", "blue"][..]),
             _ => return Ok(SheetColumn::elements(columns)),
         };
-        let name = |at: usize| {
-            let (pixel, channel) = (at / channels.len(), channels[at % channels.len()]);
-            SheetColumn { element: true, ..SheetColumn::numeric(format!("r{}c{}{channel}", pixel / width, pixel % width)) }
-        };
-        Ok((0..columns).map(name).collect())
+        Ok(SheetColumn::pixels(columns, width, channels))
     }
 
     /// The number of columns, refused if implausible: each has a name, and nobody searches in a million dimensions.
-    fn checked_width(&self, input: &Input<'_>) -> Result<usize, FormatError> {
+    fn checked_width(&self, input: &Input<'_>) -> Result<usize> {
         if self.columns > MAX_COLUMNS {
             let why = format!("the most that are read are {MAX_COLUMNS}; is the array transposed?");
             return Err(input.unsupported(format!("{} columns", self.columns), why));
@@ -249,7 +220,7 @@ impl Header {
 }
 
 /// Reads the array after its header. Memory grows as data arrives, since the header may be wrong.
-pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let Header { number, rows, columns: width, .. } = *header;
     let columns = header.sheet_columns(input)?;
     let selected = want.resolve(&columns, input)?;
@@ -260,72 +231,55 @@ pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<
     let order = if header.fortran { ", Fortran order" } else { "" };
     let sizes = if header.shape.len() > 2 { sizes(&header.shape) } else { sizes(&[rows, width]) };
     let format = format!("NumPy array, {sizes} {}{order}", header.about());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: rows as u64, values, skipped: Vec::new(), declared: None })
+    Ok(Sheet::new(input, format, columns, selected, rows as u64, values))
 }
 
 /// Reads C order, row by row.
-fn read_by_row<T: Real>(
-    reader: &mut impl Read,
-    header: &Header,
-    selected: &[usize],
-    values: &mut Vec<T>,
-    input: &Input<'_>,
-) -> Result<(), FormatError> {
-    let Header { number, endian, columns: width, .. } = *header;
-    let all = selected.iter().copied().eq(0..width);
-    let row_bytes = header.stride;
-    if header.bytes <= input.size() {
+fn read_by_row<T: Real>(reader: &mut impl Read, header: &Header, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<()> {
+    if header.bytes <= input.size {
         input.reserve_all(values, header.rows as u64, selected.len())?;
     }
-    let mut rows: Vec<T> = Vec::new();
-    let mut left = header.bytes;
-    while left > 0 {
-        let bytes = read_bytes(reader, left.min((CHUNK / row_bytes).max(1) as u64 * row_bytes as u64)).map_err(|why| input.io(why))?;
-        left -= bytes.len() as u64;
-        input.reserve(values, bytes.len() / row_bytes * selected.len())?;
-        if !header.fields.is_empty() {
-            values.extend(bytes.chunks_exact(row_bytes).flat_map(|row| selected.iter().map(|&at| T::of(header.value(at, row)))));
-        } else if all {
-            number.decode(endian, &bytes, values);
-        } else {
-            rows.clear();
-            number.decode(endian, &bytes, &mut rows);
-            values.extend(rows.chunks_exact(width).flat_map(|row| selected.iter().map(|&at| row[at])));
-        }
-    }
-    Ok(())
+    header.even().visit(
+        reader,
+        |why| input.io(why),
+        |_, bytes| {
+            let rows = bytes.chunks_exact(header.stride);
+            input.reserve(values, rows.len() * selected.len())?;
+            if header.fields.is_empty() {
+                header.number.decode_selected(header.endian, bytes, header.columns, selected, values);
+            } else {
+                values.extend(rows.flat_map(|row| selected.iter().map(|&at| T::of(header.value(at, row)))));
+            }
+            Ok(())
+        },
+    )
 }
 
 /// Reads Fortran order, scattering each column into the rows directly, so that there is only one copy.
-fn read_by_column<T: Real>(
-    reader: &mut impl Read,
-    header: &Header,
-    selected: &[usize],
-    values: &mut Vec<T>,
-    input: &Input<'_>,
-) -> Result<(), FormatError> {
+fn read_by_column<T: Real>(reader: &mut impl Read, header: &Header, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<()> {
     let Header { number, endian, rows, columns: width, .. } = *header;
-    let mut position_of = vec![None; width];
     // A column that was selected twice is copied at the end.
-    selected.iter().enumerate().for_each(|(position, &at)| position_of[at] = position_of[at].or(Some(position)));
+    let position_of = places(selected, width);
     let mut decoded: Vec<T> = Vec::new();
     for (at, position) in position_of.iter().enumerate() {
-        let mut row = 0;
-        while row < rows {
-            let count = (rows - row).min(CHUNK / number.size());
-            let bytes = read_bytes(reader, (count * number.size()) as u64).map_err(|why| input.io(why))?;
-            // Only once data has arrived.
-            if at == 0 && row == 0 {
-                input.reserve(values, rows * selected.len())?;
-                values.resize(rows * selected.len(), T::default());
-            }
-            if let Some(position) = position {
-                decoded.clear();
-                number.decode(endian, &bytes, &mut decoded);
-                decoded.iter().enumerate().for_each(|(at, &value)| values[(row + at) * selected.len() + position] = value);
-            }
-            row += count;
-        }
+        Even { start: 0, record: number.size(), rows: rows as u64 }.visit(
+            reader,
+            |why| input.io(why),
+            |row, bytes| {
+                // Only once data has arrived.
+                if at == 0 && row == 0 {
+                    input.reserve(values, rows * selected.len())?;
+                    values.resize(rows * selected.len(), T::default());
+                }
+                if let Some(position) = position {
+                    decoded.clear();
+                    number.decode(endian, bytes, &mut decoded);
+                    let places = values.iter_mut().skip(row as usize * selected.len() + position).step_by(selected.len());
+                    places.zip(&decoded).for_each(|(place, &value)| *place = value);
+                }
+                Ok(())
+            },
+        )?;
     }
     for (position, &at) in selected.iter().enumerate() {
         if let Some(first) = position_of[at].filter(|&first| first != position) {
@@ -367,26 +321,16 @@ fn element(descr: &str) -> Option<(Number, Endian)> {
         "=" => Endian::Little,
         _ => return None,
     };
-    let number = match kind {
-        "b1" => Number::Bool,
-        "i1" => Number::I8,
-        "u1" => Number::U8,
-        "i2" => Number::I16,
-        "u2" => Number::U16,
-        "i4" => Number::I32,
-        "u4" => Number::U32,
-        "i8" => Number::I64,
-        "u8" => Number::U64,
-        "f2" => Number::F16,
-        "f4" => Number::F32,
-        "f8" => Number::F64,
+    let number = match kind.as_bytes() {
+        b"b1" => Number::Bool,
+        &[kind, size] => Number::of(kind.into(), size.wrapping_sub(b'0').into())?,
         _ => return None,
     };
     Some((number, endian))
 }
 
 /// The fields of a structured type such as `[('x', '<f4'), ('', '|V4')]`, and the bytes of a row. Fields without a name are padding.
-fn record(descr: &str, input: &Input<'_>) -> Result<(Vec<Field>, usize), FormatError> {
+fn record(descr: &str, input: &Input<'_>) -> Result<(Vec<Field>, usize)> {
     let bad = || input.malformed("header", "its 'descr' is not a list of fields");
     let items: Vec<Vec<Value>> = serde_json::from_str(&json_of(descr)).map_err(|_| bad())?;
     let (mut fields, mut at) = (Vec::new(), 0usize);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::values::Real;
+use crate::table::Real;
 
 /// The type of a fixed-width number in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,24 @@ macro_rules! with_type {
 }
 
 impl Number {
+    /// The type of this kind, signed (`i`), unsigned (`u`) or floating (`f`), and of this size in bytes.
+    pub fn of(kind: char, size: u64) -> Option<Self> {
+        Some(match (kind, size) {
+            ('i', 1) => Self::I8,
+            ('u', 1) => Self::U8,
+            ('i', 2) => Self::I16,
+            ('u', 2) => Self::U16,
+            ('i', 4) => Self::I32,
+            ('u', 4) => Self::U32,
+            ('i', 8) => Self::I64,
+            ('u', 8) => Self::U64,
+            ('f', 2) => Self::F16,
+            ('f', 4) => Self::F32,
+            ('f', 8) => Self::F64,
+            _ => return None,
+        })
+    }
+
     /// Size of a number in bytes.
     pub fn size(self) -> usize {
         match self {
@@ -89,6 +107,15 @@ impl Number {
         with_type!(self, all)
     }
 
+    /// Appends the numbers at these places of each row of `width`.
+    pub fn decode_selected<T: Real>(self, endian: Endian, rows: &[u8], width: usize, selected: &[usize], out: &mut Vec<T>) {
+        if selected.iter().copied().eq(0..width) {
+            return self.decode(endian, rows, out);
+        }
+        let one = |row: &[u8], at: usize| T::of(self.one(endian, &row[at * self.size()..][..self.size()]));
+        out.extend(rows.chunks_exact(width * self.size()).flat_map(|row| selected.iter().map(move |&at| one(row, at))));
+    }
+
     /// Decodes one number from exactly its size in bytes.
     pub fn one(self, endian: Endian, bytes: &[u8]) -> f64 {
         macro_rules! only {
@@ -117,6 +144,11 @@ pub(super) fn read_bytes(reader: &mut impl Read, count: u64) -> io::Result<Vec<u
     let mut bytes = Vec::with_capacity(count.min(1 << 18) as usize);
     reader.take(count).read_to_end(&mut bytes)?;
     if (bytes.len() as u64) < count { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(bytes) }
+}
+
+/// A whole number of up to eight bytes, the lowest one first.
+pub(super) fn whole(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
 }
 
 #[cfg(test)]

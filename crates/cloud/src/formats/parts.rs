@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::FormatError;
-use super::input::{Input, printable};
-use crate::roles::lower_words;
+use super::{FormatError, Input, Result, cut, printable};
+use crate::roles::{has_word, is_in, lower_words};
 
 /// Usual names of point arrays, in order of preference; `train` is what ann-benchmarks searches.
 const PREFERRED: [&str; 10] = ["points", "x", "data", "vectors", "embeddings", "features", "coordinates", "xyz", "arr_0", "train"];
@@ -38,6 +37,16 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// One that can be read.
+    pub(super) fn new(name: String, rows: u64, columns: u64, table: bool, about: impl Into<String>) -> Self {
+        Self { name, rows, columns, table, about: about.into(), unread: None }
+    }
+
+    /// One that cannot be read.
+    pub(super) fn unread(name: String, why: String) -> Self {
+        Self { unread: Some(why), ..Self::new(name, 0, 0, false, "") }
+    }
+
     /// Rows and columns for display: `1,000 × 3` without the grouping, `7` for a list.
     pub fn size(&self) -> String {
         match (&self.unread, self.table) {
@@ -50,7 +59,7 @@ impl Entry {
 
 /// The parts by name and size, truncated if there are many.
 pub(super) fn list(parts: &[Entry]) -> String {
-    super::sheet::cut(parts.len(), |at| format!("`{}` ({})", printable(&parts[at].name), parts[at].size()))
+    cut(parts.len(), |at| format!("`{}` ({})", printable(&parts[at].name), parts[at].size()))
 }
 
 /// The index of the part that a path names, or of the obvious one: the only table, one among tables with a usual name, the
@@ -58,7 +67,7 @@ pub(super) fn list(parts: &[Entry]) -> String {
 ///
 /// # Errors
 /// [`FormatError::Ambiguous`] if the choice is ambiguous, no part has the name, or there are no parts.
-pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize, FormatError> {
+pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize> {
     if let Some(name) = input.part() {
         let plain = |name: &str| name.trim_matches('/').to_owned();
         let found = parts.iter().position(|part| part.name == name).or_else(|| parts.iter().position(|part| plain(&part.name) == plain(name)));
@@ -73,7 +82,7 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize, Format
             [] => {}
             [only] => return Ok(only),
             _ => {
-                let open = || FormatError::Ambiguous { parts: parts.to_vec(), path: input.path().to_owned() };
+                let open = || FormatError::Ambiguous { parts: parts.to_vec(), path: input.path.clone() };
                 return named().filter(|_| table).ok_or_else(open);
             }
         }
@@ -87,7 +96,7 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize, Format
 }
 
 /// Refuses a name where there is only one cloud; `what` is the kind of file.
-pub(super) fn check_single(what: &str, input: &Input<'_>) -> Result<(), FormatError> {
+pub(super) fn check_single(what: &str, input: &Input<'_>) -> Result<()> {
     let refused = |name: &str| Err(input.malformed(format!("part `{name}`"), format!("{what} holds one cloud; leave the name out")));
     input.part().map_or(Ok(()), refused)
 }
@@ -110,7 +119,7 @@ pub(super) enum State {
 ///
 /// # Errors
 /// [`FormatError::Malformed`] for a damaged array, [`FormatError::Unsupported`] for one that is not read; and those of [`choose`].
-pub(super) fn choose_array(kind: &str, parts: &[Entry], states: &[State], input: &Input<'_>) -> Result<usize, FormatError> {
+pub(super) fn choose_array(kind: &str, parts: &[Entry], states: &[State], input: &Input<'_>) -> Result<usize> {
     let what = |at: usize| format!("{kind} `{}`", printable(&parts[at].name));
     let why = |at: usize| parts[at].unread.as_deref().unwrap_or_default();
     if input.part().is_some() {
@@ -135,8 +144,8 @@ pub(super) fn choose_array(kind: &str, parts: &[Entry], states: &[State], input:
     let usual = |at: usize| PREFERRED.iter().position(|name| parts[at].name.eq_ignore_ascii_case(name));
     let is_real = |at: usize| !parts[at].about.starts_with(['i', 'u', 'b']);
     let is_vectors = |at: usize| {
-        let (words, is_of) = (lower_words(plain(at)), |word: &String, all: &str| all.split_whitespace().any(|known| known == word));
-        words.last().is_some_and(|last| is_of(last, VECTORS)) || !words.iter().any(|word| is_of(word, BESIDE))
+        let words = lower_words(plain(at));
+        words.last().is_some_and(|last| is_in(last, VECTORS)) || !has_word(&words, BESIDE)
     };
     let whole = |table: bool| arrays.iter().copied().filter(move |&at| states[at] == State::Whole && parts[at].table == table);
     let vectors = || whole(true).filter(|&at| parts[at].columns > 1 && is_vectors(at));
@@ -161,7 +170,7 @@ pub(super) fn choose_array(kind: &str, parts: &[Entry], states: &[State], input:
         (_, Some(at)) => Err(input.unsupported(what(at), format!("{}; name another with FILE:NAME, of {}", why(at), list(parts)))),
         (Some(at), None) => Ok(at),
         (None, None) if arrays.iter().any(|&at| states[at] == State::Whole) => {
-            Err(FormatError::Ambiguous { parts: parts.to_vec(), path: input.path().to_owned() })
+            Err(FormatError::Ambiguous { parts: parts.to_vec(), path: input.path.clone() })
         }
         (None, None) => choose(parts, input),
     }

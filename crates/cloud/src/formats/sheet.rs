@@ -1,22 +1,18 @@
 //! The columns of a file, and the selection of those that become coordinates.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::FormatError;
 use super::arrow::Moment;
 use super::cell::number;
-use super::columns::Texts;
-use super::input::{Input, printable};
 use super::limits::MAX_NAME;
-use crate::headings;
-use crate::memory;
+use super::{FormatError, Input, Result, Texts, printable};
 use crate::nearest::nearest;
 use crate::roles::Role;
-use crate::values::Real;
-use crate::{Column, ColumnChoice, Coordinates, Hint, Values};
+use crate::table::Real;
+use crate::{Column, ColumnChoice, Coordinates, Hint, Values, headings, memory};
 
 /// The type of a column's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,9 +170,28 @@ impl SheetColumn {
         count.saturating_mul(2 * (size_of::<Self>() + 32) as u64)
     }
 
+    /// The names of columns.
+    pub fn names(columns: Vec<Self>) -> Vec<String> {
+        columns.into_iter().map(|column| column.name).collect()
+    }
+
     /// Numeric columns with generated names.
     pub fn unnamed(count: usize) -> Vec<Self> {
         Column::unnamed(count).into_iter().map(|column| Self { made_up: true, ..Self::numeric(column.name) }).collect()
+    }
+
+    /// A column that is one element of a vector.
+    pub fn element(name: String) -> Self {
+        Self { element: true, ..Self::numeric(name) }
+    }
+
+    /// The columns of pictures, named after their pixels from the upper left on.
+    pub fn pixels(count: usize, width: usize, channels: &[&str]) -> Vec<Self> {
+        let name = |at: usize| {
+            let (pixel, channel) = (at / channels.len(), channels[at % channels.len()]);
+            format!("r{}c{}{channel}", pixel / width, pixel % width)
+        };
+        (0..count).map(|at| Self::element(name(at))).collect()
     }
 
     /// The columns of an array whose rows are vectors.
@@ -226,9 +241,9 @@ pub(super) enum Want<'a> {
 
 impl Want<'_> {
     /// The columns to read, before their types are known.
-    pub fn resolve(&self, columns: &[SheetColumn], input: &Input<'_>) -> Result<Vec<usize>, FormatError> {
+    pub fn resolve(&self, columns: &[SheetColumn], input: &Input<'_>) -> Result<Vec<usize>> {
         Ok(match self {
-            Self::Chosen(ColumnChoice::Named(names)) => named(names, columns).map_err(|why| why.into_error(input.path().to_owned()))?,
+            Self::Chosen(ColumnChoice::Named(names)) => named(names, columns, &input.path)?,
             Self::Chosen(ColumnChoice::Default) => {
                 // Also what the guess may prefer: it cannot take columns that were not read.
                 let all = || (0..columns.len()).filter(|&at| !columns[at].beside).collect();
@@ -240,9 +255,18 @@ impl Want<'_> {
                     conventional
                 })
             }
-            Self::Column(name) => named(std::slice::from_ref(*name), columns).map_err(|why| why.into_error(input.path().to_owned()))?,
+            Self::Column(name) => named(std::slice::from_ref(*name), columns, &input.path)?,
             Self::Everything => (0..columns.len()).collect(),
         })
+    }
+}
+
+impl Want<'_> {
+    /// The texts of a first column of text, if that is the one that is wanted. It has no numbers to be selected.
+    pub fn texts(&self, selected: &mut Vec<usize>) -> Option<Texts> {
+        let texts = (matches!(self, Self::Column(_)) && *selected == [0]).then(Texts::default);
+        selected.retain(|&at| at > 0);
+        texts
     }
 }
 
@@ -262,7 +286,7 @@ impl Sheet {
         rows: u64,
         values: impl Into<Values>,
     ) -> Self {
-        Self { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped: Vec::new(), declared: None }
+        Self { path: input.path.clone(), format, columns, selected, rows, values: values.into(), skipped: Vec::new(), declared: None }
     }
 
     /// The types and ranges of all columns.
@@ -311,9 +335,8 @@ impl Sheet {
     }
 
     /// The index of the column with this name.
-    pub(super) fn column_index(&self, name: &str) -> Result<usize, FormatError> {
-        let found = named(&[name.to_owned()], &self.columns).map_err(|why| why.into_error(self.path.clone()))?;
-        Ok(found[0])
+    pub(super) fn column_index(&self, name: &str) -> Result<usize> {
+        Ok(named(&[name.to_owned()], &self.columns, &self.path)?[0])
     }
 
     /// Columns that are coordinates by name, whatever they contain; otherwise all columns that are numeric or begin with
@@ -330,24 +353,19 @@ impl Sheet {
     ///
     /// # Errors
     /// [`FormatError::Column`] if a column does not exist, was not read or is not numeric, or if none is numeric.
-    pub fn into_table(self, choice: &ColumnChoice, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates, FormatError> {
-        match choice {
-            ColumnChoice::Default => {
-                let chosen = self.default_columns();
-                self.into_columns(&chosen, false, line)
-            }
-            ColumnChoice::Named(names) => {
-                let chosen = named(names, &self.columns).map_err(|why| why.into_error(self.path.clone()))?;
-                self.into_columns(&chosen, true, line)
-            }
-        }
+    pub fn into_table(self, choice: &ColumnChoice, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates> {
+        let (chosen, asked) = match choice {
+            ColumnChoice::Default => (self.default_columns(), false),
+            ColumnChoice::Named(names) => (named(names, &self.columns, &self.path)?, true),
+        };
+        self.into_columns(&chosen, asked, line)
     }
 
     /// Extracts columns by their numbers, in this order. `asked` is whether somebody chose them.
     ///
     /// # Errors
     /// As [`Self::into_table`].
-    pub(super) fn into_columns(self, chosen: &[usize], asked: bool, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates, FormatError> {
+    pub(super) fn into_columns(self, chosen: &[usize], asked: bool, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates> {
         let path = self.path.clone();
         let fail = |what: String, why: String, hint: Option<Hint>| FormatError::Column { what, why, hint, path: path.clone() };
         if chosen.is_empty() {
@@ -357,10 +375,7 @@ impl Sheet {
             return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}"), None));
         }
         let way_out = (!asked).then_some(Hint::OtherColumns);
-        let mut position_of = vec![None; self.columns.len()];
-        for (position, &at) in self.selected.iter().enumerate() {
-            position_of[at].get_or_insert(position);
-        }
+        let position_of = places(&self.selected, self.columns.len());
         let mut positions = Vec::with_capacity(chosen.len());
         for &at in chosen {
             let column = &self.columns[at];
@@ -377,23 +392,29 @@ impl Sheet {
         let columns = chosen.iter().map(|&at| Column { name: self.columns[at].name.clone() }).collect();
         let width = self.selected.len();
         let values = match self.values {
-            Values::F32(values) => gather(values, width, &positions).map(Values::F32),
-            Values::F64(values) => gather(values, width, &positions).map(Values::F64),
+            Values::F32(values) => gather(values, width, &positions, &path)?.into(),
+            Values::F64(values) => gather(values, width, &positions, &path)?.into(),
         };
-        Ok(Coordinates { columns, values: values.map_err(|count| no_memory(count, size_of::<f64>(), self.path))? })
+        Ok(Coordinates { columns, values })
     }
 }
 
-/// Reduces rows of `width` values to those at `positions`, in position if possible. The error is the number of values that
-/// could not be allocated.
-pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, positions: &[usize]) -> Result<Vec<T>, u64> {
+/// The first place of each of `count` columns in a selection.
+pub(super) fn places(selected: &[usize], count: usize) -> Vec<Option<usize>> {
+    let mut places = vec![None; count];
+    selected.iter().enumerate().for_each(|(place, &at)| places[at] = places[at].or(Some(place)));
+    places
+}
+
+/// Reduces rows of `width` values to those at `positions`, in position if possible.
+pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, positions: &[usize], path: &Path) -> Result<Vec<T>> {
     if positions.iter().copied().eq(0..width) {
         return Ok(values);
     }
     // In place, each value moves to the front: none may be written over before it was read for the last time.
     if !positions.is_sorted_by(|one, next| one < next) {
         let count = (values.len() / width.max(1)).saturating_mul(positions.len());
-        let mut gathered = memory::room(count).ok_or(count as u64)?;
+        let mut gathered = memory::room(count).ok_or_else(|| no_memory(count as u64, size_of::<f64>(), path.to_owned()))?;
         gathered.extend(values.chunks_exact(width).flat_map(|row| positions.iter().map(|&position| row[position])));
         return Ok(gathered);
     }
@@ -420,23 +441,11 @@ pub(super) fn conventional(columns: &[SheetColumn]) -> Option<Vec<usize>> {
     SETS.iter().find_map(|set| set.iter().map(|names| find(names)).collect())
 }
 
-/// The reason that a name does not identify exactly one column.
-pub(super) struct Unnamed {
-    /// Whether no column matches.
-    none: bool,
-    what: String,
-    why: String,
-}
-
-impl Unnamed {
-    pub fn into_error(self, path: PathBuf) -> FormatError {
-        let Self { none, what, why } = self;
-        if none { FormatError::NoColumn { what, why, path } } else { FormatError::Column { what, why, hint: None, path } }
-    }
-}
-
 /// Resolves a selection: by exact name, by case-insensitive name, by index.
-pub(super) fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unnamed> {
+///
+/// # Errors
+/// [`FormatError::NoColumn`] and [`FormatError::Column`] for a name of none or several.
+pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> Result<Vec<usize>> {
     let mut exact: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut folded: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, column) in columns.iter().enumerate() {
@@ -449,22 +458,24 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usi
         let name = &shortened(name.clone());
         let lower = name.to_ascii_lowercase();
         let found = exact.get(name.as_str()).or_else(|| folded.get(&lower)).or_else(|| aliases.get(lower.as_str()));
-        let (none, why) = match found.map(Vec::as_slice) {
+        let (what, path) = (format!("column `{}`", printable(name)), path.to_owned());
+        Err(match found.map(Vec::as_slice) {
             Some(&[at]) => return Ok(at),
             Some(several) => {
                 let positions = cut(several.len(), |at| several[at].to_string());
-                (false, format!("there are {}; choose by index: {positions}", several.len()))
+                let why = format!("there are {}; choose by index: {positions}", several.len());
+                FormatError::Column { what, why, hint: None, path }
             }
             None => match name.parse() {
                 Ok(at) if at < columns.len() => return Ok(at),
                 _ => {
                     let meant = nearest(name, columns.iter().map(|column| column.name.as_str()));
                     let meant = meant.map_or_else(String::new, |meant| format!(" (did you mean `{}`?)", printable(meant)));
-                    (true, format!("there is none{meant}; there are {}", cut(columns.len(), |at| format!("{at} `{}`", columns[at].name))))
+                    let why = format!("there is none{meant}; there are {}", cut(columns.len(), |at| format!("{at} `{}`", columns[at].name)));
+                    FormatError::NoColumn { what, why, path }
                 }
             },
-        };
-        Err(Unnamed { none, what: format!("column `{}`", printable(name)), why })
+        })
     };
     names.iter().map(one).collect()
 }
@@ -497,11 +508,11 @@ mod tests {
 
     #[test]
     fn values_are_gathered_or_the_memory_is_named() {
-        let values = || vec![1.0, 2.0, 3.0, 4.0];
-        assert_eq!(gather(values(), 2, &[0, 1]).unwrap(), values());
-        assert_eq!(gather(values(), 2, &[1]).unwrap(), [2.0, 4.0]);
-        assert_eq!(gather(values(), 2, &[1, 0, 1]).unwrap(), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
-        assert_eq!(gather(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3, &[0, 0, 1]).unwrap(), [1.0, 1.0, 2.0, 4.0, 4.0, 5.0]);
+        let (values, path) = (|| vec![1.0, 2.0, 3.0, 4.0], Path::new("a.csv"));
+        assert_eq!(gather(values(), 2, &[0, 1], path).unwrap(), values());
+        assert_eq!(gather(values(), 2, &[1], path).unwrap(), [2.0, 4.0]);
+        assert_eq!(gather(values(), 2, &[1, 0, 1], path).unwrap(), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
+        assert_eq!(gather(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3, &[0, 0, 1], path).unwrap(), [1.0, 1.0, 2.0, 4.0, 4.0, 5.0]);
         let message = no_memory(1 << 61, 8, "a.csv".into()).to_string();
         assert_eq!(message, "too large: there is no memory for 2305843009213693952 values (18446744073709551615 bytes): a.csv");
     }

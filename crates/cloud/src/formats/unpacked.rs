@@ -1,35 +1,47 @@
 //! The content of a file after removing gzip and a byte order mark.
 
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::bounded::Bounded;
-use super::input::Input;
-use super::{FormatError, GZIP};
+use super::limits::DEFLATE;
+use super::registry::GZIP;
+use super::{Input, Result};
 
 /// A byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The decompressed bytes of the file, and whether they were compressed. Reading fails at an implausible compression ratio.
-pub(super) fn bytes<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool), FormatError> {
+pub(super) fn bytes<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool)> {
     let mut file = input.open()?;
     let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);
     Ok(if gzip {
-        (Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size()))), true)
+        (Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size))), true)
     } else {
         (Box::new(file), false)
     })
 }
 
+/// A text without its byte order mark.
+pub(super) fn unmarked(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
+/// The first bytes of a stream, at most as many.
+pub(super) fn beginning(stream: impl Read, most: u64, input: &Input<'_>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream.take(most).read_to_end(&mut bytes).map_err(|why| input.io(why))?;
+    Ok(bytes)
+}
+
 /// As [`bytes`], without a byte order mark and the lines that are passed over.
-pub(super) fn text<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool), FormatError> {
+pub(super) fn text<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool)> {
     let (stream, gzip, _) = text_after(input)?;
     Ok((stream, gzip))
 }
 
 /// As [`text`], with the number of bytes before it.
-pub(super) fn text_after<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool, u64), FormatError> {
+pub(super) fn text_after<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool, u64)> {
     let (mut stream, gzip) = bytes(input)?;
     let mut before = 0;
     if stream.fill_buf().map_err(|why| input.io(why))?.starts_with(MARK) {
@@ -41,8 +53,8 @@ pub(super) fn text_after<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>
 }
 
 /// Passes over the first lines, without holding them; returns their bytes.
-fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<u64, FormatError> {
-    let count = input.skipped();
+fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<u64> {
+    let count = input.skipped;
     let (mut lines, mut bytes, mut end, mut in_line) = (0, 0, None, false);
     while lines < count {
         let buffer = stream.fill_buf().map_err(|why| input.io(why))?;
@@ -63,4 +75,44 @@ fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<
         return Err(input.malformed(format!("{count} lines to pass over"), format!("the file has {there}, and none is left")));
     }
     Ok(bytes)
+}
+
+// Holds unpacked text to what its compression can hold.
+
+/// A reader that fails after a number of bytes.
+struct Bounded<R> {
+    inner: R,
+    most: u64,
+    done: u64,
+}
+
+impl<R> Bounded<R> {
+    /// Limits the unpacked data of a file of `size` bytes.
+    pub fn new(inner: R, size: u64) -> Self {
+        Self { inner, most: size.saturating_mul(DEFLATE), done: 0 }
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.done += count as u64;
+        if self.done > self.most {
+            let why = format!("gzip unpacks to more than {} bytes, {DEFLATE} times its size, which deflate cannot", self.most);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_deflate_can_hold_is_unpacked() {
+        let read = |length: u64, size| io::copy(&mut Bounded::new(io::repeat(0).take(length), size), &mut io::sink());
+        assert_eq!(read(DEFLATE << 10, 1 << 10).unwrap(), DEFLATE << 10);
+        assert!(read((DEFLATE << 10) + 1, 1 << 10).unwrap_err().to_string().contains("unpacks to more than 1056768 bytes"));
+    }
 }

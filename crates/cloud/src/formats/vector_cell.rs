@@ -5,15 +5,11 @@
 
 use serde_json::{Map, Value};
 
-use super::FormatError;
-use super::cell::Cell;
-use super::crs::Crs;
+use super::cell::{self, Cell};
 use super::guess::name_coordinates;
-use super::input::{Input, printable};
 use super::limits::MAX_COLUMNS;
-use super::number::{Endian, Number};
-use super::sheet::{Declared, SheetColumn, Want};
-use crate::roles::{lower_words, ranges};
+use super::{Crs, Declared, Endian, Input, Number, Result, SheetColumn, Want, printable};
+use crate::roles::{has_word, is_in, lower_words, ranges};
 use crate::{ColumnChoice, Hint};
 
 /// The type of a cell's content; its numbers are returned separately.
@@ -239,7 +235,7 @@ const WGS84: u32 = 4326;
 const PLANE: u32 = u32::MAX;
 
 /// Words of names of vectors.
-const VECTORS: [&str; 10] = ["embedding", "embeddings", "emb", "vector", "vectors", "vec", "feature", "features", "values", "descriptor"];
+const VECTORS: &str = "embedding embeddings emb vector vectors vec feature features values descriptor";
 
 /// Words of names of lists that are not vectors.
 const OTHERS: &str = "id ids token tokens mask bbox bboxes box boxes label labels shape size color colour rgb rgba category categories tags date index \
@@ -249,11 +245,11 @@ const OTHERS: &str = "id ids token tokens mask bbox bboxes box boxes label label
 const POSITIONS: &str = "position positions pos xyz coord coords coordinates location point points";
 
 /// Words of names of places, whose pairs are latitude and longitude.
-const PLACES: [&str; 13] =
-    ["location", "loc", "geo", "geolocation", "geopoint", "geocode", "gps", "latlon", "latlng", "latlong", "lonlat", "lnglat", "longlat"];
+const PLACES: &str = "location loc geo geolocation geopoint geocode gps latlon latlng latlong lonlat \
+    lnglat longlat";
 
 /// Words that also name places in the plane.
-const NEUTRAL: [&str; 8] = ["position", "pos", "coord", "coords", "coordinate", "coordinates", "point", "centroid"];
+const NEUTRAL: &str = "position pos coord coords coordinate coordinates point centroid";
 
 /// The rank of points; those that a file declares first are one above.
 pub(super) const POINTS: u8 = 3;
@@ -262,13 +258,12 @@ pub(super) const POINTS: u8 = 3;
 /// positions, and lists that are vectors by name.
 pub(super) fn rank(name: &str, fractions: bool, point: bool) -> u8 {
     let words = lower_words(name);
-    let vector = words.iter().any(|word| VECTORS.contains(&word.as_str()));
-    let other = |word: &String| OTHERS.split(' ').any(|other| other == word);
+    let vector = has_word(&words, VECTORS);
     match () {
-        () if words.last().is_some_and(other) || !vector && words.iter().any(other) => 0,
+        () if words.last().is_some_and(|last| is_in(last, OTHERS)) || !vector && has_word(&words, OTHERS) => 0,
         () if vector => 5 + u8::from(fractions),
-        () if point => POINTS + u8::from(words.iter().any(|word| ["geometry", "geom"].contains(&word.as_str()))),
-        () if words.iter().any(|word| POSITIONS.split(' ').any(|position| position == word)) => POINTS,
+        () if point => POINTS + u8::from(has_word(&words, "geometry geom")),
+        () if has_word(&words, POSITIONS) => POINTS,
         () => 1 + u8::from(fractions),
     }
 }
@@ -369,21 +364,20 @@ impl Seen {
             Content::List(_) if self.length < 2 => None,
             Content::List(bracket) => {
                 let (words, lower) = (lower_words(name), name.to_lowercase());
-                let is = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
                 let (lat, lon) = (lower.find("lat"), lower.find("lon").or(lower.find("lng")));
                 let both = lat.is_some() && lon.is_some();
                 let latitude_first = match () {
                     () if both => lat < lon,
                     () if !within(second, first) => false,
                     // GeoJSON writes `[longitude, latitude]`, and people `(latitude, longitude)`.
-                    () => !(within(first, second) && *bracket == Some('[') && is(&NEUTRAL)),
+                    () => !(within(first, second) && *bracket == Some('[') && has_word(&words, NEUTRAL)),
                 };
                 let fits = if latitude_first { within(second, first) } else { within(first, second) };
-                if self.length == 2 && fits && (both || is(&PLACES) || is(&NEUTRAL) && self.fine) {
+                if self.length == 2 && fits && (both || has_word(&words, PLACES) || has_word(&words, NEUTRAL) && self.fine) {
                     let order = if latitude_first { "latitude, longitude" } else { "longitude, latitude" };
                     return vector(axes(name, 2, true), format!("`{shown}` taken as {order}"), true, latitude_first);
                 }
-                let element = |at| SheetColumn { element: true, ..SheetColumn::numeric(format!("{name}{at}")) };
+                let element = |at| SheetColumn::element(format!("{name}{at}"));
                 vector((0..self.length).map(element).collect(), format!("the list `{shown}`"), false, false)
             }
             _ => None,
@@ -401,7 +395,7 @@ pub(super) fn axes(name: &str, length: usize, degrees: bool) -> Vec<SheetColumn>
     // Such words would make both axes look like the same one.
     let prefix = if degrees && ["lat", "lon", "lng"].iter().any(|word| lower.contains(word)) { String::new() } else { format!("{name}.") };
     let names = if degrees { ["longitude", "latitude", "height"] } else { ["x", "y", "z"] };
-    let axis = |axis: &str| SheetColumn { element: true, ..SheetColumn::numeric(format!("{prefix}{axis}")) };
+    let axis = |axis: &str| SheetColumn::element(format!("{prefix}{axis}"));
     let mut columns: Vec<SheetColumn> = names.into_iter().take(length).map(axis).collect();
     columns.iter_mut().skip(if degrees { 2 } else { 3 }).for_each(|height| height.beside = true);
     columns
@@ -448,7 +442,7 @@ impl Vector {
             Content::List(_) if !self.point => return Err(format!("it holds {} numbers, and the first ones {of}", out.len())),
             Content::Unreadable(why) => return Err(format!("it holds {why}")),
             _ if binary => return Err("it is not a point".to_owned()),
-            _ => return Err(format!("`{}` is not a {}", super::cell::excerpt(cell), if self.point { "point" } else { "list of numbers" })),
+            _ => return Err(format!("`{}` is not a {}", cell::excerpt(cell), if self.point { "point" } else { "list of numbers" })),
         }
         out.resize(of, f64::NAN);
         if self.swapped {
@@ -473,7 +467,7 @@ pub(super) struct Candidate {
 ///
 /// # Errors
 /// Those of [`Input::claim`].
-pub(super) fn append(columns: &mut Vec<SheetColumn>, vectors: &[Vector], input: &Input<'_>) -> Result<Vec<Candidate>, FormatError> {
+pub(super) fn append(columns: &mut Vec<SheetColumn>, vectors: &[Vector], input: &Input<'_>) -> Result<Vec<Candidate>> {
     let each = |vector: &Vector| {
         let (start, name) = (columns.len(), columns[vector.at].name.clone());
         input.claim(SheetColumn::claimed(vector.columns.len() as u64), "the columns")?;
@@ -487,14 +481,14 @@ pub(super) fn append(columns: &mut Vec<SheetColumn>, vectors: &[Vector], input: 
 /// `numeric` is whether a column may be a coordinate by its heading. Returns the coordinates, and why none is chosen.
 ///
 /// # Errors
-/// [`FormatError::Column`] if no columns were chosen, and the vector is unreadable or ambiguous.
+/// [`super::FormatError::Column`] if no columns were chosen, and the vector is unreadable or ambiguous.
 pub(super) fn settle(
     columns: &mut [SheetColumn],
     candidates: &[Candidate],
     numeric: impl Fn(usize) -> bool,
     input: &Input<'_>,
     want: &Want<'_>,
-) -> Result<(Option<Declared>, Option<String>), FormatError> {
+) -> Result<(Option<Declared>, Option<String>)> {
     let best = candidates.iter().map(|candidate| candidate.rank).max().unwrap_or(0);
     let best: Vec<&Candidate> = candidates.iter().filter(|candidate| candidate.rank == best).collect();
     let Some(first) = best.first() else { return Ok((None, None)) };
@@ -519,7 +513,7 @@ pub(super) fn settle(
         }
     };
     if matches!(want, Want::Chosen(ColumnChoice::Default)) {
-        return Err(FormatError::Column { what, why, hint: Some(Hint::OtherColumns), path: input.path().to_owned() });
+        return Err(input.unusable(what, why, Some(Hint::OtherColumns)));
     }
     Ok((None, Some(format!("{what}: {why}"))))
 }

@@ -3,15 +3,11 @@
 //! The last d fields of a line are the vector, and everything before them is the word, including spaces, `#` and invalid
 //! UTF-8. The word is column 0 and the numbers are `d1` to `dN`, as in delimited text.
 
-use std::collections::HashMap;
 use std::io::{BufRead, Chain, Cursor, Read};
 
-use super::cell::{self, Cell};
-use super::columns::{self, Records, Texts, no_record, number_cell, too_many_texts};
-use super::input::Input;
+use super::cell;
 use super::limits::MAX_COLUMNS;
-use super::sheet::{Sheet, SheetColumn, Want};
-use super::{FormatError, unpacked};
+use super::{Input, Picked, Records, Result, Sheet, SheetColumn, Want, claim_cells, columns, number_cell, unpacked};
 
 /// Bytes sampled to determine d.
 const SAMPLE: u64 = 1 << 16;
@@ -29,7 +25,7 @@ pub(super) fn looks(head: &[u8]) -> bool {
     if shape.promised.is_some() {
         return shape.dims > 1 && rest.iter().all(|line| split(line, shape.dims).is_some_and(|(_, numbers)| all_numbers(numbers)));
     }
-    let word = |line: &[u8]| split(line, shape.dims).is_some_and(|(word, _)| cell::Cell::parse(word) == Cell::Text);
+    let word = |line: &[u8]| split(line, shape.dims).is_some_and(|(word, _)| cell::value(word).is_none());
     // Tabs, repeated spaces and integers indicate a table.
     let single = |line: &&[u8]| !line.contains(&b'\t') && !line.trim_ascii().windows(2).any(|pair| pair == b"  ");
     shape.dims >= LEAST_DIMS
@@ -39,21 +35,18 @@ pub(super) fn looks(head: &[u8]) -> bool {
         && split(first, shape.dims).is_some_and(|(_, numbers)| numbers.contains(&b'.'))
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut vectors = Vectors::open(input)?;
     let mut columns = vectors.columns();
     let mut selected = want.resolve(&columns, input)?;
-    let mut texts = (matches!(want, Want::Column(_)) && selected == [0]).then(Texts::default);
-    selected.retain(|&at| at > 0);
+    let mut texts = want.texts(&mut selected);
     let mut values = Vec::new();
     while vectors.advance()? {
         if columns[0].example.is_none() {
             columns[0].example = Some((0, vectors.word().chars().take(40).collect()));
         }
-        if let Some(texts) = &mut texts
-            && !texts.push_counted(&vectors.word(), input)?
-        {
-            return Err(too_many_texts(&columns[0].name, input.path()));
+        if let Some(texts) = &mut texts {
+            texts.push(&vectors.word(), &columns[0].name, input)?;
         }
         input.reserve(&mut values, selected.len())?;
         values.extend(selected.iter().map(|&at| vectors.numbers[at - 1]));
@@ -66,26 +59,22 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 }
 
 /// Reads all columns of some records.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut vectors = Vectors::open(input)?;
-    let mut found: HashMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
-    let end = wanted.iter().max().map_or(0, |last| last.saturating_add(1));
-    while vectors.rows < end && vectors.advance()? {
-        if let Some(cells) = found.get_mut(&(vectors.rows - 1)) {
-            columns::claim_cells(vectors.numbers.len() + 1, input)?;
-            *cells = std::iter::once(columns::Cell::Text(vectors.word())).chain(vectors.numbers.iter().map(|&value| number_cell(value))).collect();
+    let mut picked = Picked::new(wanted);
+    while vectors.rows < picked.end() && vectors.advance()? {
+        if let Some(cells) = picked.found.get_mut(&(vectors.rows - 1)) {
+            claim_cells(vectors.numbers.len() + 1, input)?;
+            let numbers = vectors.numbers.iter().map(|&value| number_cell(value));
+            *cells = std::iter::once(columns::Cell::Text(vectors.word())).chain(numbers).collect();
         }
     }
-    let row = |record| match &found[record] {
-        cells if cells.is_empty() => Err(no_record(*record, vectors.rows, input.path())),
-        cells => Ok(cells.clone()),
-    };
-    let rows = wanted.iter().map(row).collect::<Result<_, _>>()?;
-    Ok(Records { columns: vectors.columns().into_iter().map(|column| column.name).collect(), rows })
+    input.check_records(wanted, vectors.rows)?;
+    Ok(picked.into_records(SheetColumn::names(vectors.columns())))
 }
 
 /// The 1-based line of a record; an `n d` line counts.
-pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64, FormatError> {
+pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64> {
     let mut vectors = Vectors::open(input)?;
     while vectors.rows <= record && vectors.advance()? {}
     Ok(vectors.number)
@@ -108,10 +97,9 @@ struct Vectors<'i, 'p> {
 }
 
 impl<'i, 'p> Vectors<'i, 'p> {
-    fn open(input: &'i Input<'p>) -> Result<Self, FormatError> {
+    fn open(input: &'i Input<'p>) -> Result<Self> {
         let (mut text, gzip) = unpacked::text(input)?;
-        let mut sample = Vec::new();
-        text.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
+        let sample = unpacked::beginning(&mut text, SAMPLE, input)?;
         let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE);
         let Shape { promised, dims } = shape.ok_or_else(|| input.malformed("line 1", "there are no numbers after a word"))?;
         if dims > MAX_COLUMNS {
@@ -122,18 +110,18 @@ impl<'i, 'p> Vectors<'i, 'p> {
     }
 
     fn columns(&self) -> Vec<SheetColumn> {
-        let numbers = (1..=self.dims).map(|at| SheetColumn { element: true, ..SheetColumn::numeric(format!("d{at}")) });
+        let numbers = (1..=self.dims).map(|at| SheetColumn::element(format!("d{at}")));
         std::iter::once(SheetColumn::text("word")).chain(numbers).collect()
     }
 
     /// Advances to the next word; false at the end.
-    fn advance(&mut self) -> Result<bool, FormatError> {
+    fn advance(&mut self) -> Result<bool> {
         loop {
             self.line.clear();
             self.number += 1;
             if self.input.read_line(&mut self.text, b'\n', &mut self.line)? == 0 {
                 return match self.promised.filter(|&promised| promised != self.rows) {
-                    Some(promised) => Err(self.miscounted(promised)),
+                    Some(promised) => Err(self.input.miscounted("words", self.rows, promised)),
                     None => Ok(false),
                 };
             }
@@ -148,26 +136,15 @@ impl<'i, 'p> Vectors<'i, 'p> {
             };
             self.numbers.clear();
             for field in fields(numbers) {
-                self.numbers.push(match Cell::parse(field) {
-                    Cell::Number(number) => number,
-                    Cell::Missing => f64::NAN,
-                    Cell::Text => {
-                        let text = cell::excerpt(field);
-                        return Err(self
-                            .input
-                            .malformed(context(), format!("`{text}` is not a number, and {} should stand after the word", self.dims)));
-                    }
-                });
+                self.numbers.push(cell::value(field).ok_or_else(|| {
+                    let text = cell::excerpt(field);
+                    let why = format!("`{text}` is not a number, and {} should stand after the word", self.dims);
+                    self.input.malformed(context(), why)
+                })?);
             }
             self.rows += 1;
             return Ok(true);
         }
-    }
-
-    /// The error for a number of words that differs from the first line's.
-    fn miscounted(&self, promised: u64) -> FormatError {
-        let way_out = if self.rows < promised { "if the file is not cut short" } else { "if they all belong there" };
-        self.input.malformed("words", format!("{} where the first line promises {promised}; {way_out}, correct that line", self.rows))
     }
 
     /// The word of the current line.
@@ -187,7 +164,7 @@ impl Shape {
     /// Detects the layout from the beginning of a text, or from all of it if `whole`.
     fn of(head: &[u8], whole: bool) -> Option<Self> {
         let lines = lines(head, whole);
-        let number = |field: &[u8]| Cell::parse(field) != Cell::Text;
+        let number = |field: &[u8]| cell::value(field).is_some();
         // A word may end in a number, and a line may be damaged: the most frequent count of trailing numbers wins.
         let trailing = |line: &[u8]| {
             let fields: Vec<&[u8]> = fields(line).collect();
@@ -211,12 +188,12 @@ impl Shape {
 }
 
 fn all_numbers(text: &[u8]) -> bool {
-    fields(text).all(|field| Cell::parse(field) != Cell::Text)
+    fields(text).all(|field| cell::value(field).is_some())
 }
 
 /// The complete non-blank lines at the beginning.
 fn lines(head: &[u8], whole: bool) -> Vec<&[u8]> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = unpacked::unmarked(head);
     let end = if whole { head.len() } else { head.iter().rposition(|&byte| byte == b'\n').unwrap_or(head.len()) };
     head[..end].split(|&byte| byte == b'\n').map(content).filter(|line| !line.is_empty()).take(LINES).collect()
 }

@@ -72,6 +72,12 @@ impl<'a> Canvas<'a> {
         self.values.try_reserve_exact(total as usize).map_err(|_| Stop::Memory(total * 4))
     }
 
+    /// As [`Self::open`], for the n points in d dimensions of a spec, which are returned.
+    fn open_for(&mut self, spec: &Spec) -> Result<(usize, usize), Stop> {
+        let (n, d) = (spec.whole("n"), spec.whole("d"));
+        self.open(n, d).map(|()| (n, d))
+    }
+
     /// Appends a row, reporting progress at intervals.
     fn row(&mut self, row: impl IntoIterator<Item = f64>) -> Result<(), Stop> {
         self.values.extend(row.into_iter().map(|value| value as f32));
@@ -92,14 +98,12 @@ impl<'a> Canvas<'a> {
 }
 
 pub(super) fn uniform(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
-    let (n, d) = (spec.whole("n"), spec.whole("d"));
-    canvas.open(n, d)?;
+    let (n, d) = canvas.open_for(spec)?;
     (0..n).try_for_each(|_| canvas.row((0..d).map(|_| draw.unit())))
 }
 
 pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
-    let (n, d, clusters, spread) = (spec.whole("n"), spec.whole("d"), spec.whole("clusters"), spec.real("spread"));
-    canvas.open(n, d)?;
+    let ((n, d), clusters, spread) = (canvas.open_for(spec)?, spec.whole("clusters"), spec.real("spread"));
     if clusters as u64 * d as u64 > MAX_VALUES / 4 {
         return Err(Stop::Impossible(format!("{clusters} clusters in {d} dimensions are too many")));
     }
@@ -112,15 +116,13 @@ pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas
 
 /// A coordinate beyond 16 bits becomes the nearest that they hold; with the default spread that is 8 standard deviations away.
 pub(super) fn rounded_normal(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
-    let (n, d, spread) = (spec.whole("n"), spec.whole("d"), spec.real("spread"));
-    canvas.open(n, d)?;
+    let ((n, d), spread) = (canvas.open_for(spec)?, spec.real("spread"));
     // Adding 0 turns −0 into 0: an integer has one of them.
     (0..n).try_for_each(|_| canvas.row((0..d).map(|_| (spread * draw.normal()).round().clamp(i16::MIN.into(), i16::MAX.into()) + 0.0)))
 }
 
 pub(super) fn sphere(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
-    let (n, d) = (spec.whole("n"), spec.whole("d"));
-    canvas.open(n, d)?;
+    let (n, d) = canvas.open_for(spec)?;
     let mut direction = vec![0.0; d];
     (0..n).try_for_each(|_| {
         draw.direction(&mut direction);
@@ -190,9 +192,8 @@ pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Re
 
 /// Each distinct position is used ⌊n/distinct⌋ or ⌈n/distinct⌉ times, in random order.
 pub(super) fn duplicates(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
-    let (n, d) = (spec.whole("n"), spec.whole("d"));
+    let (n, d) = canvas.open_for(spec)?;
     let distinct = spec.whole("distinct").min(n);
-    canvas.open(n, d)?;
     /// Bytes of a distinct position beside its coordinates, which are there twice: room in a hash table, with the vector.
     const POSITION: u64 = 80;
     canvas.claim(distinct as u64 * (8 * d as u64 + POSITION) + 4 * n as u64)?;

@@ -110,15 +110,15 @@ fn places_are_products_with_the_basis() {
 #[test]
 fn iterating_finds_what_the_matrix_has() {
     let cloud = falling(3000, 200, 0.9);
-    let exact = pca::exact(&cloud, &Silent).unwrap();
-    let iterated = pca::randomised(&cloud, 1, &Silent).unwrap();
+    let exact = exact_pca(&cloud, &Silent).unwrap();
+    let iterated = randomised_pca(&cloud, 1, &Silent).unwrap();
     for (a, b) in exact.explained.unwrap().into_iter().zip(iterated.explained.clone().unwrap()) {
         assert!((a - b).abs() < 1e-5 * a, "{a} and {b}");
     }
     for (a, b) in exact.basis.iter().zip(&iterated.basis) {
         assert!(dot(a, b) > 0.999, "{}", dot(a, b));
     }
-    assert_eq!(pca::randomised(&cloud, 1, &Silent).unwrap(), iterated);
+    assert_eq!(randomised_pca(&cloud, 1, &Silent).unwrap(), iterated);
     assert_orthonormal(&iterated.basis);
 }
 
@@ -133,7 +133,7 @@ fn any_number_of_cores_gives_the_same_bits() {
     let cloud = falling(20_000, 9, 0.8);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| (Projection::pca(&cloud, 0, &Silent).unwrap(), pca::randomised(&falling(500, 40, 0.8), 0, &Silent).unwrap()))
+        pool.install(|| (Projection::pca(&cloud, 0, &Silent).unwrap(), randomised_pca(&falling(500, 40, 0.8), 0, &Silent).unwrap()))
     };
     assert_eq!(with(1), with(3));
 }
@@ -157,7 +157,7 @@ fn one_place_has_nothing_to_explain() {
     for found in [
         Projection::pca(&cloud, 0, &Silent).unwrap(),
         Projection::random(&cloud, 0, &Silent).unwrap(),
-        pca::randomised(&self::cloud(20, vec![1.0; 100]), 0, &Silent).unwrap(),
+        randomised_pca(&self::cloud(20, vec![1.0; 100]), 0, &Silent).unwrap(),
     ] {
         assert_eq!(found.explained, None);
         assert_orthonormal(&found.basis);

@@ -8,13 +8,17 @@ use std::sync::Arc;
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
-use arrow_ipc::{Block, CompressionType, MetadataVersion};
+use arrow_ipc::{Block, CompressionType, Footer, Message, MetadataVersion, root_as_footer_with_opts, root_as_message_with_opts};
 use arrow_schema::{ArrowError, SchemaRef};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
+use parquet::arrow::ARROW_SCHEMA_META_KEY;
+use parquet::file::metadata::KeyValue;
 
-use super::super::FormatError;
-use super::super::input::Input;
-use super::super::limits::LZ4;
-use super::{Batches, Each, error, limits};
+use super::{Batches, Each, error};
+use crate::formats::limits::{LZ4, MAX_ARROW_DEPTH};
+use crate::formats::{FormatError, Input, Result};
 
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 10;
@@ -46,27 +50,27 @@ pub(in super::super) fn looks_streamed(head: &[u8]) -> bool {
 }
 
 impl<'a, 'i> File<'a, 'i> {
-    pub fn open(input: &'a Input<'i>) -> Result<Self, FormatError> {
-        let mut file = fs::File::open(input.path()).map_err(|why| input.io(why))?;
-        let head = bytes(&mut file, input, 0, input.size().min(8))?;
+    pub fn open(input: &'a Input<'i>) -> Result<Self> {
+        let mut file = fs::File::open(&input.path).map_err(|why| input.io(why))?;
+        let head = bytes(&mut file, input, 0, input.size.min(8))?;
         if looks_streamed(&head) { Self::stream(&mut file, input) } else { Self::with_footer(&mut file, input) }
     }
 
-    fn with_footer(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self, FormatError> {
-        let trailer = bytes(file, input, input.size().saturating_sub(TRAILER), TRAILER)?;
+    fn with_footer(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self> {
+        let trailer = bytes(file, input, input.size.saturating_sub(TRAILER), TRAILER)?;
         let length = trailer.try_into().ok().and_then(|trailer| read_footer_length(trailer).ok());
         let length = length.ok_or_else(|| input.malformed("cut short", "the list of its batches, which ends the file, is not there"))? as u64;
-        let start = input.size().checked_sub(TRAILER + length).ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
+        let start = input.size.checked_sub(TRAILER + length).ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
         let footer = bytes(file, input, start, length)?;
-        let footer = limits::footer(&footer, input)?;
+        let footer = verified_footer(&footer, input)?;
         let schema = footer.schema().ok_or_else(|| input.malformed("footer", "there are no columns"))?;
         let schema = Arc::new(try_fb_to_schema(schema).map_err(|why| error(input, "footer", why))?);
         // Many batches in the same place would be read as often.
         let length = |block: &Block| u64::from(block.metaDataLength().cast_unsigned()).saturating_add(block.bodyLength().cast_unsigned());
         let all = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
         let promised = all.map(length).fold(0, u64::saturating_add);
-        if promised > input.size() {
-            return Err(input.malformed("footer", format!("its batches have {promised} bytes in a file of {}", input.size())));
+        if promised > input.size {
+            return Err(input.malformed("footer", format!("its batches have {promised} bytes in a file of {}", input.size)));
         }
         let mut batches: Vec<Batch> = footer.dictionaries().iter().flatten().map(|&block| Batch { block, rows: None }).collect();
         for &block in footer.recordBatches().iter().flatten() {
@@ -78,27 +82,27 @@ impl<'a, 'i> File<'a, 'i> {
     }
 
     /// Reads the message headers of a stream; the first message is the schema.
-    fn stream(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self, FormatError> {
+    fn stream(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self> {
         let (mut at, mut found, mut batches) = (0, None, Vec::new());
-        while at < input.size() {
+        while at < input.size {
             input.check()?;
             let damaged = || input.malformed(format!("byte {at}"), "no message of an Arrow stream begins here");
             let start = bytes(file, input, at, 8)?;
             let length = start.strip_prefix(&CONTINUED).and_then(|length| length.try_into().ok()).map(u32::from_le_bytes).ok_or_else(damaged)?;
             if length == 0 {
-                if at + 8 < input.size() {
+                if at + 8 < input.size {
                     let what = format!("byte {}", at + 8);
                     return Err(input.malformed(what, "something follows the end of the stream; write each stream into a file of its own"));
                 }
                 break;
             }
             let head = bytes(file, input, at + 8, length.into())?;
-            let message = limits::message(&head, input, damaged)?;
+            let message = verified_message(&head, input, damaged)?;
             let (head, body) = (i32::try_from(length).ok().and_then(|length| length.checked_add(8)), message.bodyLength());
             let block = Block::new(at as i64, head.ok_or_else(damaged)?, body);
             let end = u64::try_from(body).ok().and_then(|body| at.checked_add(8 + u64::from(length))?.checked_add(body)).ok_or_else(damaged)?;
-            if end > input.size() {
-                return Err(input.malformed("cut short", format!("a batch ends at byte {end} of {}", input.size())));
+            if end > input.size {
+                return Err(input.malformed("cut short", format!("a batch ends at byte {end} of {}", input.size)));
             }
             if let Some(schema) = message.header_as_schema() {
                 found = Some((try_fb_to_schema(schema).map_err(|why| error(input, "columns", why))?, message.version()));
@@ -115,10 +119,10 @@ impl<'a, 'i> File<'a, 'i> {
 
     /// Reads a block, after checking its size and the declared sizes of its compressed buffers against the file. Returns the
     /// bytes that it takes with what it unpacks to, which are claimed.
-    fn block(&self, file: &mut fs::File, block: &Block) -> Result<(Buffer, u64), FormatError> {
+    fn block(&self, file: &mut fs::File, block: &Block) -> Result<(Buffer, u64)> {
         let (head, body) = (block.metaDataLength() as u64, block.bodyLength() as u64);
         let mut taken = head.saturating_add(body);
-        if taken <= self.input.size() {
+        if taken <= self.input.size {
             self.input.claim(taken, "a batch")?;
         }
         let data = bytes(file, self.input, block.offset() as u64, head.saturating_add(body))?;
@@ -147,22 +151,22 @@ impl<'a, 'i> File<'a, 'i> {
 }
 
 /// The number of rows that a batch promises.
-fn rows(batch: &arrow_ipc::RecordBatch<'_>, input: &Input<'_>) -> Result<u64, FormatError> {
+fn rows(batch: &arrow_ipc::RecordBatch<'_>, input: &Input<'_>) -> Result<u64> {
     u64::try_from(batch.length()).map_err(|_| input.malformed("data", format!("a batch promises {} rows", batch.length())))
 }
 
 /// The record batch in a message, of rows or of dictionary values. If it were anywhere else, the decoder would find it all the
 /// same, and take other bytes for its body than those that are checked.
-fn described<'m>(message: &'m [u8], input: &Input<'_>) -> Result<arrow_ipc::RecordBatch<'m>, FormatError> {
+fn described<'m>(message: &'m [u8], input: &Input<'_>) -> Result<arrow_ipc::RecordBatch<'m>> {
     // Newer files write a marker before the length.
     let skipped = if message.starts_with(&CONTINUED) { 8 } else { 4 };
     let damaged = || input.malformed("data", "a batch does not begin with its description");
-    let message = limits::message(message.get(skipped..).unwrap_or_default(), input, damaged)?;
+    let message = verified_message(message.get(skipped..).unwrap_or_default(), input, damaged)?;
     message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data()).ok_or_else(damaged)
 }
 
-fn bytes(file: &mut fs::File, input: &Input<'_>, start: u64, length: u64) -> Result<Vec<u8>, FormatError> {
-    if start.saturating_add(length) > input.size() {
+fn bytes(file: &mut fs::File, input: &Input<'_>, start: u64, length: u64) -> Result<Vec<u8>> {
+    if start.saturating_add(length) > input.size {
         return Err(input.malformed("cut short", format!("{length} bytes at {start} are outside of the file")));
     }
     let mut bytes = vec![0; length as usize];
@@ -182,8 +186,8 @@ impl Batches for File<'_, '_> {
         (rows.fold(0, u64::saturating_add), format!("{name}, {batches} batch{}", if batches == 1 { "" } else { "es" }))
     }
 
-    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<(), FormatError> {
-        let mut file = fs::File::open(self.input.path()).map_err(|why| self.input.io(why))?;
+    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<()> {
+        let mut file = fs::File::open(&self.input.path).map_err(|why| self.input.io(why))?;
         let fail = |why: ArrowError| error(self.input, "data", why);
         let mut decoder = FileDecoder::new(self.schema(), self.version).with_projection(columns.to_vec());
         let (mut start, mut dictionaries) = (0u64, 0u64);
@@ -216,5 +220,72 @@ impl Batches for File<'_, '_> {
         }
         self.input.release(dictionaries);
         Ok(())
+    }
+}
+
+// Opens Arrow's descriptions of columns within limits that depend on their size.
+//
+// They are flatbuffers, in which a table may be referred to any number of times, so that a few kilobytes unfold to millions of
+// columns. The limits of the decoder would let them become gigabytes.
+
+/// Bytes that a table takes at least; one without fields takes these, and as many where it is referred to.
+const TABLE: usize = 4;
+/// Upper bound on how often a byte is read where nothing is shared but lists of fields and names.
+const MOST_READ: usize = 64;
+
+/// The limits for a description, never above those of the decoder.
+fn limits(bytes: &[u8]) -> VerifierOptions {
+    let most = VerifierOptions::default();
+    VerifierOptions {
+        max_depth: MAX_ARROW_DEPTH,
+        max_tables: (bytes.len() / TABLE).min(most.max_tables),
+        max_apparent_size: bytes.len().saturating_mul(MOST_READ).min(most.max_apparent_size),
+        ..most
+    }
+}
+
+/// Verifies a message; `damaged` makes the error if it is none.
+fn verified_message<'m>(bytes: &'m [u8], input: &Input<'_>, damaged: impl FnOnce() -> FormatError) -> Result<Message<'m>> {
+    let limits = limits(bytes);
+    root_as_message_with_opts(&limits, bytes).map_err(|why| refused(&why, bytes, &limits, input).unwrap_or_else(damaged))
+}
+
+/// Holds the footer of an Arrow file to the limits before the decoder unfolds it.
+fn verified_footer<'f>(bytes: &'f [u8], input: &Input<'_>) -> Result<Footer<'f>> {
+    let (limits, damaged) = (limits(bytes), || input.malformed("footer", "it is damaged"));
+    root_as_footer_with_opts(&limits, bytes).map_err(|why| refused(&why, bytes, &limits, input).unwrap_or_else(damaged))
+}
+
+/// Checks the description of columns that a Parquet file may carry beside its own.
+pub(super) fn check_embedded(entries: Option<&Vec<KeyValue>>, input: &Input<'_>) -> Result<()> {
+    let values = entries.into_iter().flatten().filter(|entry| entry.key == ARROW_SCHEMA_META_KEY).filter_map(|entry| entry.value.as_ref());
+    for value in values {
+        // The decoder says what else is wrong.
+        let Ok(bytes) = BASE64_STANDARD.decode(value) else { continue };
+        let bytes = if bytes.len() > 8 && bytes.starts_with(&[0xff; 4]) { &bytes[8..] } else { &bytes };
+        let limits = limits(bytes);
+        if let Err(why) = root_as_message_with_opts(&limits, bytes)
+            && let Some(refusal) = refused(&why, bytes, &limits, input)
+        {
+            return Err(refusal);
+        }
+    }
+    Ok(())
+}
+
+/// The error, if a limit is why.
+fn refused(why: &InvalidFlatbuffer, bytes: &[u8], limits: &VerifierOptions, input: &Input<'_>) -> Option<FormatError> {
+    let unfolds = |most: usize, what: &str| {
+        let why = format!("its {} bytes unfold to more than {most} {what}, which is the most that is read", bytes.len());
+        Some(input.unsupported("description of columns", why))
+    };
+    match why {
+        InvalidFlatbuffer::DepthLimitReached => {
+            let why = format!("it nests more than {MAX_ARROW_DEPTH} deep, which is the most that is read");
+            Some(input.unsupported("description of columns", why))
+        }
+        InvalidFlatbuffer::TooManyTables => unfolds(limits.max_tables, "tables"),
+        InvalidFlatbuffer::ApparentSizeTooLarge => unfolds(limits.max_apparent_size, "bytes"),
+        _ => None,
     }
 }

@@ -4,19 +4,16 @@ use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array as _, ArrayRef};
 use arrow_schema::{DataType, Field};
 use serde_json::Value;
 
-use super::super::FormatError;
-use super::super::crs::Crs;
-use super::super::input::{Input, printable};
-use super::super::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS, MAX_PROMISED_COLUMNS};
-use super::super::sheet::{ColumnKind, SheetColumn};
-use super::super::vector_cell::{Candidate, POINTS, Seen, Vector, axes, parse, rank, unreadable};
-use super::moment::Moment;
+use super::values::Moment;
 use super::{Batches, values};
+use crate::formats::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS, MAX_PROMISED_COLUMNS};
+use crate::formats::vector_cell::{Candidate, POINTS, Seen, Vector, axes, parse, rank, unreadable};
+use crate::formats::{ColumnKind, Crs, Input, Result, SheetColumn, printable};
 
 /// Bytes that a column takes beside its name.
 const COLUMN: u64 = 64;
@@ -72,7 +69,7 @@ enum What {
 }
 
 impl Layout {
-    pub fn of(file: &dyn Batches, input: &Input<'_>) -> Result<Self, FormatError> {
+    pub fn of(file: &dyn Batches, input: &Input<'_>) -> Result<Self> {
         let schema = file.schema();
         let lists: Vec<usize> = (0..schema.fields().len()).filter(|&root| values::is_list(schema.field(root).data_type())).collect();
         let widths = widths(file, &lists, input)?;
@@ -82,9 +79,9 @@ impl Layout {
             let why = format!("named after their lists they take {bytes} bytes, and the most that are read are {MAX_LIST_COLUMNS}");
             return Err(input.unsupported("columns of lists", why));
         }
-        let promised = widths.iter().copied().max().filter(|&width| width > MAX_PROMISED_COLUMNS && width as u64 > input.size());
+        let promised = widths.iter().copied().max().filter(|&width| width > MAX_PROMISED_COLUMNS && width as u64 > input.size);
         if let Some(width) = promised {
-            return Err(input.malformed("columns of lists", format!("a list has {width} elements, and the file {} bytes", input.size())));
+            return Err(input.malformed("columns of lists", format!("a list has {width} elements, and the file {} bytes", input.size)));
         }
         let geo = schema.metadata().get("geo").map_or("", String::as_str);
         input.claim((geo.len() * size_of::<Value>()) as u64, "the description of geometries")?;
@@ -138,7 +135,7 @@ impl Layout {
     }
 
     /// Looks for vectors in texts and bytes. Texts are not read where a list is the vector by its name.
-    fn sample(&mut self, file: &dyn Batches, input: &Input<'_>) -> Result<(), FormatError> {
+    fn sample(&mut self, file: &dyn Batches, input: &Input<'_>) -> Result<()> {
         let schema = file.schema();
         let texts = self.candidates.iter().all(|candidate| candidate.rank <= POINTS);
         let sampled = |kind: &DataType| values::is_binary(kind) || texts && values::is_text(kind);
@@ -314,7 +311,7 @@ fn shortened(kind: &DataType) -> String {
 }
 
 /// The length of the lists of some columns, taken from the first list that is not null.
-fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<usize>, FormatError> {
+fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<usize>> {
     let schema = file.schema();
     let mut widths: Vec<Option<usize>> = lists
         .iter()

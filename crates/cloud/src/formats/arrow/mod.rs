@@ -6,33 +6,25 @@
 
 mod ipc;
 mod layout;
-mod limits;
-mod moment;
 mod parquet;
-mod records;
 mod values;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::{ArrowError, SchemaRef};
+
+use super::columns::Cell;
+use super::vector_cell::settle;
+use super::{ColumnKind, FormatError, Input, Picked, Records, Result, Sheet, SheetColumn, Texts, Want, cell, decoded, number_cell, printable};
+use crate::table::{Real, Values, with_values};
 pub(super) use ipc::looks_streamed;
 use layout::Layout;
-pub use moment::Moment;
-
-use super::FormatError;
-use super::cell;
-use super::columns::{Records, Texts, too_many_texts};
-use super::contain::contained;
-use super::input::Input;
-use super::sheet::{ColumnKind, Sheet, Want};
-use super::vector_cell::settle;
-use crate::Values;
-use crate::values::{Real, with_values};
+pub use values::Moment;
 
 /// Rows decoded at a time.
 const BATCH: usize = 8192;
 
 /// Handles a batch, given the number of its first row; returns false to stop.
-type Each<'e> = dyn FnMut(u64, &RecordBatch) -> Result<bool, FormatError> + 'e;
+type Each<'e> = dyn FnMut(u64, &RecordBatch) -> Result<bool> + 'e;
 
 /// A file that delivers its columns in batches.
 trait Batches {
@@ -41,48 +33,43 @@ trait Batches {
     /// The number of rows, and the format's name for display; known before reading.
     fn about(&self) -> (u64, String);
     /// Reads the columns with these ascending indices in batches, starting with the batch that contains row `from`.
-    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<(), FormatError>;
+    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<()>;
 }
 
-pub(super) fn read_parquet(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    inside("Parquet", input, || read(&parquet::File::open(input)?, input, want))
+pub(super) fn read_parquet(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+    decoded("Parquet", input, || read(&parquet::File::open(input)?, input, want))
 }
 
-pub(super) fn read_ipc(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    inside("Arrow", input, || read(&ipc::File::open(input)?, input, want))
+pub(super) fn read_ipc(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+    decoded("Arrow", input, || read(&ipc::File::open(input)?, input, want))
 }
 
 /// Reads all columns of some rows of a Parquet file.
-pub(super) fn parquet_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
-    inside("Parquet", input, || records::read(&parquet::File::open(input)?, input, wanted))
+pub(super) fn parquet_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
+    decoded("Parquet", input, || read_records(&parquet::File::open(input)?, input, wanted))
 }
 
 /// Reads all columns of some rows of an Arrow file or stream.
-pub(super) fn ipc_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
-    inside("Arrow", input, || records::read(&ipc::File::open(input)?, input, wanted))
+pub(super) fn ipc_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
+    decoded("Arrow", input, || read_records(&ipc::File::open(input)?, input, wanted))
 }
 
 /// A text beside the schema of a Parquet file.
-pub(super) fn parquet_attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
-    inside("Parquet", input, || Ok(attribute(&parquet::File::open(input)?, name)))
+pub(super) fn parquet_attribute(input: &Input<'_>, name: &str) -> Result<Option<String>> {
+    decoded("Parquet", input, || Ok(attribute(&parquet::File::open(input)?, name)))
 }
 
 /// A text beside the schema of an Arrow file or stream.
-pub(super) fn ipc_attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
-    inside("Arrow", input, || Ok(attribute(&ipc::File::open(input)?, name)))
+pub(super) fn ipc_attribute(input: &Input<'_>, name: &str) -> Result<Option<String>> {
+    decoded("Arrow", input, || Ok(attribute(&ipc::File::open(input)?, name)))
 }
 
 fn attribute(file: &dyn Batches, name: &str) -> Option<String> {
     file.schema().metadata().get(name).cloned()
 }
 
-/// Runs code that uses the decoders, which may panic on malformed input.
-fn inside<T: Send>(what: &str, input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
-    contained(work).map_err(|why| why.error(what, input))?
-}
-
 /// Appends numbers in their narrower type.
-fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> Result<(), FormatError> {
+fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> Result<()> {
     input.reserve(values, numbers.len())?;
     values.extend(numbers.iter().map(|&number| T::of(number)));
     Ok(())
@@ -100,7 +87,7 @@ fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
     input.malformed(what, "damaged, and cannot be decoded")
 }
 
-fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let layout = Layout::of(file, input)?;
     let mut columns = layout.columns();
     let numbers: Vec<bool> = columns.iter().map(|column| column.kind == ColumnKind::Numeric && !column.beside).collect();
@@ -139,19 +126,16 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
         for (at, column) in columns.iter_mut().enumerate().filter(|(at, _)| layout.is_text(*at)) {
             let Some(array) = array(layout.root(at)) else { continue };
             if column.example.is_none() {
-                let first = (0..array.len()).find_map(|row| Some((start + row as u64, cell::excerpt(values::text(array, row)?.as_bytes()))));
-                column.example = first;
+                column.example = (0..array.len()).find_map(|row| Some((start + row as u64, cell::excerpt(values::text(array, row)?.as_bytes()))));
             }
             if texts == Some(at) {
                 for row in 0..array.len() {
-                    if !found.push_counted(&values::text(array, row).unwrap_or_default(), input)? {
-                        return Err(too_many_texts(&column.name, input.path()));
-                    }
+                    found.push(&values::text(array, row).unwrap_or_default(), &column.name, input)?;
                 }
             }
         }
         read = start + batch.num_rows() as u64;
-        input.tell(read, rows);
+        input.progress.update(read, rows);
         Ok(true)
     };
     if roots.is_empty() {
@@ -165,5 +149,65 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     for column in columns.iter_mut().filter(|column| column.kind == ColumnKind::Text && column.example.is_none()) {
         column.example = Some((0, "text".to_owned()));
     }
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: read, values, skipped: note.into_iter().collect(), declared })
+    Ok(Sheet { skipped: note.into_iter().collect(), declared, ..Sheet::new(input, format, columns, selected, read, values) })
+}
+
+// Reads all columns of a few rows, decoding only the batches that contain them.
+
+fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
+    let layout = Layout::of(file, input)?;
+    let columns = layout.columns();
+    let rows = file.about().0;
+    input.check_records(wanted, rows)?;
+    let mut roots: Vec<usize> = (0..columns.len()).filter(|&at| layout.is_read(at) && input.wants(at)).map(|at| layout.root(at)).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    let mut picked = Picked::new(wanted);
+    picked.found.values_mut().for_each(|cells| *cells = vec![Cell::Missing; columns.len()]);
+    let ascending: Vec<u64> = picked.found.keys().copied().collect();
+    let mut left = &ascending[..];
+    // Without readable columns nothing has to be read, and the file may declare rows that it does not have.
+    while let [first, ..] = *left
+        && !roots.is_empty()
+    {
+        let before = left.len();
+        file.read(&roots, first, &mut |start, batch| {
+            input.check()?;
+            while let [record, rest @ ..] = left
+                && *record < start + batch.num_rows() as u64
+            {
+                let row = batch.slice((record - start) as usize, 1);
+                let cells =
+                    cells(&layout, &columns, &roots, &row, &|at| input.wants(at)).map_err(|why| input.malformed(format!("record {record}"), why))?;
+                picked.found.insert(*record, cells);
+                left = rest;
+            }
+            Ok(left.len() == before)
+        })?;
+        if left.len() == before {
+            return Err(input.malformed("cut short", format!("{rows} rows are promised, and row {first} is not there")));
+        }
+    }
+    Ok(picked.into_records(SheetColumn::names(columns)))
+}
+
+/// The cells of a one-row batch whose arrays are those of `roots`.
+fn cells(layout: &Layout, columns: &[SheetColumn], roots: &[usize], row: &RecordBatch, wants: &dyn Fn(usize) -> bool) -> Result<Vec<Cell>, String> {
+    let array = |root: usize| roots.binary_search(&root).ok().map(|at| row.column(at));
+    let numeric: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].kind == ColumnKind::Numeric && wants(at)).collect();
+    let mut numbers = vec![f64::NAN; numeric.len()];
+    layout.fill(array, &numeric, &mut numbers).map_err(|(_, why)| why)?;
+    let mut cells = vec![Cell::Missing; columns.len()];
+    for (&at, number) in numeric.iter().zip(numbers) {
+        cells[at] = number_cell(number);
+    }
+    for at in (0..columns.len()).filter(|&at| columns[at].moment.is_some()) {
+        let iso = array(layout.root(at)).and_then(|array| values::date(array, 0));
+        cells[at] = iso.map_or(cells[at].clone(), Cell::Text);
+    }
+    for at in (0..columns.len()).filter(|&at| layout.is_text(at)) {
+        let text = array(layout.root(at)).and_then(|array| values::text(array, 0));
+        cells[at] = text.map_or(Cell::Missing, |text| Cell::Text(printable(&text)));
+    }
+    Ok(cells)
 }

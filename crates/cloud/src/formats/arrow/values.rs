@@ -1,16 +1,18 @@
 //! The values of an array, as numbers or as text.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowDictionaryKeyType, ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait};
+use arrow_array::cast::AsArray as _;
+use arrow_array::temporal_conversions::as_datetime;
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, TimestampMicrosecondType};
+use arrow_array::{Array as _, ArrayRef, GenericListArray, OffsetSizeTrait, downcast_dictionary_array, downcast_temporal_array};
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
+use serde::{Deserialize, Serialize};
 
-use super::super::vector_cell::{LATITUDES, LONGITUDES};
+use crate::formats::Result;
+use crate::formats::vector_cell::{LATITUDES, LONGITUDES};
 
 /// Whether the type is one number per row.
 pub(super) fn is_number(kind: &DataType) -> bool {
@@ -20,18 +22,23 @@ pub(super) fn is_number(kind: &DataType) -> bool {
         || matches!(kind, DataType::Boolean | DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..))
 }
 
+/// The type of the elements of a list.
+fn elements(kind: &DataType) -> Option<&DataType> {
+    match kind {
+        DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) => Some(field.data_type()),
+        _ => None,
+    }
+}
+
 /// Whether f32 represents all numbers of the type exactly.
 pub(super) fn fits_f32(kind: &DataType) -> bool {
-    match kind {
-        DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) => fits_f32(field.data_type()),
-        DataType::Boolean | DataType::Int8 | DataType::UInt8 | DataType::Int16 | DataType::UInt16 => true,
-        kind => matches!(kind, DataType::Float16 | DataType::Float32),
-    }
+    use DataType::{Boolean, Float16, Float32, Int8, Int16, UInt8, UInt16};
+    matches!(elements(kind).unwrap_or(kind), Boolean | Int8 | UInt8 | Int16 | UInt16 | Float16 | Float32)
 }
 
 /// Whether the type is a list of numbers with fractions.
 pub(super) fn is_floating(kind: &DataType) -> bool {
-    matches!(kind, DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) if field.data_type().is_floating())
+    elements(kind).is_some_and(DataType::is_floating)
 }
 
 /// Whether the type is one string per row.
@@ -50,8 +57,7 @@ pub(super) fn is_binary(kind: &DataType) -> bool {
 
 /// Whether the type is a list of lists of numbers or of points; then, whether the numbers have fractions.
 pub(super) fn is_nested(kind: &DataType) -> Option<bool> {
-    let (DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field)) = kind else { return None };
-    match field.data_type() {
+    match elements(kind)? {
         DataType::Struct(fields) => axes(fields).map(|_| true),
         within if is_list(within) => Some(is_floating(within)),
         within => is_nested(within),
@@ -70,75 +76,48 @@ pub(super) fn axes(fields: &Fields) -> Option<(bool, Vec<usize>)> {
 
 /// Whether the type is a list of numbers per row.
 pub(super) fn is_list(kind: &DataType) -> bool {
-    match kind {
-        DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) => {
-            field.data_type().is_integer() || field.data_type().is_floating()
-        }
-        _ => false,
-    }
+    elements(kind).is_some_and(|kind| kind.is_integer() || kind.is_floating())
 }
 
-/// Copies the numbers of a primitive type; nulls leave `out` unchanged.
-fn primitive<'v, T: ArrowPrimitiveType>(
-    array: &dyn Array,
-    out: impl Iterator<Item = &'v mut f64>,
-    widen: impl Fn(T::Native) -> f64,
-) -> Result<(), String> {
-    let array = array.as_primitive_opt::<T>().ok_or_else(|| format!("a column of {} turned into another", T::DATA_TYPE))?;
-    for (out, value) in out.zip(array.iter()) {
-        if let Some(value) = value {
+/// Copies the numbers of an array that are stored as `T`; nulls leave `out` unchanged.
+fn copy<'v, T: ArrowNativeType>(array: &ArrayRef, out: impl Iterator<Item = &'v mut f64>, widen: impl Fn(T) -> f64) {
+    let data = array.to_data();
+    for (row, (out, &value)) in out.zip(data.buffer::<T>(0)).enumerate().take(array.len()) {
+        if array.is_valid(row) {
             *out = widen(value);
         }
     }
-    Ok(())
 }
 
 /// Copies the numbers of an array; nulls leave `out` unchanged. Dates and times are in their own units
 /// since 1970 or midnight.
 pub(super) fn numbers<'v>(array: &ArrayRef, out: impl Iterator<Item = &'v mut f64>) -> Result<(), String> {
-    use arrow_array::types as t;
     let ten = |scale: i8| 10f64.powi(scale.into());
-    let whole = |value: i64| value as f64;
     match array.data_type() {
         DataType::Boolean => {
-            let array = array.as_boolean();
-            for (out, value) in out.zip(array.iter()) {
-                if let Some(value) = value {
-                    *out = f64::from(u8::from(value));
-                }
+            for (out, value) in out.zip(array.as_boolean().iter()) {
+                *out = value.map_or(*out, |value| f64::from(u8::from(value)));
             }
-            Ok(())
         }
-        DataType::Int8 => primitive::<Int8Type>(array, out, f64::from),
-        DataType::Int16 => primitive::<Int16Type>(array, out, f64::from),
-        DataType::Int32 => primitive::<Int32Type>(array, out, f64::from),
-        DataType::Int64 => primitive::<Int64Type>(array, out, whole),
-        DataType::UInt8 => primitive::<UInt8Type>(array, out, f64::from),
-        DataType::UInt16 => primitive::<UInt16Type>(array, out, f64::from),
-        DataType::UInt32 => primitive::<UInt32Type>(array, out, f64::from),
-        DataType::UInt64 => primitive::<UInt64Type>(array, out, |value| value as f64),
-        DataType::Float16 => primitive::<Float16Type>(array, out, f64::from),
-        DataType::Float32 => primitive::<Float32Type>(array, out, f64::from),
-        DataType::Float64 => primitive::<Float64Type>(array, out, |value| value),
-        DataType::Decimal32(_, scale) => primitive::<Decimal32Type>(array, out, |value| f64::from(value) / ten(*scale)),
-        DataType::Decimal64(_, scale) => primitive::<Decimal64Type>(array, out, |value| value as f64 / ten(*scale)),
-        DataType::Decimal128(_, scale) => primitive::<Decimal128Type>(array, out, |value| value as f64 / ten(*scale)),
-        DataType::Date32 => primitive::<t::Date32Type>(array, out, f64::from),
-        DataType::Date64 => primitive::<t::Date64Type>(array, out, whole),
-        DataType::Time32(TimeUnit::Second) => primitive::<t::Time32SecondType>(array, out, f64::from),
-        DataType::Time32(_) => primitive::<t::Time32MillisecondType>(array, out, f64::from),
-        DataType::Time64(TimeUnit::Nanosecond) => primitive::<t::Time64NanosecondType>(array, out, whole),
-        DataType::Time64(_) => primitive::<t::Time64MicrosecondType>(array, out, whole),
-        DataType::Timestamp(TimeUnit::Second, _) => primitive::<t::TimestampSecondType>(array, out, whole),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => primitive::<t::TimestampMillisecondType>(array, out, whole),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => primitive::<t::TimestampMicrosecondType>(array, out, whole),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => primitive::<t::TimestampNanosecondType>(array, out, whole),
-        DataType::Duration(TimeUnit::Second) => primitive::<t::DurationSecondType>(array, out, whole),
-        DataType::Duration(TimeUnit::Millisecond) => primitive::<t::DurationMillisecondType>(array, out, whole),
-        DataType::Duration(TimeUnit::Microsecond) => primitive::<t::DurationMicrosecondType>(array, out, whole),
-        DataType::Duration(TimeUnit::Nanosecond) => primitive::<t::DurationNanosecondType>(array, out, whole),
-        kind => Err(format!("{kind} is no number")),
+        DataType::Int8 => copy::<i8>(array, out, f64::from),
+        DataType::Int16 => copy::<i16>(array, out, f64::from),
+        DataType::Int32 | DataType::Date32 | DataType::Time32(_) => copy::<i32>(array, out, f64::from),
+        DataType::Int64 | DataType::Date64 | DataType::Time64(_) | DataType::Timestamp(..) | DataType::Duration(_) => {
+            copy::<i64>(array, out, |value| value as f64)
+        }
+        DataType::UInt8 => copy::<u8>(array, out, f64::from),
+        DataType::UInt16 => copy::<u16>(array, out, f64::from),
+        DataType::UInt32 => copy::<u32>(array, out, f64::from),
+        DataType::UInt64 => copy::<u64>(array, out, |value| value as f64),
+        DataType::Float16 => copy::<<Float16Type as ArrowPrimitiveType>::Native>(array, out, f64::from),
+        DataType::Float32 => copy::<f32>(array, out, f64::from),
+        DataType::Float64 => copy::<f64>(array, out, |value| value),
+        DataType::Decimal32(_, scale) => copy::<i32>(array, out, |value| f64::from(value) / ten(*scale)),
+        DataType::Decimal64(_, scale) => copy::<i64>(array, out, |value| value as f64 / ten(*scale)),
+        DataType::Decimal128(_, scale) => copy::<i128>(array, out, |value| value as f64 / ten(*scale)),
+        kind => return Err(format!("{kind} is no number")),
     }
+    Ok(())
 }
 
 /// The length of the list in a row; `None` for null.
@@ -204,10 +183,6 @@ pub(super) fn bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
     if array.is_null(row) {
         return None;
     }
-    fn of_dictionary<K: ArrowDictionaryKeyType>(array: &ArrayRef, row: usize) -> Option<&[u8]> {
-        let dictionary = array.as_dictionary_opt::<K>()?;
-        bytes(dictionary.values(), dictionary.key(row)?)
-    }
     match array.data_type() {
         DataType::Utf8 => Some(array.as_string::<i32>().value(row).as_bytes()),
         DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row).as_bytes()),
@@ -216,17 +191,114 @@ pub(super) fn bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
         DataType::LargeBinary => Some(array.as_binary::<i64>().value(row)),
         DataType::BinaryView => Some(array.as_binary_view().value(row)),
         DataType::FixedSizeBinary(_) => Some(array.as_fixed_size_binary().value(row)),
-        DataType::Dictionary(key, _) => match **key {
-            DataType::Int8 => of_dictionary::<Int8Type>(array, row),
-            DataType::Int16 => of_dictionary::<Int16Type>(array, row),
-            DataType::Int32 => of_dictionary::<Int32Type>(array, row),
-            DataType::Int64 => of_dictionary::<Int64Type>(array, row),
-            DataType::UInt8 => of_dictionary::<UInt8Type>(array, row),
-            DataType::UInt16 => of_dictionary::<UInt16Type>(array, row),
-            DataType::UInt32 => of_dictionary::<UInt32Type>(array, row),
-            DataType::UInt64 => of_dictionary::<UInt64Type>(array, row),
-            _ => None,
-        },
+        DataType::Dictionary(..) => downcast_dictionary_array!(
+            array => bytes(array.values(), array.key(row)?),
+            _ => None
+        ),
         _ => None,
+    }
+}
+
+// Dates and timestamps as text. Colours and coordinates use the file's own numbers.
+
+/// The unit of a column that counts time since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moment {
+    /// The duration that one unit of the column stands for.
+    pub unit: Unit,
+    /// Whether the values are in UTC; otherwise the time zone is unknown.
+    pub utc: bool,
+}
+
+/// A unit of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    Days,
+    Seconds,
+    Milliseconds,
+    Microseconds,
+    Nanoseconds,
+}
+
+impl Moment {
+    /// The unit of a data type; `None` for times of day and durations.
+    pub(super) fn of(kind: &DataType) -> Option<Self> {
+        let here = |unit| Some(Self { unit, utc: false });
+        match kind {
+            DataType::Date32 => here(Unit::Days),
+            DataType::Date64 => here(Unit::Milliseconds),
+            DataType::Timestamp(unit, zone) => {
+                let unit = match unit {
+                    TimeUnit::Second => Unit::Seconds,
+                    TimeUnit::Millisecond => Unit::Milliseconds,
+                    TimeUnit::Microsecond => Unit::Microseconds,
+                    TimeUnit::Nanosecond => Unit::Nanoseconds,
+                };
+                Some(Self { unit, utc: zone.is_some() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Formats a number of the column: `2024-10-04`, `2024-10-04T12:30:00.25Z`; as a plain number
+    /// beyond the calendar's range.
+    ///
+    /// An f64 resolves present-day timestamps to 256 ns, so nanoseconds are rounded to microseconds.
+    pub fn text(self, value: f64) -> String {
+        // All of the calendar's range can be counted in microseconds.
+        let (count, micros) = match self.unit {
+            Unit::Days => (value, 86_400_000_000),
+            Unit::Seconds => (value, 1_000_000),
+            Unit::Milliseconds => (value, 1000),
+            Unit::Microseconds => (value, 1),
+            Unit::Nanoseconds => ((value / 1e3).round(), 1),
+        };
+        let whole = value.is_finite() && value.fract() == 0.0;
+        let micros = (count as i64).checked_mul(micros).filter(|_| whole);
+        let moment = micros.and_then(as_datetime::<TimestampMicrosecondType>);
+        moment.map_or_else(|| value.to_string(), |moment| self.shown(moment))
+    }
+
+    /// In ISO 8601, which is the `Debug` format of the calendar crate.
+    fn shown(self, moment: impl Debug) -> String {
+        let iso = format!("{moment:?}");
+        match (self.unit, iso.split_once('T')) {
+            (Unit::Days, Some((day, _))) => day.to_owned(),
+            _ if self.utc => iso + "Z",
+            _ => iso,
+        }
+    }
+}
+
+/// The date or timestamp in a row, to the last digit; `None` for other types, for null, and beyond the calendar's range.
+pub(super) fn date(array: &ArrayRef, row: usize) -> Option<String> {
+    let moment = Moment::of(array.data_type()).filter(|_| array.is_valid(row))?;
+    downcast_temporal_array!(
+        array => array.value_as_datetime(row).map(|at| moment.shown(at)),
+        _ => None
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_dates_and_moments() {
+        let moment = |unit, utc, value| Moment { unit, utc }.text(value);
+        for (unit, utc, value, text) in [
+            (Unit::Days, false, 20_000.0, "2024-10-04"),
+            (Unit::Days, false, -1.0, "1969-12-31"),
+            (Unit::Days, false, 0.5, "0.5"),
+            (Unit::Seconds, true, 1_728_045_000.0, "2024-10-04T12:30:00Z"),
+            (Unit::Seconds, false, 1e18, "1000000000000000000"),
+            (Unit::Milliseconds, false, 1_728_045_000_250.0, "2024-10-04T12:30:00.250"),
+            (Unit::Microseconds, true, 1_728_045_000_000_001.0, "2024-10-04T12:30:00.000001Z"),
+            (Unit::Nanoseconds, false, 1_728_045_000_001_000_000.0, "2024-10-04T12:30:00.001"),
+            (Unit::Nanoseconds, false, f64::NAN, "NaN"),
+        ] {
+            assert_eq!(moment(unit, utc, value), text);
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::super::cell::{self, Cell, is_code, number};
 use super::notation::Notation;
+use crate::formats::cell::{self, Cell, is_code, number, words};
 
 /// The delimiter between two fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,10 +146,6 @@ impl Dialect {
 /// Whether a field is in brackets, as units are.
 pub(super) fn is_bracketed(field: &[u8]) -> bool {
     matches!(field.trim_ascii(), [b'[', .., b']'] | [b'(', .., b')'])
-}
-
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// The first line without its end, and what follows it.
@@ -303,8 +299,12 @@ impl<'a> Census<'a> {
 mod tests {
     use super::*;
 
+    fn detect(text: &str) -> Dialect {
+        Dialect::detect(text.as_bytes(), true, Hints::default())
+    }
+
     fn separator(text: &str) -> Separator {
-        Dialect::detect(text.as_bytes(), true, Hints::default()).separator
+        detect(text).separator
     }
 
     #[test]
@@ -332,13 +332,12 @@ mod tests {
 
     #[test]
     fn a_count_may_stand_first() {
-        let dialect = |text: &str| Dialect::detect(text.as_bytes(), true, Hints::default());
-        assert!(dialect("2\n1 2 3\n4 5 6\n").counted);
-        assert!(Dialect::detect(b"2\n", true, Hints { counted: true, ..Hints::default() }).counted && !dialect("2\n").counted);
-        let cloud = dialect("//X;Y;Z\n2\n1;2;3\n4;5;6\n");
+        assert!(detect("2\n1 2 3\n4 5 6\n").counted);
+        assert!(Dialect::detect(b"2\n", true, Hints { counted: true, ..Hints::default() }).counted && !detect("2\n").counted);
+        let cloud = detect("//X;Y;Z\n2\n1;2;3\n4;5;6\n");
         assert!(cloud.counted && cloud.separator == Separator::Byte(b';') && cloud.commented_names(3).is_some());
-        assert!(dialect("2\n1,2,3\n4,5,6\n").counted && !dialect("2\n1,5\n2,5\n").counted, "1,5 may be a number");
-        assert!(!dialect("2 1\n1 2\n").counted && !dialect("2\n1\n").counted && !dialect("name\n1 2\n").counted && !dialect("2\n1,2\n").counted);
+        assert!(detect("2\n1,2,3\n4,5,6\n").counted && !detect("2\n1,5\n2,5\n").counted, "1,5 may be a number");
+        assert!(!detect("2 1\n1 2\n").counted && !detect("2\n1\n").counted && !detect("name\n1 2\n").counted && !detect("2\n1,2\n").counted);
     }
 
     #[test]
@@ -348,7 +347,7 @@ mod tests {
 
     #[test]
     fn names_may_stand_in_a_comment() {
-        let dialect = Dialect::detect(b"# made by hand\n# lon lat\n1 2\n", true, Hints::default());
+        let dialect = detect("# made by hand\n# lon lat\n1 2\n");
         assert_eq!(dialect.commented_names(2), Some(vec!["lon".to_owned(), "lat".to_owned()]));
         assert_eq!(dialect.commented_names(4), None);
         for (text, names) in [
@@ -373,14 +372,13 @@ mod tests {
             ("! 1 2\n. 3 4\n", None),
         ] {
             let width = names.map_or(2, |names: &str| names.split('|').count());
-            let found = Dialect::detect(text.as_bytes(), true, Hints::default()).commented_names(width).map(|names| names.join("|"));
+            let found = detect(text).commented_names(width).map(|names| names.join("|"));
             assert_eq!(found.as_deref(), names, "{text:?}");
         }
     }
 
     #[test]
     fn commas_between_spaces_are_decimal_or_unclear() {
-        let detect = |text: &str| Dialect::detect(text.as_bytes(), true, Hints::default());
         for text in [
             "2,5341 5,2754 7,6099\n6,3476 2,0417 1,4577\n",
             "2,53412 5,2754\n6,3476 2,1417\n",
@@ -431,7 +429,7 @@ mod tests {
             ("SEP=\t\n1,5\t2,5\n", Separator::Byte(b'\t')),
             ("sep=:\n1:2\n", Separator::Byte(b':')),
         ] {
-            let found = Dialect::detect(text.as_bytes(), true, Hints::default());
+            let found = detect(text);
             assert_eq!(found.separator, separator, "{text:?}");
             assert!(found.preamble > 0, "{text:?}");
         }

@@ -2,11 +2,10 @@
 
 use std::io::BufRead;
 
-use super::super::FormatError;
-use super::super::cell::Cell;
-use super::super::input::Input;
 use super::dialect::{Dialect, Separator, is_bracketed};
 use super::records::Records;
+use crate::formats::cell::Cell;
+use crate::formats::{Input, Result};
 
 /// Number of records that the first one is compared with.
 const RECORDS: usize = 64;
@@ -41,7 +40,7 @@ struct Row {
 }
 
 /// Detects the heading from the beginning of a text.
-pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<Heading, FormatError> {
+pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<Heading> {
     if !records.advance(input)? || dialect.counted && !records.advance(input)? {
         return Ok(Heading::default());
     }
@@ -136,7 +135,7 @@ fn is_units(second: &[Vec<u8>], rest: &[Row]) -> bool {
 
 /// Whether the first record is none of the table but counts it, as scikit-learn begins its own files: the rows, the columns before the last,
 /// and the names of the classes that the last one has by number. The next record has that many columns, of numbers alone.
-pub(super) fn is_summary(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<bool, FormatError> {
+pub(super) fn is_summary(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<bool> {
     if !records.advance(input)? {
         return Ok(false);
     }
@@ -197,6 +196,16 @@ mod tests {
     use super::super::super::tests::with_input;
     use super::super::dialect::Hints;
     use super::*;
+
+    fn heading(text: &str) -> Heading {
+        let mut dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
+        let mut found = Heading::default();
+        with_input(u64::MAX, |input| {
+            dialect.notations = super::super::notation::detect(text.as_bytes(), &dialect, input).unwrap();
+            found = detect(Records::new(text.as_bytes(), &dialect), &dialect, input).unwrap();
+        });
+        found
+    }
 
     #[test]
     fn a_first_line_that_counts_the_table_is_told_from_a_header() {
@@ -260,21 +269,9 @@ mod tests {
             ("0,1,2,3\n0,1,2,4\n0,1,2,5\n", false),
             ("0,1,2,3\n0,1,3,2\n3,2,1,0\n", false),
         ] {
-            let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
-            with_input(u64::MAX, |input| {
-                let mut dialect = dialect;
-                dialect.notations = super::super::notation::detect(text.as_bytes(), &dialect, input).unwrap();
-                assert_eq!(detect(Records::new(text.as_bytes(), &dialect), &dialect, input).unwrap().named, header, "{text:?}");
-            });
+            assert_eq!(heading(text).named, header, "{text:?}");
         }
     }
-    fn heading(text: &str) -> Heading {
-        let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
-        let mut found = Heading::default();
-        with_input(u64::MAX, |input| found = detect(Records::new(&text.as_bytes()[dialect.preamble..], &dialect), &dialect, input).unwrap());
-        found
-    }
-
     #[test]
     fn names_of_rows_are_told_from_a_column_too_many() {
         for (text, row_names, width) in [

@@ -10,17 +10,12 @@ mod notation;
 mod records;
 mod text;
 
-use std::collections::HashMap;
-
-use text::Text;
-
-use super::FormatError;
-use super::cell::{self, Cell};
-use super::columns::{self, Records, Texts, no_record, too_many_texts};
-use super::input::Input;
-use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather, no_memory};
+use super::cell::Cell;
+use super::sheet::gather;
 use super::vector_cell::{Candidate, Vector, append, settle};
+use super::{ColumnKind, Input, Picked, Records, Result, Sheet, SheetColumn, Texts, Want, cell, columns};
 use crate::{ColumnChoice, Hint};
+use text::Text;
 
 /// Number of records after which columns that turned out to be text no longer take memory.
 const SETTLED: u64 = 1024;
@@ -28,7 +23,7 @@ const SETTLED: u64 = 1024;
 /// Records in which columns that are not read are told to be text, where nobody chose.
 const TOLD: u64 = 100;
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut text = Text::open(input)?;
     let mut columns = text.columns.clone();
     let (width, vectors) = (columns.len(), std::mem::take(&mut text.vectors));
@@ -51,7 +46,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         for &(start, vector) in &vectors {
             if let Err(why) = vector.read(text.field(vector.at), false, &mut numbers) {
                 let what = format!("line {}, record {}, column `{}`", text.line(input)?, text.rows - 1, columns[vector.at].name);
-                return Err(FormatError::Column { what, why, hint: Some(Hint::OtherColumns), path: input.path().to_owned() });
+                return Err(input.unusable(what, why, Some(Hint::OtherColumns)));
             }
             elements[start - width..][..numbers.len()].copy_from_slice(&numbers);
         }
@@ -83,10 +78,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
             });
         }
         if text.rows == SETTLED {
-            values = drop_text(values, &mut selected, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
+            values = drop_text(values, &mut selected, &columns, input)?;
         }
     }
-    values = drop_text(values, &mut selected, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
+    values = drop_text(values, &mut selected, &columns, input)?;
     for &at in &selected {
         // A table without records still has columns.
         if text.rows > 0 && !filled[at] {
@@ -95,46 +90,33 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     }
     let Text { format, rows, mut skipped, .. } = text;
     skipped.extend(note);
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped, declared })
+    Ok(Sheet { skipped, declared, ..Sheet::new(input, format, columns, selected, rows, values) })
 }
 
 /// Reads one column as text, including any numbers before its first text.
-fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
+fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet> {
     let mut text = Text::open(input)?;
     let mut texts = Texts::default();
     while text.advance(input)? {
-        if !texts.push_counted(&cell::text(text.field(at)), input)? {
-            return Err(too_many_texts(&text.columns[at].name, input.path()));
-        }
+        texts.push(&cell::text(text.field(at)), &text.columns[at].name, input)?;
     }
     let Text { format, mut columns, rows, skipped, .. } = text;
     columns[at].kind = ColumnKind::Text;
     columns[at].texts = Some(texts);
-    Ok(Sheet {
-        path: input.path().to_owned(),
-        format,
-        columns,
-        selected: Vec::new(),
-        rows,
-        values: Vec::<f64>::new().into(),
-        skipped,
-        declared: None,
-    })
+    Ok(Sheet { skipped, ..Sheet::new(input, format, columns, Vec::new(), rows, Vec::<f64>::new()) })
 }
 
 /// Reads all columns of some records.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut text = Text::open(input)?;
-    let mut marks = input.marks().map(|marks| marks.of(input));
+    let mut marks = input.marks.map(|marks| marks.of(input));
     let (mut columns, vectors) = (std::mem::take(&mut text.columns), std::mem::take(&mut text.vectors));
     let width = columns.len();
     text.columns = columns.clone();
     append(&mut columns, &vectors, input)?;
     let mut numbers = Vec::new();
-    let mut found: HashMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
-    let mut ascending: Vec<u64> = found.keys().copied().collect();
-    ascending.sort_unstable();
-    for record in ascending {
+    let mut picked = Picked::new(wanted);
+    for (&record, cells) in &mut picked.found {
         // Skips ahead to the last known mark before the record.
         if let Some((mark, byte)) = marks.as_ref().and_then(|marks| marks.before(record)).filter(|&(mark, _)| mark > text.rows) {
             text.go_to(mark, byte, input)?;
@@ -148,8 +130,8 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
         }
         if text.rows == record + 1 {
             columns::claim_cells(columns.len(), input)?;
-            let cell = if input.is_spelled() { columns::spelled_cell } else { columns::cell_as };
-            let mut cells: Vec<_> = (0..width).map(|at| cell(text.cell(at), text.field(at))).collect();
+            let cell = if input.spelled { columns::spelled_cell } else { columns::cell_as };
+            *cells = (0..width).map(|at| cell(text.cell(at), text.field(at))).collect();
             for vector in &vectors {
                 if vector.read(text.field(vector.at), false, &mut numbers).is_err() {
                     numbers.clear();
@@ -157,32 +139,28 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
                 }
                 cells.extend(numbers.iter().map(|&number| columns::number_cell(number)));
             }
-            found.insert(record, cells);
         }
     }
-    let row = |record| match &found[record] {
-        cells if cells.is_empty() => Err(no_record(*record, text.rows, input.path())),
-        cells => Ok(cells.clone()),
-    };
-    let rows = wanted.iter().map(row).collect::<Result<_, _>>()?;
-    Ok(Records { columns: columns.into_iter().map(|column| column.name).collect(), rows })
+    input.check_records(wanted, text.rows)?;
+    Ok(picked.into_records(SheetColumn::names(columns)))
 }
 
 /// What is said of a first line that is none of the table.
-pub(super) fn note(input: &Input<'_>) -> Result<Option<String>, FormatError> {
+pub(super) fn note(input: &Input<'_>) -> Result<Option<String>> {
     Ok(Text::open(input)?.note)
 }
 
 /// The 1-based line on which a record begins.
-pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64, FormatError> {
+pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64> {
     let mut text = Text::open(input)?;
     while text.rows <= record && text.advance(input)? {}
     text.line(input)
 }
 
-fn drop_text(values: Vec<f64>, selected: &mut Vec<usize>, columns: &[SheetColumn]) -> Result<Vec<f64>, u64> {
+/// Leaves out the values of columns that turned out to be text.
+fn drop_text(values: Vec<f64>, selected: &mut Vec<usize>, columns: &[SheetColumn], input: &Input<'_>) -> Result<Vec<f64>> {
     let numeric: Vec<usize> = (0..selected.len()).filter(|&at| columns[selected[at]].kind != ColumnKind::Text).collect();
-    let values = gather(values, selected.len(), &numeric)?;
+    let values = gather(values, selected.len(), &numeric, &input.path)?;
     *selected = numeric.into_iter().map(|at| selected[at]).collect();
     Ok(values)
 }

@@ -1,10 +1,9 @@
 //! How the numbers of each column are written: decimal commas, separated thousands, `D` exponents.
 
-use super::super::FormatError;
-use super::super::cell::{Cell, number};
-use super::super::input::Input;
 use super::dialect::{Dialect, Separator};
 use super::records::Records;
+use crate::formats::cell::{Cell, number};
+use crate::formats::{Input, Result};
 
 /// How the numbers of a column are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,7 +96,7 @@ impl Tally {
 }
 
 /// The notation of each column of a text; empty if a glance shows that all numbers are plain.
-pub(super) fn detect(text: &[u8], dialect: &Dialect, input: &Input<'_>) -> Result<Vec<Notation>, FormatError> {
+pub(super) fn detect(text: &[u8], dialect: &Dialect, input: &Input<'_>) -> Result<Vec<Notation>> {
     if !is_suspicious(text, dialect.separator) {
         return Ok(Vec::new());
     }

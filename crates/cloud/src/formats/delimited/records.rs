@@ -5,10 +5,9 @@ use std::ops::Range;
 
 use csv_core::ReadRecordResult;
 
-use super::super::FormatError;
-use super::super::input::Input;
-use super::super::limits::{MAX_COLUMNS, MAX_LINE};
 use super::dialect::{Dialect, Separator};
+use crate::formats::limits::{MAX_COLUMNS, MAX_LINE};
+use crate::formats::{FormatError, Input, Result, cell};
 
 /// An iterator over the records of a text.
 pub(super) enum Records<R> {
@@ -37,7 +36,7 @@ pub(super) struct Quoted<R> {
 }
 
 impl<R: BufRead> Quoted<R> {
-    fn advance(&mut self, input: &Input<'_>) -> Result<bool, FormatError> {
+    fn advance(&mut self, input: &Input<'_>) -> Result<bool> {
         let mut length = 0;
         (self.count, self.start) = (0, self.next);
         while !self.ended {
@@ -80,7 +79,7 @@ impl<R: BufRead> Quoted<R> {
 }
 
 /// Makes a buffer half as long again.
-fn grow<T: Copy + Default>(buffer: &mut Vec<T>, what: &str, input: &Input<'_>) -> Result<(), FormatError> {
+fn grow<T: Copy + Default>(buffer: &mut Vec<T>, what: &str, input: &Input<'_>) -> Result<()> {
     let more = (buffer.len() / 2).max(256);
     input.reserve_for(buffer, more, what)?;
     buffer.resize(buffer.len() + more, T::default());
@@ -130,7 +129,7 @@ impl<R: BufRead> Records<R> {
     /// # Errors
     /// [`FormatError::Unsupported`] for a record of more than [`MAX_LINE`] bytes or [`MAX_COLUMNS`] fields; I/O errors, and
     /// those of [`Input::claim`].
-    pub fn advance(&mut self, input: &Input<'_>) -> Result<bool, FormatError> {
+    pub fn advance(&mut self, input: &Input<'_>) -> Result<bool> {
         match self {
             Self::Quoted(quoted) => quoted.advance(input),
             Self::Spaced { reader, line_end, mark, line, fields, start, next } => loop {
@@ -173,6 +172,12 @@ impl<R: BufRead> Records<R> {
             }
             Self::Spaced { line, fields, .. } => &line[fields[at].clone()],
         }
+    }
+
+    /// The beginning of the current record, for messages.
+    pub fn excerpt(&self) -> String {
+        let fields: Vec<String> = (0..self.len()).map(|at| cell::text(self.field(at))).collect();
+        cell::excerpt(fields.join(",").as_bytes())
     }
 
     /// Whether the text ended within the quotes of the record.

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::super::cell::{self, Cell};
-use super::super::input::Input;
-use super::super::sheet::SheetColumn;
-use super::super::vector_cell::{self, Content, Seen, Vector};
-use super::super::{FormatError, known_extensions, unpacked};
 use super::dialect::{Dialect, Hints};
-use super::header::{self, Heading};
-use super::notation::{self, Notation};
+use super::header::Heading;
+use super::notation::Notation;
 use super::records::Records;
+use super::{header, notation};
+use crate::formats::cell::{self, Cell};
+use crate::formats::vector_cell::{self, Content, Seen, Vector};
+use crate::formats::{Input, Result, SheetColumn, known_extensions, unpacked};
 
 /// Bytes sampled to detect the delimiter and the header.
 const SAMPLE: u64 = 1 << 18;
@@ -56,11 +55,9 @@ type Stream<'a> = Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'a>>;
 
 impl<'a> Text<Stream<'a>> {
     /// Detects the dialect and stops before the first data record.
-    pub fn open(input: &Input<'a>) -> Result<Self, FormatError> {
-        let io = |why| input.io(why);
+    pub fn open(input: &Input<'a>) -> Result<Self> {
         let (mut stream, gzip, before) = unpacked::text_after(input)?;
-        let mut sample = Vec::new();
-        stream.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(io)?;
+        let mut sample = unpacked::beginning(&mut stream, SAMPLE, input)?;
         check_encoding(&sample, input)?;
         if sample.trim_ascii().is_empty() {
             return Err(input.malformed("nothing to read", "the file is blank"));
@@ -68,13 +65,13 @@ impl<'a> Text<Stream<'a>> {
         if is_grid(&sample) {
             return Err(input.unsupported("Esri ASCII grids are not read", "convert it to points, for instance with gdal_translate -of XYZ"));
         }
-        let name = input.path().to_string_lossy().to_lowercase();
+        let name = input.path.to_string_lossy().to_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let hints = Hints { tabs: name.ends_with(".tsv"), counted: name.ends_with(".pts") };
         let whole = (sample.len() as u64) < SAMPLE;
         let mut dialect = Dialect::detect(&sample, whole, hints);
         if let Some(at) = dialect.unclear {
-            let line = input.skipped() + 1 + sample[..at].iter().filter(|&&byte| byte == dialect.line_end).count() as u64;
+            let line = input.skipped + 1 + sample[..at].iter().filter(|&&byte| byte == dialect.line_end).count() as u64;
             let text = sample[at..].split(|&byte| byte == dialect.line_end).next().unwrap_or_default();
             let why = "commas may be within numbers or between them; write decimal points and no other marks, or separate the numbers by semicolons";
             return Err(input.malformed(format!("line {line}, `{}`", cell::excerpt(text)), why));
@@ -98,8 +95,8 @@ impl<'a> Text<Stream<'a>> {
         let mut records = Records::new(Cursor::new(sample).chain(stream), &dialect);
 
         let mut skipped = Vec::new();
-        if input.skipped() > 0 {
-            skipped.push(format!("lines passed over before the table: {}", input.skipped()));
+        if input.skipped > 0 {
+            skipped.push(format!("lines passed over before the table: {}", input.skipped));
         }
         let mut found = records.advance(input)?;
         let mut promised = None;
@@ -111,15 +108,14 @@ impl<'a> Text<Stream<'a>> {
         }
         let mut first_line = None;
         if found && summary {
-            let line = (0..records.len()).map(|at| cell::text(records.field(at))).collect::<Vec<_>>().join(",");
-            let note = format!("the first line, `{}`, was not read: it counts rows and columns, and names classes", cell::excerpt(line.as_bytes()));
+            let note = format!("the first line, `{}`, was not read: it counts rows and columns, and names classes", records.excerpt());
             skipped.push(note.clone());
             first_line = Some(note);
             found = records.advance(input)?;
         }
         match promised {
             Some(0) if !found => return Err(input.malformed("nothing to read", "the first line says that there are 0 rows")),
-            Some(promised) if !found => return Err(miscounted(promised, 0, input)),
+            Some(promised) if !found => return Err(input.miscounted("rows", 0, promised)),
             _ => {}
         }
         if !found {
@@ -155,8 +151,7 @@ impl<'a> Text<Stream<'a>> {
         let mut columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
         columns.iter_mut().take(usize::from(heading.row_names)).for_each(|column| column.beside = true);
         if heading.units && records.advance(input)? {
-            let line = (0..records.len()).map(|at| cell::text(records.field(at))).collect::<Vec<_>>().join(",");
-            skipped.push(format!("the line under the header, `{}`, was not read: it holds units", cell::excerpt(line.as_bytes())));
+            skipped.push(format!("the line under the header, `{}`, was not read: it holds units", records.excerpt()));
         }
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
@@ -182,7 +177,7 @@ impl<'a> Text<Stream<'a>> {
     }
 
     /// Seeks to a record at a byte offset previously returned by [`Self::start`].
-    pub fn go_to(&mut self, record: u64, byte: u64, input: &Input<'a>) -> Result<(), FormatError> {
+    pub fn go_to(&mut self, record: u64, byte: u64, input: &Input<'a>) -> Result<()> {
         let mut file = input.open()?;
         file.seek(SeekFrom::Start(byte)).map_err(|why| input.io(why))?;
         let stream: Box<dyn BufRead + 'a> = Box::new(file);
@@ -200,16 +195,16 @@ impl<R: BufRead> Text<R> {
     /// # Errors
     /// [`FormatError::Malformed`] for a record with a different number of fields, and at the end if there are not as
     /// many records as declared.
-    pub fn advance(&mut self, input: &Input<'_>) -> Result<bool, FormatError> {
+    pub fn advance(&mut self, input: &Input<'_>) -> Result<bool> {
         loop {
             if !std::mem::take(&mut self.pending) && !self.records.advance(input)? {
                 return match self.promised.filter(|&promised| promised != self.rows) {
-                    Some(promised) => Err(miscounted(promised, self.rows, input)),
+                    Some(promised) => Err(input.miscounted("rows", self.rows, promised)),
                     None => Ok(false),
                 };
             }
             if self.records.is_unclosed() {
-                let what = format!("line {}, record {}", self.line(input)?, self.rows);
+                let what = self.place(input)?;
                 return Err(input.malformed(what, "it opens a quote and does not close it"));
             }
             if self.next_scan() {
@@ -221,7 +216,7 @@ impl<R: BufRead> Text<R> {
                 return Ok(true);
             }
             if !self.records.is_blank() {
-                let what = format!("line {}, record {}", self.line(input)?, self.rows);
+                let what = self.place(input)?;
                 return Err(input.malformed(what, format!("fields: {} where there should be {}", self.records.len(), self.columns.len())));
             }
         }
@@ -260,19 +255,19 @@ impl<R: BufRead> Text<R> {
         Some(self.text_start? + self.base + self.records.start())
     }
 
+    /// The current record for errors.
+    fn place(&self, input: &Input<'_>) -> Result<String> {
+        Ok(format!("line {}, record {}", self.line(input)?, self.rows))
+    }
+
     /// The 1-based line of the current record, found by reading the text again.
-    pub fn line(&self, input: &Input<'_>) -> Result<u64, FormatError> {
+    pub fn line(&self, input: &Input<'_>) -> Result<u64> {
         line_of(self.base + self.records.start(), &self.dialect, input)
     }
 }
 
 /// The vectors in the text columns of a sample, after skipping `passed` records, and whether the skipped ones hold vectors themselves.
-fn vectors(
-    mut records: Records<impl BufRead>,
-    dialect: &Dialect,
-    mut passed: usize,
-    input: &Input<'_>,
-) -> Result<(BTreeMap<usize, Seen>, bool), FormatError> {
+fn vectors(mut records: Records<impl BufRead>, dialect: &Dialect, mut passed: usize, input: &Input<'_>) -> Result<(BTreeMap<usize, Seen>, bool)> {
     let (mut found, mut numbers, mut width, mut above) = (BTreeMap::<usize, Seen>::new(), Vec::new(), None, Vec::new());
     while records.advance(input)? && !records.is_unclosed() {
         let first = passed > 0;
@@ -295,22 +290,16 @@ fn vectors(
     Ok((found, begins))
 }
 
-/// The error for a number of rows that differs from the first line's.
-fn miscounted(promised: u64, rows: u64, input: &Input<'_>) -> FormatError {
-    let way_out = if rows < promised { "if the file is not cut short" } else { "if they all belong there" };
-    input.malformed("rows", format!("{rows} where the first line promises {promised}; {way_out}, correct that line"))
-}
-
 /// Whether a text begins like an Esri grid, which has heights without coordinates.
 fn is_grid(sample: &[u8]) -> bool {
-    let mut words = sample.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_lowercase);
+    let mut words = cell::words(sample).map(<[u8]>::to_ascii_lowercase);
     words.next().as_deref() == Some(b"ncols")
         && words.next().is_some_and(|word| word.iter().all(u8::is_ascii_digit))
         && words.next().as_deref() == Some(b"nrows")
 }
 
 /// Refuses texts with NUL bytes, which UTF-16 is full of.
-fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<(), FormatError> {
+fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<()> {
     if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") {
         return Err(input.unsupported("UTF-16 text is not read", "save it as UTF-8"));
     }
@@ -348,10 +337,10 @@ fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
 ///
 /// With two-byte line ends, the reader reports the offset of the second byte; what counts is the line whose content
 /// continues past that offset.
-fn line_of(start: u64, dialect: &Dialect, input: &Input<'_>) -> Result<u64, FormatError> {
+fn line_of(start: u64, dialect: &Dialect, input: &Input<'_>) -> Result<u64> {
     let (mut stream, _) = unpacked::text(input)?;
     let mut before = 0;
-    let mut line = input.skipped();
+    let mut line = input.skipped;
     let mut text = Vec::new();
     loop {
         text.clear();

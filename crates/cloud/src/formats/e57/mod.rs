@@ -3,66 +3,51 @@
 //! Spherical coordinates are converted to Cartesian, the scan's pose is applied, and points that the scanner marks as
 //! invalid, or of which it only knows the direction, are rows of NaN. Each scan of a file is a [`Entry`].
 
-mod packets;
-mod xml;
+mod check;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use ::e57::{E57Reader, PointCloud, RecordDataType, RecordName, RecordValue, Transform};
 
-use super::FormatError;
-use super::columns::{self, Records, no_record, number_cell};
-use super::contain::contained;
-use super::crs::Crs;
-use super::input::{Input, Watched, printable};
 use super::limits::MAX_E57_ATTRIBUTES;
 use super::parts::{self, Entry};
-use super::sheet::{Sheet, SheetColumn, Want};
+use super::{Crs, FormatError, Input, Picked, Records, Result, Sheet, SheetColumn, Want, Watched, decoded, number_cell, printable, whole};
 
 /// Bytes that are made of a byte of XML, about.
 const XML: u64 = 8;
 
 /// Refuses a file that does not end with a page, which the decoder takes for truncated.
-fn check_pages(input: &Input<'_>) -> Result<(), FormatError> {
-    let behind = input.size() % packets::PAGE;
+fn check_pages(input: &Input<'_>) -> Result<()> {
+    let behind = input.size % check::PAGE;
     if behind == 0 {
         return Ok(());
     }
-    let why = format!("{behind} bytes follow the last page of {} bytes: it is cut short, or something was added to it", packets::PAGE);
+    let why = format!("{behind} bytes follow the last page of {} bytes: it is cut short, or something was added to it", check::PAGE);
     Err(input.malformed("E57", why))
 }
 
 /// Lists the scans of a file.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
-    Ok(list(&inside(input, || Ok(open(input)?.pointclouds()))?))
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
+    Ok(list(&decoded("E57", input, || Ok(open(input)?.pointclouds()))?))
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    inside(input, || {
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+    decoded("E57", input, || {
         let mut file = open(input)?;
         let scans = file.pointclouds();
         let (scan, name) = choose(&scans, input)?;
         let cells = Cell::of(scan, input)?;
         let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
         let selected = want.resolve(&columns, input)?;
-        let queued = packets::claim(scan, input)?;
+        let queued = check::claim(scan, input)?;
         let mut values = Vec::new();
-        let mut read = 0u64;
-        let mut row = vec![0.0; cells.len()];
-        for (at, point) in file.pointcloud_raw(scan).map_err(|why| error(why, input))?.enumerate() {
-            let point = point.map_err(|why| error(why, input))?;
-            let position = Position::of(scan, &point);
-            for (value, cell) in row.iter_mut().zip(&cells) {
-                *value = cell.value(scan, &point, &position);
-            }
+        let read = visit(&mut file, scan, u64::MAX, input, |_, point| {
+            let position = position_of(scan, point);
             input.reserve(&mut values, selected.len())?;
-            values.extend(selected.iter().map(|&at| row[at]));
-            read += 1;
-            if at % 4096 == 0 {
-                input.check()?;
-            }
-        }
+            values.extend(selected.iter().map(|&at| cells[at].value(scan, point, &position)));
+            Ok(())
+        })?;
         input.release(queued);
         if read != scan.records {
             return Err(input.malformed("cut short", format!("{} points are promised and there are {read}", scan.records)));
@@ -76,71 +61,77 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 }
 
 /// Reads all columns of some points, without holding others.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
-    inside(input, || {
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
+    decoded("E57", input, || {
         let mut file = open(input)?;
         let scans = file.pointclouds();
         let scan = choose(&scans, input)?.0;
-        if let Some(&missing) = wanted.iter().find(|&&record| record >= scan.records) {
-            return Err(no_record(missing, scan.records, input.path()));
-        }
+        input.check_records(wanted, scan.records)?;
         let cells = Cell::of(scan, input)?;
-        let mut found: BTreeMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
-        let end = wanted.iter().max().map_or(0, |last| last + 1);
-        packets::claim(scan, input)?;
-        for (at, point) in (0..end).zip(file.pointcloud_raw(scan).map_err(|why| error(why, input))?) {
-            let point = point.map_err(|why| error(why, input))?;
-            if let Some(found) = found.get_mut(&at) {
-                let position = Position::of(scan, &point);
-                *found = cells.iter().map(|cell| number_cell(cell.value(scan, &point, &position))).collect();
-            }
-            if at % 4096 == 0 {
-                input.check()?;
-            }
-        }
-        let columns = cells.iter().map(|cell| printable(&cell.name)).collect();
-        Ok(Records { columns, rows: wanted.iter().map(|record| found[record].clone()).collect() })
+        let mut picked = Picked::new(wanted);
+        check::claim(scan, input)?;
+        visit(&mut file, scan, picked.end(), input, |at, point| {
+            picked.offer(at, || {
+                let position = position_of(scan, point);
+                cells.iter().map(|cell| number_cell(cell.value(scan, point, &position))).collect()
+            });
+            Ok(())
+        })?;
+        Ok(picked.into_records(cells.iter().map(|cell| printable(&cell.name)).collect()))
     })
 }
 
+/// Passes the first points of a scan to `take`, at most `end`; returns how many there are.
+fn visit(
+    file: &mut E57Reader<Near<'_>>,
+    scan: &PointCloud,
+    end: u64,
+    input: &Input<'_>,
+    mut take: impl FnMut(u64, &[RecordValue]) -> Result<()>,
+) -> Result<u64> {
+    let mut read = 0;
+    for (at, point) in (0..end).zip(file.pointcloud_raw(scan).map_err(|why| error(why, input))?) {
+        take(at, &point.map_err(|why| error(why, input))?)?;
+        read = at + 1;
+        if at % 4096 == 0 {
+            input.check()?;
+        }
+    }
+    Ok(read)
+}
+
 /// The selected scan, checked against the size of the file, and its name.
-fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCloud, String), FormatError> {
+fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCloud, String)> {
     if scans.is_empty() {
         return Err(input.malformed("no scans", "there are no points in the file, maybe images only"));
     }
     let mut parts = list(scans);
     let chosen = parts::choose(&parts, input)?;
-    check(&scans[chosen], input)?;
+    check_scan(&scans[chosen], input)?;
     Ok((&scans[chosen], parts.swap_remove(chosen).name))
 }
 
-/// Runs code that uses the decoder, which may panic on malformed input.
-fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
-    contained(work).map_err(|why| why.error("E57", input))?
-}
-
-fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>, FormatError> {
+fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>> {
     let mut file = Near { file: input.open()?, at: 0 };
     // The decoder allocates memory for the XML before reading it; its offset and length are at bytes 24 and 32.
-    let mut header = [0; 48];
-    file.read_exact(&mut header).map_err(|why| input.io(why))?;
-    let number = |at: usize| header[at..at + 8].iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
+    let header: [u8; 48] = input.read(&mut file)?;
+    let number = |at: usize| whole(&header[at..at + 8]);
     let end = number(24).saturating_add(number(32));
-    if end > input.size() {
-        return Err(input.malformed("cut short", format!("the description of the scans ends at byte {end} of {}", input.size())));
+    if end > input.size {
+        return Err(input.malformed("cut short", format!("the description of the scans ends at byte {end} of {}", input.size)));
     }
     check_pages(input)?;
     input.claim(number(32).saturating_mul(XML), "the description of the scans")?;
     // If it cannot be read, the decoder says why.
     if let Ok(text) = E57Reader::raw_xml(&mut file) {
-        xml::check(&text).map_err(|why| input.unsupported("description of the scans", why))?;
+        check::xml(&text).map_err(|why| input.unsupported("description of the scans", why))?;
     }
     file.seek(SeekFrom::Start(0)).map_err(|why| input.io(why))?;
     E57Reader::new(file).map_err(|why| error(why, input))
 }
 
 fn error(why: ::e57::Error, input: &Input<'_>) -> FormatError {
-    if input.cancelled() {
+    if input.progress.cancelled() {
         return FormatError::Cancelled;
     }
     let text = why.to_string();
@@ -165,15 +156,15 @@ fn list(scans: &[PointCloud]) -> Vec<Entry> {
             None => format!("scan {at}"),
         };
         names.insert(name.clone());
-        let about = if scan.has_cartesian() { "Cartesian" } else { "spherical" }.to_owned();
-        parts.push(Entry { name, rows: scan.records, columns: 3 + Cell::attributes(scan).count() as u64, table: true, about, unread: None });
+        let about = if scan.has_cartesian() { "Cartesian" } else { "spherical" };
+        parts.push(Entry::new(name, scan.records, 3 + Cell::attributes(scan).count() as u64, true, about));
     }
     parts
 }
 
 /// Checks what the header declares against the size of the file. Constant values take no bits, so without any others the
 /// decoder would produce points without end.
-fn check(scan: &PointCloud, input: &Input<'_>) -> Result<(), FormatError> {
+fn check_scan(scan: &PointCloud, input: &Input<'_>) -> Result<()> {
     if scan.prototype.len() > MAX_E57_ATTRIBUTES {
         let why = format!("the most that are read are {MAX_E57_ATTRIBUTES}; convert it to LAS or PLY");
         return Err(input.unsupported(format!("{} attributes of a point", scan.prototype.len()), why));
@@ -182,7 +173,7 @@ fn check(scan: &PointCloud, input: &Input<'_>) -> Result<(), FormatError> {
     if bits == 0 && scan.records > 0 {
         return Err(input.unsupported("points that are all the same", "nothing of them is stored"));
     }
-    if scan.records.saturating_mul(bits) > input.size().saturating_mul(8) {
+    if scan.records.saturating_mul(bits) > input.size.saturating_mul(8) {
         return Err(input.malformed("cut short", format!("the file is too small for the {} points that it promises", scan.records)));
     }
     Ok(())
@@ -215,7 +206,7 @@ enum Origin {
 }
 
 impl Cell {
-    fn of(scan: &PointCloud, input: &Input<'_>) -> Result<Vec<Self>, FormatError> {
+    fn of(scan: &PointCloud, input: &Input<'_>) -> Result<Vec<Self>> {
         if !scan.has_cartesian() && !scan.has_spherical() {
             return Err(input.malformed("no coordinates", "the scan has neither Cartesian nor spherical ones"));
         }
@@ -244,9 +235,9 @@ impl Cell {
         })
     }
 
-    fn value(&self, scan: &PointCloud, point: &[RecordValue], position: &Position) -> f64 {
+    fn value(&self, scan: &PointCloud, point: &[RecordValue], position: &[f64; 3]) -> f64 {
         match self.from {
-            Origin::Axis(axis) => position.0[axis],
+            Origin::Axis(axis) => position[axis],
             Origin::Attribute { invalid: Some(flag), .. } if number(scan, point, flag) != 0.0 => f64::NAN,
             Origin::Attribute { at, .. } => number(scan, point, at),
         }
@@ -262,23 +253,19 @@ fn number(scan: &PointCloud, point: &[RecordValue], at: usize) -> f64 {
 }
 
 /// A point's coordinates in the frame of the file; NaN if unknown.
-struct Position([f64; 3]);
-
-impl Position {
-    fn of(scan: &PointCloud, point: &[RecordValue]) -> Self {
-        let value = |name: &RecordName| index(scan, name).map(|at| number(scan, point, at));
-        let (names, state) = if scan.has_cartesian() {
-            ([RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ], RecordName::CartesianInvalidState)
-        } else {
-            ([RecordName::SphericalRange, RecordName::SphericalAzimuth, RecordName::SphericalElevation], RecordName::SphericalInvalidState)
-        };
-        if value(&state).is_some_and(|state| state != 0.0) {
-            return Self([f64::NAN; 3]);
-        }
-        let [a, b, c] = names.map(|name| value(&name).unwrap_or(f64::NAN));
-        let local = if scan.has_cartesian() { [a, b, c] } else { [a * c.cos() * b.cos(), a * c.cos() * b.sin(), a * c.sin()] };
-        Self(scan.transform.as_ref().map_or(local, |pose| transformed(pose, local)))
+fn position_of(scan: &PointCloud, point: &[RecordValue]) -> [f64; 3] {
+    let value = |name: &RecordName| index(scan, name).map(|at| number(scan, point, at));
+    let (names, state) = if scan.has_cartesian() {
+        ([RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ], RecordName::CartesianInvalidState)
+    } else {
+        ([RecordName::SphericalRange, RecordName::SphericalAzimuth, RecordName::SphericalElevation], RecordName::SphericalInvalidState)
+    };
+    if value(&state).is_some_and(|state| state != 0.0) {
+        return [f64::NAN; 3];
     }
+    let [a, b, c] = names.map(|name| value(&name).unwrap_or(f64::NAN));
+    let local = if scan.has_cartesian() { [a, b, c] } else { [a * c.cos() * b.cos(), a * c.cos() * b.sin(), a * c.sin()] };
+    scan.transform.as_ref().map_or(local, |pose| transformed(pose, local))
 }
 
 /// Rotates a point by the quaternion (w, v), p + 2v × (v × p + w·p), and translates it.
@@ -320,10 +307,9 @@ impl Seek for Near<'_> {
 
 #[cfg(test)]
 mod tests {
-    use ::e57::Record;
-
     use super::*;
     use crate::progress::Silent;
+    use ::e57::Record;
 
     #[test]
     fn promises_are_held_against_the_size_of_the_file() {
@@ -335,7 +321,7 @@ mod tests {
             let data_type = RecordDataType::Integer { min: 5, max };
             scan.prototype = vec![Record { name: RecordName::RowIndex, data_type }; attributes];
             scan.records = records;
-            check(&scan, &input).err().map(|why| why.reason()).unwrap_or_default()
+            check_scan(&scan, &input).err().map(|why| why.reason()).unwrap_or_default()
         };
         // 100 bytes are 800 bits.
         assert_eq!(error(2, 6, 400), "");

@@ -7,15 +7,14 @@ use std::path::Path;
 
 use rayon::iter::ParallelIterator as _;
 use rayon::slice::ParallelSlice as _;
-
 use strum::IntoEnumIterator as _;
 
-use super::parts::file_of;
-use super::sheet::{ColumnKind, Declared, Sheet, SheetColumn, conventional};
+use super::sheet::{conventional, places};
+use super::{ColumnKind, Declared, Sheet, SheetColumn, file_of};
 use crate::ColumnChoice;
 use crate::headings::{Space, coordinates, position};
 use crate::roles::{Role, ranges};
-use crate::values::{Real, with_values};
+use crate::table::{Real, with_values};
 
 /// Coordinates that are left at least where labels and ids are taken out.
 const LEAST: usize = 2;
@@ -224,8 +223,7 @@ impl Sheet {
     /// Finds labels and ids among columns whose values are held.
     fn tell_apart(&self, columns: &[usize], roles: &mut [Role]) {
         let width = self.selected.len();
-        let mut position_of = vec![None; self.columns.len()];
-        self.selected.iter().enumerate().for_each(|(position, &at)| position_of[at] = Some(position));
+        let position_of = places(&self.selected, self.columns.len());
         let held: Vec<(usize, usize)> = columns.iter().filter_map(|&at| Some((at, position_of[at]?))).collect();
         let value = |row: usize, column: usize| self.values.get(row * width + held[column].1);
         let names = held.iter().map(|&(at, _)| self.columns[at].name.as_str()).collect();

@@ -1,40 +1,23 @@
 //! Which numeric columns are no coordinates but labels or numbers of rows, by their headings and their values.
 
-use crate::roles::{Role, lower_words};
+use crate::roles::{Role, has_word, is_in, lower_words};
 
 /// Words that end headings of labels: a `class_size` is none.
-const LABELS: [&str; 9] = ["label", "labels", "class", "target", "species", "category", "classification", "cluster", "digit"];
+const LABELS: &str = "label labels class target species category classification cluster digit";
 
 /// Words in headings of ids.
-const IDS: [&str; 17] = [
-    "id",
-    "ids",
-    "rowid",
-    "uuid",
-    "zip",
-    "zipcode",
-    "postcode",
-    "fips",
-    "geoid",
-    "objectid",
-    "fid",
-    "gid",
-    "uid",
-    "pid",
-    "ogc",
-    "rownum",
-    "rownumber",
-];
+const IDS: &str = "id ids rowid uuid zip zipcode postcode fips geoid objectid fid gid uid pid ogc \
+    rownum rownumber";
 
 /// Words of ids and of measures: a `row_index` counts rows, an `air_quality_index` does not.
-const NUMBERS: [&str; 3] = ["index", "idx", "serial"];
+const NUMBERS: &str = "index idx serial";
 
 /// Words in headings of times.
 const TIMES: &str = "time times timestamp timestamps ts datetime date day epoch unix created updated zeit zeitstempel datum fecha hora tiempo heure temps \
                      ora tempo t";
 
 /// What is counted where one of these is an id in any case.
-const COUNTED: [&str; 3] = ["row", "record", "object"];
+const COUNTED: &str = "row record object";
 
 /// What a heading says that a column is, by its words.
 struct Heading {
@@ -48,16 +31,14 @@ struct Heading {
 impl Heading {
     fn of(heading: &str) -> Self {
         let words = lower_words(heading);
-        let is = |known: &[&str], word: &String| known.contains(&word.as_str());
-        let number = words.iter().any(|word| is(&NUMBERS, word));
+        let number = has_word(&words, NUMBERS);
         let counts = match &words[..] {
             [_] => number,
-            [counted, word] => is(&COUNTED, counted) && is(&NUMBERS, word),
+            [counted, word] => is_in(counted, COUNTED) && is_in(word, NUMBERS),
             _ => false,
         };
-        let id = counts || words.iter().any(|word| is(&IDS, word));
-        let time = words.iter().any(|word| TIMES.split(' ').any(|time| time == word));
-        Self { label: words.last().is_some_and(|last| is(&LABELS, last)), id, number, time }
+        let id = counts || has_word(&words, IDS);
+        Self { label: words.last().is_some_and(|last| is_in(last, LABELS)), id, number, time: has_word(&words, TIMES) }
     }
 }
 

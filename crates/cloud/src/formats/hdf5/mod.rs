@@ -2,32 +2,25 @@
 //!
 //! In the ann-benchmarks layout, `train` is the cloud, `test` the queries, and `neighbors` and `distances` the answers.
 
-mod check;
-mod value;
-mod walk;
+mod metadata;
 
 use std::io::Read as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
+use hdf5_reader::datatype_api::H5Type;
 use hdf5_reader::error::Error;
 use hdf5_reader::storage::FileStorage;
-use hdf5_reader::{DEFAULT_MAX_CHUNK_BYTES, Dataset, Datatype, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
-use value::{Value, element};
-use walk::Found;
+use hdf5_reader::{ByteOrder, DEFAULT_MAX_CHUNK_BYTES, Dataset, Datatype, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+use metadata::Found;
 
-use super::FormatError;
-use super::columns::{Records, no_record, number_cell};
-use super::contain::contained;
-use super::input::{Input, printable};
 use super::limits::{LZF, MAX_COLUMNS, MAX_HDF5_CHUNK, MAX_HDF5_VALUES};
 use super::lzf::Lzf;
 use super::npy::sizes;
-use super::number::Number;
 use super::parts::{self, Entry, State};
-use super::sheet::{Range, Sheet, SheetColumn, Want};
-use crate::Values;
-use crate::values::{Real, with_values};
+use super::{Endian, FormatError, Input, Number, Range, Records, Result, Sheet, SheetColumn, Want, decoded, number_cell, printable};
+use crate::table::{Real, Values, with_values};
 
 /// LZF's identifier in the HDF Group's filter registry.
 const LZF_FILTER: u16 = 32000;
@@ -37,36 +30,36 @@ const CHECKSUM: u64 = 4;
 const CHUNK: u64 = 1 << 22;
 
 /// Lists the data sets of a file.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
-    inside(input, || Ok(walk::list(&open(input)?.0, input)?.parts))
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
+    decoded("HDF5", input, || Ok(metadata::list(&open(input)?.0, input)?.parts))
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    inside(input, || read_part(input, want))
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+    decoded("HDF5", input, || read_part(input, want))
 }
 
 /// The text of an attribute of the root group; ann-benchmarks stores its metric as `distance`.
-pub(super) fn attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
+pub(super) fn attribute(input: &Input<'_>, name: &str) -> Result<Option<String>> {
     let read = || {
         let root = open(input)?.0.root_group().map_err(|why| error(input, "HDF5", why))?;
         Ok(root.attribute(name).ok().and_then(|attribute| attribute.read_string().ok()))
     };
-    inside(input, read)
+    decoded("HDF5", input, read)
 }
 
 /// Opens a file. The number is the most bytes that a chunk packed by LZF may unpack to, to be set once that is known.
-fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>), FormatError> {
+fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>)> {
     let mut filters = FilterRegistry::new();
     let most = Arc::new(AtomicU64::new(DEFAULT_MAX_CHUNK_BYTES as u64));
     let held = Arc::clone(&most);
     filters.register(LZF_FILTER, Box::new(move |_, packed, _| unpack_lzf(packed, held.load(Relaxed))));
     let options = OpenOptions::default().with_filter_registry(filters);
-    let storage = FileStorage::open(input.path()).map_err(|why| error(input, "HDF5", why))?;
+    let storage = FileStorage::open(&input.path).map_err(|why| error(input, "HDF5", why))?;
     let file = Hdf5File::from_storage_with_options(Arc::new(storage), options).map_err(|why| error(input, "HDF5", why))?;
     // In a truncated file, missing data could read as other data or as nothing.
     let promised = file.superblock().eof_address;
-    if promised > input.size() && promised != u64::MAX {
-        return Err(input.malformed("cut short", format!("the file should have {promised} bytes and has {}", input.size())));
+    if promised > input.size && promised != u64::MAX {
+        return Err(input.malformed("cut short", format!("the file should have {promised} bytes and has {}", input.size)));
     }
     Ok((file, most))
 }
@@ -94,11 +87,6 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
         }
         why => input.malformed(what, format!("it cannot be decoded ({why})")),
     }
-}
-
-/// Runs code that uses the decoder, which may panic on malformed input.
-fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
-    contained(work).map_err(|why| why.error("HDF5", input))?
 }
 
 /// A data set for the list, and what is known of it.
@@ -135,8 +123,8 @@ struct Chosen {
 }
 
 /// The data set that is named, or the obvious one, with its handle if it can be read.
-fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>), FormatError> {
-    let Found { mut parts, mut sets, states, more } = walk::list(file, input)?;
+fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>)> {
+    let Found { mut parts, mut sets, states, more } = metadata::list(file, input)?;
     if more {
         let Some(name) = input.part() else {
             let why = format!("say which with FILE:NAME; the first of them are {}", parts::list(&parts));
@@ -161,7 +149,7 @@ fn missing(why: &Error) -> bool {
     }
 }
 
-fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
+fn choose(input: &Input<'_>) -> Result<Chosen> {
     let (file, most) = open(input)?;
     let (part, set) = find(&file, input)?;
     let Entry { name, rows, columns: width, unread, .. } = &part;
@@ -175,16 +163,16 @@ fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
     }
     input.check_shape(*rows, *width)?;
     let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
-    if promised > input.size().saturating_mul(MAX_HDF5_VALUES) {
-        let why = format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size());
+    if promised > input.size.saturating_mul(MAX_HDF5_VALUES) {
+        let why = format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size);
         return Err(input.malformed(what, why));
     }
     let unpacked = unpacked(&set, number);
-    if unpacked > input.size().saturating_mul(MAX_HDF5_VALUES).max(MAX_HDF5_CHUNK) {
-        let why = format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size());
+    if unpacked > input.size.saturating_mul(MAX_HDF5_VALUES).max(MAX_HDF5_CHUNK) {
+        let why = format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size);
         return Err(input.malformed(what, why));
     }
-    check::check(&file, &set, number, &what, input)?;
+    metadata::check(&file, &set, number, &what, input)?;
     most.store(chunk_sizes(&set).fold(number.size() as u64, u64::saturating_mul).saturating_add(CHECKSUM), Relaxed);
     Ok(Chosen { part, set, number, what })
 }
@@ -208,37 +196,49 @@ fn chunk_rows(set: &Dataset) -> u64 {
     chunk_sizes(set).next().unwrap_or(1)
 }
 
-/// Bytes that reading some complete rows takes: the chunks that they are in, the numbers as they are stored, and as they are read.
-fn taken(set: &Dataset, part: &Entry, number: Number, rows: &std::ops::Range<u64>) -> u64 {
-    let along = chunk_rows(set);
-    let chunks = rows.end.div_ceil(along) - rows.start / along;
-    let numbers = (rows.end - rows.start).saturating_mul(part.columns).saturating_mul((number.size() + size_of::<Value>()) as u64);
-    (unpacked(set, number) / part.rows.div_ceil(along).max(1)).saturating_mul(chunks).saturating_add(numbers)
+impl Chosen {
+    /// Reads some complete rows, and passes on what is made of their numbers.
+    fn rows<T>(&self, rows: std::ops::Range<u64>, input: &Input<'_>, make: impl FnOnce(&[Value]) -> Result<T>) -> Result<T> {
+        let lines = SliceInfoElem::Slice { start: rows.start, end: rows.end, step: 1 };
+        let values = SliceInfoElem::Slice { start: 0, end: self.part.columns, step: 1 };
+        let selections = if self.part.table { vec![lines, values] } else { vec![lines] };
+        let taken = self.taken(&rows);
+        input.claim(taken, "chunks")?;
+        let slice = self.set.read_slice::<Value>(&SliceInfo { selections }).map_err(|why| error(input, &self.what, why))?;
+        let made = match slice.as_slice() {
+            Some(numbers) => make(numbers),
+            None => make(&slice.iter().copied().collect::<Vec<_>>()),
+        }?;
+        input.release(taken);
+        Ok(made)
+    }
+
+    /// Bytes that this takes: the chunks that the rows are in, the numbers as they are stored, and as they are read.
+    fn taken(&self, rows: &std::ops::Range<u64>) -> u64 {
+        let along = chunk_rows(&self.set);
+        let chunks = rows.end.div_ceil(along) - rows.start / along;
+        let number = (self.number.size() + size_of::<Value>()) as u64;
+        let numbers = (rows.end - rows.start).saturating_mul(self.part.columns).saturating_mul(number);
+        let all = unpacked(&self.set, self.number);
+        (all / self.part.rows.div_ceil(along).max(1)).saturating_mul(chunks).saturating_add(numbers)
+    }
 }
 
 /// Reads all columns of some records.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
-    let read = || {
-        let Chosen { part, set, number, what } = choose(input)?;
-        let columns = SheetColumn::elements(part.columns as usize).into_iter().map(|column| column.name).collect();
-        let row = |&record: &u64| {
-            if record >= part.rows {
-                return Err(no_record(record, part.rows, input.path()));
-            }
-            let taken = taken(&set, &part, number, &(record..record + 1));
-            input.claim(taken, "chunks")?;
-            let slice = set.read_slice::<Value>(&rows_of(&part, record, record + 1)).map_err(|why| error(input, &what, why))?;
-            input.release(taken);
-            Ok(slice.iter().map(|value| number_cell(value.0)).collect())
-        };
-        Ok(Records { columns, rows: wanted.iter().map(row).collect::<Result<_, _>>()? })
-    };
-    inside(input, read)
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
+    decoded("HDF5", input, || {
+        let chosen = choose(input)?;
+        let columns = SheetColumn::names(SheetColumn::elements(chosen.part.columns as usize));
+        input.check_records(wanted, chosen.part.rows)?;
+        let cells = |numbers: &[Value]| Ok(numbers.iter().map(|value| number_cell(value.0)).collect());
+        let row = |&record: &u64| chosen.rows(record..record + 1, input, cells);
+        Ok(Records { columns, rows: wanted.iter().map(row).collect::<Result<_>>()? })
+    })
 }
 
-fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    let Chosen { part, set, number, what } = choose(input)?;
-    let (rows, width) = (part.rows, part.columns);
+fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+    let chosen = choose(input)?;
+    let (Chosen { number, what, .. }, rows, width) = (&chosen, chosen.part.rows, chosen.part.columns);
     input.claim(SheetColumn::claimed(width), "the names of the columns")?;
     let mut columns = SheetColumn::elements(width as usize);
     let mut selected = want.resolve(&columns, input)?;
@@ -251,37 +251,22 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
             numbers.chunks_exact(width as usize).for_each(|row| row.iter().zip(&mut ranges).for_each(|(value, range)| range.take_in(value.0)));
             Ok(())
         };
-        let read = visit(&set, &part, number, input, &mut take);
+        let read = visit(&chosen, input, &mut take);
         columns.iter_mut().zip(ranges).for_each(|(column, range)| column.range = Some(range));
         read
     } else {
-        with_values!(&mut values, values => read_rows(&set, &part, number, &selected, values, input))
+        with_values!(&mut values, values => read_rows(&chosen, &selected, values, input))
     };
-    read.map_err(|why| match why {
-        Failed::Here(why) => why,
-        Failed::There(why) => error(input, &what, why),
-    })?;
+    read?;
     let format = format!("HDF5, {what}: {rows} × {width} {}", number.name());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values, skipped: Vec::new(), declared: None })
-}
-
-/// The selection of some complete rows.
-fn rows_of(part: &Entry, start: u64, end: u64) -> SliceInfo {
-    let lines = SliceInfoElem::Slice { start, end, step: 1 };
-    SliceInfo { selections: if part.table { vec![lines, SliceInfoElem::Slice { start: 0, end: part.columns, step: 1 }] } else { vec![lines] } }
-}
-
-/// The origin of an error: the decoder or the caller.
-enum Failed {
-    Here(FormatError),
-    There(Error),
+    Ok(Sheet::new(input, format, columns, selected, rows, values))
 }
 
 /// Appends the selected columns of all rows.
-fn read_rows<T: Real>(set: &Dataset, part: &Entry, number: Number, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
-    let width = part.columns as usize;
+fn read_rows<T: Real>(chosen: &Chosen, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<()> {
+    let width = chosen.part.columns as usize;
     let all = selected.iter().copied().eq(0..width);
-    visit(set, part, number, input, &mut |numbers| {
+    visit(chosen, input, &mut |numbers| {
         input.reserve(values, numbers.len() / width * selected.len())?;
         let one = |value: &Value| T::of(value.0);
         if all {
@@ -294,34 +279,78 @@ fn read_rows<T: Real>(set: &Dataset, part: &Entry, number: Number, selected: &[u
 }
 
 /// Handles the numbers of some complete rows.
-type Take<'t> = dyn FnMut(&[Value]) -> Result<(), FormatError> + 't;
+type Take<'t> = dyn FnMut(&[Value]) -> Result<()> + 't;
 
 /// Passes all rows to `take` in complete rows of chunks, so that each chunk is decompressed once.
-fn visit(set: &Dataset, part: &Entry, number: Number, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), Failed> {
-    let (rows, width) = (part.rows, part.columns);
-    let row_bytes = width * number.size() as u64;
-    let chunk_rows = chunk_rows(set);
-    let step = (CHUNK / row_bytes / chunk_rows).max(1).saturating_mul(chunk_rows);
+fn visit(chosen: &Chosen, input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
+    let (rows, width) = (chosen.part.rows, chosen.part.columns);
+    let chunk_rows = chunk_rows(&chosen.set);
+    let step = (CHUNK / (width * chosen.number.size() as u64) / chunk_rows).max(1).saturating_mul(chunk_rows);
     let mut row = 0;
     while row < rows {
-        input.check().map_err(Failed::Here)?;
+        input.check()?;
         let end = row.saturating_add(step).min(rows);
-        let taken = taken(set, part, number, &(row..end));
-        input.claim(taken, "chunks").map_err(Failed::Here)?;
-        let slice = set.read_slice::<Value>(&rows_of(part, row, end)).map_err(Failed::There)?;
-        if slice.len() as u64 != (end - row) * width {
-            return Err(Failed::Here(input.malformed("cut short", format!("rows {row} to {end} have {} numbers", slice.len()))));
-        }
-        match slice.as_slice() {
-            Some(numbers) => take(numbers),
-            None => take(&slice.iter().copied().collect::<Vec<_>>()),
-        }
-        .map_err(Failed::Here)?;
-        input.release(taken);
+        chosen.rows(row..end, input, |numbers| {
+            if numbers.len() as u64 != (end - row) * width {
+                return Err(input.malformed("cut short", format!("rows {row} to {end} have {} numbers", numbers.len())));
+            }
+            take(numbers)
+        })?;
         row = end;
-        input.tell(row, rows);
+        input.progress.update(row, rows);
     }
     Ok(())
+}
+
+// Numbers of a data set, of any element type.
+
+/// A number widened to f64 as it is read.
+#[derive(Clone, Copy, Debug)]
+struct Value(pub f64);
+
+/// The element type of a data set, or the reason it is not numeric.
+fn element(dtype: &Datatype) -> Result<(Number, Endian), String> {
+    let (number, order) = match dtype {
+        Datatype::FixedPoint { size, signed, byte_order } => {
+            let number = Number::of(if *signed { 'i' } else { 'u' }, u64::from(*size));
+            (number.ok_or_else(|| format!("its integers have {size} bytes"))?, byte_order)
+        }
+        Datatype::FloatingPoint { size, byte_order } => {
+            let number = Number::of('f', u64::from(*size));
+            (number.ok_or_else(|| format!("its floats have {size} bytes; store 32- or 64-bit ones"))?, byte_order)
+        }
+        // How h5py stores booleans.
+        Datatype::Enum { base, .. } => return element(base),
+        Datatype::String { .. } => return Err("it is text".to_owned()),
+        Datatype::VarLen { .. } => return Err("its rows differ in length".to_owned()),
+        Datatype::Compound { .. } => return Err("its elements are records; store their numbers as columns".to_owned()),
+        _ => return Err("its elements are no numbers".to_owned()),
+    };
+    Ok((number, if *order == ByteOrder::BigEndian { Endian::Big } else { Endian::Little }))
+}
+
+impl H5Type for Value {
+    fn hdf5_type() -> Datatype {
+        Datatype::FloatingPoint { size: 8, byte_order: ByteOrder::LittleEndian }
+    }
+
+    fn from_bytes(bytes: &[u8], dtype: &Datatype) -> Result<Self, Error> {
+        let (number, endian) = element(dtype).map_err(Error::InvalidData)?;
+        let bytes = bytes.get(..number.size()).ok_or_else(|| Error::InvalidData("an element is cut short".to_owned()))?;
+        Ok(Self(number.one(endian, bytes)))
+    }
+
+    fn element_size(dtype: &Datatype) -> usize {
+        element(dtype).map_or(1, |(number, _)| number.size())
+    }
+
+    fn decode_vec(raw: &[u8], dtype: &Datatype, count: usize) -> Option<Result<Vec<Self>, Error>> {
+        let (number, endian) = element(dtype).ok()?;
+        let bytes = raw.get(..count.checked_mul(number.size())?)?;
+        let mut values: Vec<f64> = Vec::new();
+        number.decode(endian, bytes, &mut values);
+        Some(Ok(values.into_iter().map(Self).collect()))
+    }
 }
 
 #[cfg(test)]

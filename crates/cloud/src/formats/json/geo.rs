@@ -1,15 +1,13 @@
 //! GeoJSON points and their properties. `coordinates` are longitude, latitude and height in WGS 84, or x, y and z where the
 //! collection names a projected reference system. A feature with several points becomes one row per point with the same properties; one without geometry is NaN.
 
-use std::fmt;
-
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected};
 
-use super::super::cell::Cell;
-use super::super::crs::Crs;
 use super::table::{Builder, Held, Kind, POINT, Place, Step};
-use super::visit::{NodeSeed, stop};
+use super::visit::{Accept, Container, Node, Seed, number, stop};
+use crate::formats::Crs;
+use crate::formats::cell::Cell;
 
 /// The type of a GeoJSON document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +44,14 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
         self.builder.degrees = Some(true);
         let mut rows = Rows { builder: self.builder, axes, features: 0 };
         match self.geo {
-            Geo::Collection => deserializer.deserialize_map(rows),
+            Geo::Collection => Seed(rows).deserialize(deserializer),
             Geo::Feature => {
-                let feature = Seed(rows.builder, Part::Feature).deserialize(deserializer)?;
+                let feature = Seed(Feature(rows.builder)).deserialize(deserializer)?;
                 rows.add(feature)
             }
             Geo::Geometry => {
-                let geometry = Seed(rows.builder, Part::Geometry).deserialize(deserializer)?;
-                rows.add(geometry)
+                let geometry = Seed(Geometry(rows.builder)).deserialize(deserializer)?;
+                rows.add((geometry, Vec::new()))
             }
         }
     }
@@ -68,13 +66,13 @@ struct Rows<'b, 'i, 'p> {
 }
 
 impl Rows<'_, '_, '_> {
-    fn add<E: Error>(&mut self, Feature { geometry, properties }: Feature) -> Result<(), E> {
+    fn add<E: Error>(&mut self, (geometry, properties): Parts) -> Result<(), E> {
         let feature = format!("feature {}", self.features);
         self.features += 1;
         let mut counted = 0;
         let positions = match geometry {
             None => vec![[f64::NAN; 3]],
-            Some(Geometry { kind, coordinates }) => match (kind.as_str(), coordinates) {
+            Some((kind, coordinates)) => match (kind.as_str(), coordinates) {
                 ("Point", Coordinates::Position(position)) => vec![position],
                 ("MultiPoint", Coordinates::Positions(positions)) => {
                     counted = positions.capacity() * size_of::<[f64; 3]>();
@@ -110,17 +108,16 @@ impl Rows<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Rows<'_, '_, '_> {
+impl Accept for Rows<'_, '_, '_> {
     type Value = ();
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a collection of features")
-    }
+    const EXPECTED: &'static str = "a collection of features";
+    const ONLY: Option<Container> = Some(Container::Object);
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+    fn object<'de, A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
-                "features" => map.next_value_seed(List(&mut self))?,
+                "features" => map.next_value_seed(Seed(&mut self))?,
                 // The standard of 2008 allowed others than WGS 84.
                 "crs" => self.builder.degrees = map.next_value::<Option<Named>>()?.and_then(Named::degrees).or(Some(true)),
                 _ => {
@@ -135,169 +132,115 @@ impl<'de> Visitor<'de> for Rows<'_, '_, '_> {
 /// The reference system of a collection.
 #[derive(Deserialize)]
 struct Named {
-    properties: Option<Properties>,
+    properties: Option<NameOrCode>,
 }
 
 #[derive(Deserialize)]
-struct Properties {
+struct NameOrCode {
     name: Option<String>,
     code: Option<u32>,
 }
 
 impl Named {
     fn degrees(self) -> Option<bool> {
-        let Properties { name, code } = self.properties?;
+        let NameOrCode { name, code } = self.properties?;
         let name = name.or_else(|| code.map(|code| format!("EPSG:{code}")))?;
         Crs::of_json(&name.into()).map(|crs| crs.geographic)
     }
 }
 
-/// Deserialises the features of a collection.
-struct List<'r, 'b, 'i, 'p>(&'r mut Rows<'b, 'i, 'p>);
-
-impl<'de> DeserializeSeed<'de> for List<'_, '_, '_, '_> {
+/// The features of a collection.
+impl Accept for &mut Rows<'_, '_, '_> {
     type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
+    const EXPECTED: &'static str = "an array of features";
+    const ONLY: Option<Container> = Some(Container::Array);
 
-impl<'de> Visitor<'de> for List<'_, '_, '_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of features")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(feature) = seq.next_element_seed(Seed(self.0.builder, Part::Feature))? {
-            self.0.add(feature)?;
+    fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(feature) = seq.next_element_seed(Seed(Feature(self.builder)))? {
+            self.add(feature)?;
         }
         Ok(())
     }
 }
 
-struct Feature {
-    geometry: Option<Geometry>,
-    /// The values of its properties, in file order.
-    properties: Vec<Held>,
-}
+/// The geometry of a feature, and the values of its properties in file order.
+type Parts = (Option<Shape>, Vec<Held>);
 
-struct Geometry {
-    kind: String,
-    coordinates: Coordinates,
-}
+/// The type of a geometry, and its coordinates.
+type Shape = (String, Coordinates);
 
-/// Deserialises a part of a document: what takes memory is counted by the builder.
-struct Seed<'b, 'i, 'p, P>(&'b mut Builder<'i, 'p>, P);
+/// A feature. What takes memory is counted by the builder.
+struct Feature<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
-/// A feature, or a geometry by itself.
-enum Part {
-    Feature,
-    Geometry,
-}
+impl Accept for Feature<'_, '_, '_> {
+    type Value = Parts;
 
-impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_, Part> {
-    type Value = Feature;
+    const EXPECTED: &'static str = "a feature";
+    const ONLY: Option<Container> = Some(Container::Object);
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Feature, D::Error> {
-        match self.1 {
-            Part::Feature => deserializer.deserialize_map(self),
-            Part::Geometry => Ok(Feature { geometry: Seed(self.0, OfGeometry).deserialize(deserializer)?, properties: Vec::new() }),
-        }
-    }
-}
-
-impl<'de> Visitor<'de> for Seed<'_, '_, '_, Part> {
-    type Value = Feature;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a feature")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Feature, A::Error> {
-        let mut feature = Feature { geometry: None, properties: Vec::new() };
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Parts, A::Error> {
+        let (mut geometry, mut properties) = (None, Vec::new());
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "geometry" => feature.geometry = map.next_value_seed(Seed(self.0, OfGeometry))?,
-                "properties" => feature.properties = map.next_value_seed(Seed(self.0, OfProperties))?,
+                "geometry" => geometry = map.next_value_seed(Seed(Geometry(self.0)))?,
+                "properties" => properties = map.next_value_seed(Seed(Properties(self.0)))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        Ok(feature)
+        Ok((geometry, properties))
     }
 }
 
-/// The geometry of a feature, or null.
-struct OfGeometry;
+/// A geometry by itself or of a feature, or null.
+struct Geometry<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
-impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_, OfGeometry> {
-    type Value = Option<Geometry>;
+impl Accept for Geometry<'_, '_, '_> {
+    type Value = Option<Shape>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Geometry>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
+    const EXPECTED: &'static str = "a geometry";
 
-impl<'de> Visitor<'de> for Seed<'_, '_, '_, OfGeometry> {
-    type Value = Option<Geometry>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a geometry")
+    fn null() -> Option<Option<Shape>> {
+        Some(None)
     }
 
-    fn visit_unit<E>(self) -> Result<Option<Geometry>, E> {
-        Ok(None)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<Geometry>, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Option<Shape>, A::Error> {
         let (mut kind, mut coordinates) = (None, Coordinates::Other);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "type" => kind = Some(map.next_value()?),
-                "coordinates" => coordinates = map.next_value_seed(Seed(self.0, OfCoordinates))?,
+                "coordinates" => coordinates = map.next_value_seed(Seed(Nested(self.0)))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
         let kind = kind.ok_or_else(|| A::Error::missing_field("type"))?;
-        Ok(Some(Geometry { kind, coordinates }))
+        Ok(Some((kind, coordinates)))
     }
 }
 
 /// The properties of a feature, or null.
-struct OfProperties;
+struct Properties<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
-impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_, OfProperties> {
+impl Accept for Properties<'_, '_, '_> {
     type Value = Vec<Held>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Held>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
+    const EXPECTED: &'static str = "an object of properties";
 
-impl<'de> Visitor<'de> for Seed<'_, '_, '_, OfProperties> {
-    type Value = Vec<Held>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of properties")
+    fn null() -> Option<Vec<Held>> {
+        Some(Vec::new())
     }
 
-    fn visit_unit<E>(self) -> Result<Vec<Held>, E> {
-        Ok(Vec::new())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Held>, A::Error> {
-        let Self(builder, _) = self;
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Held>, A::Error> {
+        let Self(builder) = self;
         builder.hold();
         let point = Place::of(POINT);
         while let Some(key) = map.next_key::<String>()? {
             let place = &builder.below(&point, Step::Member(&key));
-            map.next_value_seed(NodeSeed { builder, place, item: false })?;
+            map.next_value_seed(Seed(Node { builder, place, item: false }))?;
         }
         Ok(builder.release())
     }
@@ -312,43 +255,22 @@ enum Coordinates {
     Other,
 }
 
-/// The content of `coordinates`.
-struct OfCoordinates;
+/// The content of `coordinates`, or a part of it.
+struct Nested<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
-impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_, OfCoordinates> {
+impl Accept for Nested<'_, '_, '_> {
     type Value = Coordinates;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Coordinates, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
+    const EXPECTED: &'static str = "coordinates";
 
-impl<'de> Visitor<'de> for Seed<'_, '_, '_, OfCoordinates> {
-    type Value = Coordinates;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("coordinates")
+    fn scalar<E: Error>(self, found: Unexpected<'_>) -> Result<Coordinates, E> {
+        let value = if found == Unexpected::Unit { Some(f64::NAN) } else { number(&found) };
+        value.map(Coordinates::Number).ok_or_else(|| E::invalid_type(found, &Self::EXPECTED))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Coordinates, E> {
-        Ok(Coordinates::Number(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Coordinates, E> {
-        Ok(Coordinates::Number(value as f64))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Coordinates, E> {
-        Ok(Coordinates::Number(value as f64))
-    }
-
-    fn visit_unit<E>(self) -> Result<Coordinates, E> {
-        Ok(Coordinates::Number(f64::NAN))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Coordinates, A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<Coordinates, A::Error> {
         let (mut position, mut numbers, mut positions, mut other) = ([f64::NAN; 3], 0, Vec::new(), false);
-        while let Some(element) = seq.next_element_seed(Seed(self.0, OfCoordinates))? {
+        while let Some(element) = seq.next_element_seed(Seed(Nested(self.0)))? {
             match element {
                 Coordinates::Number(value) => {
                     // A fourth coordinate has no standard meaning.

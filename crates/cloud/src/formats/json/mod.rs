@@ -5,58 +5,49 @@
 //! of their own: `embedding_0`, `embedding_1`, …, `position.x`. Numeric strings count as numbers; true is 1 and false is 0;
 //! missing members are NaN. The text is parsed as a stream; only the numbers are held in memory.
 
-mod columns;
 mod geo;
 mod object;
-mod shape;
 mod table;
-mod tokens;
 mod visit;
 
-use std::io::{BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 
-use columns::Frame;
-use geo::{Features, Geo};
-use object::{Chosen, Members};
-use serde::de::DeserializeSeed;
+use serde::de::DeserializeSeed as _;
 use serde_json::Deserializer;
 use serde_json::error::Category;
-use shape::Shape;
-pub(super) use shape::{begins, looks};
-use table::Builder;
-use tokens::Tokens;
-use visit::{Point, Points};
 
-use super::columns::Records;
-use super::input::Input;
+use super::limits::MAX_LINE;
 use super::parts::{self, Entry};
-use super::sheet::{Sheet, Want};
-use super::{FormatError, unpacked};
+use super::{FormatError, Input, Records, Result, Sheet, Want, unpacked};
+use geo::{Features, Geo};
+use object::{Chosen, Frame, Members};
+use table::Builder;
+use visit::{Point, Points, Seed};
 
 /// Bytes sampled to detect the structure; the first of many lines may be long.
 const SAMPLE: u64 = 1 << 20;
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut builder = Builder::new(input, want);
     let format = fill(&mut builder, input)?;
     builder.finish(&format, want)
 }
 
 /// Reads all columns of some records.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut builder = Builder::picking(input, wanted);
     fill(&mut builder, input)?;
     builder.into_records(wanted)
 }
 
 /// Reads all points; returns a description of the container for display.
-fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, FormatError> {
+fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String> {
     let (text, shape) = open(input)?;
     let mut json = Deserializer::from_reader(text);
     Ok(match shape {
         Shape::Array => {
             parts::check_single("a JSON array", input)?;
-            done(Points(builder).deserialize(&mut json).and_then(|()| json.end()), builder, input)?;
+            done(Seed(Points(builder)).deserialize(&mut json).and_then(|()| json.end()), builder, input)?;
             "JSON, an array".to_owned()
         }
         Shape::Object => {
@@ -67,7 +58,7 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, Form
                 return Ok("GeoJSON".to_owned());
             }
             if let Some(table) = found.table().filter(|_| input.part().is_none()) {
-                done(Frame { builder, table }.deserialize(&mut json), builder, input)?;
+                done(Seed(Frame { builder, table }).deserialize(&mut json), builder, input)?;
                 return Ok("JSON, an object".to_owned());
             }
             if found.parts.is_empty() {
@@ -79,7 +70,7 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, Form
                 builder.name_items(found.names);
             }
             let name = &chosen.name;
-            done(Chosen { builder, name }.deserialize(&mut json), builder, input)?;
+            done(Seed(Chosen { builder, name }).deserialize(&mut json), builder, input)?;
             format!("JSON, `{}`: an array", super::cell::name(name.as_bytes()))
         }
         Shape::Lines => return lines(builder, input),
@@ -87,14 +78,14 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, Form
 }
 
 /// Lists the arrays of an object.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
     let found = if open(input)?.1 == Shape::Object { members(input)? } else { None };
     let several =
         |found: Members<'_, '_>| if found.table().is_none() && found.kind.as_deref().and_then(Geo::of).is_none() { found.parts } else { Vec::new() };
     Ok(found.map(several).unwrap_or_default())
 }
 
-fn lines(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, FormatError> {
+fn lines(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String> {
     parts::check_single("a file of JSON Lines", input)?;
     let mut json = Deserializer::from_reader(open(input)?.0);
     while !builder.picked_enough() && json.end().is_err() {
@@ -104,10 +95,10 @@ fn lines(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, For
 }
 
 /// The members of a document's single object; `None` if more values follow it.
-fn members<'i, 'p>(input: &'i Input<'p>) -> Result<Option<Members<'i, 'p>>, FormatError> {
+fn members<'i, 'p>(input: &'i Input<'p>) -> Result<Option<Members<'i, 'p>>> {
     let mut json = Deserializer::from_reader(open(input)?.0);
     let mut found = Members::new(input);
-    let result = found.deserialize(&mut json);
+    let result = Seed(&mut found).deserialize(&mut json);
     if let Some(why) = found.failed.take() {
         return Err(why);
     }
@@ -115,17 +106,16 @@ fn members<'i, 'p>(input: &'i Input<'p>) -> Result<Option<Members<'i, 'p>>, Form
     Ok(json.end().is_ok().then_some(found))
 }
 
-fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape), FormatError> {
+fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape)> {
     let (mut text, _) = unpacked::text(input)?;
-    let mut sample = Vec::new();
-    text.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
+    let sample = unpacked::beginning(&mut text, SAMPLE, input)?;
     if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") || sample.contains(&0) {
         return Err(input.malformed("not JSON", "there are NUL bytes in it; is it UTF-16? Save it as UTF-8"));
     }
     if sample.trim_ascii().is_empty() {
         return Err(input.malformed("nothing to read", "the file is blank"));
     }
-    let name = input.path().to_string_lossy().to_lowercase();
+    let name = input.path.to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let lines = [".jsonl", ".ndjson", ".jsonlines"].iter().any(|end| name.ends_with(end));
     let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE, lines);
@@ -135,7 +125,7 @@ fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape)
 
 /// Resolves the result of parsing. The builder's error is more specific than the parser's; a builder that has everything it
 /// needs also stops the parser.
-fn done(result: serde_json::Result<()>, builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<(), FormatError> {
+fn done(result: serde_json::Result<()>, builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<()> {
     match builder.failed.take() {
         Some(why) => Err(why),
         None if builder.picked_enough() => Ok(()),
@@ -181,4 +171,226 @@ fn plain(text: &str) -> String {
         _ => found.to_owned(),
     };
     format!("{found} where there should be {expected}")
+}
+
+// Detects the structure of a JSON text from its beginning.
+
+/// How points are arranged in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// One array, whose elements are points.
+    Array,
+    /// One object, with the points somewhere inside.
+    Object,
+    /// One value per point, in sequence: JSON Lines.
+    Lines,
+}
+
+impl Shape {
+    /// Detects the structure from the beginning of a text, or all of it if `whole`. `lines`: the
+    /// extension implies JSON Lines.
+    pub fn of(head: &[u8], whole: bool, lines: bool) -> Self {
+        let head = head.trim_ascii_start();
+        let array = head.first() == Some(&b'[');
+        let nested = array && matches!(head[1..].trim_ascii_start().first(), Some(b'[' | b'{'));
+        let after = end_of_value(head).map(|end| head[end..].trim_ascii_start());
+        match after {
+            // Another value follows the first.
+            Some([_, ..]) => Self::Lines,
+            _ if !matches!(head.first(), Some(b'[' | b'{')) => Self::Lines,
+            // Either a point, or numbers that are one point each.
+            Some([]) if whole => match array {
+                true if lines && !nested => Self::Lines,
+                true => Self::Array,
+                false if lines => Self::Lines,
+                false => Self::Object,
+            },
+            _ if nested => Self::Array,
+            _ if lines => Self::Lines,
+            _ if array => Self::Array,
+            _ => Self::Object,
+        }
+    }
+}
+
+/// Whether a text begins like JSON and unlike any other text format.
+pub(super) fn looks(head: &[u8]) -> bool {
+    let head = unpacked::unmarked(head).trim_ascii_start();
+    let Some((first, rest)) = head.split_first() else { return false };
+    let next = rest.trim_ascii_start().first().copied().unwrap_or(0);
+    match first {
+        b'[' => matches!(next, b'[' | b'{' | b'-' | b'"' | b'n') || next.is_ascii_digit(),
+        b'{' => next == b'"',
+        _ => false,
+    }
+}
+
+/// Whether a text is a valid prefix of JSON: one value, or several arrays or objects.
+pub(super) fn begins(head: &[u8]) -> bool {
+    let text = unpacked::unmarked(head);
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
+    looks(head)
+        && match values.next() {
+            Some(Ok(_)) => matches!(text[values.byte_offset()..].trim_ascii_start().first(), None | Some(b'[' | b'{')),
+            Some(Err(why)) => why.is_eof(),
+            None => false,
+        }
+}
+
+/// The length of the first array or object, if it ends within this text.
+fn end_of_value(text: &[u8]) -> Option<usize> {
+    let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
+    for (at, &byte) in text.iter().enumerate() {
+        if quoted {
+            (quoted, escaped) = (escaped || byte != b'"', !escaped && byte == b'\\');
+            continue;
+        }
+        match byte {
+            b'"' => quoted = true,
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+// Bounds the texts and numbers of a JSON text before the parser, which holds each whole, gets them.
+
+/// Bytes of a token that are not counted.
+const FREE: u64 = 1 << 16;
+/// How often a token is held: where the parser unescapes it, which may have twice the room, and as a name or text.
+const TIMES: u64 = 4;
+
+/// A JSON text that fails at a text or number of more than [`MAX_LINE`] bytes, and counts the memory of long ones.
+struct Tokens<'i, 'p, R> {
+    inner: R,
+    input: &'i Input<'p>,
+    quoted: bool,
+    escaped: bool,
+    /// Length of the current text, or of digits that began before what was read last.
+    length: u64,
+    /// Length of the longest token that is counted.
+    counted: u64,
+}
+
+impl<'i, 'p, R> Tokens<'i, 'p, R> {
+    pub fn new(inner: R, input: &'i Input<'p>) -> Self {
+        Self { inner, input, quoted: false, escaped: false, length: 0, counted: FREE }
+    }
+
+    fn count(&mut self) -> io::Result<()> {
+        if self.length > self.counted {
+            if self.length > MAX_LINE {
+                return Err(io::Error::other(self.input.too_long("a text")));
+            }
+            self.input.claim(TIMES * (self.length - self.counted), "a text").map_err(io::Error::other)?;
+            self.counted = self.length;
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Tokens<'_, '_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        let bytes = &buffer[..count];
+        if !self.quoted && bytes.iter().all(u8::is_ascii_digit) {
+            self.length += count as u64;
+            return self.count().map(|()| count);
+        }
+        let mut start = 0;
+        for (at, &byte) in bytes.iter().enumerate() {
+            if self.escaped {
+                self.escaped = false;
+            } else if byte == b'"' {
+                if self.quoted {
+                    self.length += (at - start) as u64;
+                    self.count()?;
+                }
+                (self.quoted, self.length, start) = (!self.quoted, 0, at);
+            } else if byte == b'\\' {
+                self.escaped = self.quoted;
+            }
+        }
+        self.length = if self.quoted { self.length + (count - start) as u64 } else { 0 };
+        self.count().map(|()| count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::FormatError;
+    use super::super::tests::with_input;
+    use super::*;
+
+    #[test]
+    fn shapes_are_told_apart() {
+        for (text, lines, shape) in [
+            ("[[1,2],[3,4]]", false, Shape::Array),
+            (" [ {\"a\":1} ]\n", false, Shape::Array),
+            ("[[1,2],[3,4]]", true, Shape::Array),
+            ("[1,2,3]", false, Shape::Array),
+            ("[1,2,3]", true, Shape::Lines),
+            ("[1,2]\n[3,4]\n", false, Shape::Lines),
+            ("{\"a\":\"}\\\"\"}\n{\"a\":2}", false, Shape::Lines),
+            ("{\"a\":[[1]]}\n", false, Shape::Object),
+            ("{\"a\":1}\n", true, Shape::Lines),
+            ("1\n2\n", false, Shape::Lines),
+        ] {
+            assert_eq!(Shape::of(text.as_bytes(), true, lines), shape, "{text:?}");
+        }
+        // Of a long text there is the beginning only.
+        assert_eq!(Shape::of(b"[1,2,3,", false, true), Shape::Lines);
+        assert_eq!(Shape::of(b"[1,2,3,", false, false), Shape::Array);
+        assert_eq!(Shape::of(b"[[1,2,3,", false, true), Shape::Array);
+        assert_eq!(Shape::of(b"{\"a\":[[", false, false), Shape::Object);
+    }
+
+    #[test]
+    fn a_table_that_begins_with_a_bracket_is_no_json() {
+        for text in ["[[1,2],[3", "[1,2]\n[3,4]\n", "{\"a\":1}", " [\n {\"x\": 1"] {
+            assert!(begins(text.as_bytes()), "{text:?}");
+        }
+        for text in ["[1,2],3\n", "[1,2] x\n", "[-a,b\n", "1,2\n"] {
+            assert!(!begins(text.as_bytes()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn json_begins_in_a_way_of_its_own() {
+        for text in ["[[1", " [ -1", "{\"a\"", "[\n  {", "\u{feff}[1"] {
+            assert!(looks(text.as_bytes()), "{text:?}");
+        }
+        for text in ["[x] 1", "{1,2}", "1 2", "[#", "{}", ""] {
+            assert!(!looks(text.as_bytes()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn long_texts_and_numbers_are_counted() {
+        let read = |free: u64, parts: &[(&str, usize)]| {
+            let mut text = Vec::new();
+            parts.iter().for_each(|(part, times)| text.extend(part.repeat(*times).into_bytes()));
+            let mut result = Ok(0);
+            with_input(free, |input| {
+                result = io::copy(&mut Tokens::new(&text[..], input), &mut io::sink()).map_err(|why| input.io(why));
+            });
+            result
+        };
+        let long = 1 << 20;
+        for token in [&[("[\"", 1), ("a", long)][..], &[("[\"", 1), ("\\\"", long)], &[("[", 1), ("1", long)]] {
+            assert!(matches!(read(1 << 20, token), Err(FormatError::Memory { .. })), "{:?}", token[0]);
+            assert!(read(1 << 24, token).is_ok());
+        }
+        // Many short ones are not.
+        for tokens in [&[("\"a\\\\\",", long)][..], &[("1,", long)], &[("[]", long)]] {
+            assert!(read(0, tokens).is_ok());
+        }
+    }
 }

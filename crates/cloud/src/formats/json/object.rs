@@ -1,17 +1,13 @@
 //! An object with points in one of its members: lists the members, and reads one.
 
-use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected};
 
-use super::super::FormatError;
-use super::super::cell;
-use super::super::input::Input;
-use super::super::limits::MAX_PARTS;
-use super::super::parts::Entry;
-use super::table::Builder;
-use super::visit::Points;
+use super::table::{Builder, POINT, Place, Step};
+use super::visit::{Accept, Container, Node, Point, Points, Seed, stop};
+use crate::formats::limits::MAX_PARTS;
+use crate::formats::{Entry, FormatError, Input, cell};
 
 /// The members of an object that are arrays or objects.
 pub(super) struct Members<'i, 'p> {
@@ -59,25 +55,16 @@ impl<'i, 'p> Members<'i, 'p> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Members<'_, '_> {
+impl Accept for &mut Members<'_, '_> {
     type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
+    const EXPECTED: &'static str = "an object";
+    const ONLY: Option<Container> = Some(Container::Object);
 
-impl<'de> Visitor<'de> for &mut Members<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         self.numbered = true;
         while let Some(name) = map.next_key::<String>()? {
-            let member = map.next_value_seed(Member { outer: true, texts: name == "columns" })?;
+            let member = map.next_value_seed(Seed(Member { outer: true, texts: name == "columns" }))?;
             if name == "type" {
                 self.kind = member.text;
             }
@@ -91,8 +78,8 @@ impl<'de> Visitor<'de> for &mut Members<'_, '_> {
                 return Err(A::Error::custom("stopped"));
             }
             if !size.objects || size.table {
-                let about = if size.objects { "objects" } else { "arrays" }.to_owned();
-                self.parts.push(Entry { name, rows: size.rows, columns: size.columns, table: size.table, about, unread: None });
+                let about = if size.objects { "objects" } else { "arrays" };
+                self.parts.push(Entry::new(name, size.rows, size.columns, size.table, about));
             }
             self.sizes.push(size);
         }
@@ -140,50 +127,21 @@ impl Member {
     const INNER: Self = Self { outer: false, texts: false };
 }
 
-impl<'de> DeserializeSeed<'de> for Member {
+impl Accept for Member {
     type Value = Found;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
+    const EXPECTED: &'static str = "a value";
 
-impl<'de> Visitor<'de> for Member {
-    type Value = Found;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
+    fn scalar<E>(self, found: Unexpected<'_>) -> Result<Found, E> {
+        let text = if let Unexpected::Str(text) = found { Some(cell::name(text.as_bytes())) } else { None };
+        Ok(Found { text, ..Found::default() })
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Found, E> {
-        Ok(Found::default())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Found, E> {
-        Ok(Found::default())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Found, E> {
-        Ok(Found::default())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Found, E> {
-        Ok(Found::default())
-    }
-
-    fn visit_unit<E>(self) -> Result<Found, E> {
-        Ok(Found::default())
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Found, E> {
-        Ok(Found { text: Some(cell::name(text.as_bytes())), ..Found::default() })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Found, A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<Found, A::Error> {
         let mut size = Size { columns: 1, flat: true, ..Size::default() };
         let mut texts = Vec::new();
         while self.outer && size.flat {
-            let Some(found) = seq.next_element_seed(Self::INNER)? else { return Ok(Found { size: Some(size), texts, text: None }) };
+            let Some(found) = seq.next_element_seed(Seed(Self::INNER))? else { return Ok(Found { size: Some(size), texts, text: None }) };
             size.rows += 1;
             texts.extend(found.text.filter(|_| self.texts && texts.len() as u64 + 1 == size.rows && texts.len() < MAX_PARTS));
             if let Some(inner) = found.size {
@@ -200,7 +158,7 @@ impl<'de> Visitor<'de> for Member {
         Ok(Found { size: Some(size), ..Found::default() })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
         let mut size = Size { columns: 1, objects: true, flat: true, numbered: true, ..Size::default() };
         if !self.outer {
             while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
@@ -213,7 +171,7 @@ impl<'de> Visitor<'de> for Member {
             size.rows += 1;
             size.numbered &= is_number(&key);
             key.hash(&mut keys);
-            size.flat &= map.next_value_seed(Self::INNER)?.size.is_none();
+            size.flat &= map.next_value_seed(Seed(Self::INNER))?.size.is_none();
         }
         size.keys = keys.finish();
         Ok(Found { size: Some(size), ..Found::default() })
@@ -226,30 +184,92 @@ pub(super) struct Chosen<'b, 'n, 'i, 'p> {
     pub name: &'n str,
 }
 
-impl<'de> DeserializeSeed<'de> for Chosen<'_, '_, '_, '_> {
+impl Accept for Chosen<'_, '_, '_, '_> {
     type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
+    const EXPECTED: &'static str = "an object";
+    const ONLY: Option<Container> = Some(Container::Object);
 
-impl<'de> Visitor<'de> for Chosen<'_, '_, '_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut found = false;
         while let Some(name) = map.next_key::<String>()? {
             if name == self.name && !found {
                 found = true;
-                map.next_value_seed(Points(self.builder))?;
+                map.next_value_seed(Seed(Points(self.builder)))?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
+        }
+        Ok(())
+    }
+}
+
+// An object that is one table, as written by pandas: one member per column, or per row.
+
+/// The whole object. Scalar members are not part of the table and are skipped.
+pub(super) struct Frame<'b, 'i, 'p> {
+    pub builder: &'b mut Builder<'i, 'p>,
+    pub table: Table,
+}
+
+impl Accept for Frame<'_, '_, '_> {
+    type Value = ();
+
+    const EXPECTED: &'static str = "an object";
+    const ONLY: Option<Container> = Some(Container::Object);
+
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self { builder, table } = self;
+        let mut rows = 0;
+        while let Some(name) = map.next_key::<String>()? {
+            match table {
+                Table::Rows => map.next_value_seed(Point(builder))?,
+                Table::Columns => {
+                    builder.start_column();
+                    map.next_value_seed(Seed(Column { builder, name }))?;
+                    rows = rows.max(builder.row());
+                }
+            }
+        }
+        if table == Table::Columns {
+            builder.end_columns(rows);
+        }
+        Ok(())
+    }
+}
+
+/// A column, if the member is a list or an object.
+struct Column<'b, 'i, 'p> {
+    builder: &'b mut Builder<'i, 'p>,
+    name: String,
+}
+
+impl Accept for Column<'_, '_, '_> {
+    type Value = ();
+
+    const EXPECTED: &'static str = "a column";
+
+    fn scalar<E>(self, _: Unexpected<'_>) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let Self { builder, name } = self;
+        let point = Place::of(POINT);
+        let place = &builder.below(&point, Step::Member(&name));
+        while seq.next_element_seed(Seed(Node { builder, place, item: false }))?.is_some() {
+            stop(builder.next_row())?;
+        }
+        Ok(())
+    }
+
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self { builder, name } = self;
+        let point = Place::of(POINT);
+        let place = &builder.below(&point, Step::Member(&name));
+        while map.next_key::<IgnoredAny>()?.is_some() {
+            map.next_value_seed(Seed(Node { builder, place, item: false }))?;
+            stop(builder.next_row())?;
         }
         Ok(())
     }

@@ -1,31 +1,128 @@
-//! Feeds a [`Builder`] from serde's visitor calls. Only the current value is held in memory.
+//! What the places of a JSON text accept. Only the current value is held in memory.
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
-use super::super::cell::Cell;
 use super::table::{Builder, Kind, POINT, Place, Step};
+use crate::formats::cell::Cell;
+
+/// A value that a place of the text may hold, and what is made of it. Any other is an error that says what is expected.
+pub(super) trait Accept: Sized {
+    type Value;
+
+    /// Completes "expected ".
+    const EXPECTED: &'static str;
+
+    /// The only container that is accepted, if there is one.
+    const ONLY: Option<Container> = None;
+
+    /// What null stands for, if it is accepted.
+    fn null() -> Option<Self::Value> {
+        None
+    }
+
+    /// Takes null, a truth value, a number or a text.
+    fn scalar<E: Error>(self, found: Unexpected<'_>) -> Result<Self::Value, E> {
+        let null = if found == Unexpected::Unit { Self::null() } else { None };
+        null.ok_or_else(|| E::invalid_type(found, &Self::EXPECTED))
+    }
+
+    fn array<'de, A: SeqAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
+        Err(A::Error::invalid_type(Unexpected::Seq, &Self::EXPECTED))
+    }
+
+    fn object<'de, A: MapAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
+        Err(A::Error::invalid_type(Unexpected::Map, &Self::EXPECTED))
+    }
+}
+
+/// What holds other values.
+pub(super) enum Container {
+    Array,
+    Object,
+}
+
+/// Hands the calls of the parser to an [`Accept`].
+pub(super) struct Seed<T>(pub T);
+
+impl<'de, T: Accept> DeserializeSeed<'de> for Seed<T> {
+    type Value = T::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
+        match T::ONLY {
+            None => deserializer.deserialize_any(self),
+            Some(Container::Array) => deserializer.deserialize_seq(self),
+            Some(Container::Object) => deserializer.deserialize_map(self),
+        }
+    }
+}
+
+impl<'de, T: Accept> Visitor<'de> for Seed<T> {
+    type Value = T::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<T::Value, E> {
+        self.0.scalar(Unexpected::Bool(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<T::Value, E> {
+        self.0.scalar(Unexpected::Float(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<T::Value, E> {
+        self.0.scalar(Unexpected::Signed(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<T::Value, E> {
+        self.0.scalar(Unexpected::Unsigned(value))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<T::Value, E> {
+        self.0.scalar(Unexpected::Unit)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T::Value, E> {
+        self.0.scalar(Unexpected::Str(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<T::Value, A::Error> {
+        self.0.array(seq)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T::Value, A::Error> {
+        self.0.object(map)
+    }
+}
+
+/// A number of any kind.
+pub(super) fn number(found: &Unexpected<'_>) -> Option<f64> {
+    match *found {
+        Unexpected::Float(value) => Some(value),
+        Unexpected::Signed(value) => Some(value as f64),
+        Unexpected::Unsigned(value) => Some(value as f64),
+        _ => None,
+    }
+}
+
+/// The error that stops the parser; the builder holds the reason.
+pub(super) fn stop<E: Error>(result: Result<(), ()>) -> Result<(), E> {
+    result.map_err(|()| E::custom("stopped"))
+}
 
 /// The array of all points.
 pub(super) struct Points<'b, 'i, 'p>(pub &'b mut Builder<'i, 'p>);
 
-impl<'de> DeserializeSeed<'de> for Points<'_, '_, '_> {
+impl Accept for Points<'_, '_, '_> {
     type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
+    const EXPECTED: &'static str = "an array of points";
+    const ONLY: Option<Container> = Some(Container::Array);
 
-impl<'de> Visitor<'de> for Points<'_, '_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of points")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while seq.next_element_seed(Point(self.0))?.is_some() {
             if self.0.picked_enough() {
                 return stop(Err(()));
@@ -42,18 +139,13 @@ impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let (kind, length) = deserializer.deserialize_any(NodeSeed { builder: self.0, place: &Place::of(POINT), item: false })?;
+        let (kind, length) = Seed(Node { builder: self.0, place: &Place::of(POINT), item: false }).deserialize(deserializer)?;
         stop(self.0.end_point(kind, length))
     }
 }
 
-/// The error that stops serde; the builder holds the reason.
-pub(super) fn stop<E: Error>(result: Result<(), ()>) -> Result<(), E> {
-    result.map_err(|()| E::custom("stopped"))
-}
-
 /// A nested value in a point. Deserialises to the value's kind and length.
-pub(super) struct NodeSeed<'b, 'a, 'i, 'p> {
+pub(super) struct Node<'b, 'a, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
     /// The value's place in the point.
     pub place: &'a Place<'a>,
@@ -61,71 +153,40 @@ pub(super) struct NodeSeed<'b, 'a, 'i, 'p> {
     pub item: bool,
 }
 
-impl NodeSeed<'_, '_, '_, '_> {
-    fn set<E: Error>(self, cell: Cell, text: &str) -> Result<(Kind, usize), E> {
-        stop(self.builder.set(self.place, cell, text, self.item))?;
-        Ok((Kind::Scalar, 1))
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_, '_, '_> {
+impl Accept for Node<'_, '_, '_, '_> {
     type Value = (Kind, usize);
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(Kind, usize), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
+    const EXPECTED: &'static str = "a value";
 
-impl<'de> Visitor<'de> for NodeSeed<'_, '_, '_, '_> {
-    type Value = (Kind, usize);
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-        self.set(Cell::Number(value), "")
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-        self.set(Cell::Number(value as f64), "")
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-        self.set(Cell::Number(value as f64), "")
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
-        self.set(Cell::Number(f64::from(u8::from(value))), "")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        self.set(Cell::Missing, "")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        stop(self.builder.set_text(self.place, text, self.item))?;
+    fn scalar<E: Error>(self, found: Unexpected<'_>) -> Result<Self::Value, E> {
+        let Self { builder, place, item } = self;
+        stop(match (number(&found), found) {
+            (Some(value), _) => builder.set(place, Cell::Number(value), "", item),
+            (_, Unexpected::Bool(value)) => builder.set(place, Cell::Number(f64::from(u8::from(value))), "", item),
+            (_, Unexpected::Str(text)) => builder.set_text(place, text, item),
+            _ => builder.set(place, Cell::Missing, "", item),
+        })?;
         Ok((Kind::Scalar, 1))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let Self { builder, place, .. } = self;
         let mut length = 0;
         loop {
             let place = &builder.below(place, Step::Item(length));
-            if seq.next_element_seed(NodeSeed { builder, place, item: true })?.is_none() {
+            if seq.next_element_seed(Seed(Node { builder, place, item: true }))?.is_none() {
                 return Ok((Kind::Array, length));
             }
             length += 1;
         }
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let Self { builder, place, item } = self;
         let mut length = 0;
         while let Some(key) = map.next_key::<String>()? {
             let place = &builder.below(place, Step::Member(&key));
-            map.next_value_seed(NodeSeed { builder, place, item })?;
+            map.next_value_seed(Seed(Node { builder, place, item }))?;
             length += 1;
         }
         Ok((Kind::Object, length))

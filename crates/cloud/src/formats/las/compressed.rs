@@ -1,23 +1,22 @@
 //! LAZ: chunks of points, compressed record by record (formats 0 to 5) or in one layer per field (formats 6 to 10).
 //!
 //! The decoder allocates by numbers in the file: entries of the chunk table, bytes of a layer. Both are checked against the
-//! size of the file first, and what calls itself as often as the data say is decoded in [`super::gps`]. Anything else that is
+//! size of the file first, and what calls itself as often as the data say is decoded in [`super::times`]. Anything else that is
 //! malformed makes the decoder panic, which the caller contains.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use laz::laszip::{ChunkTable, CompressorType, LazItemType};
-use laz::record::{LayeredPointRecordDecompressor, RecordDecompressor, SequentialPointRecordDecompressor};
-use laz::{LasZipError, LazVlr};
+use laz::record::{LayeredPointRecordDecompressor, RecordDecompressor as _, SequentialPointRecordDecompressor};
+use laz::{DecompressionSelection, LasZipError, LazVlr};
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
-use super::super::FormatError;
-use super::super::input::Input;
-use super::chunks::{Chunks, DECODER, selection};
-use super::gps::PointTime;
-use super::layers::ChunkTimes;
+use super::times::{ChunkTimes, PointTime};
 use super::{Layout, Take};
+use crate::formats::limits::{MAX_CHUNK_BYTES, MAX_CHUNK_POINTS, MAX_POINTS_PER_BYTE};
+use crate::formats::{Input, Result, contained, whole};
 
-pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
+pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
     let bad = |why: &str| input.malformed("compressed points", why);
     let decode = |why: LasZipError| match why {
         LasZipError::IoError(why) => input.io(why),
@@ -40,7 +39,7 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
     }
     let io = |why| input.io(why);
     let chunks = chunks_in_table(&mut file, layout, input).map_err(io)?;
-    if chunks.is_some_and(|count| count.saturating_mul(layout.record as u64) > input.size()) {
+    if chunks.is_some_and(|count| count.saturating_mul(layout.record as u64) > input.size) {
         return Err(bad("the table has more chunks than the file has room for"));
     }
     let layers = if layered { Some(layers(&vlr).ok_or_else(|| bad("layers of a kind that is not known"))?) } else { None };
@@ -64,56 +63,24 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
     };
     let first = layout.start + if needs_table { ChunkTable::OFFSET_SIZE as u64 } else { 0 };
     file.seek(SeekFrom::Start(first)).map_err(io)?;
-    let mut chunk = 0;
-    let Some(layers) = layers else {
-        let mut decoder = SequentialPointRecordDecompressor::new(file);
-        while left > 0 {
-            let points = promised(chunk)?;
-            chunk += 1;
-            if points == 0 {
-                empty(chunk, input)?;
-                continue;
-            }
-            decoder.reset();
-            add_fields(&mut decoder, &vlr).map_err(decode)?;
-            let mut left_in_chunk = points.min(left);
-            while left_in_chunk > 0 {
-                let count = left_in_chunk.min(batch as u64);
-                let records = &mut records[..count as usize * layout.record];
-                decoder.decompress_many(records).map_err(io)?;
-                if !take(layout.points - left, records)? {
-                    return Ok(());
-                }
-                left_in_chunk -= count;
-                left -= count;
-                input.check()?;
-            }
-        }
-        return Ok(());
-    };
-
-    let mut decoder = LayeredPointRecordDecompressor::new(file);
+    let (mut chunk, mut decoder) = (0, Decoder::new(file, layers));
     while left > 0 {
         let points = promised(chunk)?;
         chunk += 1;
         if points == 0 {
-            empty(chunk, input)?;
+            if chunk as u64 > input.size {
+                return Err(bad("the chunks hold no points"));
+            }
             continue;
         }
-        let bytes = check_layers(decoder.get_mut(), layout.record as u64, layers, input.size()).map_err(io)?;
+        let bytes = decoder.layer_bytes(layout.record, input.size).map_err(io)?;
         input.claim(2 * bytes, "compressed points")?;
-        let mut times = if xyz_only { None } else { Some(ChunkTimes::of(decoder.get_mut(), layout.record as u64, layers).map_err(io)?) };
-        decoder.reset();
-        decoder.set_fields_from(vlr.items()).map_err(decode)?;
-        decoder.set_selection(selection(xyz_only));
+        decoder.begin(&vlr, layout.record, xyz_only).map_err(decode)?;
         let mut left_in_chunk = points.min(left);
         while left_in_chunk > 0 {
             let count = left_in_chunk.min(batch as u64);
             let records = &mut records[..count as usize * layout.record];
-            decoder.decompress_many(records).map_err(io)?;
-            if let Some(times) = &mut times {
-                times.fill(records, layout.record).map_err(io)?;
-            }
+            decoder.decode(records, layout.record).map_err(io)?;
             if !take(layout.points - left, records)? {
                 return Ok(());
             }
@@ -124,6 +91,60 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
         input.release(2 * bytes);
     }
     Ok(())
+}
+
+/// Decodes the points of chunks, one after the other.
+enum Decoder<'d, R: Read + Seek> {
+    Sequential(SequentialPointRecordDecompressor<'d, R>),
+    Layered { decoder: LayeredPointRecordDecompressor<'d, R>, layers: u64, times: Option<Box<ChunkTimes>> },
+}
+
+impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
+    /// `layers` is the number of layers of a chunk, for layered formats.
+    fn new(source: R, layers: Option<u64>) -> Self {
+        match layers {
+            None => Self::Sequential(SequentialPointRecordDecompressor::new(source)),
+            Some(layers) => Self::Layered { decoder: LayeredPointRecordDecompressor::new(source), layers, times: None },
+        }
+    }
+
+    /// The bytes of the layers of the chunk that comes next, in a source of `size` bytes.
+    fn layer_bytes(&mut self, record: usize, size: u64) -> io::Result<u64> {
+        match self {
+            Self::Sequential(_) => Ok(0),
+            Self::Layered { decoder, layers, .. } => check_layers(decoder.get_mut(), record as u64, *layers, size),
+        }
+    }
+
+    /// Begins a chunk whose layers were checked. `xyz_only`: only x, y and z are needed.
+    fn begin(&mut self, vlr: &LazVlr, record: usize, xyz_only: bool) -> Result<(), LasZipError> {
+        match self {
+            Self::Sequential(decoder) => {
+                decoder.reset();
+                add_fields(decoder, vlr)
+            }
+            Self::Layered { decoder, layers, times } => {
+                *times = if xyz_only { None } else { Some(Box::new(ChunkTimes::of(decoder.get_mut(), record as u64, *layers)?)) };
+                decoder.reset();
+                decoder.set_fields_from(vlr.items())?;
+                // With `xyz_only`, z and the mandatory x and y. Times are decoded by [`ChunkTimes`].
+                let base = DecompressionSelection::base().decompress_z();
+                decoder.set_selection(if xyz_only { base } else { DecompressionSelection::all().skip_gps_time() });
+                Ok(())
+            }
+        }
+    }
+
+    /// Decodes the next points of a chunk into records of this size.
+    fn decode(&mut self, records: &mut [u8], record: usize) -> io::Result<()> {
+        match self {
+            Self::Sequential(decoder) => decoder.decompress_many(records),
+            Self::Layered { decoder, times, .. } => {
+                decoder.decompress_many(records)?;
+                times.as_mut().map_or(Ok(()), |times| times.fill(records, record))
+            }
+        }
+    }
 }
 
 /// What the table of chunks has beyond the number of points in the header, in words.
@@ -137,7 +158,7 @@ pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
         Ok(None) => return None,
         Err(_) => return damaged(),
     };
-    if count.saturating_mul(layout.record as u64) > input.size() {
+    if count.saturating_mul(layout.record as u64) > input.size {
         return None;
     }
     file.seek(SeekFrom::Start(layout.start)).ok()?;
@@ -155,11 +176,6 @@ pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
         if more == 1 { "" } else { "s" },
         if more == 1 { "was" } else { "were" }
     ))
-}
-
-/// Fails at a chunk without points if it is one of too many.
-fn empty(chunks: usize, input: &Input<'_>) -> Result<(), FormatError> {
-    if chunks as u64 > input.size() { Err(input.malformed("compressed points", "the chunks hold no points")) } else { Ok(()) }
 }
 
 /// Gives a decoder of points one after the other its fields.
@@ -186,9 +202,9 @@ fn chunks_in_table(file: &mut (impl Read + Seek), layout: &Layout, input: &Input
     let mut offset = number(layout.start, 8)?;
     if !found(offset) {
         // A writer that could not seek stores the offset at the end of the file.
-        offset = number(input.size().saturating_sub(8), 8)?;
+        offset = number(input.size.saturating_sub(8), 8)?;
     }
-    if !found(offset) || offset.saturating_add(8) > input.size() {
+    if !found(offset) || offset.saturating_add(8) > input.size {
         return Ok(None);
     }
     number(offset + 4, 4).map(Some)
@@ -198,7 +214,7 @@ fn chunks_in_table(file: &mut (impl Read + Seek), layout: &Layout, input: &Input
 fn table_is_cut_off(file: &mut (impl Read + Seek), layout: &Layout, input: &Input<'_>) -> bool {
     let mut raw = [0; 8];
     let read = file.seek(SeekFrom::Start(layout.start)).and_then(|_| file.read_exact(&mut raw));
-    read.is_ok() && i64::from_le_bytes(raw) as i128 + 8 > i128::from(input.size())
+    read.is_ok() && i64::from_le_bytes(raw) as i128 + 8 > i128::from(input.size)
 }
 
 /// Number of layers per chunk; their sizes follow the chunk's first point.
@@ -222,10 +238,168 @@ pub(super) fn check_layers(file: &mut (impl Read + Seek), record: u64, layers: u
     file.seek(SeekFrom::Start(start + record + 4))?;
     let mut sizes = vec![0; 4 * layers as usize];
     file.read_exact(&mut sizes)?;
-    let total: u64 = sizes.chunks_exact(4).map(|raw| u64::from(u32::from_le_bytes([raw[0], raw[1], raw[2], raw[3]]))).sum();
+    let total: u64 = sizes.chunks_exact(4).map(whole).sum();
     if start + record + 4 + sizes.len() as u64 + total > size {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     file.seek(SeekFrom::Start(start))?;
     Ok(total)
+}
+
+// The chunks of a LAZ file. Each is compressed independently, so several are decompressed in parallel, and those before a
+// requested point are skipped.
+
+/// Bytes that a decoder keeps for each byte of a point, at most: the counts of all symbols, in each of four channels.
+const DECODER: u64 = 1 << 14;
+
+/// Byte range and points of a chunk.
+struct Chunk {
+    start: u64,
+    bytes: u64,
+    points: u64,
+}
+
+/// The chunks of a file, in order.
+struct Chunks<'l> {
+    chunks: Vec<Chunk>,
+    vlr: &'l LazVlr,
+    /// Number of layers per chunk, for layered formats.
+    layers: Option<u64>,
+    layout: &'l Layout,
+}
+
+impl<'l> Chunks<'l> {
+    /// Reads the chunk table; `None` if there is none or it does not match the file's size and number of points.
+    pub fn of(file: &mut (impl Read + Seek), vlr: &'l LazVlr, layers: Option<u64>, layout: &'l Layout, input: &Input<'_>) -> Option<Self> {
+        let kind = layout.laszip.as_ref()?.first_chunk().map(|kind| u16::from_le_bytes(*kind))?;
+        if kind != CompressorType::PointWiseChunked as u16 && kind != CompressorType::LayeredChunked as u16 {
+            return None;
+        }
+        file.seek(SeekFrom::Start(layout.start)).ok()?;
+        let table = ChunkTable::read_from(file, vlr).ok()?;
+        let (mut chunks, mut left) = (Vec::new(), layout.points);
+        let mut start = layout.start + ChunkTable::OFFSET_SIZE as u64;
+        for entry in table.as_ref() {
+            // In a table of fixed-size chunks, the last entry claims a full chunk.
+            let (bytes, points) = (entry.byte_count, entry.point_count.min(left));
+            let end = start.checked_add(bytes).filter(|&end| end <= input.size)?;
+            if points > MAX_CHUNK_POINTS || points * layout.record as u64 > MAX_CHUNK_BYTES || points / MAX_POINTS_PER_BYTE > bytes {
+                return None;
+            }
+            chunks.push(Chunk { start, bytes, points });
+            (start, left) = (end, left - points);
+        }
+        (left == 0).then_some(Self { chunks, vlr, layers, layout })
+    }
+
+    /// Passes raw records with the number of the first to `take`, starting with the chunk that contains record `from`.
+    /// `xyz_only`: only x, y and z are needed.
+    pub fn visit(&self, mut file: impl Read + Seek, xyz_only: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
+        let (mut first, mut skipped) = (0, 0);
+        while let Some(chunk) = self.chunks.get(skipped).filter(|chunk| first + chunk.points <= from) {
+            first += chunk.points;
+            skipped += 1;
+        }
+        let mut left = &self.chunks[skipped..];
+        while !left.is_empty() {
+            input.check()?;
+            let (group, bytes) = self.group(left, if from > 0 { 1 } else { rayon::current_num_threads() });
+            left = &left[group.len()..];
+            input.claim(bytes, "compressed points")?;
+            let mut packed = Vec::new();
+            for chunk in group {
+                let mut bytes = vec![0; chunk.bytes as usize];
+                file.seek(SeekFrom::Start(chunk.start)).and_then(|_| file.read_exact(&mut bytes)).map_err(|why| input.io(why))?;
+                packed.push(bytes);
+            }
+            let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| contained(|| self.unpack(packed, chunk.points, xyz_only));
+            let unpacked: Vec<_> = group.par_iter().zip(&packed).map(unpack).collect();
+            for (chunk, records) in group.iter().zip(unpacked) {
+                let records = match records {
+                    Ok(Ok(records)) => records,
+                    Ok(Err(LasZipError::IoError(why))) => return Err(input.io(why)),
+                    Ok(Err(_)) => return Err(input.malformed("compressed points", "damaged, and cannot be decoded")),
+                    Err(why) => return Err(why.error("compressed points", input)),
+                };
+                if !take(first, &records)? {
+                    return Ok(());
+                }
+                first += chunk.points;
+            }
+            input.release(bytes);
+        }
+        Ok(())
+    }
+
+    /// The chunks that are decoded at a time, at least one, and the bytes that they take.
+    fn group<'c>(&self, chunks: &'c [Chunk], threads: usize) -> (&'c [Chunk], u64) {
+        let record = self.layout.record as u64;
+        let taken = |chunk: &Chunk| 2 * chunk.bytes + record * (chunk.points + DECODER);
+        let (mut count, mut sum) = (0, 0);
+        for chunk in &chunks[..threads.min(chunks.len())] {
+            if count > 0 && sum + taken(chunk) > MAX_CHUNK_BYTES {
+                break;
+            }
+            count += 1;
+            sum += taken(chunk);
+        }
+        (&chunks[..count], sum)
+    }
+
+    fn unpack(&self, packed: &[u8], points: u64, xyz_only: bool) -> Result<Vec<u8>, LasZipError> {
+        let record = self.layout.record;
+        let mut records = vec![0; points as usize * record];
+        if !records.is_empty() {
+            let mut decoder = Decoder::new(Cursor::new(packed), self.layers);
+            decoder.layer_bytes(record, packed.len() as u64)?;
+            decoder.begin(self.vlr, record, xyz_only)?;
+            decoder.decode(&mut records, record)?;
+        }
+        Ok(records)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use laz::LazVlrBuilder;
+    use laz::laszip::ChunkTableEntry;
+    use std::io::Write as _;
+
+    /// A layout of points that take this many bytes each.
+    fn layout(points: u64, record: usize) -> Layout {
+        let laszip = Some((CompressorType::PointWiseChunked as u16).to_le_bytes().to_vec());
+        Layout { point_format: 1, compressed: true, points, record, laszip, ..Layout::default() }
+    }
+
+    #[test]
+    fn chunks_of_a_quarter_of_a_gigabyte_are_taken_one_at_a_time() {
+        let vlr = LazVlrBuilder::default().with_point_format(1, 0).unwrap().build();
+        let taken = |points: u64, record: usize| {
+            let layout = layout(16 * points, record);
+            let chunks = (0..16).map(|at| Chunk { start: 100 * at, bytes: 100, points }).collect();
+            let chunks = Chunks { chunks, vlr: &vlr, layers: None, layout: &layout };
+            let (group, bytes) = chunks.group(&chunks.chunks, 8);
+            (group.len(), bytes)
+        };
+        assert_eq!(taken(MAX_CHUNK_POINTS, 1 << 10), (1, 200 + (1 << 10) * (MAX_CHUNK_POINTS + DECODER)));
+        assert_eq!(taken(50_000, 28), (8, 8 * (200 + 28 * (50_000 + DECODER))));
+    }
+
+    #[test]
+    fn a_chunk_that_promises_17_gigabytes_is_read_piece_by_piece() {
+        let vlr = LazVlrBuilder::default().with_point_format(1, 0).unwrap().with_variable_chunk_size().build();
+        let mut table = ChunkTable::with_capacity(1);
+        table.push(ChunkTableEntry { point_count: MAX_CHUNK_POINTS, byte_count: 10_000 });
+        let mut content = vec![0; 10_008];
+        content[..8].copy_from_slice(&10_008u64.to_le_bytes());
+        table.write_to(&mut content, &vlr).unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&content).unwrap();
+        let input = Input::new(file.path(), &Silent).unwrap();
+        // Of 65,535 bytes each, or of 1024.
+        let found = |record: usize| Chunks::of(&mut Cursor::new(&content), &vlr, None, &layout(MAX_CHUNK_POINTS, record), &input).is_some();
+        assert_eq!((found(65_535), found(1 << 10)), (false, true));
+    }
 }

@@ -1,7 +1,6 @@
 //! The fields of a point: their location in a record, and how to decode them.
 
-use super::super::input::printable;
-use super::super::number::{Endian, Number};
+use crate::formats::{Endian, Number, printable};
 
 /// One column of a scan.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,11 +86,9 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
         (bits, 22)
     };
     let (time, colour, infrared) = match format {
-        1 | 4 => (Some(at), None, None),
+        1 | 4 | 6 | 9 => (Some(at), None, None),
         2 => (None, Some(at), None),
-        3 | 5 => (Some(at), Some(at + 8), None),
-        6 | 9 => (Some(at), None, None),
-        7 => (Some(at), Some(at + 8), None),
+        3 | 5 | 7 => (Some(at), Some(at + 8), None),
         8 | 10 => (Some(at), Some(at + 8), Some(at + 14)),
         _ => (None, None, None),
     };

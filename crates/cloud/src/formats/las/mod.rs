@@ -3,29 +3,22 @@
 //! Points are decoded directly from their records, whose extent is checked against the size of the file first; layered files
 //! decode only the layers needed.
 
-mod chunks;
 mod compressed;
 mod fields;
-mod gps;
-mod layers;
+mod times;
 
-use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 
-use fields::Field;
 use las::raw;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
-use super::FormatError;
-use super::columns::{Cell, Even, Records, no_record, number_cell};
-use super::contain::contained;
-use super::crs::Crs;
-use super::input::Input;
 use super::limits::{BATCH_POINTS, MAX_POINTS_PER_BYTE};
-use super::number::read_bytes;
-use super::sheet::{Declared, Range, Sheet, SheetColumn, Want};
+use super::{
+    Crs, Declared, Even, Input, Picked, Range, Records, Result, Sheet, SheetColumn, Want, contained, decoded, number_cell, read_bytes, whole,
+};
 use crate::ColumnChoice;
+use fields::Field;
 
 /// Points read at a time, fewer if they are long.
 const BATCH: usize = 1 << 16;
@@ -46,9 +39,9 @@ const EXTENDED: (u32, u64) = (1000, 1 << 20);
 /// Minimum bytes per point of each format.
 const LEAST: [usize; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
 /// Handles a batch of raw records, given the number of the first; returns false to stop.
-type Take<'a> = dyn FnMut(u64, &[u8]) -> Result<bool, FormatError> + Send + 'a;
+type Take<'a> = dyn FnMut(u64, &[u8]) -> Result<bool> + Send + 'a;
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let layout = Layout::read(input)?;
     let mut columns: Vec<SheetColumn> = layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
     let declared = declare(&layout, &mut columns, input, want)?;
@@ -90,11 +83,11 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         // A damaged table is of no account here.
         skipped.extend(contained(|| compressed::beyond(&layout, input)).ok().flatten());
     }
-    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: layout.points, values: values.into(), skipped, declared })
+    Ok(Sheet { skipped, declared, ..Sheet::new(input, format, columns, selected, layout.points, values) })
 }
 
 /// What the coordinate system says of x, y and z: degrees become `longitude` and `latitude`, which are searched on the globe.
-fn declare(layout: &Layout, columns: &mut [SheetColumn], input: &Input<'_>, want: &Want<'_>) -> Result<Option<Declared>, FormatError> {
+fn declare(layout: &Layout, columns: &mut [SheetColumn], input: &Input<'_>, want: &Want<'_>) -> Result<Option<Declared>> {
     let Some(crs) = &layout.crs else { return Ok(None) };
     if !layout.is_geographic() {
         if crs.geographic && matches!(want, Want::Chosen(ColumnChoice::Default)) {
@@ -110,30 +103,29 @@ fn declare(layout: &Layout, columns: &mut [SheetColumn], input: &Input<'_>, want
 }
 
 /// Reads all fields of some records.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let layout = Layout::read(input)?;
-    if let Some(&missing) = wanted.iter().find(|&&record| record >= layout.points) {
-        return Err(no_record(missing, layout.points, input.path()));
-    }
+    input.check_records(wanted, layout.points)?;
     let columns = layout.fields.iter().map(|field| field.name.clone()).collect();
     let cells = |raw: &[u8]| layout.fields.iter().map(|field| number_cell(field.value(raw))).collect();
     if !layout.compressed {
         let even = Even { start: layout.start, record: layout.record, rows: layout.points };
         return Ok(Records { columns, rows: even.records(input, wanted, cells)? });
     }
-    let mut found: BTreeMap<u64, Vec<Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
-    let (first, last) = (wanted.iter().copied().min().unwrap_or(0), wanted.iter().copied().max());
+    let mut picked = Picked::new(wanted);
+    let (first, after) = (wanted.iter().copied().min().unwrap_or(0), picked.end());
     layout.visit(input, false, first, &mut |start, records| {
         let end = start + (records.len() / layout.record) as u64;
-        for (record, row) in found.range_mut(start..end) {
+        for (record, row) in picked.found.range_mut(start..end) {
             *row = cells(&records[(record - start) as usize * layout.record..][..layout.record]);
         }
-        Ok(last.is_some_and(|last| last >= end))
+        Ok(after > end)
     })?;
-    Ok(Records { columns, rows: wanted.iter().map(|record| found[record].clone()).collect() })
+    Ok(picked.into_records(columns))
 }
 
 /// The location of the points and the encoding of their fields.
+#[derive(Default)]
 struct Layout {
     version: String,
     point_format: u8,
@@ -157,15 +149,14 @@ struct Layout {
 }
 
 impl Layout {
-    fn read(input: &Input<'_>) -> Result<Self, FormatError> {
+    fn read(input: &Input<'_>) -> Result<Self> {
         let mut file = input.open()?;
         let bad = |why: String| input.malformed("LAS header", why);
         let decode = |why: las::Error| match why {
             las::Error::Io(why) => input.io(why),
             why => bad(why.to_string()),
         };
-        let mut begin = [0; 96];
-        file.read_exact(&mut begin).map_err(|why| input.io(why))?;
+        let mut begin: [u8; 96] = input.read(&mut file)?;
         let version = format!("{}.{}", begin[24], begin[25]);
         // The header of 1.4 begins that of later versions, too.
         if begin[25] > 4 && u16::from_le_bytes([begin[94], begin[95]]) >= HEADER_OF_4 {
@@ -184,15 +175,15 @@ impl Layout {
             return Err(bad(format!("a point of format {point_format} takes {least} bytes, not {record}")));
         }
         let start = u64::from(header.offset_to_point_data);
-        if start > input.size() || start < u64::from(header.header_size) {
-            return Err(bad(format!("the points begin at byte {start} of {}", input.size())));
+        if start > input.size || start < u64::from(header.header_size) {
+            return Err(bad(format!("the points begin at byte {start} of {}", input.size)));
         }
         let scale = [header.x_scale_factor, header.y_scale_factor, header.z_scale_factor];
         let offset = [header.x_offset, header.y_offset, header.z_offset];
         if scale.iter().chain(&offset).any(|value| !value.is_finite()) {
             return Err(bad("a scale or offset is not finite".to_owned()));
         }
-        let bytes = input.size() - start;
+        let bytes = input.size - start;
         if !compressed && points.saturating_mul(record as u64) > bytes {
             return Err(input.malformed("cut short", format!("the header promises {points} points and there are {}", bytes / record as u64)));
         }
@@ -235,8 +226,8 @@ impl Layout {
         }
         // Extended records may follow the points.
         let points_end = start.saturating_add(points.saturating_mul(record as u64));
-        let end = header.evlr.map(|evlr| evlr.start_of_first_evlr).filter(|&first| (points_end..=input.size()).contains(&first));
-        let behind = if compressed { 0 } else { end.unwrap_or(input.size()).saturating_sub(points_end) };
+        let end = header.evlr.map(|evlr| evlr.start_of_first_evlr).filter(|&first| (points_end..=input.size).contains(&first));
+        let behind = if compressed { 0 } else { end.unwrap_or(input.size).saturating_sub(points_end) };
         let (mut crs_from, mut crs) = ("WKT", wkt.as_deref().and_then(|text| Crs::of_wkt(&String::from_utf8_lossy(text))));
         if crs.is_none() {
             (crs_from, crs) = ("GeoKeys", Crs::of_keys(&keys, &texts));
@@ -288,9 +279,9 @@ impl Layout {
     }
 
     /// Passes raw records to `take` in batches. `xyz_only`: only x, y and z are needed. Records before `from` may be skipped.
-    fn visit(&self, input: &Input<'_>, xyz_only: bool, from: u64, take: &mut Take<'_>) -> Result<(), FormatError> {
+    fn visit(&self, input: &Input<'_>, xyz_only: bool, from: u64, take: &mut Take<'_>) -> Result<()> {
         if self.compressed {
-            return contained(|| compressed::visit(self, xyz_only, from, input, take)).map_err(|why| why.error("compressed points", input))?;
+            return decoded("compressed points", input, || compressed::visit(self, xyz_only, from, input, take));
         }
         let mut file = input.open()?;
         file.seek(SeekFrom::Start(self.start)).map_err(|why| input.io(why))?;
@@ -311,17 +302,17 @@ impl Layout {
 }
 
 /// The well-known text among the records after the points.
-fn wkt_after(file: &mut (impl Read + Seek), evlr: raw::header::Evlr, input: &Input<'_>) -> Result<Option<Vec<u8>>, FormatError> {
+fn wkt_after(file: &mut (impl Read + Seek), evlr: raw::header::Evlr, input: &Input<'_>) -> Result<Option<Vec<u8>>> {
     let mut at = evlr.start_of_first_evlr;
     for _ in 0..evlr.number_of_evlrs.min(EXTENDED.0) {
-        if at.saturating_add(EVLR_HEADER) > input.size() {
+        if at.saturating_add(EVLR_HEADER) > input.size {
             break;
         }
-        let mut head = [0; EVLR_HEADER as usize];
-        file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut head)).map_err(|why| input.io(why))?;
-        let length = head[20..28].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+        file.seek(SeekFrom::Start(at)).map_err(|why| input.io(why))?;
+        let head: [u8; EVLR_HEADER as usize] = input.read(file)?;
+        let length = whole(&head[20..28]);
         at = at.saturating_add(EVLR_HEADER).saturating_add(length);
-        if head[2..].starts_with(PROJECTION) && head[18..20] == 2112u16.to_le_bytes() && length <= EXTENDED.1 && at <= input.size() {
+        if head[2..].starts_with(PROJECTION) && head[18..20] == 2112u16.to_le_bytes() && length <= EXTENDED.1 && at <= input.size {
             return read_bytes(file, length).map(Some).map_err(|why| input.io(why));
         }
     }
@@ -334,23 +325,7 @@ mod tests {
 
     #[test]
     fn batches_are_limited_in_bytes() {
-        let batch = |record| {
-            let layout = Layout {
-                version: String::new(),
-                point_format: 0,
-                compressed: false,
-                start: 0,
-                points: 0,
-                behind: 0,
-                record,
-                fields: Vec::new(),
-                unused: 0,
-                laszip: None,
-                crs: None,
-                crs_from: "",
-            };
-            layout.batch()
-        };
+        let batch = |record| Layout { record, ..Layout::default() }.batch();
         assert_eq!((batch(20), batch(256), batch(257), batch(65_535)), (BATCH, BATCH, 65_280, 256));
     }
 }

@@ -205,7 +205,7 @@ fn what_is_not_there_is_said() {
 #[test]
 fn extensions_belong_to_one_format() {
     let mut all: Vec<&str> = registry().iter().flat_map(|format| format.extensions.iter().copied()).collect();
-    all.extend(FOREIGN.iter().flat_map(|foreign| foreign.1));
+    all.extend(registry::FOREIGN.iter().flat_map(|foreign| foreign.1));
     let count = all.len();
     all.sort_unstable();
     all.dedup();

@@ -1,10 +1,7 @@
 //! Parquet: row groups of compressed columns, of which only the required ones are read.
 
 mod footer;
-mod inside;
 mod pages;
-mod thrift;
-mod zstd;
 
 use std::fs;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -15,16 +12,17 @@ use bytes::Bytes;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, RowGroups, RowSelector};
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::Compression;
-use parquet::column::page::{PageIterator, PageReader};
+use parquet::column::page::{Page, PageIterator, PageMetadata, PageReader};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::serialized_reader::SerializedPageReader;
+use ruzstd::decoding::FrameDecoder;
 
-use self::footer::Refusal;
-use super::super::FormatError;
-use super::super::input::Input;
-use super::super::limits::{BATCH_TEXTS, BATCH_VALUES, MAX_ZSTD_WINDOW};
-use super::{BATCH, Batches, Each, error, limits};
+use super::{BATCH, Batches, Each, error, ipc};
+use crate::formats::limits::{BATCH_TEXTS, BATCH_VALUES, MAX_ZSTD_WINDOW};
+use crate::formats::{FormatError, Input, Result, contained, whole};
+use footer::Refusal;
 
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 8;
@@ -46,19 +44,19 @@ pub(super) struct File<'a, 'i> {
 }
 
 impl<'a, 'i> File<'a, 'i> {
-    pub fn open(input: &'a Input<'i>) -> Result<Self, FormatError> {
-        let file = fs::File::open(input.path()).map_err(|why| input.io(why))?;
-        let source = Source { file: Arc::new(file), size: input.size() };
+    pub fn open(input: &'a Input<'i>) -> Result<Self> {
+        let file = fs::File::open(&input.path).map_err(|why| input.io(why))?;
+        let source = Source { file: Arc::new(file), size: input.size };
         let failed = |why| failed(input, "footer", why);
-        let end = source.get_bytes(input.size().saturating_sub(TRAILER), TRAILER as usize).map_err(failed)?;
+        let end = source.get_bytes(input.size.saturating_sub(TRAILER), TRAILER as usize).map_err(failed)?;
         let (length, magic) = end.split_at(4);
         match magic {
             b"PAR1" => {}
             b"PARE" => return Err(input.unsupported("encrypted Parquet", "write it without encryption")),
             _ => return Err(input.malformed("cut short", "the description of its columns, which ends the file, is not there")),
         }
-        let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
-        let start = input.size().checked_sub(TRAILER + length).ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
+        let length = whole(length);
+        let start = input.size.checked_sub(TRAILER + length).ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
         let footer = source.get_bytes(start, length as usize).map_err(failed)?;
         let columns = footer::check(&footer).map_err(|why| match why {
             Refusal::Malformed(why) => input.malformed("footer", why),
@@ -71,7 +69,7 @@ impl<'a, 'i> File<'a, 'i> {
         if rows != promised {
             return Err(input.malformed("footer", format!("it promises {promised} rows, and its row groups have {rows}")));
         }
-        limits::check_embedded(metadata.file_metadata().key_value_metadata(), input)?;
+        ipc::check_embedded(metadata.file_metadata().key_value_metadata(), input)?;
         let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), Default::default()).map_err(failed)?;
         Ok(Self { input, source, metadata })
     }
@@ -92,7 +90,7 @@ fn unread(compression: Compression) -> Option<&'static str> {
 
 impl File<'_, '_> {
     /// Fails if one of the columns uses an unsupported codec.
-    fn check(&self, columns: &[usize]) -> Result<(), FormatError> {
+    fn check(&self, columns: &[usize]) -> Result<()> {
         let schema = self.metadata.parquet_schema();
         let chunks = self.metadata.metadata().row_groups().iter().flat_map(|group| group.columns().iter().enumerate());
         for (leaf, chunk) in chunks {
@@ -119,7 +117,7 @@ impl Batches for File<'_, '_> {
         (rows, format!("Parquet, {groups} row group{}", if groups == 1 { "" } else { "s" }))
     }
 
-    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<(), FormatError> {
+    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<()> {
         self.check(columns)?;
         let mut start = 0;
         for (group, about) in self.metadata.metadata().row_groups().iter().enumerate() {
@@ -136,7 +134,7 @@ impl Batches for File<'_, '_> {
 
 impl File<'_, '_> {
     /// Reads the rows of a group from row `from` of the file on; `start` is the first of the group. False if `each` stopped.
-    fn read_group(&self, columns: &[usize], group: usize, start: u64, from: u64, each: &mut Each<'_>) -> Result<bool, FormatError> {
+    fn read_group(&self, columns: &[usize], group: usize, start: u64, from: u64, each: &mut Each<'_>) -> Result<bool> {
         let about = self.metadata.metadata().row_group(group);
         let rows = u64::try_from(about.num_rows()).unwrap_or(0);
         let schema = self.metadata.parquet_schema();
@@ -153,7 +151,7 @@ impl File<'_, '_> {
             texts = texts.saturating_add(size.text);
             largest[leaf] = size.page;
             // One page is unpacked at a time.
-            window = window.max(if zstd::packs(chunk) { MAX_ZSTD_WINDOW } else { 0 });
+            window = window.max(if packs(chunk) { MAX_ZSTD_WINDOW } else { 0 });
             hold(BATCH_TEXTS, size.text);
             hold(BATCH_VALUES, size.row);
         }
@@ -207,7 +205,7 @@ impl RowGroups for Group {
 
     fn column_chunks(&self, column: usize) -> Result<Box<dyn PageIterator>, ParquetError> {
         let chunk = self.metadata.row_group(self.group).column(column);
-        Ok(Box::new(OnePart(Some(zstd::pages(&self.source, chunk, self.largest[column])))))
+        Ok(Box::new(OnePart(Some(open_pages(&self.source, chunk, self.largest[column])))))
     }
 
     fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
@@ -261,5 +259,99 @@ impl ChunkReader for Source {
         let mut bytes = vec![0; length];
         self.get_read(start)?.read_exact(&mut bytes)?;
         Ok(bytes.into())
+    }
+}
+
+// Pages that are packed with zstd, which `parquet` unpacks by a library in C only: it is told that they are not packed, and
+// they are unpacked on the way to its decoder.
+
+/// Whether a column is packed with zstd.
+fn packs(chunk: &ColumnChunkMetaData) -> bool {
+    matches!(chunk.compression(), Compression::ZSTD(_))
+}
+
+/// The pages of a column, unpacked; `largest` is the number of bytes of the largest one.
+fn open_pages(source: &Source, chunk: &ColumnChunkMetaData, largest: u64) -> Result<Box<dyn PageReader>, ParquetError> {
+    // The number of rows is used with an index of pages only.
+    let stored = |chunk: &ColumnChunkMetaData| SerializedPageReader::new(Arc::new(source.clone()), chunk, 0, None);
+    if !packs(chunk) {
+        return Ok(Box::new(stored(chunk)?));
+    }
+    let plain = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
+    Ok(Box::new(Unpacked { stored: stored(&plain)?, largest: usize::try_from(largest).unwrap_or(usize::MAX) }))
+}
+
+/// Unpacks pages as they are read.
+struct Unpacked {
+    stored: SerializedPageReader<Source>,
+    largest: usize,
+}
+
+impl Unpacked {
+    /// Unpacks what follows the first `plain` bytes of a page, which are not packed.
+    fn unpack(&self, page: &[u8], plain: usize) -> Result<bytes::Bytes, ParquetError> {
+        let damaged = |why: String| ParquetError::General(format!("a page is damaged, and cannot be unpacked: {why}"));
+        let (plain, packed) = page.split_at_checked(plain).ok_or_else(|| damaged("it ends within its levels".to_owned()))?;
+        let mut unpacked = Vec::new();
+        unpacked.try_reserve_exact(self.largest).map_err(|why| damaged(why.to_string()))?;
+        unpacked.extend_from_slice(plain);
+        // A page without values may have nothing that is packed.
+        let work = || {
+            let mut decoder = FrameDecoder::new();
+            decoder.set_max_window_size(MAX_ZSTD_WINDOW);
+            decoder.decode_all_to_vec(packed, &mut unpacked).map_err(|why| why.to_string())?;
+            match (decoder.get_checksum_from_data(), decoder.get_calculated_checksum()) {
+                (Some(stored), Some(found)) if stored != found => Err("its checksum differs".to_owned()),
+                _ => Ok(()),
+            }
+        };
+        contained(work).map_err(|why| damaged(why.to_string()))?.map_err(damaged)?;
+        Ok(unpacked.into())
+    }
+
+    fn unpacked(&self, mut page: Page) -> Result<Page, ParquetError> {
+        match &mut page {
+            Page::DataPage { buf, .. } | Page::DictionaryPage { buf, .. } => *buf = self.unpack(buf, 0)?,
+            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, is_compressed, .. } => {
+                if std::mem::take(is_compressed) {
+                    *buf = self.unpack(buf, (*def_levels_byte_len as usize).saturating_add(*rep_levels_byte_len as usize))?;
+                }
+            }
+        }
+        Ok(page)
+    }
+}
+
+impl Iterator for Unpacked {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for Unpacked {
+    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+        self.stored.get_next_page()?.map(|page| self.unpacked(page)).transpose()
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+        self.stored.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+        self.stored.skip_next_page()
+    }
+
+    fn supports_deferred_dictionary(&self) -> bool {
+        self.stored.supports_deferred_dictionary()
+    }
+
+    fn take_deferred_dictionary(&mut self) -> Result<Option<Page>, ParquetError> {
+        self.stored.take_deferred_dictionary()?.map(|page| self.unpacked(page)).transpose()
+    }
+
+    fn at_record_boundary(&mut self) -> Result<bool, ParquetError> {
+        self.stored.at_record_boundary()
     }
 }

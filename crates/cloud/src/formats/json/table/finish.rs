@@ -2,30 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use super::{Builder, COORDINATES, FormatError, Kind, MAX_PADDED, Values};
-use crate::formats::columns::{self, Records, no_record, too_many_texts};
-use crate::formats::input::printable;
-use crate::formats::sheet::{ColumnKind, Declared, Sheet, SheetColumn, Want};
+use super::{Builder, COORDINATES, Kind, MAX_PADDED, Values};
 use crate::formats::vector_cell::{Candidate, Seen, Vector, rank, settle};
+use crate::formats::{ColumnKind, Declared, FormatError, Records, Result, Sheet, SheetColumn, Want, columns, printable};
 
 /// Values of a column that are searched for fractions.
 const SEEN: usize = 1024;
 
 impl Builder<'_, '_> {
     /// The requested records, in the order of the request.
-    pub fn into_records(self, records: &[u64]) -> Result<Records, FormatError> {
+    pub fn into_records(self, records: &[u64]) -> Result<Records> {
         let columns: Vec<String> = self.names();
         let cells = (columns.len() as u64).saturating_mul((records.len() * size_of::<columns::Cell>()) as u64);
         self.input.claim(cells, "the records")?;
-        let row = |&record: &u64| {
-            if record >= self.rows {
-                return Err(no_record(record, self.rows, self.input.path()));
-            }
+        self.input.check_records(records, self.rows)?;
+        let row = |record: &u64| {
             let mut cells = vec![columns::Cell::Missing; columns.len()];
-            self.picked.get(&record).into_iter().flatten().for_each(|(at, cell)| cells[*at] = cell.clone());
-            Ok(cells)
+            self.picked.get(record).into_iter().flatten().for_each(|(at, cell)| cells[*at] = cell.clone());
+            cells
         };
-        let rows = records.iter().map(row).collect::<Result<_, _>>()?;
+        let rows = records.iter().map(row).collect();
         Ok(Records { columns, rows })
     }
 
@@ -102,7 +98,7 @@ impl Builder<'_, '_> {
     }
 
     /// Builds the sheet of all points.
-    pub fn finish(mut self, format: &str, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    pub fn finish(mut self, format: &str, want: &Want<'_>) -> Result<Sheet> {
         let Some(kind) = self.kind else {
             return Err(self.input.malformed("nothing to read", "the array is empty"));
         };
@@ -129,9 +125,7 @@ impl Builder<'_, '_> {
                 && let Some(mut texts) = column.texts.take()
             {
                 for _ in column.texted..rows {
-                    if !texts.push_counted("", self.input)? {
-                        return Err(too_many_texts(&column.name, self.input.path()));
-                    }
+                    texts.push("", &column.name, self.input)?;
                 }
                 column.texts = Some(texts);
             } else {
@@ -181,7 +175,7 @@ impl Builder<'_, '_> {
     }
 
     /// Interleaves columns into rows, freeing each column afterwards.
-    fn gather(&mut self, selected: &[usize]) -> Result<Vec<f64>, FormatError> {
+    fn gather(&mut self, selected: &[usize]) -> Result<Vec<f64>> {
         let (rows, width) = (self.rows as usize, selected.len());
         let mut gathered = Vec::new();
         self.input.reserve(&mut gathered, rows * width)?;

@@ -5,14 +5,12 @@ mod nodes;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::super::FormatError;
-use super::super::cell::{self, Cell};
-use super::super::columns::{self, Texts, too_many_texts};
-use super::super::input::Input;
-use super::super::limits::{MAX_COLUMNS, MAX_NESTED_NAME, MAX_PADDED};
-use super::super::sheet::{ColumnKind, SheetColumn, Want};
-use super::super::vector_cell::{self, Content, Seen};
 use crate::ColumnChoice;
+use crate::formats::cell::Cell;
+use crate::formats::columns::too_many_texts;
+use crate::formats::limits::{MAX_COLUMNS, MAX_NESTED_NAME, MAX_PADDED};
+use crate::formats::vector_cell::{Content, Seen};
+use crate::formats::{ColumnKind, FormatError, Input, Result, SheetColumn, Texts, Want, cell, columns, vector_cell};
 use nodes::Nodes;
 pub(super) use nodes::{POINT, Place, Step};
 
@@ -225,7 +223,7 @@ impl<'i, 'p> Builder<'i, 'p> {
     }
 
     /// A result whose error stops reading.
-    fn or_fail<T>(&mut self, result: Result<T, FormatError>) -> Result<T, ()> {
+    fn or_fail<T>(&mut self, result: Result<T>) -> Result<T, ()> {
         result.map_err(|why| self.failed = Some(why))
     }
 
@@ -247,12 +245,7 @@ impl<'i, 'p> Builder<'i, 'p> {
 
     /// Checks for cancellation at intervals.
     fn look_up(&mut self) -> Result<(), ()> {
-        if self.rows.is_multiple_of(1024)
-            && let Err(why) = self.input.check()
-        {
-            return self.fail(why);
-        }
-        Ok(())
+        if self.rows.is_multiple_of(1024) { self.or_fail(self.input.check()) } else { Ok(()) }
     }
 
     /// Stores a value of the current point. `item`: the value is an element of an array in the point.
@@ -312,9 +305,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         let (row, first_row) = (self.rows, self.rows == 0);
         if let Some(picked) = self.picked.get_mut(&row) {
             let room = self.input.reserve_for(picked, 1, "a record").and_then(|()| self.input.claim(text.len() as u64, "a record"));
-            if let Err(why) = room {
-                return self.fail(why);
-            }
+            room.map_err(|why| self.failed = Some(why))?;
             picked.push((at, columns::cell_as(value, text.as_bytes())));
         }
         let column = &mut self.columns[at];
@@ -350,14 +341,8 @@ impl<'i, 'p> Builder<'i, 'p> {
             // Points without a value get an empty string, as in delimited text.
             let fits = (column.texted..row).try_fold(true, |fits, _| Ok(fits && push("")?)).and_then(|fits| Ok(fits && push(&shown)?));
             column.texted = row + 1;
-            match fits {
-                Ok(false) if column.kind == ColumnKind::Text => {
-                    let why = too_many_texts(&column.name, self.input.path());
-                    return self.fail(why);
-                }
-                Ok(_) => {}
-                Err(why) => return self.fail(why),
-            }
+            let fits = fits.and_then(|fits| if fits || column.kind != ColumnKind::Text { Ok(()) } else { Err(too_many_texts(&column.name, input)) });
+            fits.map_err(|why| self.failed = Some(why))?;
         }
         if column.selected && column.kind != ColumnKind::Text {
             let index = (row - column.first) as usize;
@@ -367,9 +352,7 @@ impl<'i, 'p> Builder<'i, 'p> {
             if self.padded > (1 << 20) + MAX_PADDED * self.present {
                 return self.too_sparse();
             }
-            if let Err(why) = self.input.reserve(&mut column.values, missing) {
-                return self.fail(why);
-            }
+            self.input.reserve(&mut column.values, missing).map_err(|why| self.failed = Some(why))?;
             column.values.resize(column.values.len() + missing, f64::NAN);
             column.values[index] = number;
         }

@@ -6,9 +6,8 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::super::super::FormatError;
-use super::super::super::input::Input;
-use super::super::super::limits::{MAX_NESTED_NAME, MAX_NODES};
+use crate::formats::limits::{MAX_NESTED_NAME, MAX_NODES};
+use crate::formats::{Input, Result};
 
 /// The root: the point itself.
 pub(in super::super) const POINT: u32 = 0;
@@ -103,7 +102,7 @@ impl Nodes {
     ///
     /// # Errors
     /// [`FormatError::Unsupported`] for more than [`MAX_NODES`]; those of [`Input::claim`].
-    pub fn node(&mut self, place: &Place<'_>, input: &Input<'_>) -> Result<u32, FormatError> {
+    pub fn node(&mut self, place: &Place<'_>, input: &Input<'_>) -> Result<u32> {
         let (NONE, Some((above, step))) = (place.node.get(), place.above) else { return Ok(place.node.get()) };
         let parent = self.node(above, input)?;
         let found = self.find(parent, step);
@@ -112,7 +111,7 @@ impl Nodes {
         Ok(node)
     }
 
-    fn add(&mut self, parent: u32, step: Step<'_>, input: &Input<'_>) -> Result<u32, FormatError> {
+    fn add(&mut self, parent: u32, step: Step<'_>, input: &Input<'_>) -> Result<u32> {
         /// Bytes of a member beside its key: room in a hash table, and what counts the references to the key.
         const MEMBER: usize = 80;
         if self.nodes.len() >= MAX_NODES {

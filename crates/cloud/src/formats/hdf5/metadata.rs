@@ -1,20 +1,141 @@
-//! What a data set's metadata says twice. Only the newest versions of the format have checksums, so in the others a flipped bit shows where it
-//! contradicts the rest.
+//! What the metadata of a file says: the data sets of its groups, and where it contradicts itself.
 
 use std::collections::HashSet;
 
 use hdf5_reader::btree_v1::{BTreeV1Key, BTreeV1Node};
 use hdf5_reader::error::Error;
 use hdf5_reader::filters::{FILTER_FLETCHER32, FILTER_SHUFFLE};
+use hdf5_reader::group::Group;
 use hdf5_reader::io::Cursor;
 use hdf5_reader::messages::HdfMessage;
 use hdf5_reader::messages::filter_pipeline::FilterDescription;
 use hdf5_reader::messages::layout::DataLayout;
 use hdf5_reader::{Dataset, Datatype, Hdf5File};
 
-use super::Number;
-use crate::formats::FormatError;
-use crate::formats::input::Input;
+use super::{Number, error, part};
+use crate::formats::limits::{MAX_DATA_SETS, MAX_HDF5_DEPTH, MAX_HDF5_LINKS, MAX_LISTED_AGAIN};
+use crate::formats::{Entry, FormatError, Input, Result, State, printable};
+
+/// The data sets of a file.
+#[derive(Default)]
+pub(super) struct Found {
+    pub parts: Vec<Entry>,
+    /// The handle of each, if it could be opened.
+    pub sets: Vec<Option<Dataset>>,
+    pub states: Vec<State>,
+    /// Whether there are more than are listed.
+    pub more: bool,
+}
+
+/// Lists the data sets below the root, at most [`MAX_DATA_SETS`].
+pub(super) fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Found> {
+    let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
+    let mut walk = Walk { file, input, above: Vec::new(), seen: HashSet::from([root.address()]), again: 0, found: Found::default() };
+    walk.group(&root, "")?;
+    Ok(walk.found)
+}
+
+/// A group in errors.
+fn named(path: &str) -> String {
+    if path.is_empty() { "the root group".to_owned() } else { format!("group `{}`", printable(path)) }
+}
+
+struct Walk<'w, 'i> {
+    file: &'w Hdf5File,
+    input: &'w Input<'i>,
+    /// The addresses of the groups around the current one, and its own.
+    above: Vec<u64>,
+    /// The addresses of all groups so far.
+    seen: HashSet<u64>,
+    /// How often a link led to a group that was not new, or was not followed.
+    again: usize,
+    found: Found,
+}
+
+impl Walk<'_, '_> {
+    fn group(&mut self, group: &Group, path: &str) -> Result<()> {
+        self.above.push(group.address());
+        self.members(group, path)?;
+        self.above.pop();
+        Ok(())
+    }
+
+    fn members(&mut self, group: &Group, path: &str) -> Result<()> {
+        let sorted = self.header(group, path)?;
+        let (groups, sets) = group.member_names().map_err(|why| error(self.input, "HDF5", why))?;
+        if sorted && ![&groups, &sets].iter().all(|names| names.is_sorted_by(|a, b| a < b)) {
+            return Err(self.input.malformed(named(path), "its names are not sorted; restore the file from an intact copy"));
+        }
+        for name in sets {
+            self.input.check()?;
+            if self.found.parts.len() >= MAX_DATA_SETS {
+                self.found.more = true;
+                return Ok(());
+            }
+            self.set(group, &name, format!("{path}{name}"))?;
+        }
+        for name in groups {
+            self.input.check()?;
+            if self.found.more {
+                return Ok(());
+            }
+            let path = format!("{path}{name}/");
+            // What is in it would be missing from the list without a word.
+            let inner = group.group(&name).map_err(|why| error(self.input, &named(&path), why))?;
+            // Links between groups may form a cycle.
+            let followed = self.above.len() < MAX_HDF5_DEPTH && !self.above.contains(&inner.address());
+            // Groups are as many as the file has room for, but ways to them multiply: 14 groups of 4 links are 268 million.
+            self.again += usize::from(!self.seen.insert(inner.address()) || !followed);
+            if self.again > MAX_LISTED_AGAIN {
+                let why = format!("each is listed under all its names, at most {MAX_LISTED_AGAIN} in all, and there are more");
+                return Err(self.input.unsupported("groups that are linked more than once", why));
+            }
+            if followed {
+                self.group(&inner, &path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the header of a group before the decoder looks for its members, and returns whether their names are sorted, as in a symbol table.
+    fn header(&self, group: &Group, path: &str) -> Result<bool> {
+        let header = self.file.get_or_parse_header(group.address()).map_err(|why| error(self.input, "HDF5", why))?;
+        // The decoder takes for a group what has one message of a group.
+        if header.messages.iter().any(|message| matches!(message, HdfMessage::Dataspace(_) | HdfMessage::DataLayout(_))) {
+            return Err(self.input.malformed(named(path), "its header is also that of a data set"));
+        }
+        let links = header.messages.iter().filter(|message| matches!(message, HdfMessage::Link(_))).count();
+        if links > MAX_HDF5_LINKS {
+            let why = format!("the most that are read are {MAX_HDF5_LINKS}, as each is looked for among all; write it with h5repack IN OUT");
+            return Err(self.input.unsupported(format!("{}: {links} links in its header", named(path)), why));
+        }
+        Ok(header.messages.iter().any(|message| matches!(message, HdfMessage::SymbolTable(_))))
+    }
+
+    fn set(&mut self, group: &Group, name: &str, path: String) -> Result<()> {
+        let (entry, set, state) = match group.dataset(name) {
+            Ok(set) => {
+                let (entry, state) = part(path, &set);
+                (entry, Some(set), state)
+            }
+            Err(why) => {
+                let (unread, state) = match error(self.input, "data set", why) {
+                    FormatError::Malformed { why, .. } => (why, State::Damaged),
+                    FormatError::Unsupported { why, .. } => (why, State::Unread),
+                    why => return Err(why),
+                };
+                (Entry::unread(path, unread), None, state)
+            }
+        };
+        self.found.parts.push(entry);
+        self.found.sets.push(set);
+        self.found.states.push(state);
+        Ok(())
+    }
+}
+
+// What a data set's metadata says twice. Only the newest versions of the format have checksums, so in the others a flipped bit shows where it
+// contradicts the rest.
 
 /// Levels of a chunk index at most: each multiplies the chunks by 32 or more.
 const MAX_LEVELS: u8 = 12;
@@ -22,7 +143,7 @@ const MAX_LEVELS: u8 = 12;
 const OF_CHUNK: u64 = 64;
 
 /// Refuses a data set whose metadata contradicts itself. `what` names it.
-pub(super) fn check(file: &Hdf5File, set: &Dataset, number: Number, what: &str, input: &Input<'_>) -> Result<(), FormatError> {
+pub(super) fn check(file: &Hdf5File, set: &Dataset, number: Number, what: &str, input: &Input<'_>) -> Result<()> {
     let failed = |why: Error| match why {
         Error::InvalidData(why) => input.malformed(what, format!("inconsistent metadata ({why}); restore the file from an intact copy")),
         why => super::error(input, what, why),
@@ -44,7 +165,7 @@ pub(super) fn check(file: &Hdf5File, set: &Dataset, number: Number, what: &str, 
             DataLayout::Chunked { address, chunk_indexing: None, .. } => {
                 let sizes: Vec<u64> = set.chunks().into_iter().flatten().map(u64::from).collect();
                 let grid = set.shape().iter().zip(&sizes).fold(1u64, |product, (size, chunk)| product.saturating_mul(size.div_ceil((*chunk).max(1))));
-                let claimed = grid.min(input.size() / 32).saturating_mul(OF_CHUNK);
+                let claimed = grid.min(input.size / 32).saturating_mul(OF_CHUNK);
                 input.claim(claimed, "the index of chunks")?;
                 let index = Index {
                     file,
@@ -160,12 +281,14 @@ impl Index<'_> {
         let ordered = self.last.as_deref().is_none_or(|last| last < at);
         require(inside && ordered && rest == [0] && (self.stored.len() as u64) < self.grid, || format!("unexpected chunk at {at:?} in its index"))?;
         let raw = self.sizes.iter().fold(self.number.size() as u64, |product, &size| product.saturating_mul(size));
-        let active = |id: u16| self.filters.iter().enumerate().any(|(at, filter)| filter.id == id && mask >> at & 1 == 0);
-        let packs =
-            self.filters.iter().enumerate().any(|(at, filter)| ![FILTER_SHUFFLE, FILTER_FLETCHER32].contains(&filter.id) && mask >> at & 1 == 0);
-        let plain = raw + if active(FILTER_FLETCHER32) { super::CHECKSUM } else { 0 };
+        // Whether one of these filters is skipped, or used.
+        let any = |skipped: bool, is: &dyn Fn(u16) -> bool| {
+            self.filters.iter().enumerate().any(|(at, filter)| is(filter.id) && (mask >> at & 1 == 1) == skipped)
+        };
+        let packs = any(false, &|id| ![FILTER_SHUFFLE, FILTER_FLETCHER32].contains(&id));
+        let plain = raw + if any(false, &|id| id == FILTER_FLETCHER32) { super::CHECKSUM } else { 0 };
         require(packs || u64::from(*size) == plain, || format!("its chunk at {at:?} has {size} bytes, not {plain}"))?;
-        let skips = self.filters.iter().enumerate().any(|(at, filter)| filter.id == FILTER_SHUFFLE && mask >> at & 1 == 1);
+        let skips = any(true, &|id| id == FILTER_SHUFFLE);
         require(mask.checked_shr(self.filters.len() as u32).unwrap_or(0) == 0 && !(packs && skips), || {
             format!("its chunk at {at:?} skips filters {mask:#b}")
         })?;

@@ -3,34 +3,27 @@
 //! Each array is a [`Entry`]; a two-dimensional one is a table. An archive with a damaged array is not guessed at: which array
 //! is meant could depend on the one that cannot be read, so that another must be named.
 
-mod directory;
-
-use std::io::{self, BufReader, Read, Seek};
+use std::collections::HashMap;
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::FormatError;
-use super::columns::Records;
-use super::contain::contained;
-use super::input::{Input, Watched, printable};
 use super::limits::DEFLATE;
-use super::npy::{self, Header, read_array};
+use super::npy::{Header, read_array};
 use super::parts::{self, Entry, State};
-use super::sheet::{Sheet, Want, cut};
-use directory::Differing;
+use super::{FormatError, Input, Records, Result, Sheet, Want, Watched, cut, decoded, npy, printable};
 
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 15;
 
 /// Lists the arrays of an archive, from their headers.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
-    let list = || Ok(Arrays::of(&mut open(input)?, input)?.parts);
-    contained(list).map_err(|why| why.error("zip archive", input))?
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
+    decoded("zip archive", input, || Ok(Arrays::of(&mut open(input)?, input)?.parts))
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    contained(|| read_archive(input, want)).map_err(|why| why.error("zip archive", input))?
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+    decoded("zip archive", input, || read_archive(input, want))
 }
 
 fn zip_error(input: &Input<'_>, why: ZipError) -> FormatError {
@@ -48,13 +41,13 @@ pub fn has(input: &Input<'_>, member: &str) -> bool {
     open(input).is_ok_and(|archive| archive.index_for_name(member).is_some())
 }
 
-fn open<'a>(input: &Input<'a>) -> Result<ZipArchive<BufReader<Watched<'a>>>, FormatError> {
+fn open<'a>(input: &Input<'a>) -> Result<ZipArchive<BufReader<Watched<'a>>>> {
     // Small, as it is filled again at each of possibly many members.
     let file = BufReader::with_capacity(BUFFER, input.open()?.into_inner());
     ZipArchive::new(file).map_err(|why| zip_error(input, why))
 }
 
-fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut archive = open(input)?;
     let arrays = Arrays::of(&mut archive, input)?;
     let chosen = arrays.choose(input)?;
@@ -64,7 +57,7 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError
         let header = Header::read(&mut member, input)?;
         let mut sheet = read_array(&mut member, &header, input, want)?;
         // Only at the end of a member is its checksum compared.
-        let more = io::copy(&mut member, &mut io::sink()).map_err(|why| input.io(why))?;
+        let more = input.pass(&mut member)?;
         if more > 0 {
             sheet.skipped.push(format!("{more} bytes after the array were not read"));
         }
@@ -84,8 +77,8 @@ fn within(name: &str, why: FormatError, input: &Input<'_>) -> FormatError {
 }
 
 /// Reads all columns of some records: by seeking if the array is stored, sequentially if compressed.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
-    let read = || {
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
+    decoded("zip archive", input, || {
         let mut archive = open(input)?;
         let arrays = Arrays::of(&mut archive, input)?;
         let chosen = arrays.choose(input)?;
@@ -96,8 +89,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
             Some(start) => npy::records_at(start, &header, input, wanted),
             None => npy::records_in(&mut member, &header, input, wanted),
         }
-    };
-    contained(read).map_err(|why| why.error("zip archive", input))?
+    })
 }
 
 /// The arrays of an archive.
@@ -112,9 +104,9 @@ struct Arrays {
 
 impl Arrays {
     /// Reads the headers of all arrays.
-    fn of(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Self, FormatError> {
+    fn of(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Self> {
         let mut arrays = Self { parts: Vec::new(), indices: Vec::new(), states: Vec::new(), others: Vec::new() };
-        let differing = directory::check(archive, input)?;
+        let differing = check(archive, input)?;
         for index in 0..archive.len() {
             input.check()?;
             let differs = differing.get(&index);
@@ -139,7 +131,7 @@ impl Arrays {
             let (part, state) = match header {
                 Ok(header) => {
                     let (rows, columns) = (header.rows as u64, header.columns as u64);
-                    (Entry { name, rows, columns, table: header.is_table(), about: header.about(), unread: None }, State::Whole)
+                    (Entry::new(name, rows, columns, header.is_table(), header.about()), State::Whole)
                 }
                 Err(FormatError::Cancelled) => return Err(FormatError::Cancelled),
                 Err(why) => {
@@ -149,7 +141,7 @@ impl Arrays {
                         FormatError::Unsupported { .. } => State::Unread,
                         _ => State::Damaged,
                     };
-                    (Entry { name, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(why.reason()) }, state)
+                    (Entry::unread(name, why.reason()), state)
                 }
             };
             arrays.parts.push(part);
@@ -160,11 +152,113 @@ impl Arrays {
     }
 
     /// The array that is named, or the obvious one if none is damaged.
-    fn choose(&self, input: &Input<'_>) -> Result<usize, FormatError> {
+    fn choose(&self, input: &Input<'_>) -> Result<usize> {
         if self.parts.is_empty() && !self.others.is_empty() {
             let members = cut(self.others.len(), |at| format!("`{}`", printable(&self.others[at])));
             return Err(input.unsupported(format!("a zip archive with {members}"), "unpack it first"));
         }
         parts::choose_array("array", &self.parts, &self.states, input)
     }
+}
+
+// The list of members at the end of an archive, held against the header that each member has of its own: damage to either must
+// not hide an array, since another would be taken for the one that is meant.
+
+/// Bytes of a member's own header before its name.
+const OWN: usize = 30;
+/// Bytes of a member's entry in the list before its name.
+const LISTED: usize = 46;
+/// What may follow the list: the record of its end, or the one of large archives.
+const ENDS: [&[u8; 4]; 2] = [b"PK\x05\x06", b"PK\x06\x06"];
+/// The flags of encryption, which nothing can be unpacked without.
+const ENCRYPTED: u16 = 0x2041;
+
+/// What a member is said to be, in either place.
+#[derive(PartialEq)]
+struct Member {
+    name: Vec<u8>,
+    /// The method of compression, and whether it is encrypted.
+    packing: (u16, u16),
+}
+
+/// A member that the list and its own header disagree on.
+struct Differing {
+    /// The name in its own header.
+    pub own: Vec<u8>,
+    /// The name in the list.
+    pub listed: Vec<u8>,
+    pub why: &'static str,
+}
+
+/// Checks the list, and that members lie side by side, since any number of them could share the same bytes. Returns those that
+/// have a header of their own which says something else.
+fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<HashMap<usize, Differing>> {
+    let bad = |why: String| input.malformed("zip archive", why);
+    // Of those, all but one would be hidden.
+    if archive.has_duplicate_names() {
+        return Err(bad("several of its members have the same name".to_owned()));
+    }
+    let listed = listed(archive, input)?;
+    let mut places = Vec::new();
+    for index in 0..archive.len() {
+        let member = archive.by_index_raw(index).map_err(|why| zip_error(input, why));
+        // The array in it is listed as damaged.
+        let Ok(member) = member else { continue };
+        let Some(start) = member.data_start() else { continue };
+        places.push((member.header_start(), start.saturating_add(member.compressed_size()), index));
+    }
+    places.sort_unstable();
+    let shown = |index: usize| printable(&String::from_utf8_lossy(&listed[index].name));
+    let mut differing = HashMap::new();
+    let mut file = input.open()?.into_inner();
+    for (at, &(start, _, index)) in places.iter().enumerate() {
+        if let Some(&(_, end, before)) = at.checked_sub(1).map(|before| &places[before])
+            && end > start
+        {
+            return Err(bad(format!("its members `{}` and `{}` overlap", shown(before), shown(index))));
+        }
+        let own = own(&mut file, start).map_err(|why| input.io(why))?;
+        let member = &listed[index];
+        let why = match () {
+            () if own == *member => continue,
+            () if own.name != member.name => "it has another name in the list at the end",
+            () => "it is packed in another way in the list at the end",
+        };
+        differing.insert(index, Differing { own: own.name, listed: member.name.clone(), why });
+    }
+    Ok(differing)
+}
+
+/// The entries of the list, which must end where the record of its end begins: it may have more than that record counts.
+fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Vec<Member>> {
+    let mut file = BufReader::with_capacity(BUFFER, input.open()?.into_inner());
+    let mut read = || {
+        file.seek(SeekFrom::Start(archive.central_directory_start()))?;
+        let mut members = Vec::new();
+        for _ in 0..archive.len() {
+            let mut head = [0; LISTED];
+            file.read_exact(&mut head)?;
+            let number = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
+            let mut name = vec![0; number(28).into()];
+            file.read_exact(&mut name)?;
+            file.seek_relative(i64::from(number(30)) + i64::from(number(32)))?;
+            members.push(Member { name, packing: (number(10), number(8) & ENCRYPTED) });
+        }
+        let mut end = [0; 4];
+        file.read_exact(&mut end)?;
+        Ok((members, ENDS.contains(&&end)))
+    };
+    let (members, ends) = read().map_err(|why| input.io(why))?;
+    if ends { Ok(members) } else { Err(input.malformed("zip archive", "the list at its end is longer than the number of members there")) }
+}
+
+/// What the header at this byte says; the name may be cut short by the end of the file.
+fn own(mut file: impl Read + Seek, start: u64) -> std::io::Result<Member> {
+    let mut head = [0; OWN];
+    file.seek(SeekFrom::Start(start))?;
+    file.read_exact(&mut head)?;
+    let number = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
+    let mut name = Vec::new();
+    file.take(number(26).into()).read_to_end(&mut name)?;
+    Ok(Member { name, packing: (number(8), number(6) & ENCRYPTED) })
 }

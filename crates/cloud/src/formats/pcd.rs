@@ -3,22 +3,13 @@
 //! A field of several numbers becomes as many columns, `fpfh_0`, `fpfh_1`, …. A packed colour, `rgb` or `rgba`, becomes the
 //! columns `red`, `green`, `blue` (and `alpha`), from 0 to 255. Points that a sensor did not see are rows of NaN.
 
-mod header;
-
-use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
-use header::{Encoding, Header, PADDING};
-
-use super::FormatError;
-use super::columns::{Even, Records, no_record, number_cell};
-use super::input::{Input, printable};
-use super::limits::{LZF, MAX_PCD_COLUMNS};
+use super::limits::{LZF, MAX_HEADER, MAX_PCD_COLUMNS};
 use super::lzf::Lzf;
-use super::number::{Endian, Number};
-use super::sheet::{Sheet, SheetColumn, Want};
+use super::{Endian, Even, FormatError, Input, Number, Picked, Records, Result, Sheet, SheetColumn, Want, cell, number_cell, printable, whole};
 
-/// Bytes decoded at a time, or one point if that is larger.
+/// Bytes of a compressed field that are decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
 
 /// Whether a text begins like a PCD header, for files without the first comment line.
@@ -27,7 +18,7 @@ pub(super) fn looks(head: &[u8]) -> bool {
     (line(b"FIELDS") || line(b"COLUMNS")) && line(b"DATA") && line(b"WIDTH")
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
     let cells = Cell::of(&header, input)?;
@@ -38,12 +29,11 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let values = match header.encoding {
         Encoding::Ascii => {
             let mut values = Vec::new();
-            let mut take = |_, point: &[f64]| {
+            ascii(file, &header, &cells, input, &mut |_, point| {
                 input.reserve(&mut values, point.len())?;
                 values.extend_from_slice(point);
                 Ok(true)
-            };
-            ascii(file, &header, &cells, input, &mut take)?;
+            })?;
             values
         }
         Encoding::Binary => binary(file, &header, &cells, input)?,
@@ -59,8 +49,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let behind = match header.encoding {
         // Lines after the points are refused.
         Encoding::Ascii => 0,
-        Encoding::Binary => input.size().saturating_sub(header.length + header.points * header.stride() as u64),
-        Encoding::Compressed => input.size().saturating_sub(header.length + 8 + packed),
+        Encoding::Binary => input.size.saturating_sub(header.length + header.points * header.stride() as u64),
+        Encoding::Compressed => input.size.saturating_sub(header.length + 8 + packed),
     };
     if behind > 0 {
         sheet.skipped.push(format!("{behind} bytes after the points were not read"));
@@ -69,41 +59,28 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 }
 
 /// Reads all columns of some records: by seeking, or sequentially where that is impossible.
-pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
     let cells = Cell::of(&header, input)?;
     let columns = cells.iter().map(|cell| printable(&cell.name)).collect();
     let cells: Vec<&Cell> = cells.iter().collect();
-    if let Some(&missing) = wanted.iter().find(|&&record| record >= header.points) {
-        return Err(no_record(missing, header.points, input.path()));
-    }
-    let mut found: BTreeMap<u64, Vec<f64>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
+    input.check_records(wanted, header.points)?;
+    let cells_of = |point: &[f64]| point.iter().map(|&value| number_cell(value)).collect();
+    let mut picked = Picked::new(wanted);
     match header.encoding {
         Encoding::Binary => {
-            let offsets = offsets(&header, &cells);
-            let even = Even { start: header.length, record: header.stride(), rows: header.points };
-            let rows = even.records(input, wanted, |point| values(&cells, &offsets, point).map(number_cell).collect())?;
-            return Ok(Records { columns, rows });
+            let row = |point: &[u8]| cells.iter().map(|cell| number_cell(cell.value(point))).collect();
+            return Ok(Records { columns, rows: header.even().records(input, wanted, row)? });
         }
-        Encoding::Ascii => {
-            let last = found.keys().next_back().copied();
-            let mut take = |row, point: &[f64]| {
-                if let Some(found) = found.get_mut(&row) {
-                    *found = point.to_vec();
-                }
-                Ok(last.is_some_and(|last| row < last))
-            };
-            ascii(file, &header, &cells, input, &mut take)?;
-        }
+        Encoding::Ascii => ascii(file, &header, &cells, input, &mut |row, point| Ok(picked.offer(row, || cells_of(point))))?,
         Encoding::Compressed => {
-            let rows: Vec<usize> = found.keys().map(|&row| row as usize).collect();
+            let rows: Vec<usize> = picked.found.keys().map(|&row| row as usize).collect();
             let (values, _) = compressed(file, &header, &cells, Some(&rows), input)?;
-            found.values_mut().zip(values.chunks_exact(cells.len())).for_each(|(found, point)| *found = point.to_vec());
+            picked.found.values_mut().zip(values.chunks_exact(cells.len())).for_each(|(found, point)| *found = cells_of(point));
         }
     }
-    let rows = wanted.iter().map(|record| found[record].iter().map(|&value| number_cell(value)).collect()).collect();
-    Ok(Records { columns, rows })
+    Ok(picked.into_records(columns))
 }
 
 /// The error for more columns than are read.
@@ -116,18 +93,29 @@ struct Cell {
     name: String,
     /// Index of its field.
     field: usize,
-    /// Its index among the numbers of the field.
-    item: usize,
+    /// Its index among the numbers of a point.
+    word: usize,
+    /// Its byte offset in the field, and that of the field in a point.
+    at: usize,
+    start: usize,
     number: Number,
     /// For a component of a packed colour, the position of its lowest bit.
     shift: Option<u32>,
 }
 
 impl Cell {
-    fn of(header: &Header, input: &Input<'_>) -> Result<Vec<Self>, FormatError> {
-        let mut cells = Vec::new();
-        for (at, field) in header.fields.iter().enumerate().filter(|(_, field)| field.name != PADDING) {
-            let cell = |name: &str, item, shift| Self { name: name.to_owned(), field: at, item, number: field.number, shift };
+    fn of(header: &Header, input: &Input<'_>) -> Result<Vec<Self>> {
+        let (mut cells, mut words, mut end) = (Vec::new(), 0, 0);
+        for (index, field) in header.fields.iter().enumerate() {
+            let (first, start, number) = (words, end, field.number);
+            (words, end) = (words + field.count, end + field.size());
+            if field.name == PADDING {
+                continue;
+            }
+            let cell = |name: &str, item: usize, shift| {
+                let at = item * number.size();
+                Self { name: name.to_owned(), field: index, word: first + item, at, start, number, shift }
+            };
             let colour = [("red", 16), ("green", 8), ("blue", 0), ("alpha", 24)];
             let colours = match (field.name.as_str(), field.count) {
                 ("rgb", 1) if field.size() == 4 => 3,
@@ -153,11 +141,17 @@ impl Cell {
         Ok(cells)
     }
 
-    /// Decodes the value from the bytes of one number.
-    fn decode(&self, bytes: &[u8]) -> f64 {
-        match (self.shift, bytes) {
-            (Some(shift), &[a, b, c, d]) => f64::from(u32::from_le_bytes([a, b, c, d]) >> shift & 255),
-            _ => self.number.one(Endian::Little, bytes),
+    /// Decodes the value from the bytes of a point.
+    fn value(&self, point: &[u8]) -> f64 {
+        self.decode(&point[self.start..])
+    }
+
+    /// Decodes the value from the bytes of its field.
+    fn decode(&self, field: &[u8]) -> f64 {
+        let bytes = &field[self.at..][..self.number.size()];
+        match self.shift {
+            Some(shift) => f64::from(whole(bytes) as u32 >> shift & 255),
+            None => self.number.one(Endian::Little, bytes),
         }
     }
 
@@ -176,15 +170,10 @@ impl Cell {
 }
 
 /// Handles a point, given its number and values; returns false to stop.
-type Take<'a> = dyn FnMut(u64, &[f64]) -> Result<bool, FormatError> + 'a;
+type Take<'a> = dyn FnMut(u64, &[f64]) -> Result<bool> + 'a;
 
-fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
-    let mut first = Vec::with_capacity(header.fields.len());
-    let mut width = 0;
-    for field in &header.fields {
-        first.push(width);
-        width += field.count;
-    }
+fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
+    let width: usize = header.fields.iter().map(|field| field.count).sum();
     let mut point = Vec::with_capacity(cells.len());
     let mut line = Vec::new();
     let mut number = header.lines;
@@ -195,7 +184,7 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
         if input.read_line(&mut file, b'\n', &mut line)? == 0 {
             return Err(input.malformed("cut short", format!("the header promises {} points and there are {row}", header.points)));
         }
-        let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let words = cell::words(&line);
         // Counted first, as a line may be as long as the file.
         let count = words.clone().count();
         if count == 0 {
@@ -208,7 +197,7 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
         let words: Vec<&[u8]> = words.collect();
         point.clear();
         for cell in cells {
-            let word = words[first[cell.field] + cell.item];
+            let word = words[cell.word];
             let value = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
             let value = value.ok_or_else(|| {
                 let word: String = String::from_utf8_lossy(word).chars().take(40).collect();
@@ -239,9 +228,9 @@ fn too_many(header: &Header, points: u64, input: &Input<'_>) -> FormatError {
     input.malformed("points", why)
 }
 
-fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {
+fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'_>) -> Result<Vec<f64>> {
     let stride = header.stride();
-    let left = input.size().saturating_sub(header.length);
+    let left = input.size.saturating_sub(header.length);
     if header.points > left / stride as u64 {
         let why = format!("the header promises {} points of {stride} bytes and there are {}", header.points, left / stride as u64);
         return Err(input.malformed("cut short", why));
@@ -249,55 +238,26 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
     if header.points < left / stride as u64 {
         return Err(too_many(header, left / stride as u64, input));
     }
-    if header.points == 0 {
-        return Ok(Vec::new());
-    }
-    let offsets = offsets(header, cells);
-    let mut bytes = vec![0; (CHUNK / stride).max(1) * stride];
     let mut found = Vec::new();
-    let mut left = header.points;
-    while left > 0 {
-        let count = left.min((bytes.len() / stride) as u64);
-        let bytes = &mut bytes[..count as usize * stride];
-        file.read_exact(bytes).map_err(|why| input.io(why))?;
-        input.reserve(&mut found, count as usize * cells.len())?;
-        for point in bytes.chunks_exact(stride) {
-            found.extend(values(cells, &offsets, point));
-        }
-        left -= count;
-    }
+    header.even().visit(
+        &mut file,
+        |why| input.io(why),
+        |_, bytes| {
+            let points = bytes.chunks_exact(stride);
+            input.reserve(&mut found, points.len() * cells.len())?;
+            found.extend(points.flat_map(|point| cells.iter().map(|cell| cell.value(point))));
+            Ok(())
+        },
+    )?;
     Ok(found)
-}
-
-/// Byte offset of each cell in a point.
-fn offsets(header: &Header, cells: &[&Cell]) -> Vec<usize> {
-    let mut end = 0;
-    let begin = |field: &header::Field| {
-        end += field.size();
-        end - field.size()
-    };
-    let first: Vec<usize> = header.fields.iter().map(begin).collect();
-    cells.iter().map(|cell| first[cell.field] + cell.item * cell.number.size()).collect()
-}
-
-/// Decodes cells at these byte offsets of a point.
-fn values(cells: &[&Cell], offsets: &[usize], point: &[u8]) -> impl Iterator<Item = f64> {
-    cells.iter().zip(offsets).map(|(cell, &at)| cell.decode(&point[at..at + cell.number.size()]))
 }
 
 /// Decodes the cells of all points, or of the ascending `wanted` ones; everything is decompressed, but
 /// nothing else is stored. Returns the number of packed bytes as well.
-fn compressed(
-    mut file: impl BufRead,
-    header: &Header,
-    cells: &[&Cell],
-    wanted: Option<&[usize]>,
-    input: &Input<'_>,
-) -> Result<(Vec<f64>, u64), FormatError> {
-    let mut sizes = [0; 8];
-    file.read_exact(&mut sizes).map_err(|why| input.io(why))?;
-    let [packed, unpacked] = [0, 4].map(|at| u64::from(u32::from_le_bytes([sizes[at], sizes[at + 1], sizes[at + 2], sizes[at + 3]])));
-    let left = input.size().saturating_sub(header.length + 8);
+fn compressed(mut file: impl BufRead, header: &Header, cells: &[&Cell], wanted: Option<&[usize]>, input: &Input<'_>) -> Result<(Vec<f64>, u64)> {
+    let sizes: [u8; 8] = input.read(&mut file)?;
+    let (packed, unpacked) = (whole(&sizes[..4]), whole(&sizes[4..]));
+    let left = input.size.saturating_sub(header.length + 8);
     if packed > left {
         return Err(input.malformed("cut short", format!("the header promises {packed} compressed bytes and there are {left}")));
     }
@@ -336,8 +296,7 @@ fn compressed(
             points.read_exact(bytes).map_err(fail)?;
             let mut put = |to: usize, raw: &[u8]| {
                 for &(column, cell) in &cells {
-                    let at = cell.item * cell.number.size();
-                    values[to * width + column] = cell.decode(&raw[at..at + cell.number.size()]);
+                    values[to * width + column] = cell.decode(raw);
                 }
             };
             match wanted {
@@ -354,4 +313,149 @@ fn compressed(
         return Err(input.malformed("compressed points", format!("they unpack to more than the {unpacked} bytes that are promised")));
     }
     Ok((values, packed))
+}
+
+// The header: the fields of a point, and the number of points.
+
+/// The encoding of the points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Ascii,
+    Binary,
+    Compressed,
+}
+
+impl Encoding {
+    /// The encoding's name as shown in descriptions.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ascii => "ASCII",
+            Self::Binary => "binary",
+            Self::Compressed => "binary, compressed",
+        }
+    }
+}
+
+/// The name of bytes that only align the next field.
+const PADDING: &str = "_";
+
+/// A field of one or more numbers.
+#[derive(Clone, Debug, PartialEq)]
+struct Field {
+    /// The field's name, or [`PADDING`].
+    pub name: String,
+    pub number: Number,
+    pub count: usize,
+}
+
+impl Field {
+    /// Bytes of the field per point.
+    pub fn size(&self) -> usize {
+        self.count * self.number.size()
+    }
+}
+
+/// The parsed header of a PCD file.
+#[derive(Clone, Debug)]
+struct Header {
+    pub encoding: Encoding,
+    pub fields: Vec<Field>,
+    pub width: u64,
+    pub height: u64,
+    pub points: u64,
+    /// Bytes of the header.
+    pub length: u64,
+    /// Lines of the header.
+    pub lines: u64,
+}
+
+impl Header {
+    /// Reads a header up to and including its DATA line, leaving the reader at the points.
+    ///
+    /// The version is ignored and may be missing, as may entries with usual values: type F, four bytes, count one.
+    pub fn read(file: &mut impl BufRead, input: &Input<'_>) -> Result<Self> {
+        let (mut names, mut sizes, mut types, mut counts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut width, mut height, mut points) = (None, None, None);
+        let (mut lines, mut length) = (0, 0);
+        let mut line = Vec::new();
+        let encoding = loop {
+            line.clear();
+            let count = file.take((MAX_HEADER - length) as u64).read_until(b'\n', &mut line).map_err(|why| input.io(why))?;
+            lines += 1;
+            length += count;
+            if count == 0 {
+                return Err(input.malformed("header", "there is no line `DATA`"));
+            }
+            let text = String::from_utf8_lossy(&line);
+            let bad = |why: &str| input.malformed(format!("line {lines}"), format!("`{}` {why}", text.trim().chars().take(60).collect::<String>()));
+            let whole = |word: &str| word.parse::<u64>().map_err(|_| bad("is not a whole number"));
+            let mut words = text.split_ascii_whitespace();
+            match (words.next(), words) {
+                (Some("FIELDS" | "COLUMNS"), words) => names = words.map(|name| cell::name(name.as_bytes())).collect(),
+                (Some("SIZE"), words) => sizes = words.map(whole).collect::<Result<_, _>>()?,
+                (Some("TYPE"), words) => types = words.map(str::to_owned).collect(),
+                (Some("COUNT"), words) => counts = words.map(whole).collect::<Result<_, _>>()?,
+                (Some("WIDTH"), mut words) => width = words.next().map(whole).transpose()?,
+                (Some("HEIGHT"), mut words) => height = words.next().map(whole).transpose()?,
+                (Some("POINTS"), mut words) => points = words.next().map(whole).transpose()?,
+                (Some("DATA"), mut words) => {
+                    break match words.next() {
+                        Some("ascii") => Encoding::Ascii,
+                        Some("binary") => Encoding::Binary,
+                        Some("binary_compressed") => Encoding::Compressed,
+                        _ => return Err(bad("is not ascii, binary or binary_compressed")),
+                    };
+                }
+                (Some("VERSION" | "VIEWPOINT"), _) | (None, _) => {}
+                (Some(word), _) if word.starts_with('#') => {}
+                _ => return Err(bad("is not a line of a PCD header")),
+            }
+        };
+        if names.is_empty() {
+            return Err(input.malformed("header", "there is no line `FIELDS`"));
+        }
+        if names.len() > MAX_PCD_COLUMNS {
+            return Err(too_many_columns(input));
+        }
+        let agree = |what: &str, count: usize| {
+            let why = || format!("there are {} fields and {count} in `{what}`", names.len());
+            if count == 0 || count == names.len() { Ok(()) } else { Err(input.malformed("header", why())) }
+        };
+        agree("SIZE", sizes.len())?;
+        agree("TYPE", types.len())?;
+        agree("COUNT", counts.len())?;
+        let field = |(at, name): (usize, String)| {
+            let (kind, size) = (types.get(at).map_or("F", String::as_str), sizes.get(at).copied().unwrap_or(4));
+            // PCD has no floats of two bytes.
+            let known = if matches!(kind, "I" | "U" | "F") && (kind, size) != ("F", 2) { kind.to_lowercase().chars().next() } else { None };
+            let number = known.and_then(|kind| Number::of(kind, size));
+            let why = || input.malformed("header", format!("field `{name}` is {kind} of {size} bytes, which PCD does not know"));
+            let number = number.ok_or_else(why)?;
+            let count = counts.get(at).copied().unwrap_or(1);
+            // The largest real features have a few thousand numbers; padding may be empty.
+            let least = usize::from(name != PADDING);
+            let count = usize::try_from(count).ok().filter(|count| (least..=MAX_PCD_COLUMNS).contains(count));
+            let count = count.ok_or_else(|| input.malformed("header", format!("field `{name}` is there {} times", counts[at])))?;
+            Ok(Field { name, number, count })
+        };
+        let fields: Vec<Field> = names.into_iter().enumerate().map(field).collect::<Result<_>>()?;
+        let (width, height) = (width.or(points), height.unwrap_or(1));
+        let width = width.ok_or_else(|| input.malformed("header", "there is neither `WIDTH` nor `POINTS`"))?;
+        let grid = width.checked_mul(height);
+        let points = points.or(grid).unwrap_or(u64::MAX);
+        if grid != Some(points) {
+            return Err(input.malformed("header", format!("{width} × {height} points are not {points}")));
+        }
+        Ok(Self { encoding, fields, width, height, points, length: length as u64, lines })
+    }
+
+    /// The points in binary.
+    fn even(&self) -> Even {
+        Even { start: self.length, record: self.stride(), rows: self.points }
+    }
+
+    /// Bytes of a point.
+    pub fn stride(&self) -> usize {
+        self.fields.iter().map(Field::size).sum()
+    }
 }

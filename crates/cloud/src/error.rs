@@ -1,0 +1,286 @@
+//! Why a cloud cannot be loaded, and what would help.
+
+use super::{GlobeError, MAX_ROWS};
+use crate::formats::FormatError;
+use crate::table::Real;
+
+/// Why a cloud could not be loaded.
+///
+/// Messages follow `what: why`, with the path last if there is one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CloudError {
+    /// The file could not be read, or is not of its named format.
+    #[error(transparent)]
+    Format(FormatError),
+    /// The generator's spec is invalid.
+    #[error("generator `{spec}`: {why}")]
+    Generate {
+        /// The spec as written.
+        spec: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The coordinates are not a point in the data's space.
+    #[error("place {at}: {why}")]
+    Coordinates {
+        /// The coordinates, as written.
+        at: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A coordinate is NaN or infinite, and dropping such rows was not requested.
+    #[error("{}row {row}, column {column}: the value is {value}; {}: {origin}", at_line(*.line), without(unusable, Hint::option))]
+    NonFinite {
+        /// 0-based number of the data record in the file.
+        row: u64,
+        /// 1-based line, in text files.
+        line: Option<u64>,
+        /// Name of the column with the bad value.
+        column: String,
+        /// NaN, inf or -inf.
+        value: f64,
+        /// It and all others of its kind.
+        unusable: Box<Unusable>,
+        /// The file or generator.
+        origin: String,
+    },
+    /// A finite f64 value overflows f32, even after subtracting the axis's origin.
+    #[error("{}row {row}, column {column}: {value:e} does not fit a 32-bit float; rescale the column: {origin}", at_line(*.line))]
+    TooLarge {
+        /// 0-based number of the data record in the file.
+        row: u64,
+        /// 1-based line, in text files.
+        line: Option<u64>,
+        /// Name of the column with the bad value.
+        column: String,
+        /// The value in the file.
+        value: f64,
+        /// The file or generator.
+        origin: String,
+    },
+    /// The source has no rows, or none with finite values.
+    #[error("the cloud has no points{dropped}: {origin}", dropped = if *.dropped == 0 { String::new() } else { format!(" ({dropped} rows with NaN or infinite values were dropped)") })]
+    Empty {
+        /// Rows dropped for NaN or ±∞.
+        dropped: u64,
+        /// The file or generator.
+        origin: String,
+    },
+    /// More rows than [`MAX_ROWS`].
+    #[error("{rows} rows are more than the {MAX_ROWS} that can be searched: {origin}")]
+    TooMany {
+        /// Rows in the source.
+        rows: u64,
+        /// The file or generator.
+        origin: String,
+    },
+    /// The cloud does not fit this machine's memory.
+    #[error("too large: there is no memory for {bytes} bytes of coordinates: {origin}")]
+    Memory {
+        /// The size of the failed allocation.
+        bytes: u64,
+        /// The file or generator.
+        origin: String,
+    },
+    /// The number of dimensions of the queries differs from the data's.
+    #[error("queries have {queries} dimensions and the data {data}: {}: {origin}", Hint::AsManyColumns.option())]
+    Dimensions {
+        /// d of the queries.
+        queries: usize,
+        /// d of the data.
+        data: usize,
+        /// Path of the query file.
+        origin: String,
+    },
+    /// Either the queries' columns or the data's are longitude and latitude by their names, and the others are not.
+    #[error("columns {queries} are not {data} of the data; choose columns by number in both files, if they are: {origin}")]
+    OtherColumns {
+        /// Names of the queries' columns.
+        queries: String,
+        /// Names of the data's.
+        data: String,
+        /// Path of the query file.
+        origin: String,
+    },
+    /// The work was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+fn at_line(line: Option<u64>) -> String {
+    line.map(|line| format!("line {line}, ")).unwrap_or_default()
+}
+
+impl From<FormatError> for CloudError {
+    fn from(why: FormatError) -> Self {
+        match why {
+            FormatError::Cancelled => Self::Cancelled,
+            why => Self::Format(why),
+        }
+    }
+}
+
+/// A way out of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Rows with NaN or ±∞ can be left out.
+    LeaveRowsOut,
+    /// Coordinates without NaN or ±∞ can be chosen, for which `COLUMNS` stands.
+    WholeColumns,
+    /// Other columns can be chosen than those that win by default.
+    OtherColumns,
+    /// Columns of longitude and latitude have to be chosen.
+    GlobeColumns,
+    /// Columns have to be chosen, as many as the data has dimensions.
+    AsManyColumns,
+}
+
+impl Hint {
+    /// By the options of the command line, as the errors' own messages have it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::LeaveRowsOut => "--drop-nonfinite leaves such rows out",
+            Self::WholeColumns => "--columns COLUMNS takes coordinates without such values",
+            Self::OtherColumns => "--columns chooses others",
+            Self::GlobeColumns => "choose a longitude and a latitude with --columns",
+            Self::AsManyColumns => "choose columns with --columns",
+        }
+    }
+}
+
+/// What can be done about rows with NaN or ±∞: other columns first, then a cloud without the rows, and how many are left of it.
+pub(super) fn without(unusable: &Unusable, words: fn(Hint) -> &'static str) -> String {
+    let Unusable { count, rows, whole, .. } = unusable;
+    let columns = whole.as_ref().map(|columns| words(Hint::WholeColumns).replace("COLUMNS", columns));
+    let left = match rows - count {
+        _ if *rows == 0 => String::new(),
+        0 => " (all of them)".to_owned(),
+        left => format!(" ({left} of {rows} are left)"),
+    };
+    let rows = format!("{}{left}", words(Hint::LeaveRowsOut));
+    columns.into_iter().chain([rows]).collect::<Vec<_>>().join(", ")
+}
+
+impl FormatError {
+    /// The message, with what would help in the words of whoever tells of it.
+    pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
+        match self {
+            Self::Column { what, why, hint: Some(hint), path } => format!("{what}: {why}; {}: {}", words(*hint), path.display()),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl GlobeError {
+    /// The message, with what would help in the words of whoever tells of it.
+    pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
+        // The one place where the option stands in these messages.
+        self.to_string().replace(Hint::GlobeColumns.option(), words(Hint::GlobeColumns))
+    }
+}
+
+impl CloudError {
+    /// The message, with what would help in the words of whoever tells of it.
+    pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
+        match self {
+            Self::NonFinite { row, line, column, value, unusable, origin } => {
+                let (line, hint) = (at_line(*line), without(unusable, words));
+                format!("{line}row {row}, column {column}: the value is {value}; {hint}: {origin}")
+            }
+            Self::Dimensions { queries, data, origin } => {
+                format!("queries have {queries} dimensions and the data {data}: {}: {origin}", words(Hint::AsManyColumns))
+            }
+            Self::Format(error) => error.told(words),
+            other => other.to_string(),
+        }
+    }
+}
+
+// Rows of a source that can be no points.
+
+/// As many are named.
+const NAMED: usize = 8;
+
+/// Rows with coordinates that are NaN, infinite or missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unusable {
+    /// How many there are.
+    pub count: u64,
+    /// Of so many rows.
+    pub rows: u64,
+    /// The first of them, ascending.
+    pub first: Vec<UnusableRow>,
+    /// Coordinates without such values to be chosen instead, as they are typed.
+    pub whole: Option<String>,
+}
+
+/// A row that can be no point, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnusableRow {
+    /// 0-based number of the data record in the file.
+    pub row: u64,
+    /// The first of its columns with such a value.
+    pub column: String,
+    /// NaN, which also stands for what is missing, or ±∞.
+    pub value: f64,
+}
+
+impl Unusable {
+    /// Those among row-major values.
+    pub(super) fn of<T: Real>(values: &[T], names: &[String]) -> Self {
+        let mut unusable = Self { rows: (values.len() / names.len().max(1)) as u64, ..Self::default() };
+        for (row, values) in values.chunks_exact(names.len().max(1)).enumerate() {
+            let Some(at) = values.iter().position(|value| !value.get().is_finite()) else { continue };
+            unusable.count += 1;
+            if unusable.first.len() < NAMED {
+                unusable.first.push(UnusableRow { row: row as u64, column: names[at].clone(), value: values[at].get() });
+            }
+        }
+        unusable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_the_same_with_the_words_of_the_command_line() {
+        let origin = "a.csv".to_owned();
+        let (what, why) = ("column `b`".to_owned(), "it is empty".to_owned());
+        let errors = [
+            CloudError::NonFinite {
+                row: 3,
+                line: Some(5),
+                column: "x".to_owned(),
+                value: f64::NAN,
+                unusable: Box::default(),
+                origin: origin.clone(),
+            },
+            CloudError::Dimensions { queries: 3, data: 2, origin: origin.clone() },
+            CloudError::Format(FormatError::Column { what, why, hint: Some(Hint::OtherColumns), path: origin.into() }),
+        ];
+        for error in errors {
+            assert_eq!(error.told(Hint::option), error.to_string());
+            let said = error.told(|_| "ask somebody");
+            assert!(!said.contains("--") && said.contains("ask somebody") && said.ends_with(": a.csv"), "{said}");
+        }
+        let error = GlobeError::Columns { columns: 3 };
+        assert_eq!(error.told(Hint::option), error.to_string());
+        assert!(error.told(|_| "ask somebody").ends_with("the cloud has 3: ask somebody"));
+    }
+
+    #[test]
+    fn rows_are_counted_and_the_first_are_named() {
+        let names = ["x", "y"].map(str::to_owned);
+        let mut values = vec![0.5f64; 40];
+        (values[3], values[4], values[5]) = (f64::NAN, f64::INFINITY, f64::NAN);
+        values[20..].fill(f64::NAN);
+        let unusable = Unusable::of(&values, &names);
+        assert_eq!((unusable.count, unusable.rows, unusable.first.len()), (12, 20, NAMED));
+        let told: Vec<(u64, &str)> = unusable.first.iter().map(|of| (of.row, of.column.as_str())).take(3).collect();
+        assert_eq!(told, [(1, "y"), (2, "x"), (10, "x")]);
+        assert_eq!(unusable.first[1].value, f64::INFINITY);
+    }
+}

@@ -1,0 +1,139 @@
+//! Where most values of an axis lie, and points that are there more than once.
+
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+use rayon::slice::ParallelSliceMut as _;
+use serde::Serialize;
+
+use super::PointCloud;
+
+/// Rows that the bulk is estimated from.
+const SEEN: usize = 4096;
+
+/// The share of values on either side that are not part of it.
+const TAIL: f64 = 0.01;
+
+/// Room beyond the quantiles on either side, as a share of what is between them.
+const ROOM: f64 = 0.15;
+
+/// The whole extent is the bulk unless it is wider by this factor.
+const WIDER: f64 = 2.0;
+
+/// The bulk of each axis, worked out when it is first asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Bulk(Box<[OnceLock<[f64; 2]>]>);
+
+impl Bulk {
+    pub(super) fn new(dims: usize) -> Self {
+        Self((0..dims).map(|_| OnceLock::new()).collect())
+    }
+}
+
+impl PointCloud {
+    /// At most so many rows, evenly spread over the cloud.
+    pub fn spread_rows(&self, most: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let seen = self.len().min(most);
+        (0..seen).map(move |at| at * self.len() / seen)
+    }
+
+    /// The interval of an axis, in local coordinates, that holds nearly all points: from the 1st to the 99th percentile with some room, or
+    /// the whole extent where that is not much wider. The percentiles are those of 4,096 rows, evenly spread.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    pub fn bulk(&self, axis: usize) -> [f64; 2] {
+        *self.bulk.0[axis].get_or_init(|| {
+            let Some(column) = self.axes.get(axis) else { return [0.0; 2] };
+            let whole = [column.min - column.origin, column.max - column.origin];
+            let mut values: Vec<f32> = self.spread_rows(SEEN).map(|row| self.point(row)[axis]).collect();
+            values.sort_unstable_by(f32::total_cmp);
+            let tail = (values.len() as f64 * TAIL) as usize;
+            let (low, high) = (f64::from(values[tail]), f64::from(values[values.len() - 1 - tail]));
+            let room = (high - low) * ROOM;
+            let bulk = [(low - room).max(whole[0]), (high + room).min(whole[1])];
+            if whole[1] - whole[0] <= WIDER * (bulk[1] - bulk[0]) || bulk[0] >= bulk[1] { whole } else { bulk }
+        })
+    }
+}
+
+// Points that are there more than once, as 32-bit floats and as the file has them.
+
+/// Points less distinct points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Duplicates {
+    /// By the file's own values.
+    pub before_rounding: u64,
+    /// By the coordinates that are searched.
+    pub after_rounding: u64,
+}
+
+impl PointCloud {
+    /// Counts duplicates: sorts all rows, and those that are equal after rounding once more by the file's values, as only they can be equal there.
+    pub fn duplicates(&self) -> Duplicates {
+        let dims = self.dims();
+        // -0.0 was normalised to 0.0 and nothing is NaN, so equal bits mean equal coordinates.
+        let bits: &[u32] = bytemuck::cast_slice(&self.points);
+        let bits_of = |row: u32| &bits[row as usize * dims..][..dims];
+        let mut rows: Vec<u32> = (0..self.len() as u32).collect();
+        rows.par_sort_unstable_by(|&a, &b| bits_of(a).cmp(bits_of(b)));
+        let own = |a: u32, b: u32| {
+            let axes = (0..dims).map(|axis| [a, b].map(|row| self.coordinate(row as usize, axis)));
+            axes.map(|[a, b]| a.partial_cmp(&b).unwrap_or(Ordering::Equal)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        let mut found = Duplicates { before_rounding: 0, after_rounding: 0 };
+        for equal in rows.chunk_by_mut(|&a, &b| bits_of(a) == bits_of(b)).filter(|equal| equal.len() > 1) {
+            let after = equal.len() as u64 - 1;
+            found.after_rounding += after;
+            found.before_rounding += if self.exact.is_none() {
+                after
+            } else {
+                equal.par_sort_unstable_by(|&a, &b| own(a, b));
+                equal.windows(2).filter(|pair| own(pair[0], pair[1]).is_eq()).count() as u64
+            };
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::cloud;
+
+    fn bulk(values: Vec<f64>) -> [f64; 2] {
+        cloud(&["x"], values).bulk(0)
+    }
+
+    #[test]
+    fn a_few_far_values_are_not_part_of_it() {
+        let even: Vec<f64> = (0..1000).map(f64::from).collect();
+        assert_eq!(bulk(even.clone()), [0.0, 999.0]);
+        let [low, high] = bulk([even, vec![1e6, -1e6]].concat());
+        assert!((-200.0..=0.0).contains(&low) && (999.0..1200.0).contains(&high), "{low} {high}");
+    }
+
+    #[test]
+    fn values_that_are_nearly_all_equal_keep_their_extent() {
+        assert_eq!(bulk(vec![3.0; 50]), [3.0, 3.0]);
+        let mut values = vec![0.0; 500];
+        values[7] = 9.0;
+        assert_eq!(bulk(values), [0.0, 9.0]);
+    }
+
+    #[test]
+    fn it_is_about_the_origin() {
+        let [low, high] = bulk((0..1000).map(|at| 5e6 + f64::from(at) * 0.1).collect());
+        assert!((low + 49.95).abs() < 1e-6 && (high - 49.95).abs() < 1e-6, "{low} {high}");
+    }
+
+    #[test]
+    fn rounding_makes_duplicates() {
+        let duplicates = |values: &[f64]| cloud(&["x", "y"], values.to_vec()).duplicates();
+        let near = 1.0 + 1e-12;
+        let found = duplicates(&[1.0, 5.0, near, 5.0, 1.0, 5.0, 1.0, 5.5, near, 5.0, 0.0, 5.0, -0.0, 5.0]);
+        assert_eq!(found, Duplicates { before_rounding: 3, after_rounding: 4 });
+        let exact = duplicates(&[1.0, 5.0, 2.0, 5.0, 1.0, 5.0]);
+        assert_eq!(exact, Duplicates { before_rounding: 1, after_rounding: 1 });
+    }
+}

@@ -21,7 +21,7 @@ use crate::app::panes::hover::hover_ui;
 use crate::app::panes::names::names_ui;
 use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, not_loaded_ui, points_ui};
 use crate::cloud::{Axis, Globe, PointCloud};
-use crate::draw::ticks::linear_ticks;
+use crate::draw::pen::linear_ticks;
 use crate::knn::Metric;
 use crate::text;
 

@@ -1,6 +1,6 @@
 //! An axis: from values to places, and where its ticks stand.
 
-use crate::draw::ticks::log_ticks;
+use crate::draw::pen::log_ticks;
 use crate::text::{coordinate, thousands, unit_of};
 
 /// How far apart values stand.

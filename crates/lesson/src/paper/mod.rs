@@ -16,9 +16,9 @@ use std::io::{self, Write};
 
 use super::lessons::Take;
 use super::picture::Film;
-use crate::draw::font_subset::FontSubsets;
-use crate::draw::svg::escaped;
-use crate::draw::{Font, css};
+use crate::draw::Font;
+use crate::draw::fonts::FontSubsets;
+use crate::draw::svg::{self, escaped};
 use crate::palette::{DARK, LIGHT, Palette};
 
 /// The colour scheme of a file.
@@ -63,7 +63,7 @@ fn document(film: &Film, theme: Theme, title: &str, body: &str, out: &mut (impl 
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n{}\n\
         <title>{title}</title>\n{}<style>\n{}\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>",
-        css::policy(false),
+        svg::policy(false),
         subsets.style(),
         colors(film, theme)
     )
@@ -71,7 +71,7 @@ fn document(film: &Film, theme: Theme, title: &str, body: &str, out: &mut (impl 
 
 /// The variables of the style sheet.
 fn colors(film: &Film, theme: Theme) -> String {
-    let root = |palette: &Palette| format!(":root{{{}}}", css::variables(palette));
+    let root = |palette: &Palette| format!(":root{{{}}}", svg::variables(palette));
     match theme {
         Theme::Film => root(&film.palette),
         Theme::Readers => format!("{}\n@media screen and (prefers-color-scheme:dark){{{}}}", root(&LIGHT), root(&DARK)),

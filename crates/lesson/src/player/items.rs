@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::draw::css;
-use crate::draw::svg::{Baseline, baseline, dot_style, style, text_style};
+use crate::draw::svg::{self, Baseline, baseline, dot_style, style, text_style};
 use crate::picture::scene::{Area, Line, Paint, Point, Scene, Shape, Spot, Target};
 
 /// What an item is, by its number in the file.
@@ -89,7 +88,7 @@ pub fn code(target: Target) -> String {
 }
 
 fn add(shape: &Shape, items: &mut Vec<Item>) {
-    let css_of = |fill: Option<Paint>, line: Option<Line>| -> Arc<str> { style(fill, line, &css::variable).into() };
+    let css_of = |fill: Option<Paint>, line: Option<Line>| -> Arc<str> { style(fill, line, &svg::variable).into() };
     let mut put =
         |kind, style: &Arc<str>, numbers: Vec<i32>, text: &str| items.push(Item { kind, style: style.clone(), numbers, text: text.to_owned() });
     match shape {
@@ -98,7 +97,7 @@ fn add(shape: &Shape, items: &mut Vec<Item>) {
             put(Kind::Rect, &css_of(*fill, *line), numbers, "");
         }
         Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
-            let style = dot_style(*fill, *radius, &css::variable).into();
+            let style = dot_style(*fill, *radius, &svg::variable).into();
             centers.iter().for_each(|center| put(Kind::Dot, &style, lengths(&[*center]), ""));
         }
         Shape::Dots { centers, radius, fill, line } => {
@@ -112,7 +111,7 @@ fn add(shape: &Shape, items: &mut Vec<Item>) {
         Shape::Polygon { corners, fill } => put(Kind::Polygon, &css_of(Some(*fill), None), lengths(corners), ""),
         Shape::Text { at, anchor, size, font, paint, text } => {
             if let Some(Baseline { start, .. }) = baseline(*at, *anchor, *size, *font, text) {
-                put(Kind::Text, &text_style(*font, *size, *paint, &css::variable).into(), lengths(&[start]), text);
+                put(Kind::Text, &text_style(*font, *size, *paint, &svg::variable).into(), lengths(&[start]), text);
             }
         }
         Shape::Clip(area) => put(Kind::Clip, &"".into(), area.map(corners).unwrap_or_default(), ""),

@@ -34,9 +34,9 @@ use flate2::write::ZlibEncoder;
 use super::cursor::Level;
 use super::moments::Moments;
 use super::picture::Film;
-use crate::draw::font_subset::FontSubsets;
-use crate::draw::svg::escaped;
-use crate::draw::{Font, css};
+use crate::draw::Font;
+use crate::draw::fonts::FontSubsets;
+use crate::draw::svg::{self, escaped};
 use crate::palette::{DARK, LIGHT};
 use crate::progress::Progress;
 use data::{Data, beginning, pack};
@@ -100,10 +100,10 @@ fn page(first: &Data, data: &Data) -> io::Result<String> {
     [Font::Sans, Font::Mono].into_iter().for_each(|font| subsets.add(&letters, font));
     let colors = format!(
         ":root{{{}}}\n@media(prefers-color-scheme:dark){{:root:not([data-look=light]){{{dark}}}}}\n:root[data-look=dark]{{{dark}}}",
-        css::variables(&LIGHT),
-        dark = css::variables(&DARK)
+        svg::variables(&LIGHT),
+        dark = svg::variables(&DARK)
     );
-    let (policy, title) = (css::policy(true), escaped(&data.heading()));
+    let (policy, title) = (svg::policy(true), escaped(&data.heading()));
     let parts = [
         ("{policy}", policy.as_str()),
         ("{title}", &title),

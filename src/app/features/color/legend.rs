@@ -17,7 +17,7 @@ use crate::app::look::Palette;
 use crate::app::model::how::How;
 use crate::app::model::{Actions, Picked, Session, State};
 use crate::cloud::formats::Moment;
-use crate::draw::ticks::{linear_ticks, log_ticks};
+use crate::draw::pen::{linear_ticks, log_ticks};
 use crate::palette::CATEGORIES;
 use crate::text;
 

@@ -17,7 +17,7 @@ use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timeline::rows::Row;
 use crate::app::panes::timings::inline_swatch_ui;
-use crate::draw::ticks::linear_ticks;
+use crate::draw::pen::linear_ticks;
 use crate::engines::registry;
 use crate::run::{Place, RunRecord, Timeline};
 use crate::text;

@@ -78,7 +78,7 @@ fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
     let [sheet, _] = written(&film);
     let mut hides = 0;
     for (number, (take, question)) in questions(&film).iter().enumerate().filter(|(_, (_, question))| !question.ask.is_idea()) {
-        let element = |scene: Scene| svg::element(&scene, &format!("step{number}-"), &css::variable);
+        let element = |scene: Scene| svg::element(&scene, &format!("step{number}-"), &svg::variable);
         let (asked, shown) = (element(film.asked(*take, question.at)), element(film.figure(question.at)));
         assert!(sheet.contains(&asked), "{question:?}");
         hides += u32::from(asked != shown && !sheet.contains(&shown));

@@ -2,9 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::asked::{answer, item};
-use super::tables::{about, accounts};
-use super::{Theme, document, heading};
+use super::{Theme, about, accounts, answer, document, heading, item};
 use crate::draw::svg::{self, escaped};
 use crate::moments::Moments;
 use crate::picture::Film;

@@ -4,8 +4,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::asked::{answer, item, mistakes};
-use super::{Theme, document, heading};
+use super::{Theme, answer, document, heading, item, mistakes};
 use crate::draw::svg::{self, escaped};
 use crate::picture::Film;
 use crate::picture::page::about;

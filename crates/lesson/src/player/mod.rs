@@ -5,22 +5,14 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`items`] | scenes as flat lists of items |
-//! | [`mod@pack`], [`columns`] | tables of what repeats, and lists as changes of earlier ones; items by columns |
-//! | [`moves`] | motions as rows of numbers |
-//! | [`data`] | the moments of a lesson, with these tables |
-//! | [`asked`], [`layout`] | its questions; where panels are |
-//! | [`check`] | a hash of what a moment draws, for tests of pages |
+//! | [`items`] | scenes as flat lists of items, and these by columns; a hash of what a moment draws, for tests of pages |
+//! | [`mod@pack`] | tables of what repeats, lists as changes of earlier ones, motions as rows of numbers |
+//! | [`data`] | the moments of a lesson with these tables, its questions, and where panels are |
 //! | `page.html`, `player.css` | the page around the data, and its style |
 //! | `draw.js`, `move.js`, `player.js`, `questions.js`, `start.js` | its script: panels; what moves; playing; questions; keys, touch and the beginning |
 
-pub mod asked;
-pub mod check;
-pub mod columns;
 pub mod data;
 pub mod items;
-pub mod layout;
-pub mod moves;
 pub mod pack;
 
 use std::collections::BTreeSet;
@@ -132,5 +124,3 @@ fn filled(template: &str, parts: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_moves;

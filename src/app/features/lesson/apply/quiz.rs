@@ -9,9 +9,8 @@ use crate::app::features::lesson::state::quiz::{Phase, Quiz};
 use crate::app::features::lesson::state::{PollAction, QuizAction};
 use crate::lesson::Cursor;
 use crate::lesson::feedback::why;
-use crate::lesson::questions::Question;
-use crate::lesson::questions::offers::offers;
-use crate::lesson::questions::random::Random;
+use crate::lesson::questions::pool::offers;
+use crate::lesson::questions::{Question, Random};
 
 impl App {
     pub(in crate::app) fn toggle_quiz(&mut self) {

@@ -3,14 +3,14 @@
 use egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui, vec2};
 
 use crate::app::context::app::App;
-use crate::app::features::lesson::cells::Room;
+use crate::app::features::lesson::ask::Room;
 use crate::app::features::lesson::controls::{Controls, controls_ui};
 use crate::app::features::lesson::panel::panel_ui;
 use crate::app::features::lesson::picture::{Look, picture_ui};
 use crate::app::features::lesson::source::source_ui;
 use crate::app::features::lesson::state::LessonAction;
 use crate::app::features::lesson::state::session::{Presenting, lesson_of};
-use crate::app::features::lesson::{ask, motion};
+use crate::app::features::lesson::{ask, paint};
 use crate::app::look::{Palette, command_ui};
 use crate::app::model::Command;
 
@@ -91,7 +91,7 @@ impl App {
             Some(player) => {
                 let together = self.state.lesson.side_by_side;
                 let hints = !self.state.lesson.has_dragged;
-                let motion = motion::length(self.state.reduce_motion, player.is_playing().then_some(self.state.lesson.speed));
+                let motion = paint::motion_seconds(self.state.reduce_motion, player.is_playing().then_some(self.state.lesson.speed));
                 let zoom = session.zoom;
                 let look = Look { together, text, presented, zoom, palette: Palette::base(look, ui.visuals()), tokens: palette, hints, motion };
                 picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);

@@ -2,8 +2,8 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
-use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::lesson::state::player::Player;
+use super::state::LessonAction;
+use super::state::player::Player;
 use crate::app::look::tokens::Palette;
 use crate::app::look::{code_height, code_ui};
 use crate::app::model::Actions;

@@ -1,6 +1,6 @@
 //! Questions: what is asked, what is being answered, and the score.
 
-use crate::app::features::lesson::state::poll::Poll;
+use super::poll::Poll;
 use crate::lesson::feedback::spelled_out;
 use crate::lesson::picture::Target;
 use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply};

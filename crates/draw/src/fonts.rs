@@ -215,8 +215,8 @@ impl OutlinePen for Pen {
     }
 }
 
-// The fonts of a picture inside its SVG, so that its text looks the same where they are not installed. A file has the outlines of
-// the characters that it uses only; the licences of both fonts let documents carry them.
+// The fonts of a picture inside its SVG, so that its text looks the same where they are not installed. A file
+// has the outlines of the characters that it uses only; the licences of both fonts let documents carry them.
 
 /// The characters that a picture uses of each font.
 #[derive(Clone, Debug, Default)]

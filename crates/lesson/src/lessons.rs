@@ -277,7 +277,8 @@ impl Lesson {
         }
     }
 
-    /// Records the search for a query, with what was changed by hand. `note` is what is to be known of the data: their recording names it.
+    /// Records the search for a query, with what was changed by hand. `note` is what is to be known of the
+    /// data: their recording names it.
     ///
     /// # Errors
     /// [`LessonError`] if k, the width or the row is invalid, or the setup or what was changed does not apply to the cloud.

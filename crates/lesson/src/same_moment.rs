@@ -85,7 +85,8 @@ impl Place<'_> {
     }
 }
 
-// The comparators that decide otherwise than in an earlier recording of the same lesson: what one changed distance turns.
+// The comparators that decide otherwise than in an earlier recording of the same lesson: what one changed
+// distance turns.
 
 /// By the index of a layer's step, the lower elements of the comparators that swap where they did not, or the other way round.
 #[derive(Clone, Debug, Default, PartialEq)]

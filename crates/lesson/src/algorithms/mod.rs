@@ -95,7 +95,8 @@ pub trait AlgorithmState {
     /// Follows a step that algorithms have in common.
     fn follow(&mut self, _step: &Step) {}
 
-    /// What happened in a step of this algorithm, or in one that algorithms have in common, in a sentence; `None` where that is the kernel's.
+    /// What happened in a step of this algorithm, or in one that algorithms have in common, in a sentence;
+    /// `None` where that is the kernel's.
     fn describe(&self, step: &Step, after: &State) -> Option<String>;
 }
 

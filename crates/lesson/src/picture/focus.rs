@@ -180,8 +180,8 @@ fn bar_spots(scene: &mut Scene, bar: Area, keys: u32, rows: u32) {
     }
 }
 
-// The layers of a sort as stairs: a column for each layer, grouped by size, as high as its stride. A size is a flight that leads down
-// from half of it to 1, and each flight is one step higher than the one before.
+// The layers of a sort as stairs: a column for each layer, grouped by size, as high as its stride. A size is
+// a flight that leads down from half of it to 1, and each flight is one step higher than the one before.
 
 /// The layers of a sort, and how far it is.
 pub struct Stairs<'a> {

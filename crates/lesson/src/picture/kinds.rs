@@ -108,7 +108,8 @@ pub(super) fn draw_legend(scene: &mut Scene, room: Area, entries: &[Entry], size
     }
 }
 
-// In the panel of the points: those whose keys a merge has in the registers, as coloured as the keys and named by element.
+// In the panel of the points: those whose keys a merge has in the registers, as coloured as the keys and
+// named by element.
 
 /// Points for each key of the registers at most: among more, the keys are too close together to be told apart.
 const POINTS_A_KEY: u32 = 8;

@@ -110,7 +110,8 @@ impl Plane {
     }
 }
 
-// A lens in the plane of the points: it magnifies the circle where that has become too small to see what is in it.
+// A lens in the plane of the points: it magnifies the circle where that has become too small to see what is
+// in it.
 
 /// Circles of a smaller radius get a lens, relative to the text size.
 const CROWDED: f32 = 2.5;

@@ -79,8 +79,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene
 }
 
-// The badge below the sentence: the invariant that holds now, or the one that was broken first; and what of the picture is
-// concerned, outlined where it breaks.
+// The badge below the sentence: the invariant that holds now, or the one that was broken first; and what of
+// the picture is concerned, outlined where it breaks.
 
 /// Height of the badge and the gap above it, relative to the text size.
 const BADGE: f32 = 1.9;

@@ -137,9 +137,9 @@ pub fn hundredths(length: f32) -> i32 {
 
 // Items as columns: what is alike stands together, which deflates to half of what rows do.
 //
-// Each kind has its own columns: the styles of its items, how many lengths each has, the first length of each, the second of each that has so
-// many, and so on. Lengths are written as differences from the same length of the last item of that kind and style, since many are in rows
-// and columns of the picture, too.
+// Each kind has its own columns: the styles of its items, how many lengths each has, the first length of
+// each, the second of each that has so many, and so on. Lengths are written as differences from the same
+// length of the last item of that kind and style, since many are in rows and columns of the picture, too.
 
 /// Items by columns.
 #[derive(Debug, Default, Serialize)]
@@ -187,8 +187,9 @@ impl<'a> Columns<'a> {
     }
 }
 
-// Numbers to hold what a page draws against: a hash of each panel's shapes, which a page can also make of its own elements. The check of a
-// moment is the hash of those of its panels, a number a line, its sentence, and the badge below it.
+// Numbers to hold what a page draws against: a hash of each panel's shapes, which a page can also make of its
+// own elements. The check of a moment is the hash of those of its panels, a number a line, its sentence, and
+// the badge below it.
 
 /// FNV-1a with 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

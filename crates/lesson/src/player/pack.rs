@@ -118,8 +118,9 @@ fn edits(before: &[u32], after: &[u32]) -> Vec<i64> {
 
 // Motions as a page has them: rows of whole numbers, one a panel.
 //
-// For each motion: the first of its items in the panel's list, how many they are, and how many corners its way has. Where it has some, the largest
-// deviation to its left follows, and the corners as offsets from the end. Where it has none, the lengths that each item had follow.
+// For each motion: the first of its items in the panel's list, how many they are, and how many corners its
+// way has. Where it has some, the largest deviation to its left follows, and the corners as offsets from the
+// end. Where it has none, the lengths that each item had follow.
 
 /// What moves from one scene of a panel to the next; empty if nothing does.
 pub fn moves(before: &Scene, after: &Scene) -> Vec<i32> {

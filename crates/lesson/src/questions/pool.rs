@@ -131,7 +131,8 @@ fn places(recording: &Recording, range: Range<usize>, ask: Ask, random: &mut Ran
     turns
 }
 
-// Options for a question of any kind, for a class that votes: the right answer among known mistakes and near misses.
+// Options for a question of any kind, for a class that votes: the right answer among known mistakes and near
+// misses.
 
 /// Options at most: A to D.
 pub const MOST_OFFERS: usize = 4;

@@ -206,7 +206,8 @@ pub(super) fn leave_ui(ui: &mut Ui, text: &str, size: f32, actions: &mut Actions
     }
 }
 
-// Options of a question in cells: all in a row, in two columns, or where the window is narrow one below the other.
+// Options of a question in cells: all in a row, in two columns, or where the window is narrow one below the
+// other.
 
 /// The height of a cell of one line, and its least width where there are two columns, in sizes of type.
 const ROW: f32 = 1.3;

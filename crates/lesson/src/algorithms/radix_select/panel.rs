@@ -307,4 +307,5 @@ fn points(
     }
 }
 
-// The panel of what a selection by digits reads and sorts, beside the kernel's buffer and a radix sort, and how few points each pass leaves.
+// The panel of what a selection by digits reads and sorts, beside the kernel's buffer and a radix sort, and
+// how few points each pass leaves.

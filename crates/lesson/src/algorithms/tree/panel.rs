@@ -223,8 +223,8 @@ fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
     tally::bars(scene, room, view.text, "Points looked at", &searches);
 }
 
-// The boxes of a tree in the panel of the points: those of the node that is looked at, those visited, those left out; and the place in each
-// box that is nearest to the query.
+// The boxes of a tree in the panel of the points: those of the node that is looked at, those visited, those
+// left out; and the place in each box that is nearest to the query.
 
 /// Colours and meanings, for the legend.
 pub const KINDS: [(Ink, &str, bool); 3] =

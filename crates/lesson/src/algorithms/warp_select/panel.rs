@@ -340,4 +340,5 @@ fn is_below(key: Key, last: Key) -> bool {
     key < last && distance_of(key).is_finite()
 }
 
-// The panel of what warp select counts, beside the kernel's buffer for the same points, and beside its theory.
+// The panel of what warp select counts, beside the kernel's buffer for the same points, and beside its
+// theory.

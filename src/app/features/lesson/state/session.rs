@@ -286,7 +286,8 @@ pub fn sentence(words: &str) -> String {
     letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
-// Query and points that are moved by hand: what is recorded, what to go back to, and what a change is compared with.
+// Query and points that are moved by hand: what is recorded, what to go back to, and what a change is
+// compared with.
 
 /// Changes that can be undone.
 const MOST_CHANGES: usize = 100;

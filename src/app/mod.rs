@@ -58,7 +58,7 @@ pub mod lesson {
     pub use super::features::lesson::state::files::LessonFile;
     pub use super::features::lesson::state::session::Presenting;
     pub use super::features::lesson::state::{LessonAction, PollAction, QuizAction, TouchAction};
-    pub use super::features::lesson::state::{draft, player, poll, quiz, session};
+    pub use super::features::lesson::state::{player, poll, quiz, session};
     pub use super::features::lesson::touch::NAME as MAP;
 }
 

@@ -3,18 +3,15 @@
 //! | module | holds |
 //! |---|---|
 //! | [`drawing`] | a picture as data: shapes and inks |
-//! | [`pen`] | text that fits its area, strokes, rectangles |
-//! | [`ticks`] | round numbers along an axis |
-//! | [`fonts`], [`font_subset`] | text metrics and glyph outlines; fonts inside files |
-//! | [`svg`], [`css`] | drawings as SVG; inks as CSS variables of web pages |
+//! | [`pen`] | text that fits its area, strokes, rectangles; round numbers along an axis |
+//! | [`fonts`] | text metrics and glyph outlines; fonts inside files |
+//! | [`svg`] | drawings as SVG; inks as CSS variables of web pages |
 //! | [`raster`], [`gif`] | drawings as pixels; pixels as an animation |
 
 // Aliases, so that `crate::palette` means the same in every crate.
 use warpscope_base::palette;
 
-pub mod css;
 pub mod drawing;
-pub mod font_subset;
 pub mod fonts;
 pub mod gif;
 pub mod pen;
@@ -22,6 +19,5 @@ pub mod raster;
 pub mod svg;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
-pub mod ticks;
 
 pub use drawing::{Area, Drawing, Font, Ink, Line, Paint, Point, Shape};

@@ -1,9 +1,8 @@
 //! One sentence per step: what just happened, with its numbers.
 
-use super::state::State;
+use super::algorithms::kernel::describe::{describe_fault, describe_kernel};
+use super::state::{State, lanes_in};
 use super::step::Step;
-use crate::algorithms::kernel::describe::describe_kernel;
-use crate::algorithms::kernel::describe_faults::describe_fault;
 use crate::engines::lockstep::{PADDING, distance_of};
 use crate::text::{significant, thousands};
 
@@ -25,7 +24,7 @@ pub fn lanes(mask: u32, width: u32) -> String {
         return format!("all {width} lanes");
     }
     let mut runs: Vec<(u32, u32)> = Vec::new();
-    for lane in (0..width).filter(|lane| mask >> lane & 1 == 1) {
+    for lane in lanes_in(mask).filter(|&lane| lane < width) {
         match runs.last_mut() {
             Some((_, end)) if *end + 1 == lane => *end = lane,
             _ => runs.push((lane, lane)),
@@ -50,6 +49,12 @@ pub fn lanes(mask: u32, width: u32) -> String {
 pub(crate) fn capital(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The smallest of the lanes' distances, as the end of a sentence.
+pub(crate) fn smallest(distances: &[f32]) -> String {
+    let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+    nearest.map_or_else(String::new, |(lane, &distance)| format!("; the smallest is {}, in lane {lane}", significant(distance.into())))
 }
 
 pub(crate) fn range(what: &str, first: u32, last: u32) -> String {

@@ -4,10 +4,11 @@
 
 use super::invariants::{Broken, first_broken, keys};
 use super::lessons::{self, Lesson};
-use super::recording::{LessonError, Recording};
+use super::recording::Recording;
 use super::state::{Counts, State};
 pub use crate::engines::lockstep::Fault;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
+use crate::error::LessonError;
 use crate::text::{count, significant, thousands};
 
 /// A mistake, explained.

@@ -1,11 +1,12 @@
 //! The same search on a GPU: the trace of its kernel is decoded into steps, and each is compared with the twin's.
 
-use super::recording::{LessonError, Parameters, Recording};
+use super::recording::{Parameters, Recording};
 use super::state::{Shape, State};
 use super::step::Step;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::trace::TraceError;
 use crate::engines::lockstep::{distance_of, index_of};
+use crate::error::LessonError;
 
 /// Number of lanes of a GPU's warp.
 pub(crate) const WARP: u32 = 32;

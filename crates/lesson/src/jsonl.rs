@@ -6,8 +6,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::describe::describe;
-use super::recording::{LessonError, Parameters, Recording};
+use super::recording::{Parameters, Recording};
 use super::step::Step;
+use crate::error::LessonError;
 
 /// Version of the schema; see `docs/lesson-steps.md`.
 pub const SCHEMA: u32 = 1;

@@ -1,31 +1,29 @@
 //! A lesson: its texts, data, the range of the search that is shown, and the questions. The lessons themselves are in [`super::story`].
 
-use crate::algorithms::heap::HeapStep;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use super::algorithms::Search;
+use super::algorithms::heap::HeapStep;
+use super::algorithms::kernel::recorder::record_faulty;
 use super::cursor::Level;
-use super::fault;
 use super::from_gpu::record_on_gpu;
 use super::questions::ideas::Idea;
 use super::questions::pool::{Asked, pool, round};
-use super::questions::random::Random;
-use super::questions::{Ask, Question};
-use super::recording::{LessonError, Recording};
-use super::sizes;
+use super::questions::{Ask, Question, Random};
+use super::recording::Recording;
 use super::state::Shape;
 use super::step::{Pass, Step};
+pub use super::story::{LESSONS, OWN_DATA};
 use super::touched::{MOST_KEYS, Touched, data_of_keys};
-use crate::algorithms::kernel::recorder::record_faulty;
-use crate::cloud::{self, Order, PointCloud, Source};
+use super::{fault, memory, sizes};
+use crate::cloud::{self, Order, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Fault};
+use crate::error::LessonError;
 use crate::knn::{Metric, Problem, Queries, Setup};
-use crate::memory;
+use crate::own_data::Own;
 use crate::progress::Progress;
-
-pub use super::story::{LESSONS, OWN_DATA};
-pub use crate::algorithms::Search;
 
 /// A lesson's data, range and questions.
 #[derive(Clone, Copy, Debug)]
@@ -250,7 +248,8 @@ impl Lesson {
             }
         };
         let setup = Setup { k, metric: Metric::L2, order: Order::File, seed, exclude_self: false, drop_zero_rows: false };
-        let record = |&arrangement| self.record_touched(&cloud, &queries, query, setup, width, arrangement, &choice.touched);
+        let own = |&arrangement| Own { cloud: &cloud, queries: &queries, query, arrangement };
+        let record = |arrangement| self.record_touched(own(arrangement), setup, width, &choice.touched, None);
         self.arrangements.iter().map(record).collect()
     }
 
@@ -278,41 +277,17 @@ impl Lesson {
         }
     }
 
-    /// Records the search for one of several queries, with what was changed by hand.
+    /// Records the search for a query, with what was changed by hand. `note` is what is to be known of the
+    /// data: their recording names it.
     ///
     /// # Errors
     /// [`LessonError`] if k, the width or the row is invalid, or the setup or what was changed does not apply to the cloud.
     ///
     /// # Panics
     /// If the query number is out of range.
-    #[allow(clippy::too_many_arguments, reason = "the data, what is asked of them, and what was changed")]
-    pub fn record_touched(
-        &self,
-        own: &Arc<PointCloud>,
-        own_queries: &Queries,
-        own_query: usize,
-        setup: Setup,
-        width: u32,
-        arrangement: Arrangement,
-        touched: &Touched,
-    ) -> Result<Take, LessonError> {
-        self.record_noted(own, own_queries, own_query, setup, width, arrangement, touched, None)
-    }
-
-    /// The same, with what is to be known of the data: their recording names it.
-    #[allow(clippy::too_many_arguments, reason = "the data, what is asked of them, and what was changed")]
-    pub(super) fn record_noted(
-        &self,
-        own: &Arc<PointCloud>,
-        own_queries: &Queries,
-        own_query: usize,
-        mut setup: Setup,
-        width: u32,
-        arrangement: Arrangement,
-        touched: &Touched,
-        note: Option<&str>,
-    ) -> Result<Take, LessonError> {
-        let (cloud, queries, query) = &touched.apply(own, own_queries, own_query, setup.metric)?;
+    pub fn record_touched(&self, own: Own<'_>, mut setup: Setup, width: u32, touched: &Touched, note: Option<&str>) -> Result<Take, LessonError> {
+        let arrangement = own.arrangement;
+        let (cloud, queries, query) = &touched.apply(own.cloud, own.queries, own.query, setup.metric)?;
         let query = *query;
         if arrangement == Arrangement::Shuffled {
             setup.order = Order::Shuffled;
@@ -331,10 +306,10 @@ impl Lesson {
         };
         let (problem, data) = (Arc::new(problem), touched.describe(cloud.source(), note.as_deref()));
         let recording = self.search.record(problem, query, width, self.batch, &data)?;
-        let recording = match own_queries {
+        let recording = match own.queries {
             _ if !touched.is_moved() => recording,
-            Queries::Rows(_) => recording.on_map_of(own.points()),
-            Queries::Cloud(queries) => recording.on_map_of(own.points()).on_map_of(queries.point(own_query)),
+            Queries::Rows(_) => recording.on_map_of(own.cloud.points()),
+            Queries::Cloud(queries) => recording.on_map_of(own.cloud.points()).on_map_of(queries.point(own.query)),
         };
         Ok(Take::new(arrangement, recording, self.shows))
     }

@@ -9,20 +9,19 @@
 //! |---|---|
 //! | [`step`] | the kinds of steps |
 //! | [`state`] | registers, buffer and counters after a number of steps, and how a step changes them |
-//! | [`algorithms`] | what can be recorded, a folder an algorithm: its recorder, steps and state, sentences, code, questions, panels, account and baseline, behind one trait |
+//! | [`algorithms`] | what can be recorded, a folder an algorithm: its code and baseline, steps and state, recorder, sentences, questions and pictures, behind one trait |
 //! | [`work`], [`meter`] | the instructions that a step executes; one query's costs by one thread, by a thread of a warp, and by a warp |
-//! | [`recording`] | the list, with keyframes |
+//! | [`error`] | why a lesson cannot be recorded or read |
+//! | [`recording`] | the list, with keyframes; the extent of the points, and which of very many are drawn |
 //! | [`invariants`] | what holds after each step of the kernel's search and why the next step works; the first place where it does not |
 //! | [`fault`] | the kernel's search with a mistake made on purpose, what that breaks, and what comes of it |
 //! | `from_gpu` | the same recording made by a GPU and compared with the twin's: [`record_on_gpu`] |
-//! | [`overview`] | the extent of the points, and which of very many are drawn |
 //! | [`cursor`] | a position in the list; levels of detail |
 //! | [`describe`] | one sentence per step |
 //! | [`account`] | the work so far, beside the theory |
 //! | [`touched`] | what was changed by hand: the query's place, points, typed keys |
 //! | [`own_data`] | lessons about a cloud of the reader's own, in the order of its rows and in others |
-//! | [`same_moment`], [`turned`] | the same moment in another recording, and the comparators that decide otherwise there |
-//! | [`pseudocode`] | what the code of an algorithm is: a few lines, and the matching ones of `cuda/` |
+//! | [`same_moment`] | the same moment in another recording, and the comparators that decide otherwise there |
 //! | [`lessons`], [`story`] | what a lesson is; the lessons in the order of the story |
 //! | [`moments`] | selects the moments shown in a film or handout |
 //! | [`questions`] | questions about moments and ideas, the correct answers, and what mistakes lead to; the rounds in which they are asked |
@@ -42,6 +41,7 @@ pub mod account;
 pub mod algorithms;
 pub mod cursor;
 pub mod describe;
+pub mod error;
 pub mod fault;
 pub mod feedback;
 mod from_gpu;
@@ -50,12 +50,10 @@ pub mod jsonl;
 pub mod lessons;
 pub mod meter;
 pub mod moments;
-pub mod overview;
 pub mod own_data;
 pub mod paper;
 pub mod picture;
 pub mod player;
-pub mod pseudocode;
 pub mod questions;
 pub mod recording;
 pub mod same_moment;
@@ -64,7 +62,6 @@ pub mod state;
 pub mod step;
 pub mod story;
 pub mod touched;
-pub mod turned;
 pub mod work;
 
 pub use algorithms::heap::recorder::record_heaps;
@@ -74,8 +71,9 @@ pub use algorithms::tree::Index;
 pub use algorithms::tree::recorder::record_tree;
 pub use algorithms::warp_select::recorder::record_queues;
 pub use cursor::{Cursor, Level, Mark};
+pub use error::LessonError;
 pub use from_gpu::record_on_gpu;
-pub use recording::{LessonError, Parameters, Recording};
+pub use recording::{Parameters, Recording};
 pub use state::{Shape, State};
 pub use step::{Elements, Pass, Placed, Slot, Step};
 

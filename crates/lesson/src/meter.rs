@@ -3,14 +3,14 @@
 //! All three are recorded executions of the twins, over the same points; nothing is computed by a formula. What a step executes is in [`super::work`].
 //! A warp of threads with a query each answers W queries at once, so that a query has a W-th of what it executes.
 
-use crate::algorithms::OwnStep;
-use crate::algorithms::heap::HeapStep;
 use std::sync::Arc;
 
 use super::recording::Recording;
 use super::state::State;
 use super::step::Step;
 use super::work::{Kind, Work};
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::recorder::record_lanes;
 use crate::text::{significant, thousands};
 

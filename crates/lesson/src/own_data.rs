@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::lessons::{Arrangement, Lesson, Take};
-use super::recording::LessonError;
 use super::touched::Touched;
 use crate::cloud::{Column, PointCloud, Source, Table};
+use crate::error::LessonError;
 use crate::knn::{Queries, Setup};
 use crate::memory;
 use crate::text::{count, ordinal, thousands};
@@ -56,12 +56,13 @@ impl Lesson {
         let orders = self.orders_of_own(own.cloud.source(), own.arrangement);
         let step = own.cloud.len().div_ceil(MOST_ROWS);
         if !self.compares_orders() || step < 2 {
-            let record = |order| self.record_touched(own.cloud, own.queries, own.query, setup, width, order, touched);
+            let record = |arrangement| self.record_touched(Own { arrangement, ..own }, setup, width, touched, None);
             return orders.into_iter().map(record).collect();
         }
         let (cloud, queries, query) = thinned(own, step)?;
         let note = format!("{}, every {} of {}", count(cloud.len() as u64, "row", "rows"), ordinal(step as u64), thousands(own.cloud.len() as u64));
-        let record = |order| self.record_noted(&cloud, &queries, query, setup, width, order, touched, Some(&note));
+        let record =
+            |arrangement| self.record_touched(Own { cloud: &cloud, queries: &queries, query, arrangement }, setup, width, touched, Some(&note));
         orders.into_iter().map(record).collect()
     }
 }

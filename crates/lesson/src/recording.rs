@@ -6,196 +6,21 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::algorithms::kernel::Theory;
+use super::algorithms::kernel::recorder::candidates_one_by_one;
+use super::algorithms::tree::Index;
+use super::algorithms::{Algorithm, Baseline, Code, TWINS};
 use super::cursor::Level;
 use super::fault::Consequences;
 use super::meter::Meter;
-use super::overview::Overview;
-use super::pseudocode::Code;
+use super::same_moment::Turned;
 use super::state::{Shape, State, work};
 use super::step::Step;
-use super::turned::Turned;
-use crate::algorithms::kernel::Theory;
-use crate::algorithms::kernel::recorder::candidates_one_by_one;
-use crate::algorithms::tree::Index;
-use crate::algorithms::{Algorithm, Baseline, TWINS};
 use crate::engines::lockstep::{self, Fault, distance_of};
-use crate::knn::Problem;
+use crate::knn::{Descriptor, Problem};
 
 /// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen in a frame.
 const KEYFRAME_WORK: u64 = 1 << 18;
-
-/// Why a lesson cannot be recorded or read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LessonError {
-    /// The width is not one of the supported ones.
-    #[error("width = {width}: a warp of a lesson has 4, 8, 16 or 32 lanes")]
-    Width {
-        /// The width that was requested.
-        width: u32,
-    },
-    /// k exceeds the capacity of the warp.
-    #[error("k = {k}: a warp of {width} lanes holds up to {most} neighbours, 32 a lane")]
-    K {
-        /// The k that was requested.
-        k: usize,
-        /// Number of lanes of the warp.
-        width: u32,
-        /// The largest k, 32·W.
-        most: usize,
-    },
-    /// There is no lesson of that id or number.
-    #[error("lesson {name}: there are lessons 1 to {last}: {ids}")]
-    Name {
-        /// The id or number that was requested.
-        name: String,
-        /// Number of the last lesson.
-        last: u32,
-        /// The ids of all lessons.
-        ids: String,
-    },
-    /// The width is not the number of children of a tree's node.
-    #[error("width = {width}: a node of the tree has 32 children, a lane each (--width 32)")]
-    TreeWidth {
-        /// The width that was requested.
-        width: u32,
-    },
-    /// The width is not that of a GPU's warp.
-    #[error("width = {width}: a GPU's warp has 32 lanes (--width 32)")]
-    GpuWidth {
-        /// The width that was requested.
-        width: u32,
-    },
-    /// What is recorded has no build for a GPU that writes down its steps.
-    #[error("this lesson is recorded by the twin alone: no kernel writes down a heap in each thread (--engine lockstep)")]
-    TwinAlone,
-    /// A typed key is no squared distance.
-    #[error("key {text}: a key is a squared distance, which is 0 or a number from 1e-12 to 1e12")]
-    Key {
-        /// The key as typed.
-        text: String,
-    },
-    /// There are too few or too many keys.
-    #[error("{given} keys: lesson {lesson} needs {needed} with k = {k} and {width} lanes")]
-    KeyCount {
-        /// The number of keys that were typed.
-        given: usize,
-        /// The lesson's id.
-        lesson: &'static str,
-        /// The number of keys that it needs.
-        needed: usize,
-        /// Neighbours asked for.
-        k: usize,
-        /// Number of lanes.
-        width: u32,
-    },
-    /// The lesson has no place for typed keys.
-    #[error(
-        "lesson {lesson}: with k = {k} and {width} lanes its keys cannot be typed; that is for at most {most} keys, in lessons sort, wide and merge"
-    )]
-    NoKeys {
-        /// The lesson's id.
-        lesson: &'static str,
-        /// Neighbours asked for.
-        k: usize,
-        /// Number of lanes.
-        width: u32,
-        /// Most keys that can be typed.
-        most: usize,
-    },
-    /// A point that was moved does not exist.
-    #[error("row {row}: no such point can be moved; rows go from 0 to {}", .rows - 1)]
-    MovedRow {
-        /// The row that was named.
-        row: u32,
-        /// Number of rows.
-        rows: usize,
-    },
-    /// A place is not finite.
-    #[error("place ({at}): both coordinates must be finite numbers")]
-    Place {
-        /// The coordinates.
-        at: String,
-    },
-    /// Query and points do not lie in a plane.
-    #[error("query and points can be moved where the data have two columns and the metric is l2, and here they have {dims} and it is {metric}")]
-    Unmovable {
-        /// Number of columns.
-        dims: usize,
-        /// The metric.
-        metric: crate::knn::Metric,
-    },
-    /// There is no mistake of that name.
-    #[error("{name} is no mistake that can be made on purpose: there are {ids}")]
-    Fault {
-        /// The name that was requested.
-        name: String,
-        /// The names of all mistakes.
-        ids: String,
-    },
-    /// Only the kernel's search has mistakes to make.
-    #[error("lesson {lesson} cannot be broken: mistakes are made in the kernel's search, as in lesson search")]
-    Unbreakable {
-        /// The lesson's id.
-        lesson: &'static str,
-    },
-    /// The GPU engine failed.
-    #[error(transparent)]
-    Engine(#[from] crate::knn::EngineError),
-    /// The GPU's trace cannot be decoded.
-    #[error("the GPU's trace: {0}")]
-    Trace(#[from] crate::engines::cuda::trace::TraceError),
-    /// A comparator on the GPU changed only one of its elements.
-    #[error("step {step}: on the GPU element {element} changed, and element {partner}, which it was compared with, did not")]
-    Torn {
-        /// The step, counted from 1.
-        step: usize,
-        /// The element that changed.
-        element: u32,
-        /// The element that did not.
-        partner: u32,
-    },
-    /// A step of the GPU differs from the twin's.
-    #[error("step {step}: the GPU has {gpu}, its twin {twin}")]
-    Differs {
-        /// The step, counted from 1.
-        step: usize,
-        /// The GPU's step, or an excerpt.
-        gpu: String,
-        /// The twin's step, or an excerpt.
-        twin: String,
-    },
-    /// The GPU's steps equal the twin's but do not lead to the answer that it returned.
-    #[error("rank {rank}: the GPU's neighbours are not those that its own steps lead to")]
-    Answers {
-        /// The first wrong rank, counted from 0.
-        rank: usize,
-    },
-    /// The data of a lesson could not be loaded.
-    #[error(transparent)]
-    Cloud(#[from] crate::cloud::CloudError),
-    /// The problem is invalid.
-    #[error(transparent)]
-    Problem(#[from] crate::knn::ProblemError),
-    /// The lesson needs more memory than is free.
-    #[error("the lesson {0}; use fewer points")]
-    Memory(crate::memory::Short),
-    /// A file of steps is malformed.
-    #[error("line {line}: {why}")]
-    Line {
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong with it.
-        why: String,
-    },
-}
-
-/// Without `#[from]`, which would make it a source: the sentence contains it already, and chains of errors would print it twice.
-impl From<crate::memory::Short> for LessonError {
-    fn from(short: crate::memory::Short) -> Self {
-        Self::Memory(short)
-    }
-}
 
 /// The parameters of a recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -221,8 +46,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// The parameters of a search by the twin.
-    pub fn new(shape: Shape, problem: &Problem, query: usize, data: &str) -> Self {
+    /// The parameters of a search by an engine's twin.
+    pub fn new(twin: &Descriptor, shape: Shape, problem: &Problem, query: usize, data: &str) -> Self {
         Self {
             shape,
             capacity: shape.capacity(),
@@ -230,7 +55,7 @@ impl Parameters {
             query: problem.query(query).to_vec(),
             query_row: problem.query_row(query),
             data: data.to_owned(),
-            recorded_on: lockstep::LOCKSTEP.id.to_string(),
+            recorded_on: twin.id.to_string(),
             fault: None,
         }
     }
@@ -329,14 +154,6 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// The same of a tree's search.
-    ///
-    /// # Panics
-    /// The same as those of [`Recording::new`], and if a step is about a node that the search is not in.
-    pub fn of_tree(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>, index: Arc<Index>) -> Self {
-        Self::new(parameters, problem, query, steps).with_baseline(Baseline::Tree(index))
-    }
-
     /// The same recording, held against something else than theory.
     pub fn with_baseline(self, baseline: impl Into<Baseline>) -> Self {
         Self { baseline: baseline.into(), ..self }
@@ -585,4 +402,67 @@ impl Recording {
         let of_state = size_of::<Keyframe>() + 2 * 8 * shape.capacity() as usize + self.algorithm().state_bytes(shape);
         size_of_val(&*self.steps) + self.steps.iter().map(of_step).sum::<usize>() + self.keyframes.len() * of_state
     }
+}
+
+// The extent of all points and a sample for drawing, computed once because there may be very many.
+
+/// Maximum number of points drawn.
+const MOST_DRAWN: usize = 20_000;
+
+/// Seed of the sample.
+const SAMPLE_SEED: u64 = 0x5eed;
+
+/// The extent of the points on the first two axes, and the points that are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overview {
+    /// The smallest coordinates, including the query's; 0 on a missing axis.
+    pub low: [f32; 2],
+    /// The largest coordinates, including the query's; 0 on a missing axis.
+    pub high: [f32; 2],
+    /// All points, or a random sample of 20,000, ascending.
+    pub points: Vec<u32>,
+}
+
+impl Overview {
+    /// Computes the extent and the sample for a problem and one query.
+    pub fn of(problem: &Problem, query: usize) -> Self {
+        let (dims, query) = (problem.dims(), problem.query(query));
+        let low = [query[0], query.get(1).copied().unwrap_or(0.0)];
+        let mut overview = Self { low, high: low, points: sample(problem.n()) };
+        overview.widen(problem.points(), dims);
+        overview
+    }
+
+    /// Extends it to further points, row-major.
+    pub fn widen(&mut self, points: &[f32], dims: usize) {
+        for point in points.chunks_exact(dims) {
+            for ((low, high), &value) in self.low.iter_mut().zip(&mut self.high).zip(point) {
+                (*low, *high) = (low.min(value), high.max(value));
+            }
+        }
+    }
+}
+
+/// All points, or a random sample of [`MOST_DRAWN`].
+fn sample(n: usize) -> Vec<u32> {
+    if n <= MOST_DRAWN {
+        return (0..n as u32).collect();
+    }
+    // Each point gets a pseudo-random number; those with the smallest numbers are drawn.
+    let mixed = |point: u32| {
+        let mut bits = (u64::from(point) ^ SAMPLE_SEED).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    };
+    // A threshold slightly above the expected one first, so that few numbers have to be sorted.
+    let limit = (MOST_DRAWN as f64 * 1.1 / n as f64 * u64::MAX as f64) as u64;
+    let mut chosen: Vec<(u64, u32)> = (0..n as u32).map(|point| (mixed(point), point)).filter(|(number, _)| *number < limit).collect();
+    if chosen.len() > MOST_DRAWN {
+        chosen.select_nth_unstable(MOST_DRAWN - 1);
+        chosen.truncate(MOST_DRAWN);
+    }
+    let mut points: Vec<u32> = chosen.into_iter().map(|(_, point)| point).collect();
+    points.sort_unstable();
+    points
 }

@@ -1,11 +1,13 @@
 //! The state of a warp after a number of steps.
 
 use crate::algorithms::OwnState;
+use crate::algorithms::warp_select::state::across;
 use serde::{Deserialize, Serialize};
 
 use super::step::{Pass, Step};
 use super::work::{self, Work};
-use crate::engines::lockstep::{Fault, Key, PADDING, distance_of, index_of};
+use crate::engines::lockstep::{Fault, Key, PADDING, distance_of, index_of, registers_for};
+use crate::knn::Problem;
 
 /// The sizes of a recorded search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +23,12 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The sizes of a problem's search by a warp of `width` lanes.
+    pub fn of(problem: &Problem, width: u32) -> Self {
+        let registers = registers_for(problem.k(), width as usize) as u32;
+        Self { width, registers, k: problem.k() as u32, n: problem.n() as u32 }
+    }
+
     /// K = W·R: the length of the intermediate result, and the number of slots in the buffer.
     pub fn capacity(self) -> u32 {
         self.width * self.registers
@@ -41,6 +49,11 @@ impl Shape {
     pub fn mirror_of(self, element: u32) -> u32 {
         self.slot_of(self.capacity() - 1 - element)
     }
+}
+
+/// The lanes of a mask, ascending.
+pub fn lanes_in(mask: u32) -> impl Iterator<Item = u32> {
+    (0..32).filter(move |lane| mask >> lane & 1 == 1)
 }
 
 /// The current stage of the search.
@@ -240,6 +253,11 @@ impl State {
         if let Some(base) = self.group.filter(|_| self.waiting == 0) {
             self.counts.points_seen = base.saturating_add(self.shape.width).min(self.shape.n);
         }
+    }
+
+    /// The lane and register that hold an element of the registers: in warp select these lie across the warp.
+    pub fn place_of(&self, element: u32) -> (u32, u32) {
+        if self.queues().is_some() { across(self.shape.width, element) } else { self.shape.lane_and_register(element) }
     }
 
     /// The slot whose key the minimum compares with an element.

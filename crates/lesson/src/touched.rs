@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::recording::LessonError;
 use crate::cloud::{Column, Coordinates, PointCloud, Source, Table, Values, query_point};
+use crate::error::LessonError;
 use crate::knn::{Metric, Queries};
 use crate::text::{count, significant};
 

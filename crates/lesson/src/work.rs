@@ -7,9 +7,9 @@
 //!
 //! An instruction is issued once for the whole warp, and the lanes that a branch masks out, or that have no point, are idle in it.
 
-use crate::algorithms::heap::instructions::{BRANCHED, EXTRACTED, OWN_DISTANCES, REJOINED, SANK};
 use std::ops::AddAssign;
 
+use super::algorithms::heap::state::{BRANCHED, EXTRACTED, OWN_DISTANCES, REJOINED, SANK};
 use super::state::State;
 use super::step::Step;
 

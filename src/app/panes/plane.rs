@@ -24,7 +24,7 @@ use crate::app::{
 };
 use crate::{
     cloud::{Axis, Globe, PointCloud},
-    draw::ticks::linear_ticks,
+    draw::pen::linear_ticks,
     knn::Metric,
     text,
 };

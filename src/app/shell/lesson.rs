@@ -5,10 +5,9 @@ use egui::{CentralPanel, Frame, Margin, Panel};
 use crate::app::{
     context::app::App,
     features::lesson::{
-        ask,
-        cells::Room,
+        ask::{self, Room},
         controls::{Controls, controls_ui},
-        motion,
+        paint,
         panel::panel_ui,
         picture::{Look, picture_ui},
         source::source_ui,
@@ -97,7 +96,7 @@ impl App {
             Some(player) => {
                 let together = self.state.lesson.side_by_side;
                 let hints = !self.state.lesson.has_dragged;
-                let motion = motion::length(self.state.reduce_motion, player.is_playing().then_some(self.state.lesson.speed));
+                let motion = paint::motion_seconds(self.state.reduce_motion, player.is_playing().then_some(self.state.lesson.speed));
                 let zoom = session.zoom;
                 let look = Look { together, text, presented, zoom, palette: Palette::base(look, ui.visuals()), tokens: palette, hints, motion };
                 picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);

@@ -2,7 +2,7 @@
 
 use super::{Curve, Figure};
 use crate::draw::pen::{ROW, Words, area, dashed, line, sans, width};
-use crate::draw::ticks::log_ticks;
+use crate::draw::pen::log_ticks;
 use crate::draw::{Area, Drawing, Font, Ink, Point, Shape};
 use crate::run::presets::{Against, Panel};
 use crate::run::stats::DISTANCE_BYTES;

@@ -21,23 +21,22 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cursor::Level;
+use super::cursor::Level;
+use super::lessons::{Shows, Take};
+use super::meter::Meter;
+use super::picture::cloud::max_distance_words;
+use super::picture::kinds::{Entry, of_buffer};
+use super::picture::page::Layout;
+use super::picture::scene::Area;
+use super::picture::{Film, Panel, Scene, View};
+use super::questions::{Ask, Pick, Question};
+use super::recording::{Marks, Recording};
+use super::state::{Shape, State};
+use super::step::Step;
+use super::work::Instruction;
 use crate::engines::cuda::Cuda;
+use crate::error::LessonError;
 use crate::knn::{Descriptor, Problem};
-use crate::lessons::{Shows, Take};
-use crate::meter::Meter;
-use crate::picture::cloud::max_distance_words;
-use crate::picture::kinds::of_buffer;
-use crate::picture::legend::Entry;
-use crate::picture::page::Layout;
-use crate::picture::scene::Area;
-use crate::picture::{Film, Panel, Scene, View};
-use crate::pseudocode::Code;
-use crate::questions::{Ask, Pick, Question};
-use crate::recording::{LessonError, Marks, Recording};
-use crate::state::{Shape, State};
-use crate::step::Step;
-use crate::work::Instruction;
 
 /// A step that one algorithm alone has.
 pub trait AlgorithmStep {
@@ -49,9 +48,6 @@ pub trait AlgorithmStep {
 
     /// The cost of applying it, in keys that may move.
     fn cost(&self, shape: Shape) -> u64;
-
-    /// What happened, in a sentence; `None` if the state after the step, `after`, is not of this algorithm.
-    fn describe(&self, after: &State) -> Option<String>;
 
     /// The coarsest level of detail at which the player stops after it.
     fn level(&self) -> Level;
@@ -99,7 +95,8 @@ pub trait AlgorithmState {
     /// Follows a step that algorithms have in common.
     fn follow(&mut self, _step: &Step) {}
 
-    /// The sentence of such a step, where it is not the kernel's.
+    /// What happened in a step of this algorithm, or in one that algorithms have in common, in a sentence;
+    /// `None` where that is the kernel's.
     fn describe(&self, step: &Step, after: &State) -> Option<String>;
 }
 
@@ -129,8 +126,33 @@ pub(crate) trait AlgorithmQuestions {
     }
 }
 
+/// How an algorithm is shown, in pictures and in print.
+pub(crate) trait AlgorithmPictures {
+    /// The panels of a page, and where they are.
+    fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)>;
+
+    /// Draws the panel of the account in a size given in points.
+    fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene;
+
+    /// What the colours of points mean, with counts.
+    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
+        of_buffer(view)
+    }
+
+    /// What bounds the search in the panel of the cloud, in words; `bound` is its distance.
+    fn caption(&self, view: &View<'_>, bound: &str) -> String {
+        max_distance_words(view, bound)
+    }
+
+    /// Writes the table of what a take's search counted.
+    ///
+    /// # Errors
+    /// I/O errors of the writer.
+    fn table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()>;
+}
+
 /// An algorithm, with what its search is held against. Where there is a choice, it is that of a search whose candidates wait in a buffer.
-pub(crate) trait Algorithm: AlgorithmQuestions {
+pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
     /// The algorithm as pseudocode.
     fn code(&self) -> &'static Code;
 
@@ -163,28 +185,6 @@ pub(crate) trait Algorithm: AlgorithmQuestions {
     fn state_bytes(&self, _shape: Shape) -> usize {
         0
     }
-
-    /// The panels of a page, and where they are.
-    fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)>;
-
-    /// Draws the panel of the account in a size given in points.
-    fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene;
-
-    /// What the colours of points mean, with counts.
-    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
-        of_buffer(view)
-    }
-
-    /// What bounds the search in the panel of the cloud, in words; `bound` is its distance.
-    fn caption(&self, view: &View<'_>, bound: &str) -> String {
-        max_distance_words(view, bound)
-    }
-
-    /// Writes the table of what a take's search counted.
-    ///
-    /// # Errors
-    /// I/O errors of the writer.
-    fn table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()>;
 
     /// What the query costs in this and in other ways, where that is counted.
     fn meter(&self, _recording: &Recording) -> Option<Meter> {
@@ -371,3 +371,45 @@ impl From<kernel::Theory> for Baseline {
         Self::Kernel(theory)
     }
 }
+
+// An algorithm as pseudocode, and the matching lines of `cuda/`.
+
+/// A line of pseudocode with its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Indentation level, from 0.
+    pub depth: usize,
+    /// The text without indentation.
+    pub text: &'static str,
+    /// A file by its path below `cuda/`, and a text that occurs exactly once in it, on the matching line.
+    pub source: Option<(&'static str, &'static str)>,
+}
+
+pub(crate) const fn line(depth: usize, text: &'static str, file: &'static str, search: &'static str) -> Line {
+    Line { depth, text, source: Some((file, search)) }
+}
+
+pub(crate) const fn plain(depth: usize, text: &'static str) -> Line {
+    Line { depth, text, source: None }
+}
+
+/// An algorithm in two parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Code {
+    /// All lines; an empty one before the second part.
+    pub lines: &'static [Line],
+    /// The index of the second part's first line.
+    pub second: usize,
+    /// What it is the code of: all of it, and each part.
+    pub says: [&'static str; 3],
+    pub(crate) line_of: fn(&Step) -> Option<usize>,
+}
+
+impl Code {
+    /// Index of the line that a step executes; `None` for a step of another algorithm.
+    pub fn line_of(&self, step: &Step) -> Option<usize> {
+        (self.line_of)(step)
+    }
+}
+
+pub(crate) const BUFFER: &str = "warp/candidate_buffer.cuh";

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::words::{bound, key, number};
-use super::{Break, Moment, Witness};
+use super::{Break, Moment, Witness, bound, key, number};
 use crate::engines::lockstep::{PADDING, distance_of};
 use crate::picture::Target;
 use crate::step::Step;
@@ -145,5 +144,5 @@ pub(super) fn breaks_answer(moment: &Moment<'_>, witness: &Witness) -> Option<Br
     nearest.truncate(moment.after.shape.k as usize);
     let (at, (&wanted, &held)) = nearest.iter().zip(&moment.after.registers).enumerate().find(|(_, (wanted, held))| wanted != held)?;
     let sentence = format!("Neighbour {} should be {}, but element {} holds {}.", number(at as u64 + 1), key(wanted), number(at as u64), key(held));
-    Some(Break { sentence, targets: vec![Target::Element(at as u32)] })
+    Some(Break::of_elements(sentence, [at]))
 }

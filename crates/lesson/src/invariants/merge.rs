@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::words::{key, number, ordinal};
-use super::{Break, Moment, Witness};
+use super::{Break, Moment, Witness, key, number, ordinal};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::picture::Target;
 use crate::picture::moment::is_bitonic;
@@ -55,7 +54,7 @@ pub(super) fn breaks_runs(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     let element = (0..keys.len() - 1).find(is_wrong)?;
     let how = if up(element) { "ascend" } else { "descend" };
     let sentence = format!("Elements {} and {} should {how}: they hold {} and {}.", element, element + 1, key(keys[element]), key(keys[element + 1]));
-    Some(Break { sentence, targets: [element, element + 1].map(|element| Target::Element(element as u32)).to_vec() })
+    Some(Break::of_elements(sentence, [element, element + 1]))
 }
 
 pub(super) fn says_halves(moment: &Moment<'_>) -> Option<String> {
@@ -95,13 +94,13 @@ pub(super) fn breaks_halves(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
                 key(left[a]),
                 key(right[b])
             );
-            return Some(Break { sentence, targets: [a_at, b_at].map(|element| Target::Element(element as u32)).to_vec() });
+            return Some(Break::of_elements(sentence, [a_at, b_at]));
         }
         for (side, start) in [(left, first), (right, first + half)] {
             if !is_bitonic(side) {
                 let end = start + half;
                 let sentence = format!("Elements {} to {} are not bitonic.", number(start as u64), number(end as u64 - 1));
-                return Some(Break { sentence, targets: (start as u32..end as u32).map(Target::Element).collect() });
+                return Some(Break::of_elements(sentence, start..end));
             }
         }
     }
@@ -125,7 +124,7 @@ pub(super) fn says_ascending(moment: &Moment<'_>) -> Option<String> {
 pub(super) fn breaks_ascending(keys: &[Key]) -> Option<Break> {
     let at = keys.windows(2).position(|pair| pair[0] > pair[1])?;
     let sentence = format!("Elements {} and {} should ascend: they hold {} and {}.", at, at + 1, key(keys[at]), key(keys[at + 1]));
-    Some(Break { sentence, targets: [at, at + 1].map(|element| Target::Element(element as u32)).to_vec() })
+    Some(Break::of_elements(sentence, [at, at + 1]))
 }
 
 pub(super) fn says_bitonic(moment: &Moment<'_>) -> Option<String> {
@@ -138,9 +137,8 @@ pub(super) fn says_bitonic(moment: &Moment<'_>) -> Option<String> {
 
 pub(super) fn breaks_bitonic(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     let keys = &moment.after.registers;
-    let targets = || (0..keys.len() as u32).map(Target::Element).collect();
-    (!is_bitonic(keys))
-        .then(|| Break { sentence: "The keys that are left are not bitonic: they rise and fall more than once.".to_owned(), targets: targets() })
+    let sentence = "The keys that are left are not bitonic: they rise and fall more than once.";
+    (!is_bitonic(keys)).then(|| Break::of_elements(sentence.to_owned(), 0..keys.len()))
 }
 
 pub(super) fn says_smallest(moment: &Moment<'_>) -> Option<String> {

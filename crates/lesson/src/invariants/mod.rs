@@ -6,16 +6,16 @@
 
 mod filter;
 mod merge;
-mod words;
 
 use std::ops::ControlFlow;
 
+use super::algorithms::Baseline;
 use super::picture::Target;
 use super::recording::Recording;
 use super::state::State;
 use super::step::Step;
-use crate::algorithms::Baseline;
-use crate::engines::lockstep::{self, Key, PADDING, key_of};
+use crate::engines::lockstep::{self, Key, PADDING, distance_of, index_of, key_of};
+use crate::text::{self, significant, thousands};
 
 /// A property of the search.
 #[derive(Debug)]
@@ -72,6 +72,13 @@ pub struct Break {
     pub targets: Vec<Target>,
 }
 
+impl Break {
+    /// Of elements of the registers.
+    fn of_elements(sentence: String, elements: impl IntoIterator<Item = usize>) -> Self {
+        Self { sentence, targets: elements.into_iter().map(|element| Target::Element(element as u32)).collect() }
+    }
+}
+
 /// The first broken invariant of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Broken {
@@ -102,8 +109,7 @@ pub fn badge(recording: &Recording, position: usize, state: &State) -> Option<Ba
     if let Some(broken) = recording.consequences().and_then(|consequences| consequences.broken.as_ref())
         && position >= broken.position
     {
-        let since =
-            if position == broken.position { String::new() } else { format!("Since step {}: ", crate::text::thousands(broken.position as u64)) };
+        let since = if position == broken.position { String::new() } else { format!("Since step {}: ", thousands(broken.position as u64)) };
         return Some(Badge { holds: false, text: since + &broken.sentence });
     }
     if !is_kernel(recording) {
@@ -180,4 +186,29 @@ impl Moment<'_> {
         let shape = self.after.shape;
         (0..shape.capacity()).map(|element| self.after.buffer[shape.slot_of(element) as usize]).collect()
     }
+}
+
+// Keys and numbers in the sentences of invariants.
+
+/// A key in words.
+fn key(key: Key) -> String {
+    if key == PADDING {
+        "\u{221e}".to_owned()
+    } else {
+        format!("{} (point {})", significant(distance_of(key).into()), thousands(index_of(key).into()))
+    }
+}
+
+fn number(number: impl Into<u64>) -> String {
+    thousands(number.into())
+}
+
+fn bound(moment: &Moment<'_>) -> String {
+    let bound = moment.after.max_distance;
+    if bound.is_infinite() { "max_distance, which is infinite".to_owned() } else { format!("max_distance {}", significant(bound.into())) }
+}
+
+/// A number as a rank.
+fn ordinal(rank: u32) -> String {
+    text::ordinal(rank.into())
 }

@@ -2,10 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::asked::{answer, item};
-use super::tables::{about, accounts};
-use super::{Theme, document, heading};
-use crate::draw::css;
+use super::{Theme, about, accounts, answer, document, heading, item};
 use crate::draw::svg::{self, escaped};
 use crate::moments::Moments;
 use crate::picture::Film;
@@ -68,7 +65,7 @@ fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (imp
         let step = format!("<b class=\"step\">Step {}</b>", thousands(at as u64));
         if let Ok(number) = pictured {
             let text = escaped(&film.sentence(at));
-            let picture = svg::element(&film.figure(at), &format!("step{at}-"), &css::variable);
+            let picture = svg::element(&film.figure(at), &format!("step{at}-"), &svg::variable);
             writeln!(
                 out,
                 "<figure id=\"step-{at}\">\n<div role=\"img\" aria-label=\"Picture after step {at}\">\n{picture}</div>\n<figcaption>{step}{text}</figcaption>\n</figure>"

@@ -4,22 +4,26 @@
 //! |---|---|
 //! | [`handout`] | the lesson with pictures, sentences, the account and questions, whose answers are on a page of their own |
 //! | [`sheet`] | a worksheet: questions with the pictures that they are about and room to write; and its key |
-//! | `asked` | a question as it stands on paper |
-//! | `tables` | what was counted, beside the theory or other searches |
+//!
+//! What both need is here: a question as it stands on paper, and tables of what was counted.
 
-pub(crate) mod asked;
 pub mod handout;
 pub mod sheet;
-pub(crate) mod tables;
 
 use std::io::{self, Write};
 
+use super::cursor::Cursor;
+use super::describe::key;
+use super::feedback::why;
 use super::lessons::Take;
 use super::picture::Film;
-use crate::draw::font_subset::FontSubsets;
-use crate::draw::svg::escaped;
-use crate::draw::{Font, css};
+use super::questions::{Answer, Form, Question, Reply, Slip, letter};
+use crate::draw::Font;
+use crate::draw::fonts::FontSubsets;
+use crate::draw::svg::{self, escaped};
+use crate::engines::lockstep::Key;
 use crate::palette::{DARK, LIGHT, Palette};
+use crate::text::{count, significant, thousands};
 
 /// The colour scheme of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +67,7 @@ fn document(film: &Film, theme: Theme, title: &str, body: &str, out: &mut (impl 
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n{}\n\
         <title>{title}</title>\n{}<style>\n{}\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>",
-        css::policy(false),
+        svg::policy(false),
         subsets.style(),
         colors(film, theme)
     )
@@ -71,7 +75,7 @@ fn document(film: &Film, theme: Theme, title: &str, body: &str, out: &mut (impl 
 
 /// The variables of the style sheet.
 fn colors(film: &Film, theme: Theme) -> String {
-    let root = |palette: &Palette| format!(":root{{{}}}", css::variables(palette));
+    let root = |palette: &Palette| format!(":root{{{}}}", svg::variables(palette));
     match theme {
         Theme::Film => root(&film.palette),
         Theme::Readers => format!("{}\n@media screen and (prefers-color-scheme:dark){{{}}}", root(&LIGHT), root(&DARK)),
@@ -86,4 +90,111 @@ fn heading(film: &Film) -> String {
 /// The order of a take's points as a heading, where there are several.
 pub(crate) fn named(film: &Film, take: &Take) -> String {
     if film.takes.len() > 1 { format!("<h3>{}</h3>\n", take.arrangement.name().replace('-', " ")) } else { String::new() }
+}
+
+// A question as it stands on paper: what is given, how it is answered, and its answer.
+
+const BOX: &str = "<span class=\"box\"></span>";
+
+/// A question: with boxes to tick where there is something to choose, else with a blank to fill in. With `step`, also the step that it is about.
+pub fn item(take: &Take, question: &Question, step: bool) -> String {
+    let after = if step && !question.ask.is_idea() { format!("After step {}. ", thousands(question.at as u64)) } else { String::new() };
+    let text = escaped(&format!("{after}{}{}", question.text, given(take, question)));
+    let options = |options: &[String]| format!("<ul class=\"options\">{}</ul>", options.concat());
+    let form = match question.ask.kind().form {
+        Form::Choice => {
+            let option = |(number, text): (usize, &String)| format!("<li>{BOX}{} {}</li>", letter(number), escaped(text));
+            options(&question.options.iter().enumerate().map(option).collect::<Vec<_>>())
+        }
+        Form::YesNo => format!("<p>{BOX}yes &#160; {BOX}no</p>"),
+        Form::Lanes { doing, .. } => {
+            let lanes = (0..take.recording.shape().width).map(|lane| format!("<span>{BOX}{lane}</span>"));
+            format!("<div class=\"lanes\"><span>{doing}, lanes:</span>{}</div>", lanes.collect::<String>())
+        }
+        Form::Number { noun, .. } => format!("<p>{noun}: <span class=\"blank\">&#160;</span></p>"),
+    };
+    format!("<p>{text}</p>{form}")
+}
+
+/// The answer of a question, and why it is right.
+pub fn answer(take: &Take, question: &Question) -> String {
+    let mut after = Cursor::new(take.recording.clone());
+    after.seek(question.shown_at());
+    let right = question.right(take.recording.shape().width);
+    let letter = if let Answer::Choice(option) = question.answer { format!("{}: ", letter(option as usize)) } else { String::new() };
+    format!("<span class=\"right\">{letter}{}</span><p>{}</p>", escaped(&right), escaped(&why(question, &after)))
+}
+
+/// What each known wrong answer means.
+pub fn mistakes(take: &Take, question: &Question) -> String {
+    let width = take.recording.shape().width;
+    let mistake = |slip: &Slip| {
+        let said = match slip.reply {
+            Reply::Choice(option) => format!("{}: {}", letter(option as usize), question.words(slip.reply, width)),
+            reply => question.words(reply, width),
+        };
+        format!("<li class=\"weak\">{} \u{2013} {}</li>", escaped(&said), escaped(&slip.says))
+    };
+    format!("<ul class=\"options\">{}</ul>", question.slips.iter().map(mistake).collect::<String>())
+}
+
+/// Data that is visible on screen but not in print: the distances that lanes vote on, the keys in their queues, the counts of buckets.
+fn given(take: &Take, question: &Question) -> String {
+    let Some(last) = question.at.checked_sub(1) else { return String::new() };
+    let recording = &take.recording;
+    let mut cursor = Cursor::new(recording.clone());
+    cursor.seek(question.at);
+    recording.algorithm().given(question.ask, &recording.step(last), cursor.state())
+}
+
+/// A lane without a point has none.
+pub(crate) fn distances_from_lane_0(distances: &[f32]) -> String {
+    from_lane_0("Distances", distances.iter().map(|&distance| if distance.is_finite() { significant(distance.into()) } else { "none".to_owned() }))
+}
+
+/// A key of a place that is still empty is infinite.
+pub(crate) fn keys_from_lane_0(what: &str, keys: &[Key]) -> String {
+    from_lane_0(what, keys.iter().map(|&held| key(held)))
+}
+
+fn from_lane_0(what: &str, words: impl Iterator<Item = String>) -> String {
+    format!(" {what} from lane 0 on: {}.", words.collect::<Vec<_>>().join(", "))
+}
+
+// What was counted, beside the theory or other searches, as tables.
+
+/// The data of a take, and what searched them.
+pub fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let parameters = &take.recording.parameters;
+    let shape = parameters.shape;
+    let coordinates: Vec<String> = parameters.query.iter().take(8).map(|&value| significant(value.into())).collect();
+    let more = if parameters.query.len() > 8 { ", …" } else { "" };
+    let rows = [
+        ("data", format!("{}, {}", parameters.data, count(shape.n.into(), "point", "points"))),
+        ("query", format!("row {}, ({}{more})", thousands(parameters.query_row.into()), coordinates.join(", "))),
+        ("neighbours", format!("k = {}", shape.k)),
+        ("warp", format!("{} lanes, {} each: K = {}", shape.width, count(shape.registers.into(), "key", "keys"), parameters.capacity)),
+        ("recorded on", parameters.what_ran()),
+    ];
+    writeln!(out, "{}<table>", named(film, take))?;
+    for (what, value) in rows {
+        writeln!(out, "<tr><th>{what}</th><td>{}</td></tr>", escaped(&value))?;
+    }
+    writeln!(out, "</table>")
+}
+
+/// A table of counts beside others; `None` where there is nothing to count.
+pub(crate) fn compared(heads: &[&str], rows: &[(&str, Vec<Option<String>>)], out: &mut dyn Write) -> io::Result<()> {
+    let heads: String = heads.iter().map(|head| format!("<th class=\"n\">{head}</th>")).collect();
+    writeln!(out, "<table>\n<tr><th></th>{heads}</tr>")?;
+    for (what, numbers) in rows {
+        let numbers: String = numbers.iter().map(|number| format!("<td class=\"n\">{}</td>", number.as_deref().unwrap_or("\u{2013}"))).collect();
+        writeln!(out, "<tr><th>{what}</th>{numbers}</tr>")?;
+    }
+    writeln!(out, "</table>")
+}
+
+/// What a take's search counted.
+pub fn accounts(film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+    take.recording.algorithm().table(film, take, out)
 }

@@ -4,9 +4,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::asked::{answer, item, mistakes};
-use super::{Theme, document, heading};
-use crate::draw::css;
+use super::{Theme, answer, document, heading, item, mistakes};
 use crate::draw::svg::{self, escaped};
 use crate::picture::Film;
 use crate::picture::page::about;
@@ -43,7 +41,7 @@ pub fn worksheet(film: &Film, theme: Theme, progress: &dyn Progress, out: &mut (
         // No picture shows how the whole search will end, or an idea.
         if !question.ask.is_idea() && !question.ask.is_about_all() && pictured != Some(moment) {
             pictured = Some(moment);
-            let element = svg::element(&film.asked(*take, question.at), &format!("step{number}-"), &css::variable);
+            let element = svg::element(&film.asked(*take, question.at), &format!("step{number}-"), &svg::variable);
             picture = format!("<figure>\n<div role=\"img\" aria-label=\"Picture for question {}\">\n{element}</div>\n</figure>\n", number + 1);
         }
         let lines = if question.ask.is_idea() { 2 } else { 1 };

@@ -13,9 +13,8 @@ pub fn draw(view: &View<'_>, size: [f32; 2]) -> Scene {
 
 /// Draws the panel with a fixed range of finite `max_distance` for the curve, so that several recordings share their axes.
 pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>) -> Scene {
-    let mut scene = view.scene([wide, high]);
+    let (mut scene, mut room) = view.canvas([wide, high]);
     let text = view.text;
-    let mut room = area(0.0, 0.0, wide, high);
     // The curve takes at least half of the height; the table's rows are compressed if necessary, or there is no table.
     let row = (text * ROW).min(high * 0.5 / 7.0);
     if row >= view.least * ROW * 0.8 {
@@ -32,7 +31,7 @@ pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>
 /// The columns are the counters, the bounds so far, and those for all points. Bounds are of means in random order, as stands below: they do
 /// not hold in others.
 fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
-    let state = view.cursor.state();
+    let state = view.state();
     let account = account(state);
     let (counts, now, end) = (account.counts, account.expected, account.expected_in_the_end);
     let about = |value: f64| thousands(value.round() as u64);
@@ -122,10 +121,10 @@ impl Axis {
 
 /// Draws `max_distance` over points seen: opaque up to the current position, faint beyond.
 fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32; 2]>) {
-    let (recording, text) = (view.cursor.recording(), view.text);
+    let (recording, text) = (view.recording(), view.text);
     let small = sans(view.type_of(0.75), Ink::TextWeak);
     // Merges must not be countable while the question of their number is open.
-    let shown = if view.asking { view.cursor.state().counts.merges as usize } else { usize::MAX };
+    let shown = if view.asking { view.state().counts.merges as usize } else { usize::MAX };
     let curve: Vec<(u32, f32)> = recording.convergence().take(shown).collect();
     let [lowest, highest] = shared.unwrap_or_else(|| bounds(curve.iter().map(|&(_, bound)| bound)));
     let n = recording.shape().n;
@@ -141,7 +140,7 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     let x_axis = Axis { low: if log { first as f32 * 0.8 } else { 0.0 }, high: n as f32, log };
 
     let title = room.take_top(text * ROW);
-    let held = view.cursor.state().max_distance;
+    let held = view.state().max_distance;
     let words = format!("max_distance{}: {} now", if y_axis.log { ", log scale" } else { "" }, digits(held, 3));
     scene.label(title, 0.0, sans(text * 0.9, Ink::Text), &words);
     let below = room.take_bottom(text * 0.95);
@@ -185,8 +184,8 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     scene.label(area(plot.x, below.y, plot.width, below.height), 0.5, small, label);
 
     // A step function: the bound is constant between merges.
-    let done = view.cursor.state().counts.merges as usize;
-    let now = view.cursor.state().counts.points_seen as f32;
+    let done = view.state().counts.merges as usize;
+    let now = view.state().counts.points_seen as f32;
     let corners = |curve: &[(u32, f32)], from: Option<(f32, f32)>, until: f32| -> Vec<Point> {
         let mut points = Vec::new();
         let mut last = from;

@@ -3,13 +3,11 @@
 //! Lane 0 is on the left, as in the other panels; the mask, whose lowest bit is lane 0's, is shown beside it as a number.
 
 use super::View;
-use super::cells::{Grid, Look};
+use super::cells::Grid;
 use super::moment::{Vote, vote};
 use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, sans, width};
-use super::scene::{Area, Font, Ink, Scene, Target};
-use super::thing::{Id, Way, What};
-use super::warp::slot_holds;
-use super::warp_words::buffer_holds;
+use super::scene::{Area, Font, Id, Ink, Scene, Target, Way, What};
+use super::warp::{buffer_holds, slot_holds};
 use crate::algorithms::OwnStep;
 use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::Descent;
@@ -21,12 +19,11 @@ use crate::text::thousands;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
-    let (state, text) = (view.cursor.state(), view.text);
+    let (mut scene, mut room) = view.canvas([wide, high]);
+    let (state, text) = (view.state(), view.text);
     let shape = state.shape;
     let vote = vote(view.cursor);
     let lane = spelled_out(view, vote.as_ref());
-    let mut room = area(0.0, 0.0, wide, high);
     scene.label(room.take_top(text * 1.6), 0.0, sans(text, Ink::Text), &title(state, vote.as_ref()));
 
     // Rows: lanes, distances, votes, slots, lower lanes, both masks combined; two lines of text; the buffer.
@@ -69,7 +66,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.label(first, 0.0, mono(text * 0.9, Ink::Text), &lines[0]);
     scene.label(second, 0.0, mono(text * 0.9, Ink::Text), &lines[1]);
 
-    let (_, says) = buffer_holds(state, view.cursor.step().as_deref());
+    let (_, says) = buffer_holds(state, view.step());
     scene.label(third, 0.0, sans(text * 0.9, Ink::Text), &says);
     room.take_top(text * 0.15);
     let slots_high = (room.height - text * 0.2).min(one * 1.1 * buffer_rows).max(1.0);
@@ -102,7 +99,7 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
 
 /// The lane whose slot is explained: the one under the pointer, or the highest voting lane.
 pub(crate) fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
-    let shape = view.cursor.state().shape;
+    let shape = view.state().shape;
     match view.hover {
         Some(Target::Lane(lane)) if lane < shape.width => Some(lane),
         _ if view.asking => None,
@@ -248,7 +245,7 @@ impl Table<'_, '_> {
         let row = self.grid.area;
         self.names.height = above + strip;
         self.name("distance");
-        let scale = Scale::of(self.view.cursor.recording());
+        let scale = Scale::of(self.view.recording());
         self.grid.area = area(row.x, row.y + above, row.width, strip);
         for (lane, &distance) in (0u32..).zip(vote.iter().flat_map(|vote| &vote.distances)) {
             let body = self.grid.body(lane, 0);
@@ -324,8 +321,8 @@ impl Table<'_, '_> {
     /// Draws the slots of the voting lanes, once they are computed.
     pub(crate) fn slots(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("slot");
-        let capacity = self.view.cursor.state().shape.capacity();
-        let known = matches!(self.view.cursor.step().as_deref(), Some(step) if !matches!(step, Step::Group { .. } | Step::Own(OwnStep::Tree(TreeStep::Leaf { .. })) | Step::Ballot { .. } | Step::FilteredAgain { .. }));
+        let capacity = self.view.state().shape.capacity();
+        let known = matches!(self.view.step(), Some(step) if !matches!(step, Step::Group { .. } | Step::Own(OwnStep::Tree(TreeStep::Leaf { .. })) | Step::Ballot { .. } | Step::FilteredAgain { .. }));
         for column in 0..self.grid.columns {
             let body = self.grid.body(column, 0);
             let Some(slot) = vote.and_then(|vote| vote.slot(column)).filter(|_| known || lane == Some(column)) else { continue };
@@ -357,20 +354,17 @@ pub(crate) fn on(ink: Ink) -> Ink {
 
 /// Draws the buffer with the last candidates marked.
 pub(crate) fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
-    let (state, text) = (view.cursor.state(), view.text);
+    let (state, text) = (view.state(), view.text);
     let shape = state.shape;
-    let scale = Scale::of(view.cursor.recording());
+    let scale = Scale::of(view.recording());
     let taken = state.buffer[..state.buffered as usize].iter().copied().filter(|&key| key != PADDING);
-    let look = match grid.look(taken, text) {
-        Look::Bars => Look::Colors,
-        look => look,
-    };
+    let look = grid.flat_look(taken, text);
     for (slot, &key) in (0u32..).zip(&state.buffer) {
         let (row, column) = (slot / shape.width, slot % shape.width);
         grid.draw(scene, column, row, slot_holds(state, slot, key), look, &scale);
         scene.spot(grid.cell(column, row), Target::Slot(slot));
     }
-    match view.cursor.step().as_deref() {
+    match view.step() {
         Some(Step::Appended { placed }) => {
             for candidate in placed {
                 grid.mark(scene, candidate.slot % shape.width, candidate.slot / shape.width, Ink::Candidate);
@@ -387,7 +381,7 @@ pub(crate) fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Are
     if let Some(Target::Slot(slot)) = view.hover
         && slot < shape.capacity()
     {
-        scene.rect(grid.full(slot % shape.width, slot / shape.width).inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+        scene.hovered(grid.full(slot % shape.width, slot / shape.width));
     }
     let size = (text * 0.8).min(grid.high() * 1.1);
     let every = [1, 2, 4, 8, 16, 32].into_iter().find(|&every| grid.high() * every as f32 >= text * 0.8).unwrap_or(32);

@@ -20,17 +20,16 @@ pub fn number(recording: &Recording) -> u32 {
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
-    let (state, text) = (view.cursor.state(), view.text);
-    let recording = view.cursor.recording();
-    let mut room = area(0.0, 0.0, wide, high);
+    let (mut scene, mut room) = view.canvas([wide, high]);
+    let (state, text) = (view.state(), view.text);
+    let recording = view.recording();
     let title = room.take_top(text * ROW);
     let Some(size) = size(recording) else {
         scene.label(title, 0.0, sans(text, Ink::Text), "Batches: this search has none");
         return scene;
     };
     let batches = number(recording);
-    scene.label(title, 0.0, sans(text, Ink::Text), &heading(state, view.cursor.step().as_deref(), size, batches));
+    scene.label(title, 0.0, sans(text, Ink::Text), &heading(state, view.step(), size, batches));
     let note = room.take_bottom(text * ROW);
     scene.label(note, 0.0, sans(text * 0.85, Ink::TextWeak), &says(state, size));
     room.take_top(text * 0.2);
@@ -70,7 +69,7 @@ fn says(state: &State, size: u32) -> String {
 
 /// The points in their order, with a barrier between batches: read, in shared memory, and still to come.
 fn points(scene: &mut Scene, view: &View<'_>, room: Area, size: u32) {
-    let (state, text) = (view.cursor.state(), view.text);
+    let (state, text) = (view.state(), view.text);
     let n = state.shape.n;
     let x = |point: u32| room.x + room.width * point as f32 / n as f32;
     for first in (0..n).step_by(size as usize) {
@@ -97,7 +96,7 @@ fn points(scene: &mut Scene, view: &View<'_>, room: Area, size: u32) {
 
 /// The batch in shared memory, enlarged: a cell for each group of this warp.
 fn groups(scene: &mut Scene, view: &View<'_>, all: Area, room: Area, (first, end): (u32, u32)) {
-    let (state, text) = (view.cursor.state(), view.text);
+    let (state, text) = (view.state(), view.text);
     let (n, width) = (state.shape.n, state.shape.width);
     let x = |point: u32| all.x + all.width * point as f32 / n as f32;
     // From its place among all points to its whole width.

@@ -1,21 +1,15 @@
 //! The panel of the points, the query, and the circle of `max_distance`, in the plane of the first two axes.
 
-use crate::algorithms::OwnStep;
-use crate::algorithms::warp_select::WarpSelectStep;
 use std::cmp::Ordering;
 
 use super::View;
-use super::keyed;
-use super::kinds::{is_merging, kinds, nearest_kept};
-use super::legend;
-use super::lens::Lens;
+use super::kinds::{self, is_merging, kinds, nearest_kept};
 use super::moment::{divided, measured, nearest, vote, waiting};
-use super::pen::{ROW, area, faint, line, sans};
-use super::plane::Plane;
+use super::pen::{ROW, faint, line, sans};
+use super::plane::{Lens, Plane};
 use super::scene::{Ink, Map, Point, Scene, Target};
-use crate::algorithms::Baseline;
-use crate::algorithms::heap::own_queries;
-use crate::algorithms::tree::boxes;
+use crate::algorithms::warp_select::WarpSelectStep;
+use crate::algorithms::{Baseline, OwnStep, heap, tree};
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::{Metric, Problem};
 use crate::step::Step;
@@ -26,27 +20,26 @@ const EARLIER: usize = 512;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
+    let (mut scene, mut room) = view.canvas([wide, high]);
     let text = view.text;
-    let recording = view.cursor.recording();
+    let recording = view.recording();
     let (problem, overview) = (recording.problem(), recording.overview());
-    let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
     let note = room.take_bottom(text * ROW);
-    let around = keyed::room(view, [wide, high]);
-    let keyed = around.filter(|_| keyed::are_shown(view));
-    let kinds = keyed.map_or_else(|| kinds(view), |radius| keyed::kinds(view, radius));
-    let size = view.type_of(legend::TYPE);
+    let around = kinds::keyed_radius(view, [wide, high]);
+    let keyed = around.filter(|_| kinds::keys_are_shown(view));
+    let kinds = keyed.map_or_else(|| kinds(view), |radius| kinds::keyed_kinds(view, radius));
+    let size = view.type_of(kinds::LEGEND_TYPE);
     // A plane is about as wide as high: the legend is beside it where there is more room, at all moments or at none.
-    let k = view.cursor.state().shape.k.into();
-    let least = legend::wide(&nearest_kept(k, k), size);
+    let k = view.state().shape.k.into();
+    let least = kinds::entry_width(&nearest_kept(k, k), size);
     let beside = if room.width > 1.5 * room.height && least < room.width * 0.45 {
-        let widest = kinds.iter().map(|(_, words, _)| legend::wide(words, size)).fold(least, f32::max);
+        let widest = kinds.iter().map(|(_, words, _)| kinds::entry_width(words, size)).fold(least, f32::max);
         let beside = room.take_right(widest.min(room.width * 0.45));
         room.take_right(text * 0.5);
         beside
     } else {
-        room.take_bottom(size * legend::LINE * legend::rows(&kinds, size, wide) as f32)
+        room.take_bottom(size * kinds::LEGEND_LINE * kinds::legend_rows(&kinds, size, wide) as f32)
     };
     let plane = Plane::new(overview, problem.dims(), room, around.unwrap_or(0.0));
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(problem, overview.points.len()));
@@ -60,7 +53,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         scene.maps.push(Map { lens: lens.map(|lens| lens.area()), ..plane.map(overview, &recording.parameters.query) });
     }
 
-    legend::draw(&mut scene, beside, &kinds, size);
+    kinds::draw_legend(&mut scene, beside, &kinds, size);
     scene.label(note, 0.0, sans(text * 0.85, Ink::TextWeak), &words(view, problem));
     scene
 }
@@ -68,14 +61,14 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 /// Draws what lies in a plane: `shown` are the points of the cloud, of a radius in points; `keyed` is that of points in the colours of their keys,
 /// where they are.
 pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: &[u32], radius: f32, keyed: Option<f32>) {
-    let (cursor, state, text) = (view.cursor, view.cursor.state(), view.text);
+    let (cursor, state, text) = (view.cursor, view.state(), view.text);
     let problem = cursor.recording().problem();
     let parameters = &cursor.recording().parameters;
     scene.rect(plane.area, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
     scene.shapes.push(super::scene::Shape::Clip(Some(plane.area)));
 
     if let Some((index, descent)) = cursor.recording().index().zip(state.descent()) {
-        boxes::under(scene, plane, view, &index.tree, descent);
+        tree::panel::under(scene, plane, view, &index.tree, descent);
     }
 
     // All points; those not yet seen are fainter, and those left out are faintest.
@@ -129,13 +122,13 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
 
     plane.bound(scene, problem, &parameters.query, (0, state.max_distance), text);
     if let Some((index, descent)) = cursor.recording().index().zip(state.descent()) {
-        boxes::over(scene, plane, view, &index.tree, descent);
+        tree::panel::over(scene, plane, view, &index.tree, descent);
     }
     if let Some(heaps) = state.heaps() {
-        own_queries::over(scene, plane, view, problem, heaps);
+        heap::panel::draw_queries(scene, plane, view, problem, heaps);
     }
     if let Some(radius) = keyed {
-        keyed::over(scene, plane, view, problem, radius);
+        kinds::draw_keyed(scene, plane, view, problem, radius);
     }
     plane.query(scene, &parameters.query, text);
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
@@ -157,8 +150,8 @@ struct Closing {
 impl Closing {
     /// `None` in other searches, before the first pass is done, and when the neighbours are kept.
     fn of(view: &View<'_>) -> Option<Self> {
-        let buckets = view.cursor.state().buckets().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
-        let Baseline::RadixSelect(chosen) = view.cursor.recording().baseline() else { return None };
+        let buckets = view.state().buckets().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
+        let Baseline::RadixSelect(chosen) = view.recording().baseline() else { return None };
         let (mut nearer, mut left) = (Vec::new(), Vec::new());
         for (point, &distance) in (0..).zip(&chosen.distances) {
             match buckets.side(distance) {
@@ -187,7 +180,7 @@ enum Seen {
 
 /// What was seen of each point.
 fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
-    let (recording, state) = (view.cursor.recording(), view.cursor.state());
+    let (recording, state) = (view.recording(), view.state());
     let points_seen = state.counts.points_seen;
     // A tree's leaves have points from everywhere.
     let of_tree = recording.index().zip(state.descent()).map(|(index, descent)| {
@@ -197,7 +190,7 @@ fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
                 seen[point as usize] = how;
             }
         };
-        boxes::leaves_left_out(&index.tree, descent).for_each(|leaf| mark(leaf, Seen::LeftOut));
+        tree::panel::leaves_left_out(&index.tree, descent).for_each(|leaf| mark(leaf, Seen::LeftOut));
         descent.visited.iter().for_each(|&leaf| mark(leaf as usize, Seen::LookedAt));
         seen
     });
@@ -231,7 +224,7 @@ fn heading(problem: &Problem, drawn: usize) -> String {
 
 /// The point under the pointer, or the one in the cell or lane under it.
 fn pointed_at(view: &View<'_>) -> Option<u32> {
-    let state = view.cursor.state();
+    let state = view.state();
     let of_key = |keys: &[Key], at: u32| keys.get(at as usize).map(|&key| index_of(key));
     match view.hover? {
         Target::Point(point) => Some(point),
@@ -245,7 +238,7 @@ fn pointed_at(view: &View<'_>) -> Option<u32> {
 
 /// A caption: the circle, or why there is none; or the point under the pointer.
 fn words(view: &View<'_>, problem: &Problem) -> String {
-    let (state, recording) = (view.cursor.state(), view.cursor.recording());
+    let (state, recording) = (view.state(), view.recording());
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
         let base = point - point % state.shape.width;
         let distance = recording.distances(base)[(point - base) as usize];
@@ -267,8 +260,8 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
 
 /// The circle of `max_distance`, or why there is none.
 pub(crate) fn max_distance_words(view: &View<'_>, bound: &str) -> String {
-    match view.cursor.recording().problem().dims() {
-        _ if view.cursor.state().max_distance.is_infinite() => "max_distance = \u{221e}: every point is a candidate".to_owned(),
+    match view.recording().problem().dims() {
+        _ if view.state().max_distance.is_infinite() => "max_distance = \u{221e}: every point is a candidate".to_owned(),
         1 => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
         2 => format!("Circle: \u{221a}max_distance = \u{221a}{bound}"),
         dims => format!("max_distance = {bound}; no circle: distances are in all {dims} dimensions"),
@@ -277,7 +270,7 @@ pub(crate) fn max_distance_words(view: &View<'_>, bound: &str) -> String {
 
 /// The circle through the k-th, or why there is none; `kth` is its distance in words.
 pub(crate) fn kth_words(view: &View<'_>, kth: &str) -> String {
-    match view.cursor.recording().problem().dims() {
+    match view.recording().problem().dims() {
         1 => format!("Bar: as far as the k-th on both sides, {kth}"),
         2 => format!("Circle: through the k-th, {kth}"),
         dims => format!("The k-th: {kth}; no circle, as distances are in all {dims} dimensions"),
@@ -286,7 +279,7 @@ pub(crate) fn kth_words(view: &View<'_>, kth: &str) -> String {
 
 /// Earlier candidates, latest first, without those of the last step.
 fn earlier(view: &View<'_>) -> Vec<u32> {
-    let steps = &view.cursor.recording().steps()[..view.cursor.position()];
+    let steps = &view.recording().steps()[..view.cursor.position()];
     let appended = steps.iter().rev().filter_map(|step| match step {
         Step::Appended { placed } | Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
             Some(placed.iter().rev().map(|candidate| index_of(candidate.key)))

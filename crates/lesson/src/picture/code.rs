@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::View;
 use super::pen::{ROW, Words, area, faint, line, mono, sans, width};
 use super::scene::{Font, Ink, Scene, Target};
-use crate::pseudocode::Code;
+use crate::algorithms::Code;
 
 /// Indentation per level, in characters.
 const INDENT: usize = 2;
@@ -49,11 +49,10 @@ impl Layout {
 
 /// Draws the panel: all lines if they are readable, else the half (search or merge) that is running.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
+    let (mut scene, mut room) = view.canvas([wide, high]);
     let text = view.text;
-    let code = view.cursor.recording().code();
-    let running = view.cursor.step().and_then(|step| code.line_of(&step));
-    let mut room = area(0.0, 0.0, wide, high);
+    let code = view.recording().code();
+    let running = view.step().and_then(|step| code.line_of(step));
     let title = room.take_top(text * 1.6);
     // Where there is room for a line of code and no more, its file is left out.
     let has_foot = high >= text * (1.6 + 2.5 * ROW);

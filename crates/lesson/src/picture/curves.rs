@@ -4,20 +4,17 @@
 //! rises to the crossing and falls after it: a tent. The larger keys, which are lost, stand pale above it.
 
 use super::View;
-use super::curves_words::{about, says, title};
 use super::meeting::{Dot, Meeting, Phase, Place, Side, is_falling, is_rising};
 use super::pen::{ROW, Scale, area, dashed, digits, faint, line, mono, plain, sans, width};
-use super::scene::{Area, Font, Ink, Point, Scene, Target};
-use super::thing::{Id, Way, What};
+use super::scene::{Area, Font, Id, Ink, Point, Scene, Target, Way, What};
 use crate::engines::lockstep::distance_of;
-use crate::state::Shape as Sizes;
-use crate::text::count;
+use crate::state::{Shape, Shape as Sizes};
+use crate::text::{count, thousands};
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
-    let (text, shape) = (view.text, view.cursor.state().shape);
-    let mut room = area(0.0, 0.0, wide, high);
+    let (mut scene, mut room) = view.canvas([wide, high]);
+    let (text, shape) = (view.text, view.state().shape);
     let heading = room.take_top(text * 1.6);
     let Some(meeting) = Meeting::of(view.cursor, view.asking) else {
         scene.label(heading, 0.0, sans(text, Ink::Text), "Curves: of the two lists that a merge of the kernel brings together");
@@ -26,13 +23,13 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.label(heading, 0.0, sans(text, Ink::Text), &title(&meeting, shape));
     legend(&mut scene, room.take_top(text * ROW), &meeting, shape, text);
     let note = room.take_bottom(text * ROW * 1.1);
-    let plot = Plot::new(room, shape, Scale::of(view.cursor.recording()), text);
+    let plot = Plot::new(room, shape, Scale::of(view.recording()), text);
     plot.axes(&mut scene, &meeting);
     plot.blocks(&mut scene, &meeting);
     plot.lists(&mut scene, &meeting);
     plot.crossing(&mut scene, &meeting);
     if meeting.phase == Phase::Merged {
-        plot.bound(&mut scene, view.cursor.state().max_distance, shape.k - 1);
+        plot.bound(&mut scene, view.state().max_distance, shape.k - 1);
     }
     let pointed = plot.spots(&mut scene, &meeting, view.hover);
     let words = pointed.map_or_else(|| says(&meeting), |element| about(&meeting, element));
@@ -334,5 +331,93 @@ impl Dot {
     fn is_under(&self, hover: Target) -> bool {
         let point = crate::engines::lockstep::index_of(self.key);
         self.target() == Some(hover) || (!self.is_padding() && hover == Target::Point(point))
+    }
+}
+
+// What the curves of a merge show, in words.
+
+/// What a moment of a merge shows, as a heading.
+pub fn title(meeting: &Meeting, shape: Shape) -> String {
+    let keys = thousands(shape.capacity().into());
+    match &meeting.phase {
+        Phase::Apart { sorted: None } => format!("The intermediate result, {keys} keys, before the next merge"),
+        Phase::Apart { .. } => format!("Candidates and intermediate result: two lists of {keys} keys"),
+        Phase::Facing if !meeting.is_mirrored(shape) => "Candidate i meets element i of the intermediate result".to_owned(),
+        Phase::Facing => format!("Candidate i meets element {} \u{2212} i of the intermediate result", thousands((shape.capacity() - 1).into())),
+        Phase::Kept if is_tent(meeting) => "The minimum: what is left is a tent".to_owned(),
+        Phase::Kept => "The minimum: what is left".to_owned(),
+        Phase::Resorting { done, all, layer, .. } => format!("Re-sort: layer {done} of {all}, stride {}", thousands(layer.stride.into())),
+        Phase::Merged if is_rising(&meeting.result) => "The merge is done: one rising list".to_owned(),
+        Phase::Merged => "The merge is done: the intermediate result is not in order".to_owned(),
+    }
+}
+
+/// What is seen, in one sentence: it is true of what is drawn, also where a mistake was made on purpose.
+pub fn says(meeting: &Meeting) -> String {
+    let both = |of: &[Dot]| !of.is_empty() && of.iter().all(Dot::is_padding);
+    match &meeting.phase {
+        Phase::Apart { .. } if both(&meeting.result) => "There is no intermediate result yet: its keys are all \u{221e}.".to_owned(),
+        Phase::Apart { sorted } => match (is_rising(&meeting.result), sorted) {
+            (true, None) => RISES.to_owned(),
+            (true, Some(true)) => "Both lists rise.".to_owned(),
+            (true, Some(false)) => "The intermediate result rises; the candidates are not in order yet.".to_owned(),
+            (false, Some(true)) => "The candidates rise. The intermediate result is not in order.".to_owned(),
+            (false, _) => "The intermediate result is not in order.".to_owned(),
+        },
+        Phase::Merged if is_rising(&meeting.result) => RISES.to_owned(),
+        Phase::Merged => "The intermediate result is not in order: a smaller key stands right of a larger one.".to_owned(),
+        Phase::Facing => match meeting.crossings[..] {
+            [] if are_below(&meeting.buffer, &meeting.result) => {
+                "They do not cross: no key of the intermediate result is smaller than any candidate.".to_owned()
+            }
+            [] if are_below(&meeting.result, &meeting.buffer) => "They do not cross: all keys of the intermediate result are smaller.".to_owned(),
+            [] => "They do not cross, though both have some of the smallest keys.".to_owned(),
+            [at] if is_rising(&meeting.buffer) && is_falling(&meeting.result) => {
+                format!("One rises, the other falls: they cross once, between elements {} and {at}.", at - 1)
+            }
+            [at] => format!("They cross between elements {} and {at}: not one list that rises and one that falls.", at - 1),
+            _ => format!("They cross {} times: not one list that rises and one that falls.", meeting.crossings.len()),
+        },
+        Phase::Kept => match (is_tent(meeting), &meeting.crossings[..]) {
+            (true, [at]) => format!("It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, which are out.", at - 1),
+            (true, _) if meeting.kept.iter().all(|dot| dot.side == Side::Buffer) => {
+                "All candidates stay: they rise. Pale: the intermediate result, which is out.".to_owned()
+            }
+            (true, _) => "All of the intermediate result stays: mirrored, it falls. Pale: the candidates, which are out.".to_owned(),
+            (false, _) => "It is no tent: it does not rise up to one crossing and fall after it.".to_owned(),
+        },
+        Phase::Resorting { layer, .. } if !meeting.blocks_are_in_order(layer.stride as usize) => {
+            format!("Blocks of {} are not bitonic, or not in order.", thousands(layer.stride.into()))
+        }
+        Phase::Resorting { layer, .. } if layer.stride == 1 => "Every key is in its place: one rising line.".to_owned(),
+        Phase::Resorting { layer, .. } => {
+            format!("Every block of {} is bitonic, and no key in it is larger than any in the next.", thousands(layer.stride.into()))
+        }
+    }
+}
+
+const RISES: &str = "The intermediate result rises: its smallest key is on the left.";
+
+/// Whether what is kept rises on the left, where candidates are, and falls on the right, where the
+/// intermediate result is.
+fn is_tent(meeting: &Meeting) -> bool {
+    let (left, right) = meeting.kept.split_at(meeting.kept.iter().take_while(|dot| dot.side == Side::Buffer).count());
+    right.iter().all(|dot| dot.side == Side::Result) && is_rising(left) && is_falling(right)
+}
+
+/// Whether no key of a list is larger than any of the other.
+fn are_below(list: &[Dot], other: &[Dot]) -> bool {
+    list.iter().map(|dot| dot.key).max() <= other.iter().map(|dot| dot.key).min()
+}
+
+/// The keys at an element, in words.
+pub fn about(meeting: &Meeting, element: u32) -> String {
+    let at = |dots: &[Dot]| dots.iter().find(|dot| dot.element == element).map(|dot| (digits(distance_of(dot.key), 3), dot.side));
+    let name = |side| if side == Side::Buffer { "buffer" } else { "result" };
+    match (at(&meeting.kept), at(&meeting.lost), at(&meeting.buffer), at(&meeting.result)) {
+        (Some((kept, side)), Some((lost, _)), ..) => format!("Element {element}: {kept}, of the {}, is kept; {lost} is out.", name(side)),
+        (Some((kept, side)), ..) => format!("Element {element}: {kept}, which comes from the {}.", name(side)),
+        (_, _, Some((own, _)), Some((other, _))) => format!("Element {element}: buffer {own}, result {other}."),
+        (_, _, own, other) => own.or(other).map_or_else(String::new, |(key, side)| format!("Element {element} of the {}: {key}.", name(side))),
     }
 }

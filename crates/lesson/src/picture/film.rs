@@ -3,13 +3,13 @@
 use image::RgbaImage;
 
 use super::motion::Moving;
+use super::page::{points_seen, position_at};
 use super::sentence::sentence;
 use super::{Panel, Scene, View, comparison, figure, page};
 use crate::cursor::Cursor;
 use crate::draw::raster::{SizeError, pixels, raster};
 use crate::lessons::{Lesson, Take};
 use crate::palette::Palette;
-use crate::picture::page::{points_seen, position_at};
 use crate::text::count;
 
 /// Default width and height of a picture in points, for a projector.

@@ -4,9 +4,9 @@
 use super::View;
 use super::cells::{Cell, Grid};
 use super::moment::element_under;
+use super::network::value;
 use super::pen::{ROW, Scale, area, digits, faint, line, mono, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
-use super::wires::value;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::state::{Shape, State};
 use crate::step::Step;
@@ -59,7 +59,7 @@ pub fn cells(scene: &mut Scene, grid: &Grid, scale: &Scale, holds: impl Fn(u32, 
 impl Focus {
     /// What is pointed at, or where the last step acted.
     pub fn of(view: &View<'_>) -> Self {
-        let shape = view.cursor.state().shape;
+        let shape = view.state().shape;
         let lane = |element: u32| Self::Lane(shape.lane_and_register(element).0);
         match view.hover {
             Some(Target::Lane(lane)) if lane < shape.width => return Self::Lane(lane),
@@ -70,7 +70,7 @@ impl Focus {
         if let Some(element) = element_under(view).filter(|&element| element < shape.capacity()) {
             return lane(element);
         }
-        match view.cursor.step().as_deref() {
+        match view.step() {
             Some(Step::Layer { swapped, .. }) => lane(swapped.iter().next().unwrap_or(0)),
             Some(Step::Minimum { taken }) => lane(taken.iter().next().unwrap_or(0)),
             Some(Step::MaxDistance { .. }) => lane(shape.k - 1),
@@ -128,7 +128,7 @@ impl Beside {
 
     /// Writes the keys in focus; `has_moved` says which of them the last step moved.
     pub fn draw(&self, scene: &mut Scene, view: &View<'_>, focus: Focus, has_moved: impl Fn(Target) -> bool) {
-        let (text, state, scale) = (view.text, view.cursor.state(), Scale::of(view.cursor.recording()));
+        let (text, state, scale) = (view.text, view.state(), Scale::of(view.recording()));
         let mut room = self.area;
         room.take_left(text * 0.8);
         let [name, elements] = focus.words(state.shape);

@@ -10,13 +10,12 @@ const INKS: [Ink; 3] = [Ink::TextWeak, Ink::Buffer, Ink::Intermediate];
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
+    let (mut scene, mut room) = view.canvas([wide, high]);
     let text = view.text;
-    let mut room = area(0.0, 0.0, wide, high);
     let row = (text * ROW).min(high / (ROWS.len() as f32 + 3.4));
     let size = row / ROW;
     let heads = room.take_top(row * 1.1);
-    let Some(meter) = view.cursor.recording().meter() else {
+    let Some(meter) = view.recording().meter() else {
         scene.label(heads, 0.0, sans(size, Ink::Text), "Meter: of the kernel, and of threads with a query each");
         return scene;
     };
@@ -88,7 +87,7 @@ fn cell(scene: &mut Scene, view: &View<'_>, meter: &Meter, row: &Row, way: Way, 
     let size = room.height / ROW;
     let mut number = room.take_left(number_width(room, size));
     number.take_right(size * 0.5);
-    let now = meter.number(row, way, &meter.so_far(way, view.cursor.state()));
+    let now = meter.number(row, way, &meter.so_far(way, view.state()));
     let says = match now {
         None => "\u{2013}".to_owned(),
         Some(now) if is_share(row) => format!("{now:.0} %"),

@@ -2,70 +2,56 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`scene`] | a moment's drawing, hit targets, and what can be followed |
-//! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | one panel each |
-//! | `columns`, `wires` | of the network: where its layers are; what wires, comparators and keys are drawn with |
-//! | `staircase`, `focus` | of a large network its layers as stairs, and some of its rows |
-//! | [`curves`] | the panel of the two lists of a merge as curves, whose keys `meeting` collects; `curves_words` says what they show |
-//! | `heatmap`, `moves` | of the warp its cells as a map of colours, where a lane has many registers; strokes for what the last step moved; `warp_words` says what the panel shows |
-//! | `plane`, `kinds`, `legend` | of the cloud where its points are, what their colours mean, and the rows of that |
-//! | `keyed` | the points of the cloud whose keys a merge has in the registers |
-//! | [`meter`] | the panel of one query's costs in three ways |
-//! | `cost` | the panel of what a merge costs |
-//! | `batches` | the panel of the batches and the barriers between them |
-//! | `lens` | in the cloud: what a small circle holds, magnified |
-//! | [`thing`], [`motion`] | what is the same thing in two scenes, and how it gets from where it was to where it is |
-//! | [`badge`] | below the sentence: the invariant that holds, or the first that is broken; what that is about, outlined |
-//! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
-//! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share |
+//! | [`scene`], [`motion`] | a moment's drawing, hit targets, and what is the same thing in two of them; how that gets from where it was to where it is |
+//! | [`cloud`], [`warp`], [`network`], [`curves`], [`ballot`], `batches`, [`meter`], [`code`], [`account`] | one panel each |
+//! | [`sentence`] | the panel of the sentence, and below it the badge: the invariant that holds, or the first that is broken |
+//! | `focus` | of a large network its layers as stairs, and some of its rows |
+//! | `meeting` | the two lists of a merge, as their curves need them |
+//! | `heatmap` | of the warp its cells as a map of colours, where a lane has many registers |
+//! | `plane`, `kinds` | of the cloud where its points are, and a lens where the circle is small; what their colours mean |
+//! | [`page`](mod@page) | the panels of a lesson on one page, or as a figure; recordings side by side |
+//! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share; in `tally` also the panel of what a merge costs |
 //! | [`film`] | several moments as pictures |
-//! | [`figure()`] | the panels without heading and sentence, which stand in the text around them |
 
 pub mod account;
-pub mod badge;
 pub mod ballot;
 pub(crate) mod batches;
 pub(crate) mod cells;
 pub mod cloud;
 pub mod code;
-mod columns;
-mod cost;
 pub mod curves;
-mod curves_words;
-mod figure;
 pub mod film;
 mod focus;
 mod heatmap;
-mod keyed;
 pub(crate) mod kinds;
-pub(crate) mod legend;
-mod lens;
 mod meeting;
 pub mod meter;
 pub(crate) mod moment;
 pub mod motion;
-mod moves;
 pub mod network;
 pub mod page;
 pub(crate) mod pen;
 pub(crate) mod plane;
 pub mod scene;
 pub mod sentence;
-mod staircase;
 pub(crate) mod tally;
-pub mod thing;
 pub mod warp;
-mod warp_words;
-mod wires;
 
-pub use figure::figure;
-pub use film::Film;
-pub use page::{comparison, page};
-pub use scene::{Scene, Target};
+use std::sync::Arc;
+
+use pen::area;
+use scene::Area;
 
 use super::algorithms::{heap, radix_select, tree, warp_select};
 use super::cursor::Cursor;
 use crate::draw::Drawing;
+use crate::recording::Recording;
+use crate::state::State;
+use crate::step::Step;
+
+pub use film::Film;
+pub use page::{comparison, figure, page};
+pub use scene::{Scene, Target};
 
 /// A panel of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,43 +88,66 @@ pub enum Panel {
     Sentence,
 }
 
-impl Panel {
-    /// Those that can be shown alone, with their names in commands.
-    pub const NAMED: [(&'static str, Self); 14] = [
-        ("map", Self::Cloud),
-        ("warp", Self::Warp),
-        ("network", Self::Network),
-        ("curves", Self::Curves),
-        ("ballot", Self::Ballot),
-        ("batches", Self::Batches),
-        ("lanes", Self::Lanes),
-        ("queues", Self::Queues),
-        ("buckets", Self::Buckets),
-        ("heaps", Self::Heaps),
-        ("meter", Self::Meter),
-        ("cost", Self::Cost),
-        ("code", Self::Code),
-        ("account", Self::Account),
-    ];
+/// What is known of a panel.
+struct Row {
+    panel: Panel,
+    /// Its name in commands.
+    command: &'static str,
+    /// What it is called where it is read out.
+    name: &'static str,
+    /// Draws it in a given width and height.
+    draw: fn(&View<'_>, [f32; 2]) -> Scene,
+}
 
+const fn row(panel: Panel, command: &'static str, name: &'static str, draw: fn(&View<'_>, [f32; 2]) -> Scene) -> Row {
+    Row { panel, command, name, draw }
+}
+
+/// All panels, in reading order and in that of [`Panel`]. The last, the sentence, is not shown alone.
+const ROWS: [Row; 15] = [
+    row(Panel::Cloud, "map", "Points", cloud::draw),
+    row(Panel::Warp, "warp", "Registers and buffer", warp::draw),
+    row(Panel::Network, "network", "Network", network::draw),
+    row(Panel::Curves, "curves", "The two lists as curves", curves::draw),
+    row(Panel::Ballot, "ballot", "Ballot", ballot::draw),
+    row(Panel::Batches, "batches", "Batches", batches::draw),
+    row(Panel::Lanes, "lanes", "Lanes", tree::panel::draw),
+    row(Panel::Queues, "queues", "Queues", warp_select::panel::draw),
+    row(Panel::Buckets, "buckets", "Buckets", radix_select::panel::draw),
+    row(Panel::Heaps, "heaps", "Heaps", heap::panel::draw),
+    row(Panel::Meter, "meter", "Meter", meter::draw),
+    row(Panel::Cost, "cost", "Cost of a merge", tally::draw_cost),
+    row(Panel::Code, "code", "Code", code::draw),
+    row(Panel::Account, "account", "Account", |view, size| view.recording().algorithm().draw_account(view, size)),
+    row(Panel::Sentence, "sentence", "Sentence", sentence::draw),
+];
+
+impl Panel {
     /// All panels, in reading order.
-    pub const ALL: [Self; 15] = [
-        Self::Cloud,
-        Self::Warp,
-        Self::Network,
-        Self::Curves,
-        Self::Ballot,
-        Self::Batches,
-        Self::Lanes,
-        Self::Queues,
-        Self::Buckets,
-        Self::Heaps,
-        Self::Meter,
-        Self::Cost,
-        Self::Code,
-        Self::Account,
-        Self::Sentence,
-    ];
+    pub const ALL: [Self; ROWS.len()] = {
+        let (mut all, mut at) = ([Self::Cloud; ROWS.len()], 0);
+        while at < all.len() {
+            all[at] = ROWS[at].panel;
+            assert!(all[at] as usize == at, "rows are in the order of panels");
+            at += 1;
+        }
+        all
+    };
+
+    /// Those that can be shown alone, with their names in commands.
+    pub const NAMED: [(&'static str, Self); ROWS.len() - 1] = {
+        let (mut named, mut at) = ([("", Self::Cloud); ROWS.len() - 1], 0);
+        while at < named.len() {
+            named[at] = (ROWS[at].command, ROWS[at].panel);
+            at += 1;
+        }
+        named
+    };
+
+    /// What it is called where it is read out.
+    pub(crate) fn name(self) -> &'static str {
+        ROWS[self as usize].name
+    }
 }
 
 /// The moment to show, and how.
@@ -164,6 +173,21 @@ impl<'a> View<'a> {
         Self { cursor, hover: None, asking: false, text, least: 0.0, zoom: None }
     }
 
+    /// The state at the moment.
+    pub(crate) fn state(&self) -> &'a State {
+        self.cursor.state()
+    }
+
+    /// The recording that it is a moment of.
+    pub(crate) fn recording(&self) -> &'a Arc<Recording> {
+        self.cursor.recording()
+    }
+
+    /// The last step as it is stored: a group without candidates lacks its distances.
+    pub(crate) fn step(&self) -> Option<&'a Step> {
+        self.cursor.position().checked_sub(1).map(|at| &self.recording().steps()[at])
+    }
+
     /// A type size relative to running text, at least as large as the smallest type.
     pub(crate) fn type_of(&self, factor: f32) -> f32 {
         (self.text * factor).max(self.least)
@@ -173,29 +197,18 @@ impl<'a> View<'a> {
     pub(crate) fn scene(&self, [wide, high]: [f32; 2]) -> Scene {
         Drawing { least: self.least, ..Drawing::new(wide, high) }.into()
     }
+
+    /// The same, and all of its room.
+    pub(crate) fn canvas(&self, [wide, high]: [f32; 2]) -> (Scene, Area) {
+        (self.scene([wide, high]), area(0.0, 0.0, wide, high))
+    }
 }
 
 /// Draws a panel in a given width and height.
 pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
-    let mut scene = match panel {
-        Panel::Cloud => cloud::draw(view, size),
-        Panel::Warp => warp::draw(view, size),
-        Panel::Network => network::draw(view, size),
-        Panel::Curves => curves::draw(view, size),
-        Panel::Ballot => ballot::draw(view, size),
-        Panel::Batches => batches::draw(view, size),
-        Panel::Lanes => tree::panel::draw(view, size),
-        Panel::Queues => warp_select::panel::draw(view, size),
-        Panel::Buckets => radix_select::panel::draw(view, size),
-        Panel::Heaps => heap::panel::draw(view, size),
-        Panel::Meter => meter::draw(view, size),
-        Panel::Cost => cost::draw(view, size),
-        Panel::Code => code::draw(view, size),
-        Panel::Account => view.cursor.recording().algorithm().draw_account(view, size),
-        Panel::Sentence => sentence::draw(view, size),
-    };
+    let mut scene = (ROWS[panel as usize].draw)(view, size);
     // The warp marks its cells itself: they have gaps for arcs between them.
-    badge::outline(&mut scene, view, |target| panel != Panel::Warp || matches!(target, Target::Lane(_)));
+    sentence::outline(&mut scene, view, |target| panel != Panel::Warp || matches!(target, Target::Lane(_)));
     scene.framed(panel);
     scene
 }

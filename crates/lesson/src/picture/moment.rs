@@ -1,7 +1,6 @@
 //! Data about a moment that several panels need.
 
-use super::pen;
-use super::{Target, View};
+use super::{Target, View, pen};
 use crate::algorithms::OwnStep;
 use crate::algorithms::tree::TreeStep;
 use crate::algorithms::warp_select::WarpSelectStep;
@@ -176,7 +175,7 @@ pub fn element_under(view: &View<'_>) -> Option<u32> {
         Target::Element(element) => Some(element),
         Target::Point(point) => {
             let is_it = |&key: &Key| key != PADDING && index_of(key) == point;
-            view.cursor.state().registers.iter().position(is_it).map(|element| element as u32)
+            view.state().registers.iter().position(is_it).map(|element| element as u32)
         }
         _ => None,
     }

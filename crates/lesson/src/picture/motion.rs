@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Panel;
-use super::scene::{Area, Drawing, Point, Scene, Shape, Target};
-use super::thing::{Frame, Thing, Way};
+use super::scene::{Area, Drawing, Frame, Point, Scene, Shape, Target, Thing, Way};
 
 /// How long a motion takes, in seconds.
 pub const SECONDS: f32 = 0.25;

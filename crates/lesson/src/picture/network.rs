@@ -4,15 +4,11 @@
 //! faint. Where wires would be too close to be read, the layers are drawn as stairs, and sixteen wires are in focus.
 
 use super::View;
-use super::columns::Columns;
-use super::focus;
+use super::focus::{self, Stairs};
 use super::moment::{Running, element_under, layers, running};
-use super::pen::{ROW, Scale, area, faint, line, mono, sans, width};
-use super::scene::{Area, Font, Ink, Scene, Target};
-use super::staircase::Stairs;
-use super::thing::{Id, Way, What};
-use super::wires::{Drawn, When, turned_mark, value, wire};
-use crate::engines::lockstep::PADDING;
+use super::pen::{self, ROW, Scale, area, dashed, digits, faint, line, mono, sans, width};
+use super::scene::{Area, Font, Id, Ink, Scene, Target, Way, What};
+use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::{Comparator, Layer};
 use crate::state::Shape;
 use crate::step::Pass;
@@ -29,15 +25,14 @@ const HEADS: f32 = 2.6;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
-    let (shape, text) = (view.cursor.state().shape, view.text);
+    let (mut scene, mut room) = view.canvas([wide, high]);
+    let (shape, text) = (view.state().shape, view.text);
     let run = running(view.cursor);
     let (pass, layers) = match &run {
         Some(run) => (run.pass, run.layers.clone()),
         None => (Pass::Sort, layers(Pass::Sort, shape.capacity())),
     };
-    let mut room = area(0.0, 0.0, wide, high);
-    let picture = Picture { view, shape, layers: &layers, run: run.as_ref(), scale: Scale::of(view.cursor.recording()) };
+    let picture = Picture { view, shape, layers: &layers, run: run.as_ref(), scale: Scale::of(view.recording()) };
     let heading = room.take_top(text * 1.6);
     scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(pass));
     let notes = room.take_bottom(text * ROW);
@@ -204,7 +199,7 @@ impl Picture<'_> {
     /// Whether a comparator of a completed layer decided otherwise than before something was changed by hand.
     fn has_turned(&self, layer: usize, comparator: Comparator) -> bool {
         let run = self.run.filter(|run| layer < run.done());
-        let elements = run.and_then(|run| self.view.cursor.recording().turned()?.at(run.start + layer));
+        let elements = run.and_then(|run| self.view.recording().turned()?.at(run.start + layer));
         elements.is_some_and(|elements| elements.contains(comparator.low))
     }
 
@@ -300,4 +295,190 @@ impl Picture<'_> {
             scene.spot(area(*left, room.y, right - left, room.height), Target::Position(run.start + at + 1));
         }
     }
+}
+
+// Across the panel of a whole network: a column for each layer.
+
+/// Maximum number of digits of a key on a wire.
+const MOST_DIGITS: usize = 7;
+
+/// Where the layers of a network are: overlapping comparators are side by side, the current layer is between its keys.
+pub struct Columns {
+    /// Left and right edge of each layer.
+    pub edges: Vec<[f32; 2]>,
+    /// Position of the first comparator in each layer.
+    pub firsts: Vec<f32>,
+    pub strides: Vec<u32>,
+    /// Distance between adjacent comparators in each layer.
+    pub steps: Vec<f32>,
+    /// Width of a key; 0 if keys are not shown.
+    pub number: f32,
+    /// Width of a key including the gap beside it.
+    pub padding: f32,
+    /// Number of digits of a key.
+    pub digits: usize,
+}
+
+impl Columns {
+    /// Divides a room among layers; `numbers` is the size of keys, if they are shown.
+    pub fn new(room: Area, layers: &[Layer], run: Option<&Running>, text: f32, numbers: Option<f32>) -> Self {
+        const GAP: f32 = 1.6;
+        let done = run.map_or(0, Running::done);
+        let (mut digits, mut number) = (3, 0.0);
+        if let (Some(size), Some(run)) = (numbers, run) {
+            let longest = |count: usize| run.keys[0].iter().map(|&key| pen::digits(distance_of(key), count).chars().count()).max().unwrap_or(1);
+            digits = if longest(3) > 5 && room.width < size * 60.0 { 2 } else { 3 };
+            // Keys that differ must not look equal where they meet.
+            digits = (digits..=MOST_DIGITS).find(|&digits| run.tells_apart(digits)).unwrap_or(MOST_DIGITS);
+            number = width(Font::Mono, size * 0.92, &"0".repeat(longest(digits))) + size * 0.5;
+        }
+        let padding = number + if number > 0.0 { text * 0.25 } else { 0.0 };
+        let extra = if done == 0 { padding } else { 2.0 * padding };
+        let width_of = |layer: &Layer, step: f32| step * (layer.stride as f32 + GAP);
+        let units: f32 = layers.iter().map(|layer| width_of(layer, 1.0)).sum();
+        let room_for_all = (room.width - extra).max(1.0);
+        // The current layer may take more than its share, so that its comparators can be distinguished.
+        let lit = done.checked_sub(1).map(|at| &layers[at]);
+        let (step, lit_step) = match lit {
+            Some(layer) => {
+                let alone = (text * 0.9).min(room_for_all * 0.35 / width_of(layer, 1.0)).max(room_for_all / units);
+                let others = units - width_of(layer, 1.0);
+                if others > 0.0 { (((room_for_all - width_of(layer, alone)) / others).max(0.1), alone) } else { (alone, room_for_all / units) }
+            }
+            None => (room_for_all / units, room_for_all / units),
+        };
+        let (mut x, mut edges, mut firsts, mut steps) = (room.x, Vec::new(), Vec::new(), Vec::new());
+        for (at, layer) in layers.iter().enumerate() {
+            let left = x;
+            let lit = done == at + 1;
+            let step = if lit { lit_step } else { step };
+            let before = if lit || (done == 0 && at == 0) { padding } else { 0.0 };
+            firsts.push(x + before + step * (GAP + 1.0) / 2.0);
+            steps.push(step);
+            x += before + width_of(layer, step) + if lit { padding } else { 0.0 };
+            edges.push([left, x]);
+        }
+        Self { edges, firsts, strides: layers.iter().map(|layer| layer.stride).collect(), steps, number, padding, digits }
+    }
+
+    /// Horizontal position: the comparators of a block of 2 × stride overlap, and are side by side.
+    pub fn x_of(&self, at: usize, layer: Layer, low: u32) -> f32 {
+        self.firsts[at] + (low % layer.stride) as f32 * self.steps[at]
+    }
+
+    pub fn middle_of(&self, at: usize, element: u32) -> f32 {
+        self.firsts[at] + (element % self.strides[at]) as f32 * self.steps[at]
+    }
+
+    /// Position of the keys before a layer.
+    pub fn before(&self, at: usize) -> f32 {
+        self.edges[at][0]
+    }
+
+    /// Position of the keys after a layer.
+    pub fn after(&self, at: usize) -> f32 {
+        self.edges[at][1] - self.number
+    }
+
+    /// How far the keys have advanced.
+    pub fn frontier(&self, done: usize) -> f32 {
+        match done {
+            0 => self.edges[0][0] + self.padding,
+            done => self.edges[done - 1][1],
+        }
+    }
+}
+
+// Wires, comparators and keys of a network, as the whole network and its rows in focus draw them.
+
+/// The progress of a layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum When {
+    Past,
+    Running,
+    ToCome,
+}
+
+impl When {
+    /// How far the sort that is running has come with a layer.
+    pub fn of(run: Option<&Running>, layer: usize) -> Self {
+        match run.map_or(0, Running::done) {
+            done if layer + 1 == done => Self::Running,
+            done if layer < done => Self::Past,
+            _ => Self::ToCome,
+        }
+    }
+}
+
+/// Part of a wire with the key that it carries; `row` is the height of its row.
+pub fn wire(scene: &mut Scene, scale: &Scale, from: [f32; 2], to: [f32; 2], key: Key, row: f32) {
+    if to[0] <= from[0] {
+        return;
+    }
+    let thick = (row * 0.22).clamp(1.2, 4.0);
+    if key == PADDING {
+        scene.path(vec![from, to], dashed(Ink::TextWeak, 1.0, 3.0));
+    } else {
+        scene.path(vec![from, to], line(Ink::Scale(scale.magnitude(distance_of(key))), thick));
+    }
+}
+
+/// A comparator as it is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawn {
+    pub comparator: Comparator,
+    /// Whether both elements are in the same lane.
+    pub in_lane: bool,
+    pub when: When,
+    pub swaps: bool,
+    /// Height of a row, in points.
+    pub row: f32,
+}
+
+impl Drawn {
+    /// A comparator of a layer, where lanes hold so many `registers`.
+    pub fn new(comparator: Comparator, layer: Layer, registers: u32, when: When, swaps: bool, row: f32) -> Self {
+        Self { comparator, in_lane: layer.lane_stride(registers).is_none(), when, swaps, row }
+    }
+
+    /// Draws it between the heights of its wires.
+    pub fn draw(&self, scene: &mut Scene, x: f32, [top, bottom]: [f32; 2]) {
+        let row = self.row;
+        let (paint, stroke) = match (self.when, self.swaps) {
+            (When::Running, true) => (Ink::Accent.into(), (row * 0.28).clamp(1.8, 4.0)),
+            (When::Running, false) => (Ink::Text.into(), (row * 0.12).clamp(0.9, 2.0)),
+            (When::Past, true) => (faint(Ink::Accent, 0.75), 1.2),
+            (When::Past, false) => (faint(Ink::TextWeak, 0.45), 0.8),
+            (When::ToCome, _) => (faint(Ink::TextWeak, 0.55), 0.8),
+        };
+        let stroke = if self.in_lane { dashed(paint, stroke, 2.5) } else { line(paint, stroke) };
+        scene.path(vec![[x, top], [x, bottom]], stroke);
+        let is_running = self.when == When::Running;
+        let dot = (row * 0.16).clamp(0.8, 3.2) * if is_running { 1.25 } else { 0.8 };
+        // A dot where the smaller key goes, an arrowhead where the larger goes.
+        let (small, large, direction) = if self.comparator.ascending { (top, bottom, 1.0) } else { (bottom, top, -1.0) };
+        scene.dots(vec![[x, small]], dot, Some(paint), None);
+        let head = (row * 0.6).clamp(2.0, 10.0) * if is_running { 1.0 } else { 0.7 };
+        scene.head([x, large + direction * dot * 0.5], [0.0, direction], head, paint);
+    }
+}
+
+/// A key in a box of its colour, framed if it has just `moved`.
+pub fn value(scene: &mut Scene, scale: &Scale, room: Area, key: Key, (size, count): (f32, usize), moved: bool) {
+    if key == PADDING {
+        scene.rect(room, 2.0, Some(Ink::Canvas.into()), Some(dashed(Ink::TextWeak, 0.8, 2.0)));
+        scene.text(room.center(), [0.5, 0.5], mono(size, Ink::TextWeak), "\u{221e}");
+        return;
+    }
+    let magnitude = scale.magnitude(distance_of(key));
+    let frame = moved.then(|| line(Ink::Accent, (size * 0.14).max(1.2)));
+    scene.rect(room.inner(0.3), 2.0, Some(Ink::Scale(magnitude).into()), frame);
+    scene.text(room.center(), [0.5, 0.5], mono(size * 0.92, Ink::OnScale(magnitude)), digits(distance_of(key), count));
+}
+
+/// Outlines a comparator that has turned.
+pub fn turned_mark(scene: &mut Scene, x: f32, [top, bottom]: [f32; 2], row: f32, text: f32) {
+    let half = (row * 0.35).clamp(2.5, text * 0.45);
+    let outline = area(x - half, top - half, 2.0 * half, bottom - top + 2.0 * half);
+    scene.rect(outline, half, None, Some(line(Ink::Accent, (text * 0.13).max(1.5))));
 }

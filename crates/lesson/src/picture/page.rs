@@ -52,7 +52,7 @@ pub fn areas(lesson: &Lesson, view: &View<'_>, [wide, high]: [f32; 2]) -> Vec<(P
     let page = Page::new(view, [wide, high]);
     let mut room = page.room();
     room.take_top(view.text * HEADER);
-    let sentence = room.take_bottom(view.text * SENTENCE + super::badge::height(view, wide));
+    let sentence = room.take_bottom(view.text * SENTENCE + crate::picture::sentence::badge_height(view, wide));
     room.take_bottom(page.gap);
     let mut areas = vec![(Panel::Sentence, sentence)];
     let mut others = panels(lesson, Layout { view, room, gap: page.gap, large: is_large(view.text, [wide, high]) });
@@ -102,7 +102,7 @@ const LARGE: f32 = 72.0;
 
 /// The panels of a lesson and their areas.
 fn panels(lesson: &Lesson, layout: Layout<'_>) -> Vec<(Panel, Area)> {
-    layout.view.cursor.recording().algorithm().panels(lesson.shows, &layout)
+    layout.view.recording().algorithm().panels(lesson.shows, &layout)
 }
 
 /// Where panels are on a page. With large type, few lines of code are shown, and wide warps get the width.
@@ -121,31 +121,36 @@ pub(crate) struct Layout<'a> {
 impl Layout<'_> {
     /// Whether the search has ended, unless that may be what is asked.
     pub fn is_done(&self) -> bool {
-        self.view.cursor.position() == self.view.cursor.recording().len() && !self.view.asking
+        self.view.cursor.position() == self.view.recording().len() && !self.view.asking
     }
 
     /// Columns of the room, with their shares of its width.
-    pub fn columns(&self, shares: &[f32]) -> Vec<Area> {
+    pub fn columns<const N: usize>(&self, shares: [f32; N]) -> [Area; N] {
         split(self.room, shares, self.gap, false)
+    }
+
+    /// Rows of an area, with their shares of its height.
+    pub fn rows<const N: usize>(&self, area: Area, shares: [f32; N]) -> [Area; N] {
+        split(area, shares, self.gap, true)
     }
 
     /// A panel, and what is beside it: another, or in the end the account.
     pub fn pair(&self, main: Panel, beside: Panel, account: Panel, shares: [f32; 2]) -> Vec<(Panel, Area)> {
         let beside = if self.is_done() { account } else { beside };
-        [main, beside].into_iter().zip(self.columns(&shares)).collect()
+        [main, beside].into_iter().zip(self.columns(shares)).collect()
     }
 
     /// The panels of a search that is not the kernel's, in two columns: where it looks, and what `main` shows of it.
     pub fn of_search(&self, main: Panel, shares: [f32; 2], high: f32) -> Vec<(Panel, Area)> {
-        let [left, right] = self.columns(&shares)[..] else { return Vec::new() };
-        let rows = self.rows(right, high);
-        let below = split(rows[1], &[0.48, 0.52], self.gap, false);
-        vec![(Panel::Cloud, left), (main, rows[0]), (Panel::Account, below[0]), (Panel::Code, below[1])]
+        let [left, right] = self.columns(shares);
+        let [above, below] = self.rows(right, [high, 1.0 - high]);
+        let [account, code] = split(below, [0.48, 0.52], self.gap, false);
+        vec![(Panel::Cloud, left), (main, above), (Panel::Account, account), (Panel::Code, code)]
     }
 
-    /// Two rows of an area, the first with a share of its height.
-    pub fn rows(&self, area: Area, high: f32) -> Vec<Area> {
-        split(area, &[high, 1.0 - high], self.gap, true)
+    /// The panels of a search whose `main` panel needs most of the room.
+    pub fn of_wide_search(&self, main: Panel) -> Vec<(Panel, Area)> {
+        if self.large { self.pair(main, Panel::Cloud, Panel::Account, [0.62, 0.38]) } else { self.of_search(main, [0.36, 0.64], 0.6) }
     }
 }
 
@@ -156,7 +161,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     let (text, large) = (view.text, is_large(view.text, [wide, high]));
     let mut page = Page::new(&legible(view, [wide, high]), [wide, high]);
     let shape = first.recording.shape();
-    let account = account(view.cursor.state());
+    let account = account(view.state());
     let theory = format!(
         "Theory: at most {:.1} merges on average in random order, n / K = {} in the worst",
         account.expected_in_the_end.merges,
@@ -168,7 +173,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     let below = if large { lesson.says(lesson.goal, shape) } else { about(&first.recording) };
     page.header(header, &title(lesson), &place, &below, if view.asking || large { "" } else { &theory });
     // Shared axes make the curves comparable. While a question is open, they know no bound that is still to come.
-    let known = |view: &View<'_>| if view.asking { view.cursor.state().counts.merges as usize } else { usize::MAX };
+    let known = |view: &View<'_>| if view.asking { view.state().counts.merges as usize } else { usize::MAX };
     let bounds = super::account::bounds(takes.iter().flat_map(|(take, view)| take.recording.convergence().take(known(view)).map(|(_, bound)| bound)));
     for (number, ((take, view), column)) in takes.iter().zip(columns(takes.len(), text, [wide, high])).enumerate() {
         let view = &legible(view, [wide, high]);
@@ -176,7 +181,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         let mut heading = room.take_top(text * 1.9);
         page.scene.rect(heading, text * 0.3, Some(Ink::Field.into()), None);
         heading = heading.inner(text * 0.3);
-        let merges = count(view.cursor.state().counts.merges.into(), "merge", "merges");
+        let merges = count(view.state().counts.merges.into(), "merge", "merges");
         let right = heading.take_right(width(Font::Sans, text * 1.1, &merges) + 1.0);
         page.scene.label(right, 1.0, sans(text * 1.1, Ink::Accent), &merges);
         page.scene.label(heading, 0.0, sans(text * 1.1, Ink::Text), &take.arrangement.name().replace('-', " "));
@@ -188,9 +193,9 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
             room.take_bottom(page.gap);
             page.panel(Panel::Sentence, view, sentence);
         }
-        let rows = split(room, &[0.5, 0.5], page.gap, true);
-        page.panel(Panel::Cloud, view, rows[0]);
-        page.ground(rows[1], |size| super::account::draw_on(view, size, Some(bounds)));
+        let [above, below] = split(room, [0.5, 0.5], page.gap, true);
+        page.panel(Panel::Cloud, view, above);
+        page.ground(below, |size| super::account::draw_on(view, size, Some(bounds)));
         page.scene.things[first..].iter_mut().filter_map(|thing| thing.frame.as_mut()).for_each(|frame| frame.column = number);
     }
     page.scene
@@ -201,7 +206,7 @@ pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
     let gap = text * GAP;
     let mut room = area(0.0, 0.0, wide, high).inner(gap);
     room.take_top(text * HEADER);
-    split(room, &vec![1.0 / takes.max(1) as f32; takes], gap, false)
+    std::iter::repeat_n(1.0 / takes.max(1) as f32, takes).map(strips(room, takes, gap, false)).collect()
 }
 
 /// How many points recordings have seen at moments that are compared: one in the middle of a group is ahead of the others.
@@ -224,7 +229,7 @@ fn title(lesson: &Lesson) -> String {
 
 /// The position in the recording, in words.
 pub fn progress(view: &View<'_>) -> String {
-    let (recording, state) = (view.cursor.recording(), view.cursor.state());
+    let (recording, state) = (view.recording(), view.state());
     let (done, all) = (state.counts.merges, recording.merges() as u64);
     if view.asking {
         return format!("after step {}", thousands(view.cursor.position() as u64));
@@ -304,18 +309,33 @@ pub(crate) fn on_ground(scene: &mut Scene, rect: Area, text: f32, draw: impl FnO
 }
 
 /// Splits an area into columns or, if `down`, into rows.
-pub(crate) fn split(room: Area, shares: &[f32], gap: f32, down: bool) -> Vec<Area> {
-    let whole = if down { room.height } else { room.width } - gap * shares.len().saturating_sub(1) as f32;
-    let mut rest = room;
-    let cut = |share: &f32| {
-        let size = whole.max(0.0) * share;
-        let strip = if down { rest.take_top(size) } else { rest.take_left(size) };
-        if down {
-            rest.take_top(gap)
-        } else {
-            rest.take_left(gap)
-        };
+pub(crate) fn split<const N: usize>(room: Area, shares: [f32; N], gap: f32, down: bool) -> [Area; N] {
+    shares.map(strips(room, N, gap, down))
+}
+
+/// Cuts strips off an area, one after the other, each with its share of what the gaps leave.
+fn strips(mut rest: Area, count: usize, gap: f32, down: bool) -> impl FnMut(f32) -> Area {
+    let whole = if down { rest.height } else { rest.width } - gap * count.saturating_sub(1) as f32;
+    let mut cut = move |size: f32| if down { rest.take_top(size) } else { rest.take_left(size) };
+    move |share| {
+        let strip = cut(whole.max(0.0) * share);
+        cut(gap);
         strip
-    };
-    shares.iter().map(cut).collect()
+    }
+}
+
+// A picture for a text: the panels of a page without its heading and its sentence, which the text has.
+
+/// The panels of a take at a moment, as wide as a page of that size and lower.
+pub fn figure(lesson: &Lesson, view: &View<'_>, size: [f32; 2]) -> Scene {
+    let panels: Vec<(Panel, Area)> = areas(lesson, view, size).into_iter().filter(|(panel, _)| *panel != Panel::Sentence).collect();
+    let gap = view.text * 0.5;
+    let top = panels.iter().map(|(_, place)| place.y).fold(f32::INFINITY, f32::min) - gap;
+    let bottom = panels.iter().map(|(_, place)| place.y + place.height).fold(0.0, f32::max) + gap;
+    let mut scene = Scene::new(size[0], (bottom - top).max(1.0));
+    for (panel, place) in panels {
+        let place = area(place.x, place.y - top, place.width, place.height);
+        on_ground(&mut scene, place, view.text, |size| draw(panel, view, size));
+    }
+    scene
 }

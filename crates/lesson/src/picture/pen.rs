@@ -2,7 +2,6 @@
 
 use super::scene::{Area, Ink, Scene};
 pub use crate::draw::pen::*;
-use crate::draw::ticks::round_step;
 use crate::recording::Recording;
 use crate::text::{significant, significant_to};
 

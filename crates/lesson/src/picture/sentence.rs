@@ -1,11 +1,13 @@
 //! The panel of one sentence about the last step, above its badge.
 
+use super::View;
 use super::moment::{measured, running};
-use super::pen::{ROW, Words, area, sans};
-use super::scene::{Font, Ink, Scene};
-use super::{View, badge};
+use super::pen::{ROW, Style, Words, area, faint, line, sans, width};
+use super::scene::{Area, Font, Ink, Scene, Target};
+use crate::algorithms::Baseline;
 use crate::cursor::Cursor;
 use crate::describe::describe;
+use crate::invariants::{Broken, badge};
 use crate::knn::Metric;
 use crate::step::{Elements, Step};
 use crate::text::{count, thousands};
@@ -51,9 +53,8 @@ fn farthest_words(cursor: &Cursor) -> String {
 
 /// Draws the panel, with the text as large as fits, up to slightly above running text.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
-    let mut room = area(0.0, 0.0, wide, high);
-    badge::draw(&mut scene, room.take_bottom(badge::height(view, wide)), view);
+    let (mut scene, mut room) = view.canvas([wide, high]);
+    draw_badge(&mut scene, room.take_bottom(badge_height(view, wide)), view);
     let high = room.height;
     let sentence = sentence(view.cursor);
     let words = Words::new(&sentence, Font::Sans);
@@ -76,4 +77,146 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         scene.label(rect, 0.0, style, &line);
     }
     scene
+}
+
+// The badge below the sentence: the invariant that holds now, or the one that was broken first; and what of
+// the picture is concerned, outlined where it breaks.
+
+/// Height of the badge and the gap above it, relative to the text size.
+const BADGE: f32 = 1.9;
+
+/// Width below which there is no badge, relative to the text size: it is one line.
+const NARROW: f32 = 50.0;
+
+/// The height to keep free for a badge at every step of a recording, so that nothing jumps.
+pub fn badge_height(view: &View<'_>, wide: f32) -> f32 {
+    let kernel = matches!(view.recording().baseline(), Baseline::Kernel(_));
+    if kernel && wide >= NARROW * view.text { BADGE * view.text } else { 0.0 }
+}
+
+/// The invariant that was broken at or before a position.
+pub fn broken(cursor: &Cursor) -> Option<&Broken> {
+    let broken = cursor.recording().consequences()?.broken.as_ref()?;
+    (cursor.position() >= broken.position).then_some(broken)
+}
+
+/// What the first broken invariant is about, at the position where it breaks.
+pub fn broken_here(cursor: &Cursor) -> &[Target] {
+    broken(cursor).filter(|broken| broken.position == cursor.position()).map_or(&[], |broken| &broken.targets)
+}
+
+/// Draws the badge at the left of an area, as wide as its text. Nothing while a question is open: it may be about that.
+pub fn draw_badge(scene: &mut Scene, mut room: Area, view: &View<'_>) {
+    let Some(badge) = badge(view.recording(), view.cursor.position(), view.state()) else { return };
+    if view.asking || room.height < view.text {
+        return;
+    }
+    room.take_top(view.text * 0.25);
+    let text = (view.text * 0.95).min(room.height * 0.62);
+    let (mark, ink) = (text * 0.9, if badge.holds { Ink::Intermediate } else { Ink::Error });
+    // A mark, its gap, and as much at both ends.
+    let sides = text * 2.4;
+    let wide = (width(Font::Sans, text, &badge.text) + sides + 1.0).min(room.width);
+    let tag = area(room.x, room.y, wide, room.height);
+    scene.rect(tag.inner(0.5), room.height / 2.0, Some(faint(ink, 0.13)), Some(line(faint(ink, 0.8), 1.0)));
+    scene.verdict([tag.x + text * 0.7, tag.center()[1] - mark / 2.0], mark, badge.holds);
+    let mut words = tag;
+    words.take_left(text * 1.9);
+    words.take_right(text * 0.5);
+    scene.label(words, 0.0, Style { size: text, ..sans(text, if badge.holds { Ink::Text } else { Ink::Error }) }, &badge.text);
+}
+
+/// The smallest area around all that stands for a target: of a lane, its whole column.
+fn extent(scene: &Scene, target: Target) -> Option<Area> {
+    let areas = scene.spots.iter().filter(|spot| spot.target == target).map(|spot| spot.area);
+    areas.reduce(|a, b| {
+        let (x, y) = (a.x.min(b.x), a.y.min(b.y));
+        area(x, y, a.right().max(b.right()) - x, a.bottom().max(b.bottom()) - y)
+    })
+}
+
+/// Outlines the targets of a panel that the first broken invariant is about, at the step that breaks it, if they concern the panel.
+pub fn outline(scene: &mut Scene, view: &View<'_>, concerns: impl Fn(Target) -> bool) {
+    for cell in broken_here(view.cursor).iter().filter(|target| concerns(**target)).filter_map(|target| extent(scene, *target)).collect::<Vec<_>>() {
+        let stroke = (cell.width.min(cell.height) * 0.1).clamp(0.8, 2.5);
+        scene.rect(cell.inner(stroke / 2.0), 2.5, None, Some(line(Ink::Error, stroke)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::FAULTS;
+    use crate::lessons::{self, Choice, Take};
+    use crate::picture::scene::Shape;
+    use crate::picture::{Panel, draw};
+    use crate::progress::Silent;
+
+    /// The warp and the sentence: a ballot has red slots where none are left.
+    fn scene(take: &Take, position: usize, asking: bool) -> Scene {
+        let mut cursor = Cursor::new(take.recording.clone());
+        cursor.seek(position);
+        let view = View { asking, ..View::of(&cursor, 16.0) };
+        let mut scene = draw(Panel::Warp, &view, [800.0, 400.0]);
+        scene.put(draw(Panel::Sentence, &view, [1200.0, 100.0]), [0.0, 400.0]);
+        scene
+    }
+
+    fn says(scene: &Scene, words: &str) -> bool {
+        scene.shapes.iter().any(|shape| matches!(shape, Shape::Text { text, .. } if text.contains(words)))
+    }
+
+    /// Crosses are two strokes, outlines rectangles; text is not counted.
+    fn is_red(scene: &Scene) -> bool {
+        scene.shapes.iter().any(|shape| match shape {
+            Shape::Path { line, .. } | Shape::Rect { line: Some(line), .. } => line.paint.ink == Ink::Error,
+            _ => false,
+        })
+    }
+
+    #[test]
+    fn nothing_is_red_while_the_search_is_right() {
+        for lesson in ["sort", "merge", "buffer"] {
+            let take = lessons::named(lesson).unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
+            for position in take.range.clone() {
+                assert!(!is_red(&scene(&take, position, false)), "{lesson}, step {position}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_breaks_is_red_where_it_breaks_and_stays_said() {
+        for row in &FAULTS {
+            let lesson = lessons::named(row.lesson).unwrap().with_data_for(row.fault);
+            let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+            let take = lesson.broken(&sound, row.fault).unwrap();
+            let broken = take.recording.consequences().unwrap().broken.clone().unwrap();
+            let there = scene(&take, broken.position, false);
+            // What is long is cut off.
+            let start: String = broken.sentence.chars().take(40).collect();
+            assert!(is_red(&there) && says(&there, &start), "{}", row.id);
+            assert!(!is_red(&scene(&take, broken.position - 1, false)), "{}: not before", row.id);
+            let since = format!("Since step {}: ", broken.position);
+            assert!(says(&scene(&take, broken.position + 1, false), &since), "{}", row.id);
+            assert!(!says(&scene(&take, broken.position, true), &start), "{}: who is asked is told nothing", row.id);
+            let end = scene(&take, take.recording.len(), false);
+            let verdict: String = take.recording.consequences().unwrap().verdict().chars().take(20).collect();
+            assert!(says(&end, &verdict), "{}", row.id);
+        }
+    }
+
+    /// The sentence does not jump where a step has no badge.
+    #[test]
+    fn the_badge_has_its_room_at_every_step() {
+        let take = lessons::named("buffer").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
+        let mut cursor = Cursor::new(take.recording.clone());
+        for (position, badges) in [(0, 0.0), (2, 0.0), (3, 1.0)] {
+            cursor.seek(position);
+            let view = View::of(&cursor, 16.0);
+            assert_eq!(badge_height(&view, 1000.0), BADGE * 16.0);
+            let drawn = crate::picture::draw(Panel::Sentence, &view, [1000.0, 90.0]);
+            let tags = drawn.shapes.iter().filter(|shape| matches!(shape, Shape::Rect { .. })).count();
+            assert_eq!(tags as f32, badges, "step {position}");
+        }
+    }
 }

@@ -3,22 +3,20 @@
 //! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s / W. So a swap
 //! moves keys vertically, and the minimum meets the cell mirrored at the middle.
 
-use super::View;
-use super::badge::{broken, broken_here};
-use super::cells::{Cell, Grid, Look};
-use super::heatmap;
+use super::cells::{Cell, Grid, Look, Moves, colour_mark};
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
-use super::moves::Moves;
-use super::pen::{ROW, Scale, Style, area, faint, line, sans, width};
+use super::pen::{ROW, Scale, Style, digits, faint, line, sans, width};
 use super::scene::{Area, Ink, Scene, Target};
-use super::warp_words::{about, buffer_holds, legend_of, registers_hold};
+use super::sentence::{broken, broken_here};
+use super::{View, heatmap};
 use crate::algorithms::OwnStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::warp_select::WarpSelectStep;
-use crate::engines::lockstep::{Key, PADDING};
+use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::network::Layer;
 use crate::state::{Shape, Stage, State};
 use crate::step::{Pass, Step};
+use crate::text::{count, thousands};
 
 /// A property that a list of keys should have at a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,13 +58,11 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
-    let (state, text) = (view.cursor.state(), view.text);
+    let (mut scene, mut room) = view.canvas([wide, high]);
+    let (state, text) = (view.state(), view.text);
     let shape = state.shape;
-    let step = view.cursor.step();
-    let step = step.as_deref();
-    let scale = Scale::of(view.cursor.recording());
-    let mut room = area(0.0, 0.0, wide, high);
+    let step = view.step();
+    let scale = Scale::of(view.recording());
     title(&mut scene, room.take_top(text * 1.9), shape, &scale, text);
     let notes = room.take_bottom(text * ROW);
     // Row labels on the left, and equal space on the right, so that the lanes are centred.
@@ -239,9 +235,7 @@ fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, ste
 /// Draws a colour mark, its meaning, and on the right whether the keys are sorted: that they are not yet is wrong only where the
 /// search `is_broken`, which stands beside it.
 fn headline(scene: &mut Scene, mut room: Area, concept: Ink, says: &str, held: Option<(&Invariant, bool)>, text: f32) {
-    let size = (text * 0.7).min(room.height * 0.6);
-    let chip = room.take_left(size * 1.5);
-    scene.rect(area(chip.x, chip.center()[1] - size / 2.0, size, size), 2.0, Some(concept.into()), None);
+    colour_mark(scene, &mut room, concept, text);
     let style = sans(text * 0.9, Ink::Text);
     if let Some((held, is_broken)) = held {
         let full = width(style.font, style.size, &held.says) + text * 1.3;
@@ -301,29 +295,28 @@ fn break_mark(scene: &mut Scene, grid: &Grid, shape: Shape, element: u32, is_bro
 }
 
 fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Grid, buffer: &Grid, shape: Shape) {
-    let frame = |scene: &mut Scene, rect: Area| scene.rect(rect.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
     match hover {
         Target::Lane(lane) if lane < shape.width => {
             for grid in [registers, buffer] {
                 let mut column = grid.cell(lane, 0);
                 column.height = grid.area.height;
-                frame(scene, column);
+                scene.hovered(column);
             }
         }
         Target::Element(element) if element < shape.capacity() => {
             let (lane, register) = shape.lane_and_register(element);
-            frame(scene, registers.cell(lane, register));
+            scene.hovered(registers.cell(lane, register));
         }
         // Both elements of a comparator.
         Target::Comparator(low) if low < shape.capacity() => {
             if let Some(Step::Layer { layer, .. }) = step {
                 let pair = layer.comparator_of(low);
                 for (lane, register) in [pair.low, pair.high].map(|element| shape.lane_and_register(element)) {
-                    frame(scene, registers.cell(lane, register));
+                    scene.hovered(registers.cell(lane, register));
                 }
             }
         }
-        Target::Slot(slot) if slot < shape.capacity() => frame(scene, buffer.cell(slot % shape.width, slot / shape.width)),
+        Target::Slot(slot) if slot < shape.capacity() => scene.hovered(buffer.cell(slot % shape.width, slot / shape.width)),
         _ => {}
     }
 }
@@ -336,5 +329,88 @@ fn has_moved(step: Option<&Step>, shape: Shape, target: Target) -> bool {
         (Some(Step::Appended { placed }), Target::Slot(slot)) => placed.iter().any(|candidate| candidate.slot == slot),
         (Some(Step::MaxDistance { .. }), Target::Element(element)) => element == shape.k - 1,
         _ => false,
+    }
+}
+
+// What the panel of the lanes and the buffer shows, in words.
+
+/// The content of the registers, and its colour.
+pub(super) fn registers_hold(state: &State) -> (Ink, String) {
+    match state.stage {
+        Stage::Sort => (Ink::Buffer, "Registers: the candidates".to_owned()),
+        Stage::Merge => (Ink::Intermediate, "Registers: the smaller keys".to_owned()),
+        _ if state.counts.merges == 0 => (Ink::Intermediate, "Registers: intermediate result, still empty".to_owned()),
+        _ => (Ink::Intermediate, "Registers: intermediate result".to_owned()),
+    }
+}
+
+pub(super) fn buffer_holds(state: &State, step: Option<&Step>) -> (Ink, String) {
+    let capacity = state.shape.capacity();
+    match state.stage {
+        Stage::Sort => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
+        Stage::Merge if matches!(step, Some(Step::Minimum { .. })) => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
+        Stage::Merge => (Ink::Intermediate, "Buffer: no longer needed".to_owned()),
+        _ => (Ink::Buffer, format!("Buffer: {} of {} slots taken", thousands(state.buffered.into()), thousands(capacity.into()))),
+    }
+}
+
+/// A description of the target under the pointer, with its values.
+pub(super) fn about(state: &State, hover: Target) -> Option<String> {
+    let shape = state.shape;
+    let key = |key: Key| {
+        if key == PADDING {
+            "\u{221e}, no point".to_owned()
+        } else {
+            format!("squared distance {}, point {}", digits(distance_of(key), 3), thousands(index_of(key).into()))
+        }
+    };
+    match hover {
+        Target::Element(element) if element < shape.capacity() => {
+            let (lane, register) = shape.lane_and_register(element);
+            Some(format!("Element {element} = lane {lane}, register {register}: {}", key(state.registers[element as usize])))
+        }
+        Target::Slot(slot) if slot < shape.capacity() => {
+            let holds = match slot_holds(state, slot, state.buffer[slot as usize]) {
+                Cell::Free => "free".to_owned(),
+                Cell::Leftover(held) => format!("left over: {}", key(held)),
+                Cell::Used(held) | Cell::Taken(held) => key(held),
+            };
+            Some(format!("Slot {slot}: {holds}"))
+        }
+        Target::Lane(lane) if lane < shape.width => {
+            let first = lane * shape.registers;
+            let elements =
+                if shape.registers == 1 { format!("element {first}") } else { format!("elements {first} to {}", first + shape.registers - 1) };
+            Some(format!("Lane {lane} holds {elements}"))
+        }
+        _ => None,
+    }
+}
+
+/// The meaning of the arrows and cells.
+pub(super) fn legend_of(step: Option<&Step>, look: Option<Look>) -> String {
+    let cells = match look {
+        Some(Look::Numbers { .. }) => "Numbers: squared distances.",
+        Some(Look::Bars) => "Bars: the higher, the farther.",
+        Some(Look::Colors) => "Colours: squared distances.",
+        None => "Colours: squared distances; hatched: \u{221e}.",
+    };
+    match step {
+        Some(Step::Layer { shuffle: Some(_), swapped, .. }) => {
+            format!("Arcs: shuffles. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
+        }
+        Some(Step::Layer { swapped, .. }) if look.is_none() => {
+            format!("Inside each lane: {} swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
+        }
+        Some(Step::Layer { swapped, .. }) => {
+            format!("Dashes: exchanges inside a lane. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
+        }
+        Some(Step::Minimum { .. }) => {
+            format!("Marked: from the intermediate result. {cells}")
+        }
+        Some(Step::Swap) => format!("Keys move straight up and down. {cells}"),
+        Some(Step::Appended { .. }) => format!("Marked: candidates that were just appended. {cells}"),
+        Some(Step::MaxDistance { .. }) => format!("Marked: element k\u{2212}1, whose distance is the new max_distance. {cells}"),
+        _ => cells.to_owned(),
     }
 }

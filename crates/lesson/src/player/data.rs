@@ -7,24 +7,20 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::asked::{QuestionData, asked};
-use super::check::{self, Check, of_panel};
-use super::columns::Columns;
-use super::items::{Item, items};
-use super::layout::{Layout, layout, panels};
-use super::moves::moves;
-use super::pack::{Lists, Table};
+use super::items::{self, Check, Columns, Item, code, hundredths, items, of_panel};
+use super::pack::{Lists, Table, moves};
 use crate::algorithms::Baseline;
 use crate::cursor::{Cursor, Level};
+use crate::feedback::{subjects, why};
 use crate::invariants::badge;
 use crate::lessons::Take;
 use crate::memory;
-use crate::picture::page::{about, inside, position_at, progress as place};
-use crate::picture::scene::Scene;
+use crate::picture::page::{about, areas, inside, position_at, progress as place};
+use crate::picture::scene::{Area, Scene};
 use crate::picture::sentence::sentence;
 use crate::picture::{Film, Panel, View, draw};
 use crate::progress::Progress;
-use crate::questions::Question;
+use crate::questions::{Answer, Form, Question, Reply};
 
 /// Version of the format; see `docs/lesson-page.md`.
 pub const SCHEMA: u32 = 2;
@@ -300,7 +296,7 @@ impl Data {
             packed.scenes.push(scenes);
             packed.place.push(place);
             let badge = badge(recording, position, cursor.state());
-            packed.check.push(check::and_words(check, &says, badge.as_ref().map(|badge| badge.text.as_str())));
+            packed.check.push(items::and_words(check, &says, badge.as_ref().map(|badge| badge.text.as_str())));
             packed.says.push(self.says.number(says));
             packed.badges.push(badge.map(|badge| (self.says.number(badge.text), badge.holds)));
             if film.takes.len() > 1 {
@@ -376,4 +372,127 @@ impl Data {
         }
         id
     }
+}
+
+// Questions as a page has them.
+
+/// A question, and the moment at which it is asked as it looks then: without what gives the answer away.
+#[derive(Debug, Serialize)]
+pub struct QuestionData {
+    take: usize,
+    /// The number of its moment, and of the one that shows the answer.
+    at: usize,
+    then: usize,
+    #[serde(flatten)]
+    drawn: Moment,
+    /// The kind, by its number.
+    kind: u32,
+    /// Whether it is about the whole search, or about an idea.
+    all: bool,
+    idea: bool,
+    /// The position of the step that its text tells of, and whether two questions can be about one such step.
+    tells: usize,
+    shared: bool,
+    text: String,
+    /// What can be chosen.
+    options: Vec<String>,
+    /// What is asked for: `Lane`, `Slot`, `Bucket` or a `Number`; of several lanes what they do; else empty.
+    noun: &'static str,
+    answer: AnswerData,
+    /// The answer in words, and why.
+    right: String,
+    why: String,
+    slips: Vec<(AnswerData, String)>,
+    /// What it is about.
+    about: Vec<String>,
+}
+
+/// What is right, or what was said.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum AnswerData {
+    Lanes(u32),
+    /// A number, and how far off counts.
+    Number(u32, u32),
+    YesNo(bool),
+    /// The number of an option.
+    Choice(u32),
+}
+
+/// A question about a take with these positions, as it looks when it is asked. The cursor is where the answer is shown.
+pub fn asked(question: &Question, take: usize, positions: &[usize], drawn: Moment, cursor: &Cursor) -> QuestionData {
+    let recording = cursor.recording();
+    let moment = |position: usize| positions.partition_point(|&at| at < position);
+    QuestionData {
+        take,
+        at: moment(question.at),
+        then: moment(question.shown_at()),
+        drawn,
+        kind: question.ask as u32,
+        all: question.ask.is_about_all(),
+        idea: question.ask.is_idea(),
+        tells: question.tells(),
+        shared: question.ask.shares_steps(),
+        text: question.text.clone(),
+        options: question.options.clone(),
+        noun: match question.ask.kind().form {
+            Form::Lanes { doing, .. } => doing,
+            Form::Number { noun, .. } => noun,
+            Form::YesNo | Form::Choice => "",
+        },
+        answer: said(question.answer.reply(), if let Answer::Number { within, .. } = question.answer { within } else { 0 }),
+        right: question.right(recording.shape().width),
+        why: why(question, cursor),
+        slips: question.slips.iter().map(|slip| (said(slip.reply, 0), slip.says.clone())).collect(),
+        about: subjects(question, recording).into_iter().map(code).collect(),
+    }
+}
+
+fn said(reply: Reply, within: u32) -> AnswerData {
+    match reply {
+        Reply::Lanes(mask) => AnswerData::Lanes(mask),
+        Reply::Number(number) => AnswerData::Number(number, within),
+        Reply::YesNo(yes) => AnswerData::YesNo(yes),
+        Reply::Choice(option) => AnswerData::Choice(option),
+    }
+}
+
+// Where the panels of a moment are.
+
+/// Where panels are, in hundredths of a point.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Layout {
+    /// Width and height of all.
+    pub size: [i32; 2],
+    /// From a panel's edge to what is drawn in it.
+    pub pad: i32,
+    pub panels: Vec<Place>,
+}
+
+/// A panel's place in a [`Layout`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Place {
+    /// What it is called.
+    pub name: &'static str,
+    /// x, y, width, height.
+    pub at: [i32; 4],
+}
+
+/// The panels of a moment and their areas; the sentence is the page's own.
+pub fn panels(film: &Film, view: &View<'_>) -> Vec<(Panel, Area)> {
+    let mut areas = areas(&film.lesson, view, film.size);
+    areas.retain(|(panel, _)| *panel != Panel::Sentence);
+    areas
+}
+
+/// The layout of panels with these areas, for running text of a size.
+pub fn layout(areas: &[(Panel, Area)], text: f32) -> Layout {
+    let least = |of: fn(&Area) -> f32| areas.iter().map(|(_, area)| of(area)).fold(f32::INFINITY, f32::min);
+    let most = |of: fn(&Area) -> f32| areas.iter().map(|(_, area)| of(area)).fold(0.0, f32::max);
+    let (left, top) = (least(|area| area.x), least(|area| area.y));
+    let size = [most(|area| area.x + area.width) - left, most(|area| area.y + area.height) - top].map(hundredths);
+    let place =
+        |&(panel, area): &(Panel, Area)| Place { name: panel.name(), at: [area.x - left, area.y - top, area.width, area.height].map(hundredths) };
+    let unit = Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 };
+    Layout { size, pad: hundredths(inside(unit, text).x), panels: areas.iter().map(place).collect() }
 }

@@ -1,9 +1,12 @@
 //! Scenes as flat lists of items: what the page draws, one element each, in the order in which they are drawn.
 
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::draw::css;
-use crate::draw::svg::{Baseline, baseline, dot_style, style, text_style};
+use serde::Serialize;
+
+use crate::draw::svg::{self, Baseline, baseline, dot_style, style, text_style};
 use crate::picture::scene::{Area, Line, Paint, Point, Scene, Shape, Spot, Target};
 
 /// What an item is, by its number in the file.
@@ -89,7 +92,7 @@ pub fn code(target: Target) -> String {
 }
 
 fn add(shape: &Shape, items: &mut Vec<Item>) {
-    let css_of = |fill: Option<Paint>, line: Option<Line>| -> Arc<str> { style(fill, line, &css::variable).into() };
+    let css_of = |fill: Option<Paint>, line: Option<Line>| -> Arc<str> { style(fill, line, &svg::variable).into() };
     let mut put =
         |kind, style: &Arc<str>, numbers: Vec<i32>, text: &str| items.push(Item { kind, style: style.clone(), numbers, text: text.to_owned() });
     match shape {
@@ -98,7 +101,7 @@ fn add(shape: &Shape, items: &mut Vec<Item>) {
             put(Kind::Rect, &css_of(*fill, *line), numbers, "");
         }
         Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
-            let style = dot_style(*fill, *radius, &css::variable).into();
+            let style = dot_style(*fill, *radius, &svg::variable).into();
             centers.iter().for_each(|center| put(Kind::Dot, &style, lengths(&[*center]), ""));
         }
         Shape::Dots { centers, radius, fill, line } => {
@@ -112,7 +115,7 @@ fn add(shape: &Shape, items: &mut Vec<Item>) {
         Shape::Polygon { corners, fill } => put(Kind::Polygon, &css_of(Some(*fill), None), lengths(corners), ""),
         Shape::Text { at, anchor, size, font, paint, text } => {
             if let Some(Baseline { start, .. }) = baseline(*at, *anchor, *size, *font, text) {
-                put(Kind::Text, &text_style(*font, *size, *paint, &css::variable).into(), lengths(&[start]), text);
+                put(Kind::Text, &text_style(*font, *size, *paint, &svg::variable).into(), lengths(&[start]), text);
             }
         }
         Shape::Clip(area) => put(Kind::Clip, &"".into(), area.map(corners).unwrap_or_default(), ""),
@@ -130,4 +133,113 @@ fn lengths(points: &[Point]) -> Vec<i32> {
 /// A length in hundredths of a point.
 pub fn hundredths(length: f32) -> i32 {
     (length * 100.0).round() as i32
+}
+
+// Items as columns: what is alike stands together, which deflates to half of what rows do.
+//
+// Each kind has its own columns: the styles of its items, how many lengths each has, the first length of
+// each, the second of each that has so many, and so on. Lengths are written as differences from the same
+// length of the last item of that kind and style, since many are in rows and columns of the picture, too.
+
+/// Items by columns.
+#[derive(Debug, Default, Serialize)]
+pub struct Columns<'a> {
+    /// The kind of each item, by its number.
+    kinds: Vec<u8>,
+    /// The columns of each kind.
+    of: [OfKind<'a>; Kind::COUNT],
+}
+
+/// What the items of a kind consist of, in their order.
+#[derive(Debug, Default, Serialize)]
+struct OfKind<'a> {
+    /// Numbers of styles.
+    styles: Vec<u32>,
+    /// How many lengths each item has.
+    counts: Vec<usize>,
+    /// The first length of each item, the second of those that have so many, …
+    lengths: Vec<Vec<i32>>,
+    /// What each says or stands for; empty but for texts and spots.
+    texts: Vec<&'a str>,
+}
+
+impl<'a> Columns<'a> {
+    /// The columns of items, each with the number of its style.
+    pub fn of(items: &'a [(u32, Item)]) -> Self {
+        let mut columns = Self::default();
+        let mut last: HashMap<(Kind, u32), &[i32]> = HashMap::new();
+        for (style, item) in items {
+            columns.kinds.push(item.kind as u8);
+            let of = &mut columns.of[item.kind as usize];
+            of.styles.push(*style);
+            of.counts.push(item.numbers.len());
+            of.lengths.resize_with(of.lengths.len().max(item.numbers.len()), Vec::new);
+            let before = last.insert((item.kind, *style), &item.numbers).unwrap_or_default();
+            let from = before.iter().copied().chain(std::iter::repeat(0));
+            for ((column, number), from) in of.lengths.iter_mut().zip(&item.numbers).zip(from) {
+                column.push(number - from);
+            }
+            if item.kind.has_text() {
+                of.texts.push(&item.text);
+            }
+        }
+        columns
+    }
+}
+
+// Numbers to hold what a page draws against: a hash of each panel's shapes, which a page can also make of its
+// own elements. The check of a moment is the hash of those of its panels, a number a line, its sentence, and
+// the badge below it.
+
+/// FNV-1a with 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Check(u32);
+
+impl Default for Check {
+    fn default() -> Self {
+        Self(0x811c_9dc5)
+    }
+}
+
+impl Check {
+    /// Adds text.
+    pub fn add(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        }
+    }
+
+    /// The number.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// The check of a moment's panels, its sentence and its badge, from that of its panels alone.
+pub fn and_words(panels: u32, sentence: &str, badge: Option<&str>) -> u32 {
+    let mut check = Check(panels);
+    check.add(sentence);
+    check.add(badge.unwrap_or_default());
+    check.number()
+}
+
+/// The hash of a panel: a line for each element with the area that it is clipped to, its kind, lengths, CSS and text. Clipping itself is no element.
+pub fn of_panel(items: &[Item]) -> u32 {
+    let (mut check, mut clip, mut line) = (Check::default(), String::new(), String::new());
+    for Item { kind, style, numbers, text } in items {
+        if *kind == Kind::Clip {
+            clip = numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(",");
+            continue;
+        }
+        line.clear();
+        // Spots are found whatever is clipped.
+        let clip = if *kind == Kind::Spot { "" } else { &clip };
+        let _ = write!(line, "{clip}|{}|", *kind as u8);
+        for (at, number) in numbers.iter().enumerate() {
+            let _ = write!(line, "{}{number}", if at == 0 { "" } else { "," });
+        }
+        let _ = writeln!(line, "|{style}|{text}");
+        check.add(&line);
+    }
+    check.number()
 }

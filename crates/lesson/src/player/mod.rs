@@ -5,22 +5,14 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`items`] | scenes as flat lists of items |
-//! | [`mod@pack`], [`columns`] | tables of what repeats, and lists as changes of earlier ones; items by columns |
-//! | [`moves`] | motions as rows of numbers |
-//! | [`data`] | the moments of a lesson, with these tables |
-//! | [`asked`], [`layout`] | its questions; where panels are |
-//! | [`check`] | a hash of what a moment draws, for tests of pages |
+//! | [`items`] | scenes as flat lists of items, and these by columns; a hash of what a moment draws, for tests of pages |
+//! | [`mod@pack`] | tables of what repeats, lists as changes of earlier ones, motions as rows of numbers |
+//! | [`data`] | the moments of a lesson with these tables, its questions, and where panels are |
 //! | `page.html`, `player.css` | the page around the data, and its style |
 //! | `draw.js`, `move.js`, `player.js`, `questions.js`, `start.js` | its script: panels; what moves; playing; questions; keys, touch and the beginning |
 
-pub mod asked;
-pub mod check;
-pub mod columns;
 pub mod data;
 pub mod items;
-pub mod layout;
-pub mod moves;
 pub mod pack;
 
 use std::collections::BTreeSet;
@@ -34,9 +26,9 @@ use flate2::write::ZlibEncoder;
 use super::cursor::Level;
 use super::moments::Moments;
 use super::picture::Film;
-use crate::draw::font_subset::FontSubsets;
-use crate::draw::svg::escaped;
-use crate::draw::{Font, css};
+use crate::draw::Font;
+use crate::draw::fonts::FontSubsets;
+use crate::draw::svg::{self, escaped};
 use crate::memory::Short;
 use crate::palette::{DARK, LIGHT};
 use crate::progress::Progress;
@@ -117,10 +109,10 @@ fn page(first: &Data, data: &Data) -> io::Result<String> {
     [Font::Sans, Font::Mono].into_iter().for_each(|font| subsets.add(&letters, font));
     let colors = format!(
         ":root{{{}}}\n@media(prefers-color-scheme:dark){{:root:not([data-look=light]){{{dark}}}}}\n:root[data-look=dark]{{{dark}}}",
-        css::variables(&LIGHT),
-        dark = css::variables(&DARK)
+        svg::variables(&LIGHT),
+        dark = svg::variables(&DARK)
     );
-    let (policy, title) = (css::policy(true), escaped(&data.heading()));
+    let (policy, title) = (svg::policy(true), escaped(&data.heading()));
     let parts = [
         ("{policy}", policy.as_str()),
         ("{title}", &title),
@@ -149,5 +141,3 @@ fn filled(template: &str, parts: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_moves;

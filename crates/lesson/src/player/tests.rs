@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
 use serde_json::Value;
 
-use super::items::{Item, Kind, items};
+use super::items::{Item, Kind, items, of_shapes};
 use super::pack::tests::read;
 use super::*;
 use crate::cursor::Cursor;
@@ -16,9 +16,10 @@ use crate::invariants::badge;
 use crate::lessons::{Choice, LESSONS, named};
 use crate::moments::Selection;
 use crate::picture::film::SIZE;
+use crate::picture::motion::{motions, offset};
 use crate::picture::page::inside;
 use crate::picture::sentence::sentence;
-use crate::picture::{View, draw};
+use crate::picture::{Panel, Scene, View, draw};
 use crate::progress::Silent;
 
 /// A lesson's film, and all of its moments.
@@ -29,7 +30,7 @@ fn film(id: &str, choice: Choice) -> (Film, Moments) {
     (film, moments)
 }
 
-pub(super) fn page_of(id: &str, choice: Choice) -> (Film, String, Written) {
+fn page_of(id: &str, choice: Choice) -> (Film, String, Written) {
     let (film, moments) = film(id, choice);
     let mut page = Vec::new();
     let written = write(&film, &moments, &Silent, &mut page).unwrap();
@@ -37,14 +38,14 @@ pub(super) fn page_of(id: &str, choice: Choice) -> (Film, String, Written) {
 }
 
 /// The data of a page, from its text alone.
-pub(super) struct Read {
-    pub(super) data: Value,
+struct Read {
+    data: Value,
     items: Vec<Item>,
     rows: Vec<Vec<i64>>,
 }
 
 impl Read {
-    pub(super) fn new(page: &str) -> Self {
+    fn new(page: &str) -> Self {
         Self::of("lesson", page)
     }
 
@@ -122,7 +123,7 @@ impl Columns {
 /// Draws what the window draws at a position, and holds it against the lists of a moment.
 fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value) {
     let view = View { asking, ..View::of(cursor, film.text) };
-    let areas = layout::panels(film, &view);
+    let areas = data::panels(film, &view);
     assert_eq!(scenes.as_array().map(Vec::len), Some(areas.len()));
     for ((panel, area), list) in areas.into_iter().zip(scenes.as_array().expect("lists")) {
         let room = inside(area, film.text);
@@ -261,4 +262,103 @@ fn takes_that_are_compared_are_all_there() {
 #[test]
 fn what_is_put_into_a_template_is_not_looked_through() {
     assert_eq!(filled("a{x}b{y}c", &[("{x}", "{y}"), ("{y}", "2")]), "a{y}b2c");
+}
+
+/// The items that a row moves, by their place in the list, with their lengths at a part of the way.
+fn at(row: &[i32], items: &[Vec<i32>], moves_all: impl Fn(usize) -> bool, part: f32) -> Vec<(usize, Vec<f32>)> {
+    let (mut found, mut rest) = (Vec::new(), row);
+    let mut take = |count: usize| {
+        let (taken, left) = rest.split_at(count);
+        rest = left;
+        taken.to_vec()
+    };
+    let mut left = row.len();
+    while left > 0 {
+        let [first, count, corners] = take(3)[..] else { unreachable!() };
+        left -= 3;
+        let range = first as usize..(first + count) as usize;
+        if corners > 0 {
+            let numbers = take(1 + 2 * corners as usize);
+            left -= numbers.len();
+            let way: Vec<[f32; 2]> = numbers[1..].chunks(2).map(|pair| [pair[0] as f32, pair[1] as f32]).collect();
+            let by = offset(&way, numbers[0] as f32, part);
+            for item in range {
+                let moved = |(axis, &length): (usize, &i32)| length as f32 + if axis < 2 || moves_all(item) { by[axis % 2] } else { 0.0 };
+                found.push((item, items[item].iter().enumerate().map(moved).collect()));
+            }
+        } else {
+            for item in range {
+                let were = take(items[item].len());
+                left -= were.len();
+                let between = |(&is, &was): (&i32, &i32)| is as f32 + (was - is) as f32 * (1.0 - part);
+                found.push((item, items[item].iter().zip(&were).map(between).collect()));
+            }
+        }
+    }
+    found
+}
+
+fn scenes(film: &Film, cursor: &Cursor) -> Vec<(Panel, Scene)> {
+    let view = View::of(cursor, film.text);
+    let of = |(panel, area)| {
+        let room = inside(area, film.text);
+        (panel, draw(panel, &view, [room.width, room.height]))
+    };
+    data::panels(film, &view).into_iter().map(of).collect()
+}
+
+#[test]
+fn what_moves_in_a_page_moves_as_in_the_window_at_every_level() {
+    let mut moved = 0;
+    for id in ["merge", "buffer", "wait", "wide"] {
+        let (film, page, _) = page_of(id, Choice::default());
+        let read = Read::new(&page);
+        let (take, packed) = (film.lead(), &read.data["takes"][0]);
+        let rows: Vec<Vec<i32>> = serde_json::from_value(read.data["moves"].clone()).unwrap();
+        let said: Vec<Vec<(usize, Vec<usize>)>> = serde_json::from_value(packed["moves"].clone()).unwrap();
+        let positions: Vec<usize> = serde_json::from_value(packed["at"].clone()).unwrap();
+        assert_eq!((said.len(), rows[0].len()), (positions.len(), 0));
+        let mut cursor = Cursor::new(take.recording.clone());
+        for level in Level::ALL {
+            let mut from = 0;
+            while from + 1 < positions.len() {
+                cursor.seek(positions[from]);
+                let before = scenes(&film, &cursor);
+                let next = cursor.next(level).min(positions[positions.len() - 1]);
+                cursor.seek(next);
+                let to = positions.binary_search(&next).expect("a moment");
+                let after = scenes(&film, &cursor);
+                let entry = said[to].iter().find(|(back, _)| to - back == from).map(|(_, rows)| rows.clone()).unwrap_or_else(|| vec![0; after.len()]);
+                assert_eq!(entry.len(), after.len());
+                for (at_panel, ((panel, scene), &number)) in after.iter().zip(&entry).enumerate() {
+                    let same = before.get(at_panel).filter(|(was, _)| was == panel);
+                    let motions = same.map_or_else(Vec::new, |(_, before)| motions(before, scene));
+                    let (items, starts) = of_shapes(&scene.shapes);
+                    let numbers: Vec<Vec<i32>> = items.iter().map(|item| item.numbers.clone()).collect();
+                    let polygon = |item: usize| matches!(items[item].kind, Kind::Line | Kind::Polygon);
+                    for part in [0.0, 0.4, 1.0] {
+                        let expected: Vec<(usize, Vec<i32>)> = motions
+                            .iter()
+                            .flat_map(|motion| {
+                                let shapes = motion.from.shapes(&scene.shapes[motion.shapes.clone()], part);
+                                (starts[motion.shapes.start]..).zip(of_shapes(&shapes).0).map(|(at, item)| (at, item.numbers)).collect::<Vec<_>>()
+                            })
+                            .collect();
+                        let found = at(&rows[number], &numbers, polygon, part);
+                        assert_eq!(found.len(), expected.len(), "{id}, {panel:?} at {next} from {}", positions[from]);
+                        for ((at, lengths), (there, expected)) in found.iter().zip(&expected) {
+                            let is_near = lengths.iter().zip(expected).all(|(a, &b)| (a - b as f32).abs() < 3.0);
+                            assert!(
+                                at == there && lengths.len() == expected.len() && is_near,
+                                "{id}, {panel:?} at {next}, {part}: {lengths:?}, {expected:?}"
+                            );
+                        }
+                        moved += found.len();
+                    }
+                }
+                from = to;
+            }
+        }
+    }
+    assert!(moved > 1_000, "{moved}");
 }

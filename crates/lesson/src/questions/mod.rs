@@ -2,25 +2,18 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`kinds`] | a row for each kind of question |
 //! | [`ideas`] | questions why, what if and about other cases: tables with the mistakes that lead to wrong options |
-//! | [`pool`] | all questions that are ready to be asked about a lesson, and the few of them that make a round |
-//! | [`offers`] | options for any question, where a class votes |
-//! | [`random`] | the random numbers that decide what is asked |
+//! | [`pool`] | all questions that are ready to be asked about a lesson, the few of them that make a round, and options where a class votes |
+//!
+//! Here are the kinds of questions, a row each, and the random numbers that decide what is asked.
 
 pub mod ideas;
-pub mod kinds;
-pub mod offers;
 pub mod pool;
-pub mod random;
-
-pub use kinds::{About, Ask, Form, KINDS, Pointed, Tells};
 
 use std::ops::RangeInclusive;
 
-use super::describe::{hex, lanes};
+use super::describe::{self, hex};
 use crate::text::thousands;
-use random::Random;
 
 /// The correct answer, with its tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +130,7 @@ impl Question {
     /// A reply in words, for a warp of `width` lanes.
     pub fn words(&self, reply: Reply, width: u32) -> String {
         match reply {
-            Reply::Lanes(mask) => lanes(mask, width),
+            Reply::Lanes(mask) => describe::lanes(mask, width),
             Reply::Number(number) => thousands(number.into()),
             Reply::YesNo(yes) => if yes { "yes" } else { "no" }.to_owned(),
             Reply::Choice(option) => self.options.get(option as usize).cloned().unwrap_or_default(),
@@ -189,4 +182,263 @@ pub(crate) fn slips<const N: usize>(right: Reply, mistakes: [(Reply, String); N]
         }
     }
     slips
+}
+
+// Random numbers of which a seed gives the same ones everywhere: they decide what is asked.
+
+/// A generator of random numbers: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// One that a seed begins.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`, each as likely as another; 0 if there is none.
+    pub fn below(&mut self, end: usize) -> usize {
+        // For the small numbers of a lesson, the bias of the multiplication is below 2⁻⁴⁰.
+        ((u128::from(self.bits()) * end as u128) >> 64) as usize
+    }
+
+    /// True or false.
+    pub fn coin(&mut self) -> bool {
+        self.below(2) == 1
+    }
+
+    /// Puts things into a random order (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        for end in (2..=things.len()).rev() {
+            let chosen = self.below(end);
+            things.swap(end - 1, chosen);
+        }
+    }
+
+    /// One of some things; `None` if there are none.
+    pub fn one<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
+        things.get(self.below(things.len()))
+    }
+}
+
+// The kinds of questions, a row each: what they are about, how they are answered, and what they give away.
+
+/// A kind of question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ask {
+    /// Which lanes vote in this ballot?
+    Votes,
+    /// Which slot does this lane write?
+    Slot,
+    /// With which lane does this one exchange keys?
+    Partner,
+    /// Do these two elements swap?
+    Swaps,
+    /// Does this element come from the intermediate result?
+    Taken,
+    /// How many merges will there be?
+    Merges,
+    /// Of a tree: how many leaves will be visited?
+    Leaves,
+    /// Of a tree: how many leaves would be visited if boxes were visited as they lie?
+    Order,
+    /// Of a tree: which lane's child is visited next?
+    Child,
+    /// Of a tree: is the nearest child that is left visited?
+    Visited,
+    /// Of warp select: which lanes take their key?
+    Takes,
+    /// Of warp select: does this group cause a merge?
+    Breaks,
+    /// Of a selection by digits: which bucket holds the k-th?
+    Bucket,
+    /// Of a selection by digits: how many points are left after this pass?
+    Left,
+    /// Of threads with a query each: which lanes insert this point?
+    Inserts,
+    /// Of threads with a query each: does a lane that does not insert have to wait?
+    Waits,
+    /// Of threads with a query each: how many rounds of sinking does the warp spend?
+    Rounds,
+    /// Of threads with a query each: how many lanes' slots are idle in these rounds?
+    Idle,
+    /// Why is the algorithm as it is?
+    Why,
+    /// What would come of a change?
+    WhatIf,
+    /// What becomes of the idea in another case?
+    Transfer,
+}
+
+/// What a question is about in the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// Nothing in particular.
+    All,
+    /// The lane that is its subject.
+    Lane,
+    /// The comparator whose lower element is its subject.
+    Comparator,
+    /// The element that is its subject, and the slot that it meets.
+    Element,
+}
+
+/// What is pointed at in the picture to give a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointed {
+    /// A lane, or the bucket that a lane has.
+    Lane,
+    /// A slot of the buffer.
+    Slot,
+}
+
+/// How a kind of question is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By lanes.
+    Lanes {
+        /// What they do: `Voting`.
+        doing: &'static str,
+        /// What is said while none is chosen.
+        none: &'static str,
+        /// Whether the warp holds a ballot on it, which is the answer too.
+        ballot: bool,
+    },
+    /// By a number.
+    Number {
+        /// What it is the number of: `Lane`.
+        noun: &'static str,
+        /// What can be pointed at instead of typing it.
+        pointed: Option<Pointed>,
+    },
+    /// By yes or no.
+    YesNo,
+    /// By one of the options.
+    Choice,
+}
+
+/// A kind of question, with all that is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// Which one it is.
+    pub ask: Ask,
+    /// What it is about.
+    pub about: About,
+    /// How it is answered.
+    pub form: Form,
+    /// What of the recording it gives away.
+    pub tells: Tells,
+}
+
+/// What is seen once a question is asked or answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tells {
+    /// The step at which it is asked.
+    Step,
+    /// That, and by its text also the answer to a question about the step before.
+    StepBefore,
+    /// How the search ends: until it is answered, nothing that is still to come may be seen.
+    End,
+    /// No step at all: the answer is an idea.
+    Idea,
+}
+
+impl Ask {
+    /// All that is known of the kind.
+    pub fn kind(self) -> &'static Kind {
+        &KINDS[self as usize]
+    }
+
+    /// Whether it is about the whole search: until it is answered, nothing that is still to come may be seen.
+    pub fn is_about_all(self) -> bool {
+        self.kind().tells == Tells::End
+    }
+
+    /// Whether two questions can be about the same step: one step decides about many elements.
+    pub fn shares_steps(self) -> bool {
+        self.kind().about == About::Element
+    }
+
+    /// Whether it asks for an idea, not for what a step does.
+    pub fn is_idea(self) -> bool {
+        self.kind().tells == Tells::Idea
+    }
+}
+
+const fn row(ask: Ask, about: About, form: Form, tells: Tells) -> Kind {
+    Kind { ask, about, form, tells }
+}
+
+const fn lanes(doing: &'static str, none: &'static str, ballot: bool) -> Form {
+    Form::Lanes { doing, none, ballot }
+}
+
+const fn number(noun: &'static str, pointed: Option<Pointed>) -> Form {
+    Form::Number { noun, pointed }
+}
+
+/// All kinds, in the order of [`Ask`].
+pub const KINDS: [Kind; 21] = [
+    row(Ask::Votes, About::All, lanes("Voting", "No lane votes", true), Tells::Step),
+    row(Ask::Slot, About::Lane, number("Slot", Some(Pointed::Slot)), Tells::StepBefore),
+    row(Ask::Partner, About::Lane, number("Lane", Some(Pointed::Lane)), Tells::Step),
+    row(Ask::Swaps, About::Comparator, Form::YesNo, Tells::Step),
+    row(Ask::Taken, About::Element, Form::YesNo, Tells::Step),
+    row(Ask::Merges, About::All, number("Number", None), Tells::End),
+    row(Ask::Leaves, About::All, number("Number", None), Tells::End),
+    row(Ask::Order, About::All, number("Number", None), Tells::End),
+    row(Ask::Child, About::All, number("Lane", Some(Pointed::Lane)), Tells::Step),
+    row(Ask::Visited, About::Lane, Form::YesNo, Tells::Step),
+    row(Ask::Takes, About::All, lanes("Taking", "No lane takes its key", false), Tells::Step),
+    row(Ask::Breaks, About::All, Form::YesNo, Tells::Step),
+    row(Ask::Bucket, About::All, number("Bucket", Some(Pointed::Lane)), Tells::Step),
+    row(Ask::Left, About::All, number("Number", None), Tells::Step),
+    row(Ask::Inserts, About::All, lanes("Inserting", "No lane inserts", false), Tells::Step),
+    row(Ask::Waits, About::Lane, Form::YesNo, Tells::Step),
+    row(Ask::Rounds, About::All, number("Number", None), Tells::StepBefore),
+    row(Ask::Idle, About::All, number("Number", None), Tells::StepBefore),
+    row(Ask::Why, About::All, Form::Choice, Tells::Idea),
+    row(Ask::WhatIf, About::All, Form::Choice, Tells::Idea),
+    row(Ask::Transfer, About::All, Form::Choice, Tells::Idea),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_comes_up_about_as_often() {
+        let (mut random, mut orders) = (Random::new(1), std::collections::BTreeMap::new());
+        for _ in 0..6000 {
+            let mut things = [0, 1, 2];
+            random.shuffle(&mut things);
+            *orders.entry(things).or_insert(0) += 1;
+        }
+        assert!(orders.len() == 6 && orders.values().all(|times| (850..1150).contains(times)), "{orders:?}");
+    }
+
+    /// The first numbers of the reference implementation.
+    #[test]
+    fn a_seed_gives_the_same_numbers_everywhere() {
+        let mut random = Random::new(1_234_567);
+        assert_eq!([random.bits(), random.bits(), random.bits()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+        assert_eq!(Random::new(0).below(0), 0);
+        assert_eq!(Random::new(0).one::<u8>(&[]), None);
+    }
+
+    #[test]
+    fn every_kind_stands_in_its_own_row() {
+        for (at, kind) in KINDS.iter().enumerate() {
+            assert_eq!((kind.ask as usize, kind.ask.kind().ask), (at, kind.ask));
+        }
+        assert_eq!(Ask::Transfer as usize + 1, KINDS.len());
+    }
 }

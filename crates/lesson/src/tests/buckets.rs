@@ -1,19 +1,17 @@
 //! A recorded selection by digits is its twin's, finds the neighbours, and every step is what it says.
 
-use crate::algorithms::OwnStep;
-use crate::algorithms::radix_select::RadixSelectStep;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::super::describe::describe;
-use super::super::jsonl;
 use super::*;
-use crate::algorithms::Baseline;
-use crate::algorithms::radix_select::code::SELECTION;
 use crate::algorithms::radix_select::state::{Buckets, most_passes};
+use crate::algorithms::radix_select::{RadixSelectStep, SELECTION};
+use crate::algorithms::{Baseline, OwnStep};
+use crate::describe::describe;
 use crate::engines::lockstep::{self, Key, PADDING, key_of};
 use crate::engines::select::Selector as _;
 use crate::engines::select::radix_select::radix_select;
+use crate::jsonl;
 use crate::knn::Parameters;
 
 /// Digits of 2 to 5 bits; equal distances at the k-th, all equal, fewer points than neighbours.

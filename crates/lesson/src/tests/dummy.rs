@@ -4,22 +4,21 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::lessons::{Choice, LESSONS, Lesson, Search, Shows, Take};
-use super::super::moments::Selection;
-use super::super::palette::LIGHT;
-use super::super::paper::{Theme, handout};
-use super::super::picture::page::{Layout, page};
-use super::super::picture::scene::{Area, Ink};
-use super::super::picture::sentence::sentence;
-use super::super::picture::{Film, Panel, Scene, View, draw};
-use super::super::pseudocode::{Code, Line, plain};
-use super::super::questions::{Ask, Pick, Question};
-use super::super::recording::Marks;
 use super::*;
-use crate::algorithms::{Algorithm, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, OwnState};
+use crate::algorithms::{Algorithm, AlgorithmPictures, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, Code, Line, OwnState, plain};
 use crate::draw::svg::svg;
-use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of, registers_for};
+use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of};
 use crate::knn::Descriptor;
+use crate::lessons::{Choice, LESSONS, Lesson, Search, Shows, Take};
+use crate::moments::Selection;
+use crate::palette::LIGHT;
+use crate::paper::{Theme, handout};
+use crate::picture::page::{Layout, page};
+use crate::picture::scene::{Area, Ink};
+use crate::picture::sentence::sentence;
+use crate::picture::{Film, Panel, Scene, View, draw};
+use crate::questions::{Ask, Pick, Question};
+use crate::recording::Marks;
 
 /// A step of the dummy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,11 +68,6 @@ impl AlgorithmStep for DummyStep {
         shape.k.into()
     }
 
-    fn describe(&self, after: &State) -> Option<String> {
-        let Some(OwnState::Dummy(DummyState { compared })) = after.own else { return None };
-        Some(format!("Comparison {compared} of {}.", after.shape.n))
-    }
-
     fn level(&self) -> Level {
         Level::Stage
     }
@@ -87,8 +81,11 @@ impl AlgorithmStep for DummyStep {
 }
 
 impl AlgorithmState for DummyState {
-    fn describe(&self, step: &Step, _after: &State) -> Option<String> {
-        (*step == Step::Finished).then(|| format!("All {} are compared.", self.compared))
+    fn describe(&self, step: &Step, after: &State) -> Option<String> {
+        Some(match step {
+            Step::Finished => format!("All {} are compared.", self.compared),
+            _ => format!("Comparison {} of {}.", self.compared, after.shape.n),
+        })
     }
 }
 
@@ -131,7 +128,9 @@ impl Algorithm for Dummy {
     fn start(&self) -> &'static str {
         "and the list is empty"
     }
+}
 
+impl AlgorithmPictures for Dummy {
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         layout.of_search(Panel::Warp, [0.5, 0.5], 0.5)
     }
@@ -152,12 +151,12 @@ impl Algorithm for Dummy {
 }
 
 pub(crate) fn record_dummy(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
-    let shape = Shape { width, registers: registers_for(problem.k(), width as usize) as u32, k: problem.k() as u32, n: problem.n() as u32 };
+    let shape = Shape::of(&problem, width);
     let distances = distances_to(&problem, query, 0..problem.n());
     let mut steps: Vec<Step> =
         (0..).zip(&distances).map(|(point, &squared_distance)| DummyStep::Compared { point, squared_distance }.into()).collect();
     steps.push(Step::Finished);
-    let parameters = Parameters::new(shape, &problem, query, data);
+    let parameters = Parameters::new(&lockstep::LOCKSTEP, shape, &problem, query, data);
     Ok(Recording::new(parameters, problem, query, steps).with_baseline(Dummy))
 }
 

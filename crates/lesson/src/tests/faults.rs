@@ -1,7 +1,7 @@
 //! Every mistake breaks an invariant in the step that it is made in, and has consequences.
 
 use super::*;
-use crate::algorithms::kernel::code::KERNEL;
+use crate::algorithms::kernel::KERNEL;
 use crate::fault::{self, FAULTS, Fault, Row};
 use crate::invariants::first_broken;
 use crate::lessons::{self, Choice, Take};

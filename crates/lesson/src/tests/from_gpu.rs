@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::algorithms::kernel::from_gpu::{batch_of, compare};
-use crate::algorithms::radix_select::from_gpu::compare as compare_passes;
-use crate::algorithms::tree::from_gpu::compare as compare_tree;
-use crate::algorithms::warp_select::from_gpu::compare as compare_queues;
+use crate::algorithms::kernel::recorder::{batch_of, compare};
+use crate::algorithms::radix_select::recorder::compare as compare_passes;
+use crate::algorithms::tree::recorder::compare as compare_tree;
+use crate::algorithms::warp_select::recorder::compare as compare_queues;
 use crate::engines::cuda::trace::{PassTrace, QueueTrace, Trace, TraceError, TreeTrace, kind, pass_kind, queue_kind, tree_kind};
 use crate::engines::index;
 use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, distance_of, index_of, key_of};

@@ -1,18 +1,18 @@
 //! Recorded threads with a query each are their twin, and every step is what it says.
 
-use crate::algorithms::OwnStep;
-use crate::algorithms::heap::HeapStep;
 use std::collections::BTreeSet;
 
-use super::super::describe::describe;
-use super::super::jsonl;
 use super::*;
-use crate::algorithms::heap::code::HEAPS;
-use crate::algorithms::heap::state::{Heaps, lanes_in};
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::state::Heaps;
+use crate::algorithms::heap::{HEAPS, HeapStep};
+use crate::describe::describe;
 use crate::engines::lockstep::{self, Key, distance_of, key_of};
 use crate::engines::select::Selector;
 use crate::engines::select::thread_heap::ThreadHeap;
+use crate::jsonl;
 use crate::knn::Parameters;
+use crate::state::lanes_in;
 
 /// Few and many points, heaps of all shapes, equal distances, the worst order and the best.
 const CASES: [(&str, usize, usize, u32); 9] = [

@@ -1,6 +1,5 @@
 //! Every lesson records, and each of its questions has a right answer.
 
-use crate::algorithms::radix_select::RadixSelectStep;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
@@ -13,6 +12,7 @@ use super::super::picture::Film;
 use super::super::questions::{Ask, Question, Reply};
 use super::*;
 use crate::algorithms::Baseline;
+use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::tree::state::lanes_of;
 use crate::draw::svg::escaped;
 use crate::engines::lockstep::{self, distance_of};

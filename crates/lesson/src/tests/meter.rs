@@ -1,12 +1,12 @@
 //! What is counted is what was executed: by hand, by an observer of the twin, and lane by lane.
 
-use crate::algorithms::heap::HeapStep;
 use std::path::Path;
 
 use super::super::lessons::{Choice, named};
 use super::super::meter::{ROWS, Way};
 use super::super::work::{Issued, Kind, TABLE, Work, rows};
 use super::*;
+use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::recorder::record_lanes;
 use crate::engines::lockstep::{self, Key, Lanes, Observer, Watched};
 

@@ -1,18 +1,16 @@
 //! A recorded search of warp select is its twin's, and every step is what it says.
 
-use crate::algorithms::OwnStep;
-use crate::algorithms::warp_select::WarpSelectStep;
 use std::collections::BTreeSet;
 
-use super::super::describe::describe;
-use super::super::jsonl;
 use super::*;
-use crate::algorithms::Baseline;
 use crate::algorithms::kernel::Buffered;
-use crate::algorithms::warp_select::code::QUEUES;
 use crate::algorithms::warp_select::state::across;
+use crate::algorithms::warp_select::{QUEUES, WarpSelectStep};
+use crate::algorithms::{Baseline, OwnStep};
+use crate::describe::describe;
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of, key_of};
 use crate::engines::select::{Observer, warp_select};
+use crate::jsonl;
 
 /// Few and many points, k of all sizes of queues, equal distances, the worst order and the best.
 const CASES: [(&str, usize, usize, u32); 9] = [

@@ -1,11 +1,6 @@
 //! Every text with a number says what is so: each lesson is replayed, each sentence of each moment is read by a row of [`ROWS`], and its numbers are
 //! held against the points and a search restated here. A sentence with a number that no row reads is a failure: it needs one.
 
-use crate::algorithms::OwnStep;
-use crate::algorithms::heap::HeapStep;
-use crate::algorithms::radix_select::RadixSelectStep;
-use crate::algorithms::tree::TreeStep;
-use crate::algorithms::warp_select::WarpSelectStep;
 use std::collections::HashMap;
 
 use super::super::invariants::badge;
@@ -15,7 +10,11 @@ use super::super::picture::scene::{Ink, Shape as Drawn};
 use super::super::picture::sentence::sentence;
 use super::super::picture::{Panel, View, draw, page};
 use super::*;
-use crate::algorithms::Baseline;
+use crate::algorithms::heap::HeapStep;
+use crate::algorithms::radix_select::RadixSelectStep;
+use crate::algorithms::tree::TreeStep;
+use crate::algorithms::warp_select::WarpSelectStep;
+use crate::algorithms::{Baseline, OwnStep};
 use crate::engines::lockstep::{Key, PADDING, distance_of, distances_to, index_of, key_of};
 use crate::text::significant;
 

@@ -1,15 +1,14 @@
 //! A recorded search of the tree is what was searched, and every step is what it says.
 
-use crate::algorithms::OwnStep;
-use crate::algorithms::tree::TreeStep;
 use std::collections::BTreeSet;
 
-use super::super::describe::describe;
-use super::super::jsonl;
 use super::*;
-use crate::algorithms::tree::code::TRAVERSAL;
+use crate::algorithms::OwnStep;
 use crate::algorithms::tree::state::lanes_of;
+use crate::algorithms::tree::{TRAVERSAL, TreeStep};
+use crate::describe::describe;
 use crate::engines::lockstep::{self, Key, PADDING, index_of, key_of};
+use crate::jsonl;
 
 /// Points in the plane and elsewhere, few and many, equal and on a line.
 const CASES: [(&str, usize, usize); 8] = [

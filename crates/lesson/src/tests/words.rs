@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::super::describe::{describe, hex, key, lanes};
-use super::super::step::Slot;
 use super::*;
-use crate::algorithms::heap::code::HEAPS;
-use crate::algorithms::kernel::code::KERNEL;
-use crate::algorithms::radix_select::code::SELECTION;
-use crate::algorithms::tree::code::TRAVERSAL;
-use crate::algorithms::warp_select::code::QUEUES;
+use crate::algorithms::heap::HEAPS;
+use crate::algorithms::kernel::KERNEL;
+use crate::algorithms::radix_select::SELECTION;
+use crate::algorithms::tree::TRAVERSAL;
+use crate::algorithms::warp_select::QUEUES;
+use crate::describe::{describe, hex, key, lanes};
 use crate::engines::lockstep::{PADDING, key_of};
+use crate::step::Slot;
 
 fn state(width: u32, registers: u32) -> State {
     State::new(Shape { width, registers, k: width * registers, n: 1000 })

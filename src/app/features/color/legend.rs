@@ -16,7 +16,7 @@ use super::{
 use crate::app::{model::how::How, prelude::*};
 use crate::{
     cloud::formats::Moment,
-    draw::ticks::{linear_ticks, log_ticks},
+    draw::pen::{linear_ticks, log_ticks},
     palette::CATEGORIES,
     text,
 };

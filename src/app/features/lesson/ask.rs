@@ -2,17 +2,25 @@
 
 use egui::{Align, Key, Layout, Modifiers, RichText, Ui, UiBuilder};
 
-use crate::app::features::lesson::cells::{Room, cells};
-use crate::app::features::lesson::controls::next_button;
-use crate::app::features::lesson::poll::{LETTERS, keys as poll_keys, leave_ui, poll_ui, stop_ui};
-use crate::app::features::lesson::state::player::Player;
-use crate::app::features::lesson::state::quiz::{Entry, Phase, Quiz, Score};
-use crate::app::features::lesson::state::{LessonAction, PollAction, QuizAction};
+use super::controls::next_button;
+use super::poll::{LETTERS, cells, keys as poll_keys, leave_ui, poll_ui, stop_ui};
+use super::state::player::Player;
+use super::state::quiz::{Entry, Phase, Quiz, Score};
+use super::state::{LessonAction, PollAction, QuizAction};
 use crate::app::look::tokens::Palette;
 use crate::app::model::Actions;
 use crate::lesson::describe::lanes;
 use crate::lesson::feedback::why;
 use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply, letter};
+
+/// How a question is laid out.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Size of running text, in points.
+    pub size: f32,
+    /// Whether the height is given, as when it is presented: nothing may have to be scrolled to, and no type is smaller than `size`.
+    pub is_tight: bool,
+}
 
 /// The question, or what is right.
 pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &Palette, actions: &mut Actions) {

@@ -2,11 +2,11 @@
 
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
+use super::state::LessonAction;
+use super::state::files::LessonFile;
+use super::state::player::{Player, SPEEDS};
+use super::state::session::LessonView;
 use crate::app::features::export::state::ExportKind;
-use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::lesson::state::files::LessonFile;
-use crate::app::features::lesson::state::player::{Player, SPEEDS};
-use crate::app::features::lesson::state::session::LessonView;
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_ui};
 use crate::app::model::{Action, Actions, Command};
 use crate::lesson::Level;

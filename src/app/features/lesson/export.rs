@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
-use crate::app::features::lesson::state::player::Player;
+use super::state::files::{LessonFile, RangeDraft};
+use super::state::player::Player;
 use crate::app::model::FieldError;
 use crate::export::{ExportError, lesson as files};
 use crate::lesson::lessons::Take;

@@ -4,23 +4,16 @@
 //! |---|---|
 //! | `state` | the player, the quiz, what a class votes on, the input fields; what is asked of them |
 //! | `apply` | opens and records lessons, plays them, asks questions, moves points |
-//! | `record` | records it, on the CPU twin or on a GPU |
-//! | `broken` | a mistake that is made on purpose, and the exercise of finding one |
+//! | `record` | records it, on the CPU twin or on a GPU, as it is or with a mistake made on purpose |
 //! | `panel`, `controls`, `ask`, `poll`, `source` | draw, read, and send actions |
-//! | `cells` | options beside each other or one below the other |
-//! | `marks` | rings in the picture while a question is open |
 //! | `touch` | dragging the query and points in a map |
 //! | `export` | writes it as pictures, animations and handouts |
-//! | `picture`, `paint`, `motion`, `words` | the picture: hit testing, painting of shapes, what moves after a step, tooltips |
+//! | `picture`, `paint`, `words` | the picture: hit testing, painting of shapes, what moves after a step, tooltips |
 
 pub mod apply;
 pub mod ask;
-pub mod broken;
-pub mod cells;
 pub mod controls;
 pub mod export;
-pub mod marks;
-pub mod motion;
 pub mod paint;
 pub mod panel;
 pub mod picture;

@@ -2,14 +2,15 @@
 
 use egui::{ComboBox, RichText, ScrollArea, Ui};
 
-use crate::app::features::lesson::broken::broken_ui;
-use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::lesson::state::draft::{LessonDraft, sentence};
-use crate::app::features::lesson::state::session::{LessonSession, lesson_of};
+use super::state::LessonAction;
+use super::state::player::Player;
+use super::state::session::{Breaking, LessonDraft, LessonSession, lesson_of, sentence};
 use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
 use crate::app::model::{Actions, Command, Field, FieldError, Session, State};
 use crate::cloud::Source;
+use crate::lesson::Recording;
 use crate::lesson::algorithms::Baseline;
+use crate::lesson::fault::{self, FAULTS, Fault, Row, known_by};
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, Shows, named};
 use crate::lesson::touched::Touched;
 use crate::text;
@@ -26,7 +27,7 @@ pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette
         text_ui(ui, lesson, session, palette, actions);
         ui.add_space(2.0);
         choice_ui(ui, lesson, state, session, palette, actions);
-        broken_ui(ui, lesson, session.lesson.breaking, session.lesson.player.as_ref(), palette, actions);
+        broken_ui(ui, lesson, session.lesson.breaking, session.lesson.player_of(lesson), palette, actions);
         heading_ui(ui, "Questions");
         score_ui(ui, lesson, &session.lesson, palette, actions);
         ui.add_space(4.0);
@@ -57,7 +58,7 @@ fn list_ui(ui: &mut Ui, lesson: &Lesson, palette: &Palette, actions: &mut Action
 
 /// What the lesson is about, with the sizes of what is recorded.
 fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, actions: &mut Actions) {
-    let player = session.lesson.player.as_ref().filter(|player| player.lesson.number == lesson.number);
+    let player = session.lesson.player_of(lesson);
     let shape = player.map_or_else(|| lesson.shape(), |player| player.take().recording.shape());
     let mut say = |text: RichText| ui.add(egui::Label::new(text.color(palette.text)).wrap());
     say(RichText::new(lesson.says(lesson.goal, shape)).strong());
@@ -109,12 +110,12 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
             }
         }
         None => {
-            if let Some(player) = session.lesson.player.as_ref().filter(|player| player.lesson.number == lesson.number) {
+            if let Some(player) = session.lesson.player_of(lesson) {
                 let parameters = &player.take().recording.parameters;
                 // What was moved is said below.
                 let moved = draft.touched.words().map(|words| format!("; {words}")).unwrap_or_default();
                 let data = parameters.data.strip_suffix(&moved).unwrap_or(&parameters.data);
-                ui.add(egui::Label::new(RichText::new(data).color(palette.text_weak)).wrap());
+                wrap_ui(ui, data, palette);
             }
             if lesson.number == OWN_DATA {
                 let next = "No cloud is open, so this is a generated one. Open yours in the explorer, or drop a file here.";
@@ -158,7 +159,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     if differs && ui.button("Back to the lesson's own").on_hover_text("The lesson's own k, W and data.").clicked() {
         actions.send(LessonAction::Reset);
     }
-    if let Some(player) = session.lesson.player.as_ref().filter(|player| player.lesson.number == lesson.number) {
+    if let Some(player) = session.lesson.player_of(lesson) {
         let (shape, parameters) = (player.take().recording.shape(), &player.take().recording.parameters);
         fact_ui(ui, "Points, n", text::thousands(shape.n.into()), palette);
         fact_ui(ui, "K = W·R", format!("{} = {}·{}", text::thousands(shape.capacity().into()), shape.width, shape.registers), palette);
@@ -213,4 +214,97 @@ fn score_ui(ui: &mut Ui, lesson: &Lesson, session: &LessonSession, palette: &Pal
         let said = if score.asked == 0 { "No question answered yet".to_owned() } else { format!("{} of {} right", score.right, score.asked) };
         ui.label(RichText::new(said).color(palette.text_weak));
     });
+}
+
+// A mistake that the search is recorded with, and the exercise of finding one that is not named.
+
+/// The mistake of what is shown.
+fn mistake(recording: &Recording) -> Option<&'static Row> {
+    recording.parameters.fault.map(fault::row)
+}
+
+pub fn broken_ui(ui: &mut Ui, lesson: &Lesson, breaking: Breaking, player: Option<&Player>, palette: &Palette, actions: &mut Actions) {
+    if lesson.search != Search::Kernel {
+        return;
+    }
+    heading_ui(ui, "Break it");
+    match breaking {
+        Breaking::Hunt { guess, .. } => hunt_ui(ui, lesson, guess, player, palette, actions),
+        _ => mistake_ui(ui, breaking, player, palette, actions),
+    }
+}
+
+/// Which mistake is made, and what it leads to.
+fn mistake_ui(ui: &mut Ui, breaking: Breaking, player: Option<&Player>, palette: &Palette, actions: &mut Actions) {
+    let chosen = if let Breaking::Chosen(fault) = breaking { Some(fault) } else { None };
+    row_ui(ui, "Mistake", palette, |ui, _| {
+        let title = |fault: Option<Fault>| fault.map_or("None", |fault| fault::row(fault).title);
+        let combo = ComboBox::from_id_salt("mistake").width(ui.available_width()).truncate().selected_text(title(chosen));
+        let response = combo.show_ui(ui, |ui| {
+            for other in std::iter::once(None).chain(FAULTS.iter().map(|row| Some(row.fault))) {
+                if ui.selectable_label(other == chosen, title(other)).clicked() && other != chosen {
+                    actions.send(LessonAction::Break(other.map_or(Breaking::No, Breaking::Chosen)));
+                }
+            }
+        });
+        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Mistake made on purpose"));
+    });
+    if let Some(fault) = chosen {
+        wrap_ui(ui, fault::row(fault).about, palette);
+        // What is shown may still be what was chosen before.
+        if let Some(player) = player.filter(|player| player.take().recording.parameters.fault == Some(fault)) {
+            consequences_ui(ui, player, palette, actions);
+        }
+    }
+    let hunt = "Find the bug\u{2026}";
+    if ui.button(hunt).on_hover_text("One of these mistakes is made, and you say which.").clicked() {
+        // Any number will do, as long as it is another one each time.
+        let draw = ui.input(|input| input.time.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32);
+        actions.send(LessonAction::Break(Breaking::Hunt { draw, guess: None }));
+    }
+}
+
+/// Where an invariant breaks, and what comes of it in the end.
+fn consequences_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actions) {
+    if let Some(consequences) = player.take().recording.consequences() {
+        wrap_ui(ui, &consequences.verdict(), palette);
+    }
+    if let Some(at) = player.take().broken_at()
+        && ui.button("Go to where it breaks").clicked()
+    {
+        actions.send(LessonAction::Seek(at));
+    }
+}
+
+/// Which mistake is it? Then why.
+fn hunt_ui(ui: &mut Ui, lesson: &Lesson, guess: Option<Fault>, player: Option<&Player>, palette: &Palette, actions: &mut Actions) {
+    let made = player.and_then(|player| mistake(&player.take().recording));
+    match guess.and(made) {
+        Some(row) => {
+            let right = guess == Some(row.fault);
+            let verdict = if right { "Right".to_owned() } else { format!("No, it is: {}", row.title) };
+            ui.label(RichText::new(verdict).strong().color(if right { palette.text } else { palette.error }));
+            wrap_ui(ui, row.about, palette);
+            wrap_ui(ui, row.look_for, palette);
+            if let Some(player) = player {
+                consequences_ui(ui, player, palette, actions);
+            }
+        }
+        None => {
+            wrap_ui(ui, "The search makes one of these mistakes. Step through it until a badge turns red, and say which one.", palette);
+            for row in known_by(lesson) {
+                let response = ui.add_enabled(made.is_some(), egui::Button::selectable(false, row.title).wrap());
+                if response.on_hover_text(row.about).clicked() {
+                    actions.send(LessonAction::Guess(row.fault));
+                }
+            }
+        }
+    }
+    if ui.button("Stop looking").clicked() {
+        actions.send(LessonAction::Break(Breaking::No));
+    }
+}
+
+fn wrap_ui(ui: &mut Ui, text: &str, palette: &Palette) {
+    ui.add(egui::Label::new(RichText::new(text).color(palette.text_weak)).wrap());
 }

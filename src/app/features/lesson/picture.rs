@@ -2,26 +2,26 @@
 
 use std::sync::{Arc, Weak};
 
-use egui::{Pos2, Rect, Sense, Ui, vec2};
+use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 
-use crate::app::features::lesson::marks::marks_ui;
-use crate::app::features::lesson::motion::Running;
-use crate::app::features::lesson::paint::{Place, Prepared, fit};
-use crate::app::features::lesson::state::player::Player;
-use crate::app::features::lesson::state::quiz::Quiz;
-use crate::app::features::lesson::state::session::LessonSession;
-use crate::app::features::lesson::state::{LessonAction, QuizAction};
-use crate::app::features::lesson::touch::{Held, Shown, hint_ui, keys_ui, maps_ui};
-use crate::app::features::lesson::words;
+use super::paint::{Place, Prepared, Running, fit};
+use super::state::player::Player;
+use super::state::quiz::{Entry, Phase, Quiz};
+use super::state::session::LessonSession;
+use super::state::{LessonAction, QuizAction};
+use super::touch::{Held, Shown, hint_ui, keys_ui, maps_ui};
+use super::words;
 use crate::app::look::tokens;
 use crate::app::model::Actions;
 use crate::lesson::Recording;
 use crate::lesson::algorithms::warp_select::state::across;
+use crate::lesson::feedback::subjects;
 use crate::lesson::lessons::Take;
 use crate::lesson::picture::page::{areas, columns, comparison, page};
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Panel, Scene, Target, View};
-use crate::lesson::state::State;
+use crate::lesson::questions::Pointed;
+use crate::lesson::state::lanes_in;
 use crate::palette::Palette;
 
 /// The least that a page is made for; where there is less, it is shown smaller.
@@ -282,7 +282,7 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
     if asking {
         match target {
             Target::Lane(lane) => actions.send(quiz(QuizAction::ChooseLane(lane))),
-            Target::Element(element) => actions.send(quiz(QuizAction::ChooseLane(lane_of(player.cursor().state(), element)))),
+            Target::Element(element) => actions.send(quiz(QuizAction::ChooseLane(player.cursor().state().place_of(element).0))),
             Target::Queued(element) => actions.send(quiz(QuizAction::ChooseLane(across(player.cursor().state().shape.width, element).0))),
             Target::Slot(slot) => actions.send(quiz(QuizAction::ChooseSlot(slot))),
             Target::CodeLine(line) => actions.send(LessonAction::Source(Some(Some(line)))),
@@ -300,16 +300,62 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
     }
 }
 
-/// The lane of an element of the registers.
-fn lane_of(state: &State, element: u32) -> u32 {
-    match state.queues() {
-        Some(_) => across(state.shape.width, element).0,
-        None => state.shape.lane_and_register(element).0,
+// Rings in the picture while a question is open: around what it is about, and around what was chosen.
+
+/// What a question is about, and what was chosen, around it.
+pub fn marks_ui(ui: &Ui, scene: &Scene, place: Place, quiz: &Quiz, player: &Player, palette: &tokens::Palette) {
+    let painter = ui.painter();
+    let ring = |target: Target, color: Color32, width: f32, grow: f32| {
+        for rect in columns_of(scene.spots.iter().filter(|spot| spot.target == target).map(|spot| place.rect(spot.area))) {
+            painter.rect_stroke(rect.expand(grow), 3.0, Stroke::new(width, color), StrokeKind::Outside);
+        }
+    };
+    let (_, question) = quiz.question();
+    for target in subjects(question, &player.take().recording) {
+        ring(target, palette.query, 2.5, if matches!(target, Target::Lane(_)) { 1.0 } else { 0.0 });
     }
+    match quiz.phase() {
+        Phase::Asking(Entry::Lanes { mask, at }) => {
+            for lane in lanes_in(*mask) {
+                ring(Target::Lane(lane), palette.accent, 3.0, 1.0);
+            }
+            ring(Target::Lane(*at), palette.text, 1.0, 4.0);
+        }
+        Phase::Asking(Entry::Number(text)) => {
+            let target = match quiz.pointed() {
+                Some(Pointed::Slot) => text.parse().map(Target::Slot).ok(),
+                Some(Pointed::Lane) => text.parse().map(Target::Lane).ok(),
+                None => None,
+            };
+            if let Some(target) = target {
+                ring(target, palette.accent, 3.0, 1.0);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Cells that stand one under the other, as one.
+fn columns_of(cells: impl Iterator<Item = Rect>) -> Vec<Rect> {
+    /// Rows farther apart are parts of their own.
+    const GAP: f32 = 8.0;
+    let mut columns: Vec<Rect> = Vec::new();
+    for cell in cells {
+        let above = columns.iter_mut().find(|column| {
+            (column.left() - cell.left()).abs() < 1.0 && (column.right() - cell.right()).abs() < 1.0 && cell.expand(GAP).intersects(**column)
+        });
+        match above {
+            Some(column) => *column = column.union(cell),
+            None => columns.push(cell),
+        }
+    }
+    columns
 }
 
 #[cfg(test)]
 mod tests {
+    use egui::{pos2, vec2};
+
     use super::*;
 
     #[test]
@@ -321,5 +367,12 @@ mod tests {
         drop(take);
         assert!(before.0.upgrade().is_none(), "it is not kept");
         assert_ne!(before, Same(Arc::downgrade(&Arc::new(copy))));
+    }
+
+    #[test]
+    fn cells_of_a_lane_are_ringed_together_and_its_other_place_apart() {
+        let cell = |x: f32, y: f32| Rect::from_min_size(pos2(x, y), vec2(10.0, 8.0));
+        let rings = columns_of([cell(20.0, 0.0), cell(20.0, 9.0), cell(20.0, 18.0), cell(20.0, 80.0), cell(31.0, 9.0)].into_iter());
+        assert_eq!(rings, [Rect::from_min_max(pos2(20.0, 0.0), pos2(30.0, 26.0)), cell(20.0, 80.0), cell(31.0, 9.0)]);
     }
 }

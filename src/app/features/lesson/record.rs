@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::app::features::lesson::state::draft::LessonDraft;
-use crate::app::features::lesson::state::session::{Asked, Own};
+use super::state::session::{Asked, Breaking, LessonDraft, Own};
 use crate::engines::cuda::Cuda;
 use crate::knn::{Queries, Setup};
 use crate::lesson::LessonError;
+use crate::lesson::fault::{Fault, known_by};
 use crate::lesson::lessons::{Choice, Lesson, Take};
 use crate::lesson::own_data::Own as OwnData;
 use crate::progress::Progress;
@@ -64,11 +64,37 @@ pub fn on_gpu(lesson: &Lesson, takes: &[Take]) -> Result<Vec<Take>, LessonError>
     takes.iter().map(|take| lesson.on_gpu(take, &mut cuda)).collect()
 }
 
+/// Records takes again as it is chosen: with a mistake, with one that nobody is told, or as they are.
+///
+/// # Errors
+/// When the lesson cannot be broken.
+pub fn broken(lesson: &Lesson, takes: Vec<Take>, breaking: Breaking) -> Result<Vec<Take>, LessonError> {
+    let with = |fault: Fault| takes.iter().map(|take| lesson.broken(take, fault)).collect::<Result<Vec<_>, _>>();
+    match breaking {
+        Breaking::No => Ok(takes),
+        Breaking::Chosen(fault) => with(fault),
+        Breaking::Hunt { draw, .. } => {
+            // One that nothing comes of cannot be found.
+            let known = known_by(lesson);
+            for row in known.iter().cycle().skip(draw as usize % known.len()).take(known.len()) {
+                let tried = with(row.fault)?;
+                if tried.iter().all(|take| take.broken_at().is_some()) {
+                    return Ok(tried);
+                }
+            }
+            Ok(takes)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use crate::app::features::lesson::state::player::tests::player;
     use crate::knn::{EngineError, EngineId};
+    use crate::lesson::fault::FAULTS;
 
     #[test]
     fn a_gpu_that_cannot_record_leaves_what_its_twin_recorded() {
@@ -79,5 +105,31 @@ mod tests {
         assert!(instead.is_some_and(|why| why.ends_with("NVRTC is missing")));
         let error = or_twin(Err(LessonError::Answers { rank: 3 }), takes).expect_err("another answer is no matter of what is there");
         assert!(matches!(error, LessonError::Answers { rank: 3 }));
+    }
+
+    #[test]
+    fn what_is_chosen_is_made() {
+        let player = player("buffer");
+        let made = |breaking| {
+            let takes = broken(player.lesson, player.takes.clone(), breaking).expect("a lesson of the kernel");
+            takes[0].recording.parameters.fault
+        };
+        assert_eq!(made(Breaking::No), None);
+        assert_eq!(made(Breaking::Chosen(Fault::Stale)), Some(Fault::Stale));
+    }
+
+    /// In every lesson of the kernel there is something to find, whatever is drawn.
+    #[test]
+    fn what_is_to_be_found_breaks_something() {
+        for id in ["sort", "merge", "buffer"] {
+            let player = player(id);
+            let mut found = HashSet::new();
+            for draw in 0..FAULTS.len() as u64 {
+                let takes = broken(player.lesson, player.takes.clone(), Breaking::Hunt { draw, guess: None }).expect("a lesson of the kernel");
+                assert!(takes[0].broken_at().is_some(), "lesson {id}, {draw}");
+                found.insert(takes[0].recording.parameters.fault);
+            }
+            assert!(found.len() > 1, "lesson {id}: {found:?}");
+        }
     }
 }

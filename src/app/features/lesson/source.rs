@@ -2,8 +2,8 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
-use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::lesson::state::player::Player;
+use super::state::LessonAction;
+use super::state::player::Player;
 use crate::app::look::tokens::Palette;
 use crate::app::look::{code_height, code_ui};
 use crate::app::model::Actions;
@@ -84,10 +84,10 @@ impl Replace for egui::util::IdTypeMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::algorithms::kernel::code::KERNEL;
-    use crate::lesson::algorithms::radix_select::code::SELECTION;
-    use crate::lesson::algorithms::tree::code::TRAVERSAL;
-    use crate::lesson::algorithms::warp_select::code::QUEUES;
+    use crate::lesson::algorithms::kernel::KERNEL;
+    use crate::lesson::algorithms::radix_select::SELECTION;
+    use crate::lesson::algorithms::tree::TRAVERSAL;
+    use crate::lesson::algorithms::warp_select::QUEUES;
 
     #[test]
     fn every_line_has_its_place_in_the_source_that_is_carried() {

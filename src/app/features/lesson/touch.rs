@@ -2,8 +2,8 @@
 
 use egui::{CursorIcon, Id, Key, Pos2, Rect, Response, Sense, Ui, Vec2, vec2};
 
-use crate::app::features::lesson::paint::Place;
-use crate::app::features::lesson::state::{LessonAction, TouchAction};
+use super::paint::Place;
+use super::state::{LessonAction, TouchAction};
 use crate::app::look::focus::arrows;
 use crate::app::look::tokens::Palette;
 use crate::app::model::Actions;

@@ -1,6 +1,6 @@
 //! What a tooltip says of what is pointed at: lane, slot, element, point, with its values.
 
-use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
+use crate::engines::lockstep::{Key, PADDING, index_of, key_of};
 use crate::lesson::algorithms::radix_select::state::Buckets;
 use crate::lesson::algorithms::warp_select::state::{Queues, across};
 use crate::lesson::picture::Target;
@@ -18,7 +18,7 @@ pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
         Target::Queued(element) => queued_words(element, recording, state.queues()?)?,
         Target::Slot(slot) if slot < shape.capacity() => slot_words(slot, recording, state),
         Target::Element(element) if element < shape.capacity() => {
-            let (lane, register) = place_of(element, state);
+            let (lane, register) = state.place_of(element);
             format!("Element {element}: lane {lane}, register {register}\n{}", key_words(state.registers[element as usize], recording))
         }
         Target::Comparator(low) => comparator_words(low, cursor)?,
@@ -66,14 +66,6 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
         _ => format!("\nholds elements {first} to {}", first + registers - 1),
     };
     words
-}
-
-/// The lane and register of an element.
-fn place_of(element: u32, state: &State) -> (u32, u32) {
-    match state.queues() {
-        Some(_) => across(state.shape.width, element),
-        None => state.shape.lane_and_register(element),
-    }
 }
 
 fn queued_words(element: u32, recording: &Recording, queues: &Queues) -> Option<String> {
@@ -135,13 +127,13 @@ fn key_words(key: Key, recording: &Recording) -> String {
         return "nothing yet: padding, at an infinite distance".to_owned();
     }
     let point = index_of(key);
-    format!("{}, squared distance {}", point_name(point, recording), describe::key(crate::engines::lockstep::key_of(distance_of(key), point)))
+    format!("{}, squared distance {}", point_name(point, recording), describe::key(key))
 }
 
 fn point_words(point: u32, recording: &Recording) -> String {
     let width = recording.shape().width;
     let distance = recording.distances(point / width * width).get((point % width) as usize).copied().unwrap_or(f32::INFINITY);
-    format!("{}, squared distance {}", point_name(point, recording), describe::key(crate::engines::lockstep::key_of(distance, point)))
+    format!("{}, squared distance {}", point_name(point, recording), describe::key(key_of(distance, point)))
 }
 
 /// The position in processing order, and the row where that is another one.

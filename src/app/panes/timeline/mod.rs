@@ -14,7 +14,7 @@ use crate::app::{
     prelude::*,
 };
 use crate::{
-    draw::ticks::linear_ticks,
+    draw::pen::linear_ticks,
     engines::registry,
     run::{Place, RunRecord, Timeline},
     text,

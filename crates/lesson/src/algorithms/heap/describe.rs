@@ -1,15 +1,15 @@
 //! The sentences of threads with a query each, where they are not those of [`describe`](crate::describe::describe).
 
+use crate::algorithms::OwnStep;
 use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::state::Heaps;
-use crate::describe::{capital, key, lanes};
+use crate::describe::{capital, key, lanes, smallest};
 use crate::state::State;
 use crate::step::Step;
-use crate::text::{count, significant, thousands};
+use crate::text::{count, thousands};
 
-/// Describes a step. `after` is the state after it; `None` if that is not of this algorithm.
-pub fn describe(step: &HeapStep, after: &State) -> Option<String> {
-    let heaps = after.heaps()?;
+/// Describes a step that this algorithm alone has. `after` is the state after it.
+fn describe_own(step: &HeapStep, after: &State, heaps: &Heaps) -> Option<String> {
     let width = heaps.width;
     Some(match step {
         HeapStep::Heaps { .. } => format!(
@@ -17,9 +17,7 @@ pub fn describe(step: &HeapStep, after: &State) -> Option<String> {
             count(heaps.k.into(), "key", "keys")
         ),
         HeapStep::OwnDistances { point, distances } => {
-            let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
-            let nearest =
-                nearest.map_or_else(String::new, |(lane, &distance)| format!("; the smallest is {}, in lane {lane}", distance_text(distance)));
+            let nearest = smallest(distances);
             format!("Every lane computes the squared distance of the same point, {}, to its own query{nearest}.", thousands((*point).into()))
         }
         HeapStep::Branched { lanes: 0 } => "In no lane is the distance below its own root: no key is inserted, and no lane waits.".to_owned(),
@@ -41,10 +39,11 @@ pub fn describe(step: &HeapStep, after: &State) -> Option<String> {
     })
 }
 
-/// Describes a step that algorithms have in common; `None` if the sentence of the kernel applies.
-pub fn describe_common(step: &Step, after: &State, heaps: &Heaps) -> Option<String> {
+/// Describes a step. `after` is the state after it; `None` if the sentence of the kernel applies.
+pub fn describe(step: &Step, after: &State, heaps: &Heaps) -> Option<String> {
     let width = heaps.width;
     Some(match step {
+        Step::Own(OwnStep::Heap(step)) => describe_own(step, after, heaps)?,
         Step::Finished => format!(
             "The search is done: {width} queries are answered. The warp stopped to insert at {} of {}; lane 0 inserted at {} of these, and waited at the others.",
             thousands(heaps.stops.into()),
@@ -100,8 +99,4 @@ fn rejoined(mask: u32, after: &State, heaps: &Heaps) -> String {
         (false, _) => " Lane 0 only waited.".to_owned(),
     };
     format!("All lanes go on together: {} inserted in {rounds} of sinking, {waited}.{own}", count(inserted.into(), "lane", "lanes"))
-}
-
-fn distance_text(distance: f32) -> String {
-    if distance == 0.0 { "0".to_owned() } else { significant(distance.into()) }
 }

@@ -1,29 +1,83 @@
 //! The panel of threads with a query each: who of them works, one lane's heap as a tree, and how many of the lanes' slots were idle.
 
-use super::own_queries;
-use crate::algorithms::heap::HeapStep;
-use crate::algorithms::heap::state::Heaps;
-use crate::algorithms::warp_select::panel::{chip, lanes_alone};
+use std::io::{self, Write};
+
+use super::state::Heaps;
+use super::{HeapStep, Metered};
+use crate::algorithms::AlgorithmPictures;
+use crate::algorithms::warp_select::panel::lanes_alone;
+use crate::draw::svg::escaped;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
-use crate::picture::View;
+use crate::knn::Problem;
+use crate::lessons::{Shows, Take};
+use crate::meter;
+use crate::paper::compared;
 use crate::picture::ballot::{Numbers, Table};
-use crate::picture::cells::{Cell, Grid, Look};
-use crate::picture::legend::Entry;
+use crate::picture::cells::{Cell, Grid, chip};
+use crate::picture::kinds::Entry;
 use crate::picture::moment::{Vote, nearest};
+use crate::picture::page::Layout;
 use crate::picture::pen::{Scale, area, digits, faint, line, mono, sans, width};
-use crate::picture::scene::{Area, Font, Ink, Point, Scene, Target};
-use crate::picture::thing::{Id, Way, What};
+use crate::picture::plane::Plane;
+use crate::picture::scene::{Area, Font, Id, Ink, Point, Scene, Target, Way, What};
+use crate::picture::{self, Film, Panel, View};
 use crate::step::Step;
 use crate::text::thousands;
+
+impl AlgorithmPictures for Metered {
+    /// The meter is as wide as the lanes, as its bars have three columns.
+    fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+        match layout.large {
+            true if layout.is_done() => return layout.pair(Panel::Meter, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
+            true => return layout.pair(Panel::Heaps, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
+            false => {}
+        }
+        let [left, right] = layout.columns([0.34, 0.66]);
+        let ([cloud, code], [heaps, meter]) = (layout.rows(left, [0.56, 0.44]), layout.rows(right, [0.58, 0.42]));
+        vec![(Panel::Cloud, cloud), (Panel::Heaps, heaps), (Panel::Meter, meter), (Panel::Code, code)]
+    }
+
+    fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene {
+        picture::meter::draw(view, size)
+    }
+
+    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
+        let (found, k) = (nearest(view.cursor).len() as u64, view.state().shape.k);
+        let mut kinds = vec![(Ink::Neighbor, format!("{} of {} in lane 0's heap", thousands(found), thousands(k.into())), true)];
+        kinds.extend(KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
+        kinds
+    }
+
+    fn caption(&self, view: &View<'_>, bound: &str) -> String {
+        if view.state().max_distance.is_infinite() {
+            return "Lane 0's heap is not full yet".to_owned();
+        }
+        match view.recording().problem().dims() {
+            1 => format!("Bar: as far as lane 0's k-th on both sides, squared distance {bound}"),
+            2 => format!("Circle: through lane 0's k-th, squared distance {bound}"),
+            dims => format!("Lane 0's k-th: squared distance {bound}; no circle, as distances are in all {dims} dimensions"),
+        }
+    }
+
+    fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+        let Some(meter) = take.recording.meter() else { return Ok(()) };
+        let of = |row: &meter::Row| (row.name, meter::Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).map(meter::words)).to_vec());
+        compared(&meter::Way::ALL.map(meter::Way::name), &meter::ROWS.iter().map(of).collect::<Vec<_>>(), out)?;
+        writeln!(out, "<dl class=\"weak\">")?;
+        for row in &meter::ROWS {
+            writeln!(out, "<dt>{}</dt><dd>{}</dd>", row.name, escaped(row.help))?;
+        }
+        writeln!(out, "</dl>")
+    }
+}
 
 /// Levels of a heap that are drawn; more would be too small to be seen.
 const LEVELS: u32 = 6;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
-    let (state, text) = (view.cursor.state(), view.text);
-    let mut room = area(0.0, 0.0, wide, high);
+    let (mut scene, mut room) = view.canvas([wide, high]);
+    let (state, text) = (view.state(), view.text);
     let title = room.take_top(text * 1.6);
     let Some(heaps) = state.heaps() else {
         scene.label(title, 0.0, sans(text, Ink::Text), "Heaps: nothing in them yet");
@@ -84,12 +138,9 @@ fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u3
     table.distances(Some(&vote), &numbers);
     let y = room.y + all - 3.0 * one;
     let roots = columns(y, one);
-    let scale = Scale::of(view.cursor.recording());
+    let scale = Scale::of(view.recording());
     let keys: Vec<Key> = (0..heaps.width).map(|lane| heaps.root(lane)).collect();
-    let look = match roots.look(keys.iter().copied().filter(|&key| key != PADDING), text) {
-        Look::Bars => Look::Colors,
-        look => look,
-    };
+    let look = roots.flat_look(keys.iter().copied().filter(|&key| key != PADDING), text);
     scene.label(label(y), 1.0, sans(text * 0.8, Ink::TextWeak), "root");
     for (lane, &key) in (0..).zip(&keys) {
         roots.draw(scene, lane, 0, Cell::Taken(key), look, &scale);
@@ -131,7 +182,7 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
         [room.x + room.width * (place + 0.5) / (1 << level) as f32, room.y + row * (level as f32 + 0.5)]
     };
     let drawn = heaps.k.min((1 << shown) - 1);
-    let moved = match view.cursor.step().as_deref().and_then(Step::heap) {
+    let moved = match view.step().and_then(Step::heap) {
         Some(HeapStep::Sank { moved, .. }) => moved.iter().find(|sunk| sunk.lane == lane).map(|sunk| sunk.slot),
         _ => None,
     };
@@ -142,7 +193,7 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
         let stroke = if rises { line(Ink::Candidate, (text * 0.22).max(2.0)) } else { line(ink, 1.2) };
         scene.path(vec![center((entry - 1) / 2), center(entry)], stroke);
     }
-    let scale = Scale::of(view.cursor.recording());
+    let scale = Scale::of(view.recording());
     let longest = keys.iter().filter(|&&key| key != PADDING).map(|&key| digits(distance_of(key), 3).len()).max().unwrap_or(1).max(4);
     let size = (text * 0.9).min(high / 1.25).min(wide * 0.9 / width(Font::Mono, 1.0, &"0".repeat(longest)));
     for entry in 0..drawn {
@@ -183,7 +234,7 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
 
 /// Whether a lane's key is on its way, or has just come to its place.
 fn sinks(heaps: &Heaps, lane: u32, view: &View<'_>) -> bool {
-    match view.cursor.step().as_deref().and_then(Step::heap) {
+    match view.step().and_then(Step::heap) {
         Some(HeapStep::Branched { .. } | HeapStep::Sank { .. }) => heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1),
         Some(HeapStep::Extracted { .. }) => true,
         _ => false,
@@ -197,7 +248,7 @@ fn history(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area) {
     let foot = room.take_bottom((text * 1.1).min(room.height * 0.15));
     let column = (text * 0.45).max(3.0);
     let columns = ((room.width / column) as usize).max(1);
-    let steps = &view.cursor.recording().steps()[..view.cursor.position()];
+    let steps = &view.recording().steps()[..view.cursor.position()];
     let mut masks: Vec<u32> =
         steps.iter().rev().filter_map(|step| step.heap()).map(|step| heaps.active_in(step)).filter(|&lanes| lanes != 0).take(columns).collect();
     masks.reverse();
@@ -220,7 +271,7 @@ fn history(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area) {
 
 /// The lanes' slots so far: those that were used, and those that were idle.
 fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
-    let (recording, state, text) = (view.cursor.recording(), view.cursor.state(), view.text);
+    let (recording, state, text) = (view.recording(), view.state(), view.text);
     let dims = recording.parameters.dims;
     let width = u64::from(state.shape.width);
     let (all, used) = (state.work.slots(dims) * width, state.work.lane_slots(dims));
@@ -234,17 +285,56 @@ fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
     scene.label(room.take_top(room.height * 0.55), 0.0, sans(text * 0.9, Ink::Text), &says);
     let bar = room.inner((room.height * 0.1).min(2.0));
     // The strip is full when the search is done. While a question is open, nothing says when that will be.
-    let end = recording.meter().filter(|_| !view.asking).map_or(all, |meter| meter.all(crate::meter::Way::ThreadAQuery).slots(dims) * width).max(1);
+    let end = recording.meter().filter(|_| !view.asking).map_or(all, |meter| meter.all(meter::Way::ThreadAQuery).slots(dims) * width).max(1);
     let long = |slots: u64| bar.width * slots as f32 / end as f32;
     scene.rect(bar, 2.0, Some(faint(Ink::Field, 0.6)), Some(line(faint(Ink::Line, 0.8), 0.8)));
     scene.fill(area(bar.x, bar.y, long(used), bar.height), Ink::Intermediate);
     scene.fill(area(bar.x + long(used), bar.y, long(idle), bar.height), faint(Ink::TextWeak, 0.45));
 }
 
-/// What the colours of points mean, with counts.
-pub(crate) fn legend(view: &View<'_>) -> Vec<Entry> {
-    let (found, k) = (nearest(view.cursor).len() as u64, view.cursor.state().shape.k);
-    let mut kinds = vec![(Ink::Neighbor, format!("{} of {} in lane 0's heap", thousands(found), thousands(k.into())), true)];
-    kinds.extend(own_queries::KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
-    kinds
+// What threads with a query each count, beside one thread and the kernel's warp, as a table.
+
+// In the plane of the points: the queries of the other lanes, and the point that all of them look at.
+
+/// Meanings of the marks, for the legend.
+pub(crate) const KINDS: [(Ink, &str, bool); 3] =
+    [(Ink::Query, "queries of the lanes", true), (Ink::Candidate, "inserted", true), (Ink::Rejected, "not inserted", false)];
+
+/// Draws lines from the point to the queries of lanes that insert it, and the queries with their lanes' numbers.
+pub(crate) fn draw_queries(scene: &mut Scene, plane: &Plane, view: &View<'_>, problem: &Problem, heaps: &Heaps) {
+    let text = view.text;
+    let own = &view.recording().parameters.query;
+    let mut places = vec![plane.at(own)];
+    places.extend(heaps.others.iter().map(|&query| plane.position(problem, query)));
+    if let Some(point) = heaps.point {
+        let at = plane.position(problem, point);
+        let inserting = heaps.inserting.unwrap_or(0);
+        for (lane, &place) in places.iter().enumerate() {
+            let inserts = inserting >> lane & 1 == 1;
+            let stroke = if inserts { line(Ink::Candidate, text * 0.14) } else { line(faint(Ink::TextWeak, 0.35), 1.0) };
+            scene.path(vec![at, place], stroke);
+        }
+        let radius = text * 0.42;
+        match heaps.inserting {
+            None => scene.dots(vec![at], radius, None, Some(line(Ink::Text, text * 0.14))),
+            Some(0) => scene.dots(vec![at], radius, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.16))),
+            Some(_) => scene.dots(vec![at], radius, Some(Ink::Candidate.into()), Some(line(Ink::Canvas, 1.2))),
+        }
+    }
+    let size = text * 0.8;
+    for (lane, &[x, y]) in places.iter().enumerate() {
+        if lane > 0 {
+            let arm = text * 0.34;
+            for (ink, wide) in [(Ink::Canvas, text * 0.26), (Ink::Query, text * 0.12)] {
+                scene.path(vec![[x - arm, y], [x + arm, y]], line(ink, wide));
+                scene.path(vec![[x, y - arm], [x, y + arm]], line(ink, wide));
+            }
+        }
+        let words = lane.to_string();
+        let wide = width(Font::Sans, size, &words);
+        // Beside the cross; to its left where the plane ends.
+        let right = x + text * 0.5 + wide < plane.area.right();
+        let at = if right { [x + text * 0.5, y - text * 0.6] } else { [x - text * 0.5 - wide, y - text * 0.6] };
+        scene.text(at, [0.0, 0.5], sans(size, Ink::Query), words);
+    }
 }

@@ -1,26 +1,24 @@
 //! Questions about threads with a query each: their texts and answers, and what known mistakes lead to.
 
-use super::Metered;
+use super::state::Heaps;
+use super::{HeapStep, Metered};
 use crate::algorithms::AlgorithmQuestions;
-use crate::algorithms::OwnStep;
-use crate::algorithms::heap::HeapStep;
-use crate::algorithms::heap::state::{Heaps, lanes_in};
 use crate::describe::{key, lanes};
 use crate::engines::lockstep::{PADDING, distance_of};
-use crate::paper::asked::{distances_from_lane_0, keys_from_lane_0};
+use crate::paper::{distances_from_lane_0, keys_from_lane_0};
 use crate::questions::{Answer, Ask, Pick, Question, Reply, slips};
 use crate::recording::Recording;
-use crate::state::State;
+use crate::state::{State, lanes_in};
 use crate::step::Step;
 use crate::text::{count, significant};
 
 impl AlgorithmQuestions for Metered {
     fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
         let heaps = before.heaps()?;
-        let (width, step) = (heaps.width, &recording.steps()[at]);
+        let (width, step) = (heaps.width, recording.steps()[at].heap()?);
         let mut possible = 0..=u32::MAX;
         let (subject, text, answer, slips) = match (ask, step) {
-            (Ask::Inserts, Step::Own(OwnStep::Heap(HeapStep::Branched { lanes: mask }))) => {
+            (Ask::Inserts, HeapStep::Branched { lanes: mask }) => {
                 clear(heaps)?;
                 let first = distance_of(heaps.root(0));
                 let shared = mask_of(heaps, |_, distance| distance < first);
@@ -34,7 +32,7 @@ impl AlgorithmQuestions for Metered {
                 let slips = slips(Reply::Lanes(*mask), [(Reply::Lanes(shared), says), (Reply::Lanes(heaps.all()), all)]);
                 (0, "Which lanes insert this point into their heap?".to_owned(), Answer::Lanes(*mask), slips)
             }
-            (Ask::Waits, Step::Own(OwnStep::Heap(HeapStep::Branched { lanes: mask }))) => {
+            (Ask::Waits, HeapStep::Branched { lanes: mask }) => {
                 clear(heaps)?;
                 // One that does not insert itself.
                 let others: Vec<u32> = lanes_in(heaps.all() & !mask).collect();
@@ -54,7 +52,7 @@ impl AlgorithmQuestions for Metered {
                 let right = *mask != 0;
                 (lane, text, Answer::YesNo(right), slips(Reply::YesNo(right), [(Reply::YesNo(!right), says)]))
             }
-            (Ask::Rounds, Step::Own(OwnStep::Heap(HeapStep::Sank { lanes: mask, .. }))) => {
+            (Ask::Rounds, HeapStep::Sank { lanes: mask, .. }) => {
                 let own = rounds_of_lanes(recording, at, width);
                 let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
                 possible = 1..=u32::MAX;
@@ -68,7 +66,7 @@ impl AlgorithmQuestions for Metered {
                 let slips = slips(Reply::Number(right), [(Reply::Number(sum), one_by_one), (Reply::Number(mean), on_average)]);
                 (0, text, Answer::Number { right, within: 0 }, slips)
             }
-            (Ask::Idle, Step::Own(OwnStep::Heap(HeapStep::Sank { lanes: mask, .. }))) => {
+            (Ask::Idle, HeapStep::Sank { lanes: mask, .. }) => {
                 let inserting = mask.count_ones();
                 let own = rounds_of_lanes(recording, at, width);
                 let rounds = *own.iter().max()?;

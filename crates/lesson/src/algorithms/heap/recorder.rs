@@ -1,13 +1,14 @@
 //! The observer of threads with a query each that records the steps.
 
-use crate::algorithms::heap::HeapStep;
 use std::sync::Arc;
 
 use super::Metered;
-use crate::engines::lockstep::{distances_from, distances_to, registers_for};
+use crate::algorithms::heap::HeapStep;
+use crate::engines::lockstep::{distances_from, distances_to};
 use crate::engines::select::{HeapObserver, THREAD_HEAP, thread_heap};
+use crate::error::LessonError;
 use crate::knn::Problem;
-use crate::recording::{LessonError, Parameters, Recording};
+use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
 use crate::step::{Slot, Step};
 
@@ -24,7 +25,7 @@ pub fn record_heaps(problem: Arc<Problem>, query: usize, width: u32, data: &str)
 /// The same of any number of lanes up to 32. One alone is a scalar thread.
 pub(crate) fn record_lanes(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Recording {
     let (n, k, dims) = (problem.n(), problem.k(), problem.dims());
-    let shape = Shape { width, registers: registers_for(k, width as usize) as u32, k: k as u32, n: n as u32 };
+    let shape = Shape::of(&problem, width);
     // In the middles of even parts: none of them is the middle point, which often is lane 0's query.
     let others: Vec<u32> = (1..u64::from(width)).map(|lane| ((2 * lane - 1) * n as u64 / (2 * u64::from(width))) as u32).collect();
     let place = |&point: &u32| &problem.points()[point as usize * dims..][..dims];
@@ -33,7 +34,7 @@ pub(crate) fn record_lanes(problem: Arc<Problem>, query: usize, width: u32, data
     let mut recorder = Recorder { steps: vec![HeapStep::Heaps { others }.into()] };
     thread_heap::watch(&rows, k, &mut recorder);
     recorder.steps.push(Step::Finished);
-    let parameters = Parameters { recorded_on: THREAD_HEAP.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
+    let parameters = Parameters::new(&THREAD_HEAP, shape, &problem, query, data);
     Recording::new(parameters, problem, query, recorder.steps).with_baseline(Metered)
 }
 

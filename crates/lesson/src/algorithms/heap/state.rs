@@ -1,11 +1,15 @@
 //! The heaps of a warp's threads with a query each, and who of them works.
 
-use super::HeapStep;
-use super::describe::describe_common;
-use crate::algorithms::AlgorithmState;
-use crate::engines::lockstep::{Key, PADDING, key_of};
-use crate::state::{Shape, State};
-use crate::step::Step;
+use serde::{Deserialize, Serialize};
+
+use super::describe::describe;
+use crate::algorithms::{AlgorithmState, AlgorithmStep, OwnState, OwnStep};
+use crate::cursor::Level;
+use crate::engines::lockstep::{Key, PADDING, distance_of, key_of};
+use crate::recording::Marks;
+use crate::state::{Shape, Stage, State, lanes_in};
+use crate::step::{Slot, Step, distances};
+use crate::work::{Instruction, Issued, Kind, full, once, row};
 
 /// The heaps of all lanes. A key that sinks is at the entry that it has come to; the kernel holds it in a register until it is in its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +46,7 @@ impl AlgorithmState for Heaps {
     }
 
     fn describe(&self, step: &Step, after: &State) -> Option<String> {
-        describe_common(step, after, self)
+        describe(step, after, self)
     }
 }
 
@@ -136,7 +140,185 @@ impl Heaps {
     }
 }
 
-/// The lanes of a mask, ascending.
-pub fn lanes_in(mask: u32) -> impl Iterator<Item = u32> {
-    (0..32).filter(move |lane| mask >> lane & 1 == 1)
+// The steps that threads with a query each have besides those of [`Step`](crate::Step).
+
+/// A step of threads with a query each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum HeapStep {
+    /// Every lane has a heap of k keys, the largest at its root, entry 0; entries 2e + 1 and 2e + 2 are the children
+    /// of entry e. There is nothing in them yet.
+    Heaps {
+        /// The queries of lanes 1 to W−1: these points. Lane 0's is the one that is asked for.
+        others: Vec<u32>,
+    },
+    /// Every lane has computed the squared distance of the same point to its own query.
+    OwnDistances {
+        /// The point.
+        point: u32,
+        /// One per lane.
+        #[serde(with = "distances")]
+        distances: Vec<f32>,
+    },
+    /// The lanes compared their distance with their own root. Where it is smaller it took the root's place; the other
+    /// lanes wait until these have inserted, if there are any.
+    Branched {
+        /// Mask of the lanes that insert.
+        lanes: u32,
+    },
+    /// A round of sinking. A lane's key changed places with the larger of its entry's children, if that is larger
+    /// than the key.
+    Sank {
+        /// Mask of the lanes that took part: their keys were not in their place yet, and had children.
+        lanes: u32,
+        /// The entries that keys sank to, lanes ascending. The keys of the other lanes that took part are in their place.
+        moved: Vec<Slot>,
+    },
+    /// The lanes that inserted read their root again, and all lanes go on together.
+    Rejoined {
+        /// Mask of the lanes that inserted.
+        lanes: u32,
+    },
+    /// All points are seen, and the heaps are sorted. Each lane's root, its largest key, changed places with the last
+    /// of its first `end` entries, whose key sinks among those before it.
+    Extracted {
+        /// Entries that were a heap until then.
+        end: u32,
+    },
+}
+
+impl AlgorithmStep for HeapStep {
+    fn apply(&self, state: &mut State) {
+        match self {
+            Self::Heaps { others } => state.own = Some(Heaps::new(state.shape, others.clone()).into()),
+            Self::OwnDistances { point, .. } => {
+                state.counts.points_seen = point + 1;
+                state.counts.groups += 1;
+                state.stage = Stage::Filter;
+            }
+            Self::Branched { lanes } => {
+                state.counts.groups_hit += u32::from(*lanes != 0);
+                state.counts.candidates += lanes.count_ones();
+                state.stage = if *lanes == 0 { Stage::Filter } else { Stage::Insert };
+            }
+            Self::Sank { .. } | Self::Extracted { .. } => state.stage = Stage::Insert,
+            Self::Rejoined { lanes } => {
+                state.counts.merges += lanes & 1;
+                state.stage = Stage::Filter;
+            }
+        }
+        let Some(OwnState::Heap(heaps)) = &mut state.own else { return };
+        heaps.apply(self);
+        if matches!(self, Self::Rejoined { lanes } if lanes & 1 == 1) {
+            let keys = &mut state.registers[..state.shape.k as usize];
+            keys.copy_from_slice(heaps.of(0));
+            keys.sort_unstable();
+            state.max_distance = distance_of(heaps.root(0));
+        }
+    }
+
+    fn cost(&self, shape: Shape) -> u64 {
+        match self {
+            Self::Heaps { .. } => u64::from(shape.width * shape.k),
+            Self::Sank { moved, .. } => moved.len() as u64,
+            Self::OwnDistances { .. } | Self::Branched { .. } | Self::Extracted { .. } => u64::from(shape.width),
+            // Lane 0's keys are copied, and sorted.
+            Self::Rejoined { lanes } if lanes & 1 == 1 => 4 * u64::from(shape.k),
+            Self::Rejoined { .. } => 1,
+        }
+    }
+
+    fn level(&self) -> Level {
+        match self {
+            Self::Heaps { .. } => Level::Search,
+            // An insertion in lane 0 may move its k-th, as a merge does; insertions in other lanes alone are a stage.
+            Self::Rejoined { lanes } if lanes & 1 == 1 => Level::Merge,
+            Self::Rejoined { .. } => Level::Stage,
+            Self::Branched { lanes: 1.. } | Self::Sank { .. } | Self::Extracted { .. } => Level::Layer,
+            Self::OwnDistances { .. } | Self::Branched { .. } => Level::Lane,
+        }
+    }
+
+    fn mark(&self, before: &State, marks: &mut Marks) {
+        let Some(heaps) = before.heaps() else { return };
+        match self {
+            Self::Branched { lanes } if *lanes != 0 => {
+                marks.hit();
+                marks.distances.extend(lanes_in(*lanes).filter_map(|lane| heaps.distances.get(lane as usize)));
+            }
+            Self::Rejoined { lanes } if lanes & 1 == 1 => marks.merge(distance_of(heaps.root(0)) != before.max_distance),
+            _ => {}
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Heaps { others } => size_of_val(&**others),
+            Self::OwnDistances { distances, .. } => size_of_val(&**distances),
+            Self::Sank { moved, .. } => size_of_val(&**moved),
+            _ => 0,
+        }
+    }
+
+    fn instructions(&self) -> &'static [Instruction] {
+        rows(self)
+    }
+}
+
+// What a warp executes in a step of threads with a query each.
+
+const HEAP: &str = "kdtree/heap.cuh";
+const THREADS: &str = "select/thread_heap.cuh";
+
+/// Threads with a query each compute their distances as the kernel does; the engine `thread-heap` reads them from a matrix.
+pub(crate) const OWN_DISTANCES: &[Instruction] = &[row(Kind::Distance, THREADS, "float distance = tile[lane][point];", |_, state| full(1, state))];
+
+pub(crate) const BRANCHED: &[Instruction] = &[
+    row(Kind::Comparison, THREADS, "if (distance < bound) {", |_, state| full(1, state)),
+    // After those that insert, if there are any.
+    row(Kind::Barrier, THREADS, "            __syncwarp();", |_, state| full(1, state)),
+];
+
+/// The lanes of a round of sinking, those of them whose entry has a second child, and those whose key moved.
+fn sinking(step: &Step, before: &State) -> [u32; 3] {
+    let (Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved })), Some(heaps)) = (step, before.heaps()) else { return [0; 3] };
+    let two = lanes_in(*lanes).filter(|&lane| heaps.has_second_child(heaps.holes[lane as usize])).count();
+    [lanes.count_ones(), two as u32, moved.len() as u32]
+}
+
+pub(crate) const SANK: &[Instruction] = &[
+    row(Kind::Read, HEAP, "Key larger = at(child);", |step, state| once(sinking(step, state)[0])),
+    row(Kind::Read, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| once(sinking(step, state)[1])),
+    row(Kind::Comparison, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| once(sinking(step, state)[1])),
+    row(Kind::Comparison, HEAP, "if (larger <= key) {", |step, state| once(sinking(step, state)[0])),
+    row(Kind::Write, HEAP, "at(hole) = larger;", |step, state| once(sinking(step, state)[2])),
+];
+
+pub(crate) const REJOINED: &[Instruction] = &[
+    row(Kind::Write, HEAP, "at(hole) = key;", |step, _| {
+        if let Some(HeapStep::Rejoined { lanes }) = step.heap() { once(lanes.count_ones()) } else { Issued::default() }
+    }),
+    row(Kind::Read, HEAP, "root = at(0);", |step, _| {
+        if let Some(HeapStep::Rejoined { lanes }) = step.heap() { once(lanes.count_ones()) } else { Issued::default() }
+    }),
+];
+
+pub(crate) const EXTRACTED: &[Instruction] = &[
+    row(Kind::Read, HEAP, "Key last = at(end - 1);", |_, state| full(1, state)),
+    row(Kind::Read, HEAP, "at(end - 1) = at(0);", |_, state| full(1, state)),
+    row(Kind::Write, HEAP, "at(end - 1) = at(0);", |_, state| full(1, state)),
+    // Where the key that sinks from there ends.
+    row(Kind::Write, HEAP, "at(hole) = key;", |_, state| full(1, state)),
+];
+
+/// The instructions of a step.
+pub(crate) fn rows(step: &HeapStep) -> &'static [Instruction] {
+    match step {
+        HeapStep::Heaps { .. } => &[],
+        HeapStep::OwnDistances { .. } => OWN_DISTANCES,
+        HeapStep::Branched { .. } => BRANCHED,
+        HeapStep::Sank { .. } => SANK,
+        HeapStep::Rejoined { .. } => REJOINED,
+        HeapStep::Extracted { .. } => EXTRACTED,
+    }
 }

@@ -1,7 +1,7 @@
 //! The sentences of the kernel's search; those of other searches that have steps in common with it are these, too.
 
-use crate::describe::{capital, hex, lanes, range};
-use crate::engines::lockstep::lanes_below;
+use crate::describe::{capital, hex, lanes, range, smallest};
+use crate::engines::lockstep::{Fault, lanes_below};
 use crate::state::State;
 use crate::step::{Pass, Step};
 use crate::text::{count, significant, thousands};
@@ -89,15 +89,15 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
             format!("{asked} {had} again, against {bound}: {answer}, ballot {}.", hex(*mask, width))
         }
         Step::Finished => finished(after),
-        Step::Own(step) => step.get().describe(after).unwrap_or_default(),
+        // Of another algorithm.
+        Step::Own(_) => String::new(),
     }
 }
 
 fn group(base: u32, distances: &[f32], after: &State) -> String {
     let width = after.shape.width;
     let end = base.saturating_add(width).min(after.shape.n);
-    let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
-    let nearest = nearest.map_or_else(String::new, |(lane, &distance)| format!("; the smallest is {}, in lane {lane}", significant(distance.into())));
+    let nearest = smallest(distances);
     let points = range("point", base, end - 1);
     // The last group may have fewer points.
     match end - base {
@@ -171,5 +171,42 @@ fn bound(max_distance: f32) -> String {
         "max_distance, which is still infinite".to_owned()
     } else {
         format!("max_distance {}", significant(max_distance.into()))
+    }
+}
+
+// One sentence per step that a mistake changes: what was done instead, without a name for it.
+
+/// Describes a step of a search with a mistake; `None` if the step is as it should be.
+pub(crate) fn describe_fault(step: &Step, after: &State, fault: Fault) -> Option<String> {
+    let (shape, all) = (after.shape, thousands(after.shape.capacity().into()));
+    match (fault, step) {
+        (Fault::NoBarrier, Step::Appended { placed }) if after.waiting != 0 => {
+            let wrote = count(placed.len() as u64, "candidate is", "candidates are");
+            let (who, verb) = (capital(&lanes(after.waiting, shape.width)), if after.waiting.count_ones() == 1 { "has" } else { "have" });
+            Some(format!("{wrote} written to the buffer, which holds {} of {all}. {who} {verb} not written yet.", thousands(after.buffered.into())))
+        }
+        (Fault::NoBarrier, Step::BufferFull) => {
+            Some(format!("All {all} slots are given away, {} hold a candidate, and the buffer is merged.", thousands(after.buffered.into())))
+        }
+        (Fault::NoMirror, Step::Minimum { taken }) => {
+            let stay = thousands((shape.capacity() - taken.count()).into());
+            let come = thousands(taken.count().into());
+            Some(format!(
+                "Element i becomes the smaller of candidate i and element i of the intermediate result: {stay} of the candidates stay, {come} of the intermediate result."
+            ))
+        }
+        (Fault::NoRevote, Step::FilteredAgain { rest, .. }) => {
+            let verb = if rest.count_ones() == 1 { "had no slot, and goes" } else { "had no slot, and go" };
+            Some(format!("{} {verb} into the buffer now, whatever max_distance is.", capital(&lanes(*rest, shape.width))))
+        }
+        (Fault::Dropped, Step::FilteredAgain { rest, .. }) => {
+            let verb = if rest.count_ones() == 1 { "had no slot, and is" } else { "had no slot, and are" };
+            Some(format!("{} {verb} not asked again: the group is done.", capital(&lanes(*rest, shape.width))))
+        }
+        (Fault::Stale, Step::MaxDistance { max_distance, .. }) => {
+            let bound = if max_distance.is_infinite() { "infinite".to_owned() } else { significant((*max_distance).into()) };
+            Some(format!("Merge {} is done. max_distance is {bound}, as before.", thousands(after.counts.merges.into())))
+        }
+        _ => None,
     }
 }

@@ -1,14 +1,14 @@
 //! The sentences of a selection by digits, where they are not those of [`describe`](crate::describe::describe).
 
+use crate::algorithms::OwnStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::radix_select::state::{BITS, Buckets, most_passes};
 use crate::state::State;
 use crate::step::Step;
 use crate::text::{count, ordinal, significant, thousands};
 
-/// Describes a step. `after` is the state after it; `None` if that is not of this algorithm.
-pub fn describe(step: &RadixSelectStep, after: &State) -> Option<String> {
-    let buckets = after.buckets()?;
+/// Describes a step that this algorithm alone has. `after` is the state after it.
+fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Option<String> {
     let shape = after.shape;
     let number = |number: u32| thousands(number.into());
     // There may be fewer points than neighbours that are asked for.
@@ -82,13 +82,14 @@ pub fn describe(step: &RadixSelectStep, after: &State) -> Option<String> {
     })
 }
 
-/// Describes a step that algorithms have in common; `None` if the sentence of the kernel applies.
-pub fn describe_common(step: &Step, after: &State, buckets: &Buckets) -> Option<String> {
+/// Describes a step. `after` is the state after it; `None` if the sentence of the kernel applies.
+pub fn describe(step: &Step, after: &State, buckets: &Buckets) -> Option<String> {
     let shape = after.shape;
     let number = |number: u32| thousands(number.into());
     // There may be fewer points than neighbours that are asked for.
     let kth = if shape.n < shape.k { "last neighbour" } else { "k-th" };
     Some(match step {
+        Step::Own(OwnStep::RadixSelect(step)) => describe_own(step, after, buckets)?,
         Step::Finished => format!(
             "The selection is done: the {kth} was known after {}. {} distances were read for it, where a search with a buffer reads each of {} once.",
             count(buckets.passes.len() as u64, "pass", "passes"),
@@ -107,8 +108,5 @@ pub fn bits_of(buckets: &Buckets, pass: usize) -> String {
 }
 
 fn last(after: &State) -> String {
-    match after.neighbours().last() {
-        Some((_, distance)) if distance > 0.0 => significant(distance.into()),
-        _ => "0".to_owned(),
-    }
+    after.neighbours().last().map_or_else(|| "0".to_owned(), |(_, distance)| significant(distance.into()))
 }

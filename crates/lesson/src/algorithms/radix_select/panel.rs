@@ -1,28 +1,109 @@
 //! The panel of a selection by digits: the buckets of a pass as bars, their counts and sums, and below them how the intervals of the passes close
 //! in on the k-th.
 
-use crate::algorithms::Baseline;
-use crate::algorithms::radix_select::RadixSelectStep;
-use crate::algorithms::radix_select::describe::bits_of;
-use crate::algorithms::radix_select::state::{Buckets, Pass, most_passes};
-use crate::picture::View;
+use std::io::{self, Write};
+
+use super::describe::bits_of;
+use super::state::{Buckets, Pass, most_passes};
+use super::{Chosen, RadixSelectStep};
+use crate::algorithms::{AlgorithmPictures, Baseline};
+use crate::lessons::{Shows, Take};
+use crate::paper::compared;
 use crate::picture::cells::Grid;
-use crate::picture::kinds::query_and;
-use crate::picture::legend::Entry;
+use crate::picture::kinds::{Entry, query_and};
 use crate::picture::moment::nearest;
+use crate::picture::page::Layout;
 use crate::picture::pen::{ROW, area, digits, faint, line, mono, sans, width};
 use crate::picture::scene::{Area, Font, Ink, Scene, Target};
+use crate::picture::tally::{self, Bar};
+use crate::picture::{Film, Panel, View, cloud};
 use crate::step::Step;
 use crate::text::{ordinal, thousands};
+
+impl AlgorithmPictures for Chosen {
+    fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+        layout.of_wide_search(Panel::Buckets)
+    }
+
+    fn draw_account(&self, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+        let (mut scene, mut room) = view.canvas([wide, high]);
+        let (state, text) = (view.state(), view.text);
+        let shape = state.shape;
+        let row = (text * ROW).min(high * 0.6 / 6.0);
+        let number = |number: u32| thousands(number.into());
+        let none = || "\u{2013}".to_owned();
+        let hidden = |words: String| if view.asking { String::new() } else { words };
+        let most = most_passes(shape.width.ilog2());
+        let (reads, found, is_sorted) = state.buckets().map_or((0, 0, false), |buckets| (buckets.reads, buckets.passes.len(), buckets.is_sorted));
+        let kept = shape.k.min(shape.n);
+        let rows: [tally::Row<'_, 4>; 3] = [
+            ("distances read", [number(reads), hidden(number(self.reads)), number(shape.n), thousands(u64::from(shape.n) * u64::from(most))]),
+            ("passes", [number(found as u32), hidden(number(self.passes)), none(), number(most)]),
+            (
+                "keys sorted",
+                [number(if is_sorted { kept } else { 0 }), number(kept), hidden(number(self.buffer.merges * shape.capacity())), number(shape.n)],
+            ),
+        ];
+        let heads = ["so far", "in the end", "a buffer", "radix sort"];
+        tally::table(&mut scene, room.take_top(row * 4.4), row, &[0.3, 0.14, 0.19, 0.17, 0.2], heads, &rows);
+        room.take_top(row * 0.4);
+        // On a logarithmic scale: otherwise all but the first bars would be too short to be seen.
+        let share = |points: u32| (1.0 + points as f32).ln() / (1.0 + shape.n as f32).ln();
+        let passes = state.buckets().map_or(&[][..], |buckets| &buckets.passes);
+        let words: Vec<String> = std::iter::once(format!("all: {}", number(shape.n)))
+            .chain((1..).zip(passes).map(|(pass, found)| format!("pass {pass}: {}", number(found.inside))))
+            .collect();
+        let left = std::iter::once(shape.n).chain(passes.iter().map(|pass| pass.inside));
+        let bars: Vec<Bar<'_>> = words.iter().zip(left).map(|(name, left)| Bar { name, done: share(left), all: None, ink: Ink::Candidate }).collect();
+        tally::bars(&mut scene, room, text, "Points left, log scale", &bars);
+        scene
+    }
+
+    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
+        let (below, left, is_gathered) = match view.state().buckets() {
+            Some(buckets) => (buckets.below, (!buckets.passes.is_empty()).then_some(buckets.left), buckets.is_gathered),
+            None => (0, None, false),
+        };
+        let mut kinds = query_and(if is_gathered {
+            format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
+        } else {
+            format!("{} neighbours for sure", thousands(below.into()))
+        });
+        let left = left.filter(|_| !is_gathered).map_or_else(|| "left after a pass".to_owned(), |left| format!("{} left", thousands(left.into())));
+        kinds.push((Ink::Candidate, left, true));
+        kinds
+    }
+
+    fn caption(&self, view: &View<'_>, bound: &str) -> String {
+        let state = view.state();
+        if state.max_distance.is_infinite() {
+            let is_known = state.buckets().is_some_and(|buckets| buckets.is_gathered);
+            return if is_known { "All points are neighbours: there are no k of them" } else { "No point is decided yet" }.to_owned();
+        }
+        cloud::kth_words(view, &format!("squared distance {bound}"))
+    }
+
+    fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+        let shape = take.recording.shape();
+        let passes = most_passes(shape.width.ilog2());
+        let number = |number: u32| Some(thousands(number.into()));
+        let rows = [
+            ("distances read", vec![number(self.reads), number(shape.n), Some(thousands(u64::from(shape.n) * u64::from(passes)))]),
+            ("passes over digits", vec![number(self.passes), None, number(passes)]),
+            ("merges", vec![None, number(self.buffer.merges), None]),
+            ("keys sorted", vec![number(shape.k.min(shape.n)), number(self.buffer.merges * shape.capacity()), number(shape.n)]),
+        ];
+        compared(&["radix selection", &format!("a buffer of {}", shape.capacity()), "a radix sort of all"], &rows, out)
+    }
+}
 
 /// Intervals that are shown, the last ones.
 const INTERVALS: usize = 4;
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
-    let (state, text) = (view.cursor.state(), view.text);
-    let mut room = area(0.0, 0.0, wide, high);
+    let (mut scene, mut room) = view.canvas([wide, high]);
+    let (state, text) = (view.state(), view.text);
     let title = room.take_top(text * 1.6);
     let names = width(Font::Sans, view.type_of(0.8), "bucket") + text * 0.5;
     let columns = |room: Area, high: f32| Grid {
@@ -52,7 +133,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         let column = Area { height: three.height, ..grid.cell(bucket, 0) };
         scene.spot(column, Target::Lane(bucket));
         if view.hover == Some(Target::Lane(bucket)) {
-            scene.rect(column.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+            scene.hovered(column);
         }
         if shown.as_ref().and_then(|shown| shown.found).is_some_and(|found| found.digit == bucket) {
             scene.rect(column.inner(1.0), 3.0, None, Some(line(Ink::Accent, (text * 0.14).max(1.6))));
@@ -78,9 +159,8 @@ struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     fn of(buckets: &'a Buckets, view: &View<'_>) -> Self {
-        let step = view.cursor.step();
         let runs = matches!(
-            step.as_deref().and_then(Step::radix_select),
+            view.step().and_then(Step::radix_select),
             Some(RadixSelectStep::Counted { .. } | RadixSelectStep::Summed { .. } | RadixSelectStep::Digits { .. })
         );
         let done = buckets.passes.len();
@@ -138,7 +218,7 @@ fn numbers(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area, name: &
 /// A line a pass: where the points that were left lie between the smallest and the largest number with the digits known before, the borders of the
 /// buckets, and the one that was found, which is the whole next line.
 fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Area) {
-    let Baseline::RadixSelect(chosen) = view.cursor.recording().baseline() else { return };
+    let Baseline::RadixSelect(chosen) = view.recording().baseline() else { return };
     let text = view.text;
     let heading = room.take_top((text * 1.4).min(room.height * 0.15));
     let done = buckets.passes.len();
@@ -227,18 +307,5 @@ fn points(
     }
 }
 
-/// What the colours of points mean, with counts.
-pub(crate) fn legend(view: &View<'_>) -> Vec<Entry> {
-    let (below, left, is_gathered) = match view.cursor.state().buckets() {
-        Some(buckets) => (buckets.below, (!buckets.passes.is_empty()).then_some(buckets.left), buckets.is_gathered),
-        None => (0, None, false),
-    };
-    let mut kinds = query_and(if is_gathered {
-        format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
-    } else {
-        format!("{} neighbours for sure", thousands(below.into()))
-    });
-    let left = left.filter(|_| !is_gathered).map_or_else(|| "left after a pass".to_owned(), |left| format!("{} left", thousands(left.into())));
-    kinds.push((Ink::Candidate, left, true));
-    kinds
-}
+// The panel of what a selection by digits reads and sorts, beside the kernel's buffer and a radix sort, and
+// how few points each pass leaves.

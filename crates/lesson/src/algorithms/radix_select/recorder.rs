@@ -1,16 +1,18 @@
 //! The observer of radix select's twin that records the steps.
 
-use crate::algorithms::radix_select::RadixSelectStep;
 use std::sync::Arc;
 
+use super::{Chosen, RadixSelectStep};
 use crate::algorithms::kernel::Buffered;
 use crate::algorithms::kernel::recorder::record;
-use crate::algorithms::radix_select::Chosen;
-use crate::engines::lockstep::{self, Key, registers_for};
+use crate::engines::cuda::trace::PassTrace;
+use crate::engines::lockstep::{self, Key};
 use crate::engines::select::radix_select::Digits;
 use crate::engines::select::{PassObserver, RADIX_SELECT, multi_pass};
+use crate::error::LessonError;
+use crate::from_gpu::compare_told;
 use crate::knn::Problem;
-use crate::recording::{LessonError, Parameters, Recording};
+use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
 use crate::step::Step;
 
@@ -21,14 +23,13 @@ use crate::step::Step;
 /// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
 pub fn record_digits(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
     Shape::check(width, problem.k())?;
-    let registers = registers_for(problem.k(), width as usize) as u32;
-    let shape = Shape { width, registers, k: problem.k() as u32, n: problem.n() as u32 };
+    let shape = Shape::of(&problem, width);
     let distances = lockstep::distances_to(&problem, query, 0..problem.n());
     let bits = width.ilog2();
     let mut recorder = Recorder::new(shape);
     let [passes, _, reads, ..] = multi_pass::watch::<Digits>(&distances, problem.k(), bits, &mut recorder);
     recorder.finish();
-    let parameters = Parameters { recorded_on: RADIX_SELECT.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
+    let parameters = Parameters::new(&RADIX_SELECT, shape, &problem, query, data);
     let buffer = Buffered::of(&record(Arc::clone(&problem), query, width, None, data)?);
     let baseline = Chosen { distances, reads, passes, buffer };
     Ok(Recording::new(parameters, problem, query, recorder.steps).with_baseline(baseline))
@@ -74,4 +75,17 @@ impl PassObserver for Recorder {
     fn taken(&mut self, found: &[Key]) {
         self.steps.push(RadixSelectStep::Gathered { keys: found.to_vec() }.into());
     }
+}
+
+// A selection by digits on a GPU: its trace as steps.
+
+/// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
+pub(crate) fn compare(trace: &PassTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+    let mut recorder = Recorder::new(twin.shape());
+    let told = trace.tell(&mut recorder);
+    if told.is_ok() {
+        // The trace ends with what was taken; the answer is what a sort made of it.
+        recorder.finish();
+    }
+    compare_told(told, recorder.steps, &trace.neighbours, twin)
 }

@@ -1,5 +1,6 @@
 //! The sentences of a tree's search, where they are not those of [`describe`](crate::describe::describe).
 
+use crate::algorithms::OwnStep;
 use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::{Descent, lanes_of, leaves};
 use crate::describe::{capital, hex, key, lanes};
@@ -7,11 +8,10 @@ use crate::engines::index::WARP;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::state::State;
 use crate::step::Step;
-use crate::text::{count, thousands};
+use crate::text::{count, significant, thousands};
 
-/// Describes a step. `after` is the state after it; `None` if that is not of this algorithm.
-pub fn describe(step: &TreeStep, after: &State) -> Option<String> {
-    let descent = after.descent()?;
+/// Describes a step that this algorithm alone has. `after` is the state after it.
+fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<String> {
     let width = after.shape.width;
     Some(match step {
         TreeStep::OwnLeaf { leaf } => format!(
@@ -73,10 +73,11 @@ pub fn describe(step: &TreeStep, after: &State) -> Option<String> {
     })
 }
 
-/// Describes a step that algorithms have in common; `None` if the sentence of the kernel applies.
-pub fn describe_common(step: &Step, after: &State, descent: &Descent) -> Option<String> {
+/// Describes a step. `after` is the state after it; `None` if the sentence of the kernel applies.
+pub fn describe(step: &Step, after: &State, descent: &Descent) -> Option<String> {
     let width = after.shape.width;
     Some(match step {
+        Step::Own(OwnStep::Tree(step)) => describe_own(step, after, descent)?,
         Step::Ballot { mask } => {
             let ballot = hex(*mask, width);
             match (mask, after.last()) {
@@ -210,5 +211,5 @@ fn is(mask: u32, width: u32) -> String {
 }
 
 fn distance(distance: f32) -> String {
-    if distance == 0.0 { "0".to_owned() } else { crate::text::significant(distance.into()) }
+    significant(distance.into())
 }

@@ -1,24 +1,103 @@
 //! The panel of the lanes of a tree's search: a child of a node in each, or a point of a leaf, and the intermediate result and the buffer
 //! below.
 
-use crate::algorithms::tree::TreeStep;
-use crate::algorithms::tree::state::Node;
+use std::io::{self, Write};
+
+use super::state::{Descent, Node};
+use super::{Index, TreeStep};
+use crate::algorithms::AlgorithmPictures;
+use crate::engines::index::{Tree, WARP};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
-use crate::picture::View;
+use crate::lessons::{Shows, Take};
 use crate::picture::ballot::{Numbers, Table, buffer, spelled_out};
 use crate::picture::cells::{Cell, Grid};
+use crate::picture::kinds::{Entry, of_buffer};
 use crate::picture::moment::{Vote, nearest, vote};
-use crate::picture::pen::{Scale, area, digits, line, sans, width};
-use crate::picture::scene::{Area, Font, Ink, Scene, Target};
+use crate::picture::page::Layout;
+use crate::picture::pen::{ROW, Scale, area, dashed, digits, faint, line, sans, width};
+use crate::picture::plane::Plane;
+use crate::picture::scene::{Area, Font, Ink, Point, Scene, Target};
+use crate::picture::tally::{self, Bar};
+use crate::picture::{Film, Panel, View};
+use crate::state::lanes_in;
 use crate::step::Step;
 use crate::text::thousands;
 
+impl AlgorithmPictures for Index {
+    fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+        let leaves_node = matches!(layout.view.step().and_then(Step::tree), Some(TreeStep::LeftOut { .. }));
+        match layout.large {
+            true if layout.is_done() || leaves_node => layout.pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4]),
+            true => layout.pair(Panel::Lanes, Panel::Cloud, Panel::Cloud, [0.66, 0.34]),
+            false => layout.of_search(Panel::Lanes, [0.44, 0.56], 0.47),
+        }
+    }
+
+    fn draw_account(&self, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+        let (mut scene, mut room) = view.canvas([wide, high]);
+        let text = view.text;
+        let row = (text * ROW).min(high * 0.6 / 8.0);
+        let (counts, shape) = (view.state().counts, view.state().shape);
+        let [nodes, left_out] = view.state().descent().map_or([0; 2], |descent| [descent.nodes, descent.left_out.len() as u32]);
+        let so_far = [counts.points_seen, counts.groups, nodes, left_out, counts.candidates, counts.merges];
+        // A question about the whole search must not be answered here. What brute force looks at is known.
+        let known = |at: usize, column: usize| !view.asking || (column == 2 && at < 4);
+        let rows = self.counted(shape.n).into_iter().zip(so_far).enumerate().map(|(at, ((name, numbers), so_far))| {
+            let [end, lie, brute] = [0, 1, 2].map(|column| if known(at, column) { words(numbers[column]) } else { String::new() });
+            (name, [words(Some(so_far)), end, lie, brute])
+        });
+        let heads = ["so far", "in the end", "as they lie", "brute force"];
+        let room_of_table = room.take_top(row * 7.6);
+        tally::table(&mut scene, room_of_table, row, &[0.28, 0.13, 0.19, 0.19, 0.21], heads, &rows.collect::<Vec<_>>());
+        room.take_top(row * 0.4);
+        bars(&mut scene, room, view, self);
+        scene
+    }
+
+    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
+        let mut kinds = of_buffer(view);
+        if view.state().descent().is_some() {
+            kinds.extend(KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
+        }
+        kinds
+    }
+
+    fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+        let heads = ["", "the nearest box first", "boxes as they lie", "brute force"].map(|head| format!("<th class=\"n\">{head}</th>"));
+        writeln!(out, "<table>\n<tr>{}</tr>", heads.concat())?;
+        for (what, numbers) in self.counted(take.recording.shape().n) {
+            let numbers = numbers.map(|number| format!("<td class=\"n\">{}</td>", words(number)));
+            writeln!(out, "<tr><th>{what}</th>{}</tr>", numbers.concat())?;
+        }
+        writeln!(out, "</table>")
+    }
+}
+
+impl Index {
+    /// What is counted in the end: by this search, by one that visits boxes as they lie, and by brute force.
+    fn counted(&self, n: u32) -> [(&'static str, [Option<u32>; 3]); 6] {
+        let (here, lie, brute) = (self.visits, self.as_they_lie, self.brute);
+        [
+            ("points looked at", [Some(here.accessed), Some(lie.accessed), Some(n)]),
+            ("leaves visited", [Some(here.leaves), Some(lie.leaves), None]),
+            ("nodes visited", [Some(here.nodes), Some(lie.nodes), None]),
+            ("boxes left out", [Some(here.left_out), Some(lie.left_out), None]),
+            ("candidates", [Some(here.candidates), Some(lie.candidates), Some(brute.candidates)]),
+            ("merges", [Some(here.merges), Some(lie.merges), Some(brute.merges)]),
+        ]
+    }
+}
+
+/// A number in words; a dash where nothing is counted.
+fn words(number: Option<u32>) -> String {
+    number.map_or_else(|| "\u{2013}".to_owned(), |number| thousands(number.into()))
+}
+
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
-    let (state, text) = (view.cursor.state(), view.text);
+    let (mut scene, mut room) = view.canvas([wide, high]);
+    let (state, text) = (view.state(), view.text);
     let shape = state.shape;
-    let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
     let names = width(Font::Sans, view.type_of(0.8), "voters below") + text * 0.5;
     let margin = text * 0.6;
@@ -44,7 +123,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let all = (3.0 + of_one) * one + more;
     scene.label(title, 0.0, sans(text, Ink::Text), &heading_of(view, node));
 
-    let chosen = match view.cursor.step().as_deref().and_then(Step::tree) {
+    let chosen = match view.step().and_then(Step::tree) {
         Some(TreeStep::Child { lane }) => Some(*lane),
         _ => None,
     };
@@ -79,7 +158,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 }
 
 fn heading_of(view: &View<'_>, node: Option<&Node>) -> String {
-    let state = view.cursor.state();
+    let state = view.state();
     let Some(descent) = state.descent() else { return "Lanes: nothing yet".to_owned() };
     if let Some(leaf) = &descent.leaf {
         return format!("Lanes: a point each, of leaf {}", thousands(leaf.number.into()));
@@ -105,9 +184,9 @@ fn as_vote(node: &Node) -> Vote {
 
 /// The intermediate result in element order, lane after lane, the k-th framed.
 fn result(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
-    let state = view.cursor.state();
+    let state = view.state();
     let shape = state.shape;
-    let scale = Scale::of(view.cursor.recording());
+    let scale = Scale::of(view.recording());
     let taken = |element: usize, key: Key| if element < shape.k as usize { Cell::Taken(key) } else { Cell::Leftover(key) };
     let look = crate::picture::cells::Look::Colors;
     for (element, &key) in state.registers.iter().enumerate() {
@@ -123,7 +202,130 @@ fn result(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
         && element < shape.capacity()
     {
         let (lane, register) = shape.lane_and_register(element);
-        scene.rect(grid.full(lane, register).inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+        scene.hovered(grid.full(lane, register));
     }
     scene.label(names, 1.0, sans(view.text * 0.8, Ink::TextWeak), "element");
+}
+
+// The panel of what a tree's search looked at, beside other searches for the same neighbours.
+
+/// Points looked at as bars; brute force's is as long as there is room.
+fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
+    let state = view.state();
+    let share = |points: u32| points as f32 / state.shape.n as f32;
+    let hidden = |points: u32| (!view.asking).then(|| share(points));
+    let lie = index.as_they_lie.accessed;
+    let searches = [
+        Bar { name: "nearest first", done: share(state.counts.points_seen), all: hidden(index.visits.accessed), ink: Ink::Intermediate },
+        Bar { name: "as they lie", done: hidden(lie).unwrap_or(0.0), all: hidden(lie), ink: Ink::Theory },
+        Bar { name: "brute force", done: 1.0, all: hidden(state.shape.n), ink: Ink::Rejected },
+    ];
+    tally::bars(scene, room, view.text, "Points looked at", &searches);
+}
+
+// The boxes of a tree in the panel of the points: those of the node that is looked at, those visited, those
+// left out; and the place in each box that is nearest to the query.
+
+/// Colours and meanings, for the legend.
+pub const KINDS: [(Ink, &str, bool); 3] =
+    [(Ink::Intermediate, "leaf visited", true), (Ink::Accent, "box nearer than the k-th", false), (Ink::Rejected, "box left out", false)];
+
+/// The leaves under the boxes that were left out.
+pub fn leaves_left_out<'a>(tree: &Tree, descent: &'a Descent) -> impl Iterator<Item = usize> + 'a {
+    let leaves = tree.boxes(0).count();
+    descent.left_out.iter().flat_map(move |&(height, number)| {
+        let under = WARP.pow(height);
+        number as usize * under..((number as usize + 1) * under).min(leaves)
+    })
+}
+
+/// Draws what lies under the points: boxes.
+pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, descent: &Descent) {
+    let text = view.text;
+    let thin = (text * 0.06).max(0.8);
+    for &(height, number) in &descent.left_out {
+        let rect = place(plane, tree, height, number);
+        scene.rect(rect, 0.0, Some(faint(Ink::Rejected, 0.07)), Some(dashed(faint(Ink::Rejected, 0.45), thin, text * 0.2)));
+    }
+    for &leaf in &descent.visited {
+        let now = descent.leaf.as_ref().is_some_and(|looked_at| looked_at.number == leaf);
+        let (fill, stroke) = if now { (0.3, thin * 2.5) } else { (0.14, thin) };
+        scene.rect(place(plane, tree, 0, leaf), 0.0, Some(faint(Ink::Intermediate, fill)), Some(line(faint(Ink::Intermediate, 0.8), stroke)));
+    }
+    if descent.visited.is_empty() {
+        scene.rect(place(plane, tree, 0, descent.own), 0.0, Some(faint(Ink::Accent, 0.18)), Some(line(Ink::Accent, text * 0.2)));
+    }
+    // While points are looked at, only their leaf matters.
+    let Some(node) = descent.node().filter(|_| descent.leaf.is_none()) else { return };
+    let (loads, near) = (node.keys.is_empty(), node.below(view.state().last()));
+    for lane in 0..WARP as u32 {
+        let (height, number) = node.child(lane);
+        if number as usize >= tree.boxes(height as usize).count() {
+            break;
+        }
+        let (waits, is_near) = (node.waiting >> lane & 1 == 1, near >> lane & 1 == 1);
+        if loads || is_near {
+            scene.rect(place(plane, tree, height, number), 0.0, Some(faint(Ink::Accent, 0.08)), Some(line(Ink::Accent, thin * 1.6)));
+        } else if waits && descent.done.is_none() {
+            scene.rect(place(plane, tree, height, number), 0.0, None, Some(line(faint(Ink::TextWeak, 0.6), thin)));
+        }
+    }
+}
+
+/// Draws what lies over the points: the query clamped to the boxes, with lines to it, and the box that is visited next.
+pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, descent: &Descent) {
+    let Some(node) = descent.node().filter(|_| descent.leaf.is_none()) else { return };
+    let (text, query) = (view.text, &view.recording().parameters.query);
+    let from = plane.at(query);
+    let near = node.below(view.state().last());
+    match view.step().and_then(Step::tree) {
+        Some(TreeStep::Boxes { .. }) => {
+            for lane in lanes_in(node.waiting) {
+                let (ink, opacity) = if near >> lane & 1 == 1 { (Ink::Accent, 1.0) } else { (Ink::TextWeak, 0.35) };
+                clamped(scene, from, plane.at(&clamp(tree, node, lane, query)), ink, opacity, text);
+            }
+        }
+        Some(TreeStep::Child { lane }) => chosen(scene, plane, tree, node, *lane, query, Ink::Accent, text),
+        // The place is not nearer than the k-th neighbour: it lies on the circle or outside.
+        Some(TreeStep::LeftOut { .. }) => {
+            if let Some((lane, _)) = node.nearest() {
+                chosen(scene, plane, tree, node, lane, query, Ink::Text, text);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Draws a box, the place in it that is nearest to the query, and the line to it.
+#[expect(clippy::too_many_arguments, reason = "what is drawn, and where")]
+fn chosen(scene: &mut Scene, plane: &Plane, tree: &Tree, node: &Node, lane: u32, query: &[f32], ink: Ink, text: f32) {
+    let (height, number) = node.child(lane);
+    scene.rect(place(plane, tree, height, number), 0.0, Some(faint(ink, 0.18)), Some(line(ink, text * 0.2)));
+    clamped(scene, plane.at(query), plane.at(&clamp(tree, node, lane, query)), ink, 1.0, text);
+}
+
+fn clamped(scene: &mut Scene, from: Point, to: Point, ink: Ink, opacity: f32, text: f32) {
+    if from != to {
+        scene.path(vec![from, to], line(faint(ink, 0.8 * opacity), (text * 0.08).max(1.0)));
+    }
+    scene.dots(vec![to], text * 0.2, Some(faint(ink, opacity)), Some(line(Ink::Canvas, 0.8)));
+}
+
+/// The query clamped to a child's box, axis by axis.
+fn clamp(tree: &Tree, node: &Node, lane: u32, query: &[f32]) -> Vec<f32> {
+    let (low, high, _) = tree.boxes(node.height as usize).group(node.group as usize);
+    let sides = low.iter().zip(high).zip(query);
+    sides.map(|((low, high), &q)| q.max(low.0[lane as usize]).min(high.0[lane as usize])).collect()
+}
+
+/// Where a box lies in the picture; a box without extent has a little.
+fn place(plane: &Plane, tree: &Tree, height: u32, number: u32) -> Area {
+    const LEAST: f32 = 3.0;
+    let (group, lane) = (number as usize / WARP, number as usize % WARP);
+    let (low, high, _) = tree.boxes(height as usize).group(group);
+    let low: Vec<f32> = low.iter().map(|row| row.0[lane]).collect();
+    let high: Vec<f32> = high.iter().map(|row| row.0[lane]).collect();
+    let ([left, bottom], [right, top]) = (plane.at(&low), plane.at(&high));
+    let more = [(LEAST - (right - left)).max(0.0) / 2.0, (LEAST - (bottom - top)).max(0.0) / 2.0];
+    area(left - more[0], top - more[1], right - left + 2.0 * more[0], bottom - top + 2.0 * more[1])
 }

@@ -1,13 +1,13 @@
 //! Questions about the search of a tree: their texts and answers.
 
+use super::state::leaves;
+use super::{Index, TreeStep};
 use crate::algorithms::AlgorithmQuestions;
-use crate::algorithms::OwnStep;
-use crate::algorithms::kernel::questions::{self as kernel, of_kernel};
-use crate::algorithms::tree::state::leaves;
-use crate::algorithms::tree::{Index, TreeStep};
+use crate::algorithms::kernel::questions as kernel;
+use crate::algorithms::kernel::questions::of_kernel;
 use crate::describe::key;
 use crate::engines::lockstep::{PADDING, distance_of};
-use crate::paper::asked::distances_from_lane_0;
+use crate::paper::distances_from_lane_0;
 use crate::questions::{Answer, Ask, Pick, Question};
 use crate::recording::Recording;
 use crate::state::State;
@@ -22,7 +22,7 @@ impl AlgorithmQuestions for Index {
             return None;
         }
         let leaves = leaves(before);
-        let (subject, text, answer) = match (ask, &recording.steps()[at]) {
+        let (subject, text, answer) = match (ask, recording.steps()[at].tree()) {
             (Ask::Leaves, _) => {
                 let right = self.visits.leaves;
                 let text = format!(
@@ -39,7 +39,7 @@ impl AlgorithmQuestions for Index {
                 );
                 (0, text, Answer::Number { right, within: right / 3 })
             }
-            (Ask::Child, Step::Own(OwnStep::Tree(TreeStep::Child { lane }))) => {
+            (Ask::Child, Some(TreeStep::Child { lane })) => {
                 let node = before.descent()?.node()?;
                 let (_, nearest) = node.nearest()?;
                 // At the displayed precision no other box is as near.
@@ -49,7 +49,7 @@ impl AlgorithmQuestions for Index {
                 }
                 (0, "Of the boxes that are left, which lane's is visited next?".to_owned(), Answer::Number { right: *lane, within: 0 })
             }
-            (Ask::Visited, step @ (Step::Own(OwnStep::Tree(TreeStep::Child { .. })) | Step::Own(OwnStep::Tree(TreeStep::LeftOut { .. })))) => {
+            (Ask::Visited, Some(step @ (TreeStep::Child { .. } | TreeStep::LeftOut { .. }))) => {
                 let (lane, nearest) = before.descent()?.node()?.nearest()?;
                 if before.last() == PADDING || key(nearest) == key(before.last()) {
                     return None;
@@ -60,7 +60,7 @@ impl AlgorithmQuestions for Index {
                     shape.k,
                     key(before.last())
                 );
-                (lane, text, Answer::YesNo(matches!(step.tree(), Some(TreeStep::Child { .. }))))
+                (lane, text, Answer::YesNo(matches!(step, TreeStep::Child { .. })))
             }
             _ => return of_kernel(recording, ask, at, before, pick),
         };

@@ -1,15 +1,17 @@
 //! The observer of a search of the tree that records the steps, of the twin's or of what a GPU wrote down.
 
-use crate::algorithms::tree::TreeStep;
 use std::sync::Arc;
 
-use crate::algorithms::tree::Index;
-use crate::algorithms::tree::state::lanes_of;
+use super::state::lanes_of;
+use super::{Index, TreeStep};
+use crate::engines::cuda::trace::TreeTrace;
 use crate::engines::index::{self, BVH, Observer, Tree, WARP, visits_in_order};
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of};
+use crate::error::LessonError;
+use crate::from_gpu::compare_told;
 use crate::knn::Problem;
-use crate::recording::{LessonError, Parameters, Recording};
-use crate::state::Shape;
+use crate::recording::{Parameters, Recording};
+use crate::state::{Shape, lanes_in};
 use crate::step::{Placed, Slot, Step};
 
 /// Builds the tree over a problem's points, runs the twin on one query, and records its steps. `data` describes the source of the points.
@@ -21,13 +23,12 @@ pub fn record_tree(problem: Arc<Problem>, query: usize, width: u32, data: &str) 
     Shape::check_tree(width)?;
     Shape::check(width, problem.k())?;
     let tree = Tree::new(&problem);
-    let registers = lockstep::registers_for(problem.k(), WARP);
-    let shape = Shape { width, registers: registers as u32, k: problem.k() as u32, n: problem.n() as u32 };
+    let shape = Shape::of(&problem, width);
     let (nearest, visits) = index::watch(&tree, &problem, query, Recorder::new(shape.capacity()));
     let as_they_lie = visits_in_order(&tree, &problem, query);
     let brute = lockstep::watch::<WARP, _>(&problem, query, None, ()).counters;
-    let parameters = Parameters { recorded_on: BVH.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
-    Ok(Recording::of_tree(parameters, problem, query, nearest.observer.steps, Arc::new(Index { tree, visits, as_they_lie, brute })))
+    let parameters = Parameters::new(&BVH, shape, &problem, query, data);
+    Ok(Recording::new(parameters, problem, query, nearest.observer.steps).with_baseline(Index { tree, visits, as_they_lie, brute }))
 }
 
 /// Records the steps of a search that it observes.
@@ -78,8 +79,7 @@ impl Observer for Recorder {
     }
 
     fn appended(&mut self, lanes: u32) {
-        let voting = (0..WARP as u32).filter(|lane| self.candidates >> lane & 1 == 1);
-        let slots: Vec<Slot> = voting.zip(self.buffered..).map(|(lane, slot)| Slot { lane, slot }).collect();
+        let slots: Vec<Slot> = lanes_in(self.candidates).zip(self.buffered..).map(|(lane, slot)| Slot { lane, slot }).collect();
         let wrote = slots.iter().filter(|slot| lanes >> slot.lane & 1 == 1);
         let placed: Vec<Placed> = wrote.map(|slot| Placed { lane: slot.lane, slot: slot.slot, key: self.keys[slot.lane as usize] }).collect();
         self.buffered += placed.len() as u32;
@@ -113,4 +113,13 @@ impl Shape {
     pub fn check_tree(width: u32) -> Result<(), LessonError> {
         if width as usize == WARP { Ok(()) } else { Err(LessonError::TreeWidth { width }) }
     }
+}
+
+// The search of a tree on a GPU: its trace as steps.
+
+/// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
+pub(crate) fn compare(trace: &TreeTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+    let mut recorder = Recorder::new(twin.shape().capacity());
+    let told = trace.tell(&mut recorder);
+    compare_told(told, recorder.steps, &trace.neighbours, twin)
 }

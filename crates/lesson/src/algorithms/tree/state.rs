@@ -3,13 +3,15 @@
 //! A box is named by its height, 0 around leaves, and its number: the children of box i of height h are boxes 32·i to 32·i + 31 of
 //! height h − 1, and those of height 0 are leaves. `docs/index.md` describes the tree.
 
-use super::TreeStep;
-use super::describe::describe_common;
-use crate::algorithms::AlgorithmState;
+use serde::{Deserialize, Serialize};
+
+use super::describe::describe;
+use crate::algorithms::{AlgorithmState, AlgorithmStep, Begins, OwnState};
+use crate::cursor::Level;
 use crate::engines::index::WARP;
 use crate::engines::lockstep::{Key, PADDING};
-use crate::state::State;
-use crate::step::Step;
+use crate::state::{Shape, Stage, State, lanes_in};
+use crate::step::{Step, keys};
 
 /// The nodes from the root down to where the search is, and what is behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +76,7 @@ impl Node {
 
 impl AlgorithmState for Descent {
     fn describe(&self, step: &Step, after: &State) -> Option<String> {
-        describe_common(step, after, self)
+        describe(step, after, self)
     }
 }
 
@@ -117,7 +119,7 @@ impl Descent {
             TreeStep::LeftOut { lanes } => {
                 self.leaf = None;
                 let mut node = self.way.pop().expect("a node is left that was come to");
-                self.left_out.extend((0..WARP as u32).filter(|lane| lanes >> lane & 1 == 1).map(|lane| node.child(lane)));
+                self.left_out.extend(lanes_in(*lanes).map(|lane| node.child(lane)));
                 node.chosen = None;
                 self.done = Some(node);
             }
@@ -142,4 +144,104 @@ pub fn lanes_of(keys: &[Key], is: impl Fn(Key) -> bool) -> u32 {
 /// The number of leaves of the tree.
 pub fn leaves(state: &State) -> u64 {
     u64::from(state.shape.n).div_ceil(WARP as u64)
+}
+
+// The steps that a tree's search has besides those of [`Step`](crate::Step).
+
+/// A step of a tree's search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum TreeStep {
+    /// The leaf in which the query's code would be was found. It is visited first.
+    OwnLeaf {
+        /// The leaf's number, its place on the curve.
+        leaf: u32,
+    },
+    /// The search came to a node; every lane loaded the box of one of its children.
+    Node {
+        /// Height of the boxes, 0 around leaves.
+        height: u32,
+        /// Lane L's box is `group` · 32 + L of that height.
+        group: u32,
+    },
+    /// Every lane clamped the query to its box, and computed the squared distance to that place.
+    Boxes {
+        /// One per lane, with the smallest position in the box; [`PADDING`] where there is no box, or that of the leaf that was visited first.
+        #[serde(with = "keys")]
+        keys: Vec<Key>,
+    },
+    /// Of the children that were not visited yet, this one has the smallest key, and it is below the k-th neighbour's.
+    Child {
+        /// The lane that holds it.
+        lane: u32,
+    },
+    /// No key of the node's other children is below the k-th neighbour's. The search goes on in the node above.
+    LeftOut {
+        /// Mask of the lanes that hold them.
+        lanes: u32,
+    },
+    /// Every lane has computed the squared distance of one point of a leaf.
+    Leaf {
+        /// The leaf's number.
+        leaf: u32,
+        /// One per lane, with the point; [`PADDING`] past the last point.
+        #[serde(with = "keys")]
+        keys: Vec<Key>,
+    },
+    /// The buffer was merged into the intermediate result, by the layers that other recordings show one by one.
+    Merged,
+}
+
+impl AlgorithmStep for TreeStep {
+    fn apply(&self, state: &mut State) {
+        state.stage = Stage::Descend;
+        match self {
+            Self::OwnLeaf { leaf } => state.own = Some(Descent::new(*leaf).into()),
+            Self::Node { .. } | Self::Boxes { .. } | Self::Child { .. } | Self::LeftOut { .. } => {}
+            Self::Leaf { keys, .. } => {
+                state.ballot = 0;
+                state.counts.points_seen += lanes_of(keys, |key| key != PADDING).count_ones();
+                state.counts.groups += 1;
+                state.stage = Stage::Filter;
+            }
+            Self::Merged => {
+                state.registers.append(&mut state.buffer);
+                state.registers.sort_unstable();
+                state.buffer = state.registers.split_off(state.shape.capacity() as usize);
+                state.stage = Stage::Full;
+            }
+        }
+        if let Some(OwnState::Tree(descent)) = &mut state.own {
+            descent.apply(self);
+        }
+    }
+
+    fn cost(&self, shape: Shape) -> u64 {
+        match self {
+            Self::Merged => 2 * u64::from(shape.capacity()),
+            Self::Boxes { keys } | Self::Leaf { keys, .. } => keys.len() as u64,
+            Self::OwnLeaf { .. } | Self::Node { .. } | Self::Child { .. } | Self::LeftOut { .. } => 1,
+        }
+    }
+
+    fn level(&self) -> Level {
+        match self {
+            Self::OwnLeaf { .. } => Level::Search,
+            Self::Boxes { .. } | Self::LeftOut { .. } => Level::Stage,
+            Self::Node { .. } | Self::Child { .. } | Self::Leaf { .. } => Level::Layer,
+            Self::Merged => Level::Lane,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        if let Self::Boxes { keys } | Self::Leaf { keys, .. } = self { size_of_val(&**keys) } else { 0 }
+    }
+
+    fn begins(&self) -> Option<Begins> {
+        matches!(self, Self::Leaf { .. }).then_some(Begins::Points)
+    }
+
+    fn is_of_merge(&self) -> bool {
+        matches!(self, Self::Merged)
+    }
 }

@@ -1,16 +1,16 @@
 //! The sentences of warp select, where they are not those of [`describe`](crate::describe::describe).
 
+use crate::algorithms::OwnStep;
 use crate::algorithms::warp_select::WarpSelectStep;
 use crate::algorithms::warp_select::state::Queues;
-use crate::describe::{capital, key, lanes, range};
+use crate::describe::{capital, key, lanes, range, smallest};
 use crate::engines::lockstep::{PADDING, distance_of};
 use crate::state::State;
 use crate::step::{Placed, Step};
 use crate::text::{count, significant, thousands};
 
-/// Describes a step. `after` is the state after it; `None` if that is not of this algorithm.
-pub fn describe(step: &WarpSelectStep, after: &State) -> Option<String> {
-    let queues = after.queues()?;
+/// Describes a step that this algorithm alone has. `after` is the state after it.
+fn describe_own(step: &WarpSelectStep, after: &State, queues: &Queues) -> Option<String> {
     let shape = after.shape;
     let (width, capacity) = (shape.width, shape.capacity());
     let (k, all) = (thousands(shape.k.into()), thousands(capacity.into()));
@@ -57,19 +57,20 @@ pub fn describe(step: &WarpSelectStep, after: &State) -> Option<String> {
     })
 }
 
-/// Describes a step that algorithms have in common; `None` if the sentence of the kernel applies.
-pub fn describe_common(step: &Step, after: &State, queues: &Queues) -> Option<String> {
+/// Describes a step. `after` is the state after it; `None` if the sentence of the kernel applies.
+pub fn describe(step: &Step, after: &State, queues: &Queues) -> Option<String> {
     let shape = after.shape;
     let (width, k) = (shape.width, thousands(shape.k.into()));
     let listed = thousands(queues.keys.len() as u64);
     Some(match step {
+        Step::Own(OwnStep::WarpSelect(step)) => describe_own(step, after, queues)?,
         Step::MaxDistance { before, max_distance, .. } => {
             let merges = after.counts.merges;
             let change = match (max_distance.is_infinite(), before == max_distance) {
                 (true, _) => format!("fewer than {k} neighbours are known"),
-                (_, true) => format!("the k-th stays at {}", distance(*max_distance)),
-                _ if before.is_infinite() => format!("the k-th is at {} now", distance(*max_distance)),
-                _ => format!("the k-th falls from {} to {}", distance(*before), distance(*max_distance)),
+                (_, true) => format!("the k-th stays at {}", significant((*max_distance).into())),
+                _ if before.is_infinite() => format!("the k-th is at {} now", significant((*max_distance).into())),
+                _ => format!("the k-th falls from {} to {}", significant((*before).into()), significant((*max_distance).into())),
             };
             format!(
                 "Merge {merges} is done: {change}. So far a merge sorted {listed} keys and brought {} on average.",
@@ -89,8 +90,7 @@ pub fn describe_common(step: &Step, after: &State, queues: &Queues) -> Option<St
         }
         Step::Group { base, distances } => {
             let end = base.saturating_add(width).min(shape.n);
-            let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
-            let nearest = nearest.map_or_else(String::new, |(lane, &smallest)| format!("; the smallest is {}, in lane {lane}", distance(smallest)));
+            let nearest = smallest(distances);
             let who = if end - base == width { "Every lane reads".to_owned() } else { format!("{} lanes read", end - base) };
             let who = if end - base == 1 { "Lane 0 reads".to_owned() } else { who };
             format!("{who} the squared distance of one point, {}{nearest}.", range("point", *base, end - 1))
@@ -143,10 +143,6 @@ fn broken_in(broken: u32, after: &State, queues: &Queues) -> String {
 fn last(after: &State) -> String {
     match after.last() {
         PADDING => "which is still infinite".to_owned(),
-        last => distance(distance_of(last)),
+        last => significant(distance_of(last).into()),
     }
-}
-
-fn distance(distance: f32) -> String {
-    if distance == 0.0 { "0".to_owned() } else { significant(distance.into()) }
 }

@@ -1,36 +1,128 @@
 //! The panel of warp select: the lanes' distances, their queues, and the warp's queue. A lane is a column, element i of the warp's queue is in
 //! column i mod W.
 
-use crate::algorithms::warp_select::WarpSelectStep;
-use crate::picture::kinds::{is_merging, query_and, votes};
-use crate::picture::legend::Entry;
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 
-use crate::algorithms::warp_select::state::{Queues, across, met, order};
+use super::state::{Queues, across, met, order};
+use super::{Queued, WarpSelectStep};
+use crate::account::account;
+use crate::algorithms::AlgorithmPictures;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
-use crate::picture::View;
+use crate::knn::theory;
+use crate::lessons::{Shows, Take};
+use crate::paper::compared;
 use crate::picture::ballot::{Numbers, Table};
-use crate::picture::cells::{Cell, Grid, Look};
+use crate::picture::cells::{Cell, Grid, chip};
+use crate::picture::kinds::{Entry, is_merging, query_and, votes};
 use crate::picture::moment::{nearest, vote, waiting};
-use crate::picture::pen::{Scale, area, digits, faint, line, sans, width};
+use crate::picture::page::Layout;
+use crate::picture::pen::{ROW, Scale, area, digits, faint, line, sans, width};
 use crate::picture::scene::{Area, Font, Ink, Scene, Target};
+use crate::picture::tally::{self, Bar};
+use crate::picture::{Film, Panel, View, cloud};
+use crate::state::lanes_in;
 use crate::step::{Placed, Step};
-use crate::text::thousands;
+use crate::text::{significant, thousands};
+
+impl AlgorithmPictures for Queued {
+    fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+        layout.of_wide_search(Panel::Queues)
+    }
+
+    fn draw_account(&self, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+        let (mut scene, mut room) = view.canvas([wide, high]);
+        let (state, text) = (view.state(), view.text);
+        let row = (text * ROW).min(high * 0.6 / 6.0);
+        let (counts, buffer, theory) = (state.counts, self.buffer, account(state).expected_in_the_end);
+        let came = state.queues().map_or(0, |queues| queues.came);
+        let number = |number: u32| thousands(number.into());
+        let none = || "\u{2013}".to_owned();
+        let each = |came: u32, merges: u32| if merges == 0 { none() } else { significant(f64::from(came) / f64::from(merges)) };
+        // The question of how many merges there will be must not be answered here.
+        let hidden = |words: String| if view.asking { String::new() } else { words };
+        let about = |value: f64| thousands(value.round() as u64);
+        let rows: [tally::Row<'_, 4>; 4] = [
+            ("points seen", [number(counts.points_seen), number(state.shape.n), number(state.shape.n), none()]),
+            (
+                "keys taken",
+                [number(counts.candidates), hidden(number(self.inserts)), hidden(number(buffer.candidates)), hidden(about(theory.candidates))],
+            ),
+            ("merges", [number(counts.merges), hidden(number(self.merges)), hidden(number(buffer.merges)), hidden(format!("{:.1}", theory.merges))]),
+            // Those of the merge in progress are counted when it is, too.
+            ("came in a merge", [each(came, counts.merges), hidden(each(self.came, self.merges)), hidden(each(buffer.came, buffer.merges)), none()]),
+        ];
+        let heads = ["so far", "in the end", "a buffer", "its theory \u{2264}"];
+        tally::table(&mut scene, room.take_top(row * 5.4), row, &[0.3, 0.14, 0.18, 0.17, 0.21], heads, &rows);
+        room.take_top(row * 0.4);
+        let most = self.merges.max(buffer.merges).max(1) as f32;
+        let share = |merges: u32| merges as f32 / most;
+        let seen = |merges: u32| (!view.asking).then(|| share(merges));
+        let bars = [
+            Bar {
+                name: "queues in lanes",
+                done: if view.asking { 0.0 } else { share(counts.merges) },
+                all: seen(self.merges),
+                ink: Ink::Intermediate,
+            },
+            // Of no colour of this search: what is pink here is in the lanes' queues.
+            Bar { name: "a shared buffer", done: seen(buffer.merges).unwrap_or(0.0), all: seen(buffer.merges), ink: Ink::TextWeak },
+        ];
+        tally::bars(&mut scene, room, text, "Merges", &bars);
+        scene
+    }
+
+    fn legend(&self, view: &View<'_>) -> Vec<Entry> {
+        let state = view.state();
+        let mut kinds =
+            query_and(format!("{} of {} in the warp's queue", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())));
+        kinds.push((Ink::Buffer, format!("{} in the lanes' queues", thousands(waiting(state).len() as u64)), true));
+        match votes(view).filter(|_| !is_merging(view)) {
+            Some([taken, left]) => {
+                kinds.push((Ink::Candidate, format!("{taken} taken; paler: fell out"), true));
+                kinds.push((Ink::Rejected, format!("{left} not taken"), false));
+            }
+            None => kinds.push((Ink::Candidate, "taken; paler: fell out".to_owned(), true)),
+        }
+        kinds
+    }
+
+    fn caption(&self, view: &View<'_>, bound: &str) -> String {
+        if view.state().max_distance.is_infinite() {
+            return "Fewer than k neighbours are known".to_owned();
+        }
+        let before = if moves_kth(view) { " before this merge" } else { "" };
+        cloud::kth_words(view, &format!("squared distance {bound}{before}"))
+    }
+
+    fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+        let (shape, buffer) = (take.recording.shape(), self.buffer);
+        let (n, k, capacity) = (shape.n as usize, shape.k as usize, shape.capacity() as usize);
+        let number = |number: u32| Some(thousands(number.into()));
+        let each = |came: u32, merges: u32| Some(significant(f64::from(came) / f64::from(merges.max(1))));
+        let rows = [
+            ("keys taken", vec![number(self.inserts), number(buffer.candidates), Some(significant(theory::expected_candidates(n, k, capacity)))]),
+            ("merges", vec![number(self.merges), number(buffer.merges), Some(significant(theory::expected_merges(n, k, capacity)))]),
+            ("keys that came into the intermediate result", vec![number(self.came), number(buffer.came), None]),
+            ("of these in a merge", vec![each(self.came, self.merges), each(buffer.came, buffer.merges), None]),
+        ];
+        compared(&["queues in lanes", &format!("a buffer of {capacity}"), "its theory, mean at most"], &rows, out)?;
+        writeln!(out, "<p>Both searched the same points in the same order. The theory is for points in random order.</p>")
+    }
+}
 
 /// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
-    let mut scene = view.scene([wide, high]);
-    let (state, text) = (view.cursor.state(), view.text);
+    let (mut scene, mut room) = view.canvas([wide, high]);
+    let (state, text) = (view.state(), view.text);
     let shape = state.shape;
-    let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
     let Some(queues) = state.queues() else {
         scene.label(title, 0.0, sans(text, Ink::Text), "Queues: nothing in them yet");
         lanes_alone(&mut scene, view, room);
         return scene;
     };
-    let step = view.cursor.step();
-    let step = step.as_deref().and_then(Step::warp_select);
+    let step = view.step().and_then(Step::warp_select);
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(view));
 
     let names = width(Font::Sans, view.type_of(0.8), "distance") + text * 0.5;
@@ -97,7 +189,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
 /// Every lane can be pointed at, whatever is shown.
 pub(crate) fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
-    let width = view.cursor.state().shape.width;
+    let width = view.state().shape.width;
     let grid = Grid { area: area(0.0, room.y, room.width, (view.text * 1.5).min(room.height)), columns: width, rows: 1, gutter: 0.0 };
     let size = (view.text * 0.85).min(grid.wide() * 0.6);
     for lane in 0..width {
@@ -107,13 +199,13 @@ pub(crate) fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
 }
 
 fn is_last_merge(view: &View<'_>) -> bool {
-    let steps = &view.cursor.recording().steps()[..view.cursor.position()];
+    let steps = &view.recording().steps()[..view.cursor.position()];
     let last = steps.iter().rev().find(|step| matches!(step, Step::Group { .. }) || step.warp_select() == Some(&WarpSelectStep::Drained));
     last.is_some_and(|step| step.warp_select().is_some())
 }
 
 fn heading(view: &View<'_>) -> String {
-    let state = view.cursor.state();
+    let state = view.state();
     let bound = match digits(state.max_distance, 3) {
         _ if state.max_distance.is_infinite() => "the k-th is not known yet".to_owned(),
         bound if moves_kth(view) => format!("the k-th was at {bound}"),
@@ -163,17 +255,9 @@ fn warp_says(keys: &[Key], last: Key, step: Option<&WarpSelectStep>) -> String {
 /// Whether the warp's queue already is that of a merge whose k-th is not read yet.
 pub(crate) fn moves_kth(view: &View<'_>) -> bool {
     matches!(
-        view.cursor.step().as_deref().and_then(Step::warp_select),
+        view.step().and_then(Step::warp_select),
         Some(WarpSelectStep::Exchanged { .. } | WarpSelectStep::WarpQueueSorted | WarpSelectStep::QueuesDescend)
     )
-}
-
-/// A colour mark and what it means.
-pub(crate) fn chip(scene: &mut Scene, mut room: Area, ink: Ink, says: &str, text: f32) {
-    let size = (text * 0.7).min(room.height * 0.6);
-    let mark = room.take_left(size * 1.5);
-    scene.rect(area(mark.x, mark.center()[1] - size / 2.0, size, size), 2.0, Some(ink.into()), None);
-    scene.label(room, 0.0, sans(text * 0.9, Ink::Text), says);
 }
 
 fn names_of_rows(scene: &mut Scene, grid: &Grid, names: Area, text: f32, name: impl Fn(u32) -> String) {
@@ -186,13 +270,10 @@ fn names_of_rows(scene: &mut Scene, grid: &Grid, names: Area, text: f32, name: i
 }
 
 fn keys(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp: &Grid) {
-    let (state, text) = (view.cursor.state(), view.text);
-    let scale = Scale::of(view.cursor.recording());
+    let (state, text) = (view.state(), view.text);
+    let scale = Scale::of(view.recording());
     let there = queues.keys.iter().chain(&state.registers).copied().filter(|&key| key != PADDING);
-    let look = match if lanes.high() < warp.high() { lanes } else { warp }.look(there, text) {
-        Look::Bars => Look::Colors,
-        look => look,
-    };
+    let look = if lanes.high() < warp.high() { lanes } else { warp }.flat_look(there, text);
     let k = state.shape.k;
     let both = [(lanes, &queues.keys), (warp, &state.registers)];
     for (at, (grid, keys)) in both.into_iter().enumerate() {
@@ -204,7 +285,7 @@ fn keys(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp:
             let target = if at == 0 { Target::Queued(element) } else { Target::Element(element) };
             scene.spot(grid.cell(lane, register), target);
             if view.hover == Some(target) {
-                scene.rect(grid.full(lane, register).inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+                scene.hovered(grid.full(lane, register));
             }
         }
     }
@@ -212,15 +293,14 @@ fn keys(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp:
         && lane < state.shape.width
     {
         for grid in [lanes, warp] {
-            let column = Area { height: grid.area.height, ..grid.cell(lane, 0) };
-            scene.rect(column.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+            scene.hovered(Area { height: grid.area.height, ..grid.cell(lane, 0) });
         }
     }
 }
 
 /// What the last step did.
 fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp: &Grid, step: Option<&WarpSelectStep>) {
-    let state = view.cursor.state();
+    let state = view.state();
     let shape = state.shape;
     match step {
         Some(WarpSelectStep::Inserted { placed }) => {
@@ -229,7 +309,7 @@ fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp
             }
         }
         Some(WarpSelectStep::Checked { broken }) => {
-            for lane in (0..shape.width).filter(|lane| broken >> lane & 1 == 1) {
+            for lane in lanes_in(*broken) {
                 lanes.mark(scene, lane, 0, Ink::Error);
             }
         }
@@ -260,17 +340,5 @@ fn is_below(key: Key, last: Key) -> bool {
     key < last && distance_of(key).is_finite()
 }
 
-/// What the colours of points mean, with counts.
-pub(crate) fn legend(view: &View<'_>) -> Vec<Entry> {
-    let state = view.cursor.state();
-    let mut kinds = query_and(format!("{} of {} in the warp's queue", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())));
-    kinds.push((Ink::Buffer, format!("{} in the lanes' queues", thousands(waiting(state).len() as u64)), true));
-    match votes(view).filter(|_| !is_merging(view)) {
-        Some([taken, left]) => {
-            kinds.push((Ink::Candidate, format!("{taken} taken; paler: fell out"), true));
-            kinds.push((Ink::Rejected, format!("{left} not taken"), false));
-        }
-        None => kinds.push((Ink::Candidate, "taken; paler: fell out".to_owned(), true)),
-    }
-    kinds
-}
+// The panel of what warp select counts, beside the kernel's buffer for the same points, and beside its
+// theory.

@@ -1,13 +1,11 @@
 //! Questions about warp select: their texts and answers, and what known mistakes lead to.
 
+use super::state::Queues;
+use super::{Queued, WarpSelectStep};
 use crate::algorithms::AlgorithmQuestions;
-use crate::algorithms::OwnStep;
-use crate::algorithms::warp_select::Queued;
-use crate::algorithms::warp_select::WarpSelectStep;
-use crate::algorithms::warp_select::state::Queues;
 use crate::describe::key;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
-use crate::paper::asked::{distances_from_lane_0, keys_from_lane_0};
+use crate::paper::{distances_from_lane_0, keys_from_lane_0};
 use crate::questions::{Answer, Ask, Pick, Question, Reply, slips};
 use crate::recording::Recording;
 use crate::state::State;
@@ -18,7 +16,7 @@ impl AlgorithmQuestions for Queued {
     fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, _pick: &mut Pick<'_>) -> Option<Question> {
         let shape = before.shape;
         let last = before.last();
-        let (text, answer, slips) = match (ask, &recording.steps()[at]) {
+        let (text, answer, slips) = match (ask, recording.steps()[at].warp_select()) {
             (Ask::Merges, _) => {
                 let text = format!(
                     "{} points, k = {}, a queue of {} in each of {} lanes: how many merges will there be?",
@@ -29,7 +27,7 @@ impl AlgorithmQuestions for Queued {
                 );
                 (text, Answer::Number { right: self.merges, within: self.merges / 4 }, Vec::new())
             }
-            (Ask::Takes, Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) => {
+            (Ask::Takes, Some(WarpSelectStep::Inserted { placed })) => {
                 let (distances, queues) = (recording.distances(before.group?), before.queues()?);
                 // At the displayed precision each lane's answer must be clear.
                 let close = |(lane, &distance): (u32, &f32)| {
@@ -46,7 +44,7 @@ impl AlgorithmQuestions for Queued {
                 let text = "Which lanes take their distance into their queue, and lose its largest key?".to_owned();
                 (text, Answer::Lanes(mask), slips(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
             }
-            (Ask::Breaks, Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken }))) => {
+            (Ask::Breaks, Some(WarpSelectStep::Checked { broken })) => {
                 let queues = before.queues()?;
                 let close = |lane: u32| queues.first(lane) != last && key(queues.first(lane)) == key(last);
                 if last == PADDING || (0..shape.width).any(close) {

@@ -1,16 +1,18 @@
 //! The observer of warp select's twin that records the steps.
 
-use crate::algorithms::warp_select::WarpSelectStep;
 use std::sync::Arc;
 
+use super::state::across;
+use super::{Queued, WarpSelectStep};
 use crate::algorithms::kernel::Buffered;
 use crate::algorithms::kernel::recorder::record;
-use crate::algorithms::warp_select::Queued;
-use crate::algorithms::warp_select::state::across;
-use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of, key_of, registers_for};
+use crate::engines::cuda::trace::QueueTrace;
+use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of, key_of};
 use crate::engines::select::{Observer, WARP_SELECT, warp_select};
+use crate::error::LessonError;
+use crate::from_gpu::compare_told;
 use crate::knn::Problem;
-use crate::recording::{LessonError, Parameters, Recording};
+use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
 use crate::step::{Placed, Step};
 
@@ -40,14 +42,13 @@ pub fn record_queues(problem: Arc<Problem>, query: usize, width: u32, data: &str
 }
 
 fn record_width<const W: usize>(problem: Arc<Problem>, query: usize, data: &str, buffer: Buffered) -> Recording {
-    let registers = registers_for(problem.k(), W);
-    let shape = Shape { width: W as u32, registers: registers as u32, k: problem.k() as u32, n: problem.n() as u32 };
-    let queue = queue_of(registers as u32) as usize;
+    let shape = Shape::of(&problem, W as u32);
+    let queue = queue_of(shape.registers) as usize;
     let row = lockstep::distances_to(&problem, query, 0..problem.n());
     let (recorder, [merges, inserts, ..]) = warp_select::watch::<W, _>(&row, problem.k(), queue, Recorder::<W>::new(shape, queue));
     let came =
         recorder.steps.iter().map(|step| if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() { taken.count() } else { 0 }).sum();
-    let parameters = Parameters { recorded_on: WARP_SELECT.id.to_string(), ..Parameters::new(shape, &problem, query, data) };
+    let parameters = Parameters::new(&WARP_SELECT, shape, &problem, query, data);
     let baseline = Queued { length: queue as u32, merges, inserts, came, buffer };
     Recording::new(parameters, problem, query, recorder.steps).with_baseline(baseline)
 }
@@ -132,4 +133,13 @@ impl<const W: usize> Observer<W> for Recorder<W> {
     fn finished(&mut self) {
         self.steps.push(Step::Finished);
     }
+}
+
+// Warp select on a GPU: its trace as steps.
+
+/// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
+pub(crate) fn compare(trace: &QueueTrace, twin: &Recording, length: u32) -> Result<Vec<Step>, LessonError> {
+    let mut recorder = Recorder::new(twin.shape(), length as usize);
+    let told = trace.tell(&mut recorder);
+    compare_told(told, recorder.steps, &trace.neighbours, twin)
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::cloud::{self, Order, Source};
 use crate::knn::{Metric, Queries, Setup};
 use crate::lessons::{Arrangement, Choice, LESSONS, named};
+use crate::own_data::Own;
 use crate::palette::LIGHT;
 use crate::picture::Scene;
 use crate::picture::film::SIZE_ON_PAPER;
@@ -78,7 +79,7 @@ fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
     let [sheet, _] = written(&film);
     let mut hides = 0;
     for (number, (take, question)) in questions(&film).iter().enumerate().filter(|(_, (_, question))| !question.ask.is_idea()) {
-        let element = |scene: Scene| svg::element(&scene, &format!("step{number}-"), &css::variable);
+        let element = |scene: Scene| svg::element(&scene, &format!("step{number}-"), &svg::variable);
         let (asked, shown) = (element(film.asked(*take, question.at)), element(film.figure(question.at)));
         assert!(sheet.contains(&asked), "{question:?}");
         hides += u32::from(asked != shown && !sheet.contains(&shown));
@@ -96,7 +97,8 @@ fn an_empty_place_is_infinite_and_a_lane_without_a_point_has_none() {
     let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
     let setup = Setup { k: 8, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
     let none = Touched::default();
-    let take = lesson.record_touched(&cloud, &Queries::Rows(vec![0]), 0, setup, 8, Arrangement::AsDrawn, &none).unwrap();
+    let own = Own { cloud: &cloud, queries: &Queries::Rows(vec![0]), query: 0, arrangement: Arrangement::AsDrawn };
+    let take = lesson.record_touched(own, setup, 8, &none, None).unwrap();
     let pool = lesson.pool(std::slice::from_ref(&take), 1);
     let mut alone = pool.iter().filter(|(_, question)| question.ask == Ask::Takes).map(|(_, question)| item(&take, question, false));
     let alone = alone.find(|item| item.contains("none")).unwrap();

@@ -1,12 +1,12 @@
 //! What is shown of threads with a query each, and of the meter, is what was recorded.
 
-use crate::algorithms::OwnStep;
-use crate::algorithms::heap::HeapStep;
 use std::collections::BTreeSet;
 
 use super::super::scene::{Ink, Shape};
 use super::super::*;
 use super::{check, targets, texts};
+use crate::algorithms::OwnStep;
+use crate::algorithms::heap::HeapStep;
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::lessons::{Choice, Lesson, Take, named};
 use crate::meter::{ROWS, Way, words};

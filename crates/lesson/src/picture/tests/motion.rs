@@ -1,12 +1,11 @@
 //! What moves between two scenes, and that the recorded steps move just that.
 
-use super::super::motion::{MOST, Motion, Moving, Origin, eased, motions, offset};
-use super::super::scene::{Area, Drawing, Ink, Line, Point, Scene, Shape, Spot};
-use super::super::thing::{Id, Way, What};
-use super::super::*;
 use super::check;
 use crate::engines::lockstep::{PADDING, key_of};
 use crate::lessons::{Choice, LESSONS, Take, named};
+use crate::picture::motion::{MOST, Motion, Moving, Origin, eased, motions, offset};
+use crate::picture::scene::{Area, Drawing, Id, Ink, Line, Point, Scene, Shape, Spot, Way, What};
+use crate::picture::*;
 use crate::progress::Silent;
 use crate::step::Step;
 

@@ -1,13 +1,13 @@
 //! The panels of warp select and of a selection by digits.
 
-use crate::algorithms::OwnStep;
-use crate::algorithms::warp_select::WarpSelectStep;
 use std::collections::BTreeSet;
 
 use super::super::scene::{Ink, Shape};
 use super::super::*;
 use super::{takes, texts};
 use crate::Step;
+use crate::algorithms::OwnStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use crate::engines::lockstep::{Key, PADDING};
 use crate::lessons::Search;
 

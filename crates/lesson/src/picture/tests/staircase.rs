@@ -1,12 +1,12 @@
 //! The layers of a large network as stairs.
 
-use super::super::moment::layers;
-use super::super::pen::area;
-use super::super::scene::{Area, Ink, Shape};
-use super::super::staircase::Stairs;
-use super::super::*;
 use super::{check, recorded, texts};
 use crate::Step;
+use crate::picture::focus::Stairs;
+use crate::picture::moment::layers;
+use crate::picture::pen::area;
+use crate::picture::scene::{Area, Ink, Shape};
+use crate::picture::*;
 use crate::step::Pass;
 
 /// The columns, from the left: outlined, and on the ground of the first; the legend's are below it.

@@ -5,16 +5,14 @@ mod of_others;
 mod of_search;
 mod of_sorting;
 
-pub use of_others::{HEAP, NOT_LOOKING, RADIX_SELECT, WARP_SELECT};
-pub use of_search::{BUFFER, ORDER, PROBLEM, SEARCH, WAIT, YOURS};
-pub use of_sorting::{MERGE, SORT, WIDE};
-
-use super::random::Random;
-use super::{Answer, Ask, Question, Reply, Slip};
+use super::{Answer, Ask, Question, Random, Reply, Slip};
 use crate::lessons::{Lesson, Take};
 use crate::recording::Recording;
 use crate::sizes;
 use crate::state::Shape;
+pub use of_others::{HEAP, NOT_LOOKING, RADIX_SELECT, WARP_SELECT};
+pub use of_search::{BUFFER, ORDER, PROBLEM, SEARCH, WAIT, YOURS};
+pub use of_sorting::{MERGE, SORT, WIDE};
 
 /// A question about an idea. All texts name sizes in braces, which [`sizes`] has; what follows from a size is never written out.
 #[derive(Clone, Copy, Debug)]

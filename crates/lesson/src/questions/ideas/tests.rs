@@ -1,17 +1,18 @@
 //! Ideas are true: what they claim is computed here in another way, by the twins where these can show it.
 
-use crate::algorithms::heap::HeapStep;
-use crate::algorithms::radix_select::RadixSelectStep;
-use crate::algorithms::warp_select::WarpSelectStep;
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::algorithms::heap::HeapStep;
+use crate::algorithms::radix_select::RadixSelectStep;
+use crate::algorithms::warp_select::WarpSelectStep;
 use crate::cloud::{self, Order, Source};
 use crate::engines::lockstep::{Fault, registers_for};
 use crate::fault::row;
 use crate::knn::{Metric, Problem, Queries, Setup, network, theory};
 use crate::lessons::{Arrangement, Choice, LESSONS, named};
 use crate::meter::Way;
+use crate::own_data::Own;
 use crate::progress::Silent;
 use crate::step::{Pass, Step};
 use crate::touched::Touched;
@@ -266,7 +267,8 @@ fn nearest_first_one_merge_is_enough_for_any_number_of_points() {
         let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
         let setup = Setup { k: 32, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
         let (query, none) = (Queries::Rows(vec![7]), Touched::default());
-        let merges = |order| lesson.record_touched(&cloud, &query, 0, setup, 32, order, &none).unwrap().recording.merges();
+        let own = |arrangement| Own { cloud: &cloud, queries: &query, query: 0, arrangement };
+        let merges = |order| lesson.record_touched(own(order), setup, 32, &none, None).unwrap().recording.merges();
         assert_eq!(merges(Arrangement::NearestFirst), 1);
         assert_eq!(merges(Arrangement::FarthestFirst), theory::worst_case_merges(n, 32) as usize);
     }
@@ -301,7 +303,8 @@ fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Reco
     let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
     let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
     let none = Touched::default();
-    let take = named(id).unwrap().record_touched(&cloud, &Queries::Rows(vec![7]), 0, setup, width, Arrangement::FarthestFirst, &none);
+    let own = Own { cloud: &cloud, queries: &Queries::Rows(vec![7]), query: 0, arrangement: Arrangement::FarthestFirst };
+    let take = named(id).unwrap().record_touched(own, setup, width, &none, None);
     take.unwrap().recording
 }
 

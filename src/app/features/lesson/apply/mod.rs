@@ -7,18 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::export::Job;
+use super::record::{Recorded, broken, on_gpu, or_twin, own, record};
+use super::state::LessonAction;
+use super::state::files::{LessonFile, RangeDraft};
+use super::state::player::{Player, SPEEDS};
+use super::state::session::{Asked, Breaking, FileQuery, LessonDraft, Presenting, Touch, lesson_of};
 use crate::app::context::app::App;
-use crate::app::context::app::Feature;
-use crate::app::context::app::{EXPORT, Exporting, Written};
-use crate::app::features::lesson::broken::broken;
-use crate::app::features::lesson::export::Job;
-use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
-use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::lesson::state::draft::LessonDraft;
-use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
-use crate::app::features::lesson::state::player::{Player, SPEEDS};
-use crate::app::features::lesson::state::session::{Asked, Breaking, FileQuery, Presenting, lesson_of};
-use crate::app::features::lesson::state::touch::Touch;
+use crate::app::context::app::{EXPORT, Exporting, Feature, Written};
 use crate::app::jobs::table::{AtExit, Cancel, Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
@@ -197,7 +193,7 @@ impl App {
     /// Shows a lesson, and records it unless it is there already.
     pub(in crate::app) fn open_lesson(&mut self, number: u32) {
         let lesson = lesson_of(number);
-        let there = self.session.lesson.player.as_ref().is_some_and(|player| player.lesson.number == lesson.number);
+        let there = self.session.lesson.player_of(lesson).is_some();
         self.show_lesson();
         self.state.lesson.number = lesson.number;
         if there || self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
@@ -314,7 +310,7 @@ impl App {
                 continue;
             }
             session.set_draft(lesson, draft);
-            if session.player.as_ref().is_some_and(|player| player.lesson.number == lesson.number) {
+            if session.player_of(lesson).is_some() {
                 (session.player, session.quiz, session.touch) = (None, None, Touch::default());
             }
             if self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
@@ -342,7 +338,7 @@ impl App {
                 }
                 let mut player = Player::new(lesson, takes);
                 // Who changes k goes on with the level and the take that were chosen; who moves something stays in the story.
-                if let Some(before) = session.player.as_ref().filter(|before| before.lesson.number == lesson.number) {
+                if let Some(before) = session.player_of(lesson) {
                     (player.level, player.whole) = (before.level, before.whole);
                     player.choose(before.active());
                     if alike {

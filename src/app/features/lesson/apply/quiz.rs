@@ -9,9 +9,8 @@ use crate::app::features::lesson::state::quiz::{Phase, Quiz};
 use crate::app::features::lesson::state::{PollAction, QuizAction};
 use crate::lesson::Cursor;
 use crate::lesson::feedback::why;
-use crate::lesson::questions::Question;
-use crate::lesson::questions::offers::offers;
-use crate::lesson::questions::random::Random;
+use crate::lesson::questions::pool::offers;
+use crate::lesson::questions::{Question, Random};
 
 impl App {
     pub(in crate::app) fn toggle_quiz(&mut self) {
@@ -85,23 +84,22 @@ impl App {
 fn poll_action(quiz: &mut Quiz, player: &mut Player, action: PollAction) {
     let question = quiz.question().1.clone();
     match action {
-        PollAction::Hold => quiz.hold(polled(&question, player)),
-        PollAction::LetGo => quiz.let_go(),
-        PollAction::Vote(_) | PollAction::Set(..) | PollAction::TakeBack | PollAction::ShowVotes | PollAction::Reveal | PollAction::AskAgain => {
-            let Some(poll) = quiz.poll() else { return };
-            match action {
-                PollAction::Vote(option) => poll.vote(option),
-                PollAction::Set(option, votes) => poll.set(option, votes),
-                PollAction::TakeBack => poll.take_back(),
-                PollAction::ShowVotes => poll.show_votes(),
-                PollAction::Reveal => {
-                    poll.reveal();
-                    player.seek(question.shown_at());
-                }
-                PollAction::AskAgain => poll.ask_again(),
-                PollAction::Hold | PollAction::LetGo => {}
-            }
+        PollAction::Hold => return quiz.hold(polled(&question, player)),
+        PollAction::LetGo => return quiz.let_go(),
+        _ => {}
+    }
+    let Some(poll) = quiz.poll() else { return };
+    match action {
+        PollAction::Hold | PollAction::LetGo => {}
+        PollAction::Vote(option) => poll.vote(option),
+        PollAction::Set(option, votes) => poll.set(option, votes),
+        PollAction::TakeBack => poll.take_back(),
+        PollAction::ShowVotes => poll.show_votes(),
+        PollAction::Reveal => {
+            poll.reveal();
+            player.seek(question.shown_at());
         }
+        PollAction::AskAgain => poll.ask_again(),
     }
 }
 

@@ -1,10 +1,9 @@
 //! Query and points that are moved in the lesson's map, carried out.
 
+use super::RECORD;
 use crate::app::context::app::App;
-use crate::app::features::lesson::apply::RECORD;
 use crate::app::features::lesson::state::TouchAction;
-use crate::app::features::lesson::state::draft::LessonDraft;
-use crate::app::features::lesson::state::session::lesson_of;
+use crate::app::features::lesson::state::session::{LessonDraft, lesson_of};
 use crate::lesson::lessons::Lesson;
 use crate::lesson::touched::Touched;
 use crate::progress::Silent;

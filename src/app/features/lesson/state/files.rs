@@ -1,6 +1,6 @@
 //! What of the lesson can become a file.
 
-use crate::app::features::lesson::state::player::Player;
+use super::player::Player;
 use crate::app::model::fields::{Field, FieldError, number};
 use crate::lesson::Level;
 use crate::lesson::moments::{MOST_FRAMES, MOST_ON_PAPER};

@@ -1,17 +1,14 @@
 //! The lesson: its player, its quiz, what a class votes on, its input fields.
 
-pub mod draft;
 pub mod files;
 pub mod player;
 pub mod poll;
 pub mod quiz;
 pub mod session;
-pub mod touch;
 
-use crate::app::features::lesson::state::draft::LessonDraft;
-use crate::app::features::lesson::state::session::Breaking;
 use crate::lesson::fault::Fault;
 use crate::lesson::picture::Panel;
+use session::{Breaking, LessonDraft};
 
 /// What the lesson's parts ask for, beside commands.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! What a class votes on: the options, the votes for each, before and after it was discussed, and when they are shown.
 
-use crate::lesson::questions::offers::Offer;
+use crate::lesson::questions::pool::Offer;
 
 /// Votes for one option at most.
 pub const MOST_VOTES: u32 = 9_999;

@@ -1,6 +1,6 @@
 //! Questions: what is asked, what is being answered, and the score.
 
-use crate::app::features::lesson::state::poll::Poll;
+use super::poll::Poll;
 use crate::lesson::feedback::spelled_out;
 use crate::lesson::picture::Target;
 use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply};
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn what_a_class_votes_on_stays_hidden_and_leaves_the_score_alone() {
-        use crate::lesson::questions::offers::Offer;
+        use crate::lesson::questions::pool::Offer;
         let offers = [true, false].map(|yes| Offer { reply: Reply::YesNo(yes), text: yes.to_string() }).to_vec();
         let poll = Poll::new(offers, 1, "why".to_owned());
         let asks = vec![question(Ask::Swaps, 3, Answer::YesNo(false)), question(Ask::Swaps, 4, Answer::YesNo(true))];

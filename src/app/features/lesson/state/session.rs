@@ -2,21 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::features::lesson::state::draft::LessonDraft;
-use crate::app::features::lesson::state::player::Player;
-use crate::app::features::lesson::state::quiz::{Quiz, Score};
-use crate::app::features::lesson::state::touch::Touch;
+use super::player::Player;
+use super::quiz::{Quiz, Score};
 use crate::app::model::draft::Draft;
+use crate::app::model::fields::{Field, FieldError, number};
 use crate::app::model::log::Entry;
 use crate::app::model::views::Look;
 use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
 use crate::lesson::fault::Fault;
-use crate::lesson::lessons::{Arrangement, LESSONS, Lesson};
+use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson, OWN_DATA};
 use crate::lesson::picture::Panel;
+use crate::lesson::touched::{Touched, read_keys};
 use crate::run::RunSpec;
 
 /// The lesson's settings that persist between launches.
@@ -161,6 +162,11 @@ pub struct LessonSession {
 }
 
 impl LessonSession {
+    /// The player, where a lesson is the one that was recorded.
+    pub fn player_of(&self, lesson: &Lesson) -> Option<&Player> {
+        self.player.as_ref().filter(|player| player.lesson.number == lesson.number)
+    }
+
     /// What is typed in a lesson.
     pub fn draft(&self, lesson: &Lesson) -> LessonDraft {
         self.drafts.get(&lesson.number).cloned().unwrap_or_else(|| LessonDraft::of(lesson))
@@ -187,9 +193,176 @@ pub fn lesson_of(number: u32) -> &'static Lesson {
     LESSONS.iter().find(|lesson| lesson.number == number).unwrap_or(&LESSONS[0])
 }
 
+// The fields of a lesson, as they are typed.
+
+/// What may be chosen in a lesson, as it is typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LessonDraft {
+    /// Neighbours to find: from 1 to 32 times `width`.
+    pub k: String,
+    /// Lanes of the warp: 4, 8, 16 or 32.
+    pub width: u32,
+    pub seed: String,
+    /// Whether the points are those of the open cloud, in a lesson that has points of its own too.
+    pub open_cloud: bool,
+    /// The query's row in the open cloud.
+    pub row: String,
+    /// Squared distances instead of the lesson's points; empty for these.
+    pub keys: String,
+    /// What was moved in the map.
+    pub touched: Touched,
+}
+
+impl LessonDraft {
+    /// As the lesson has it.
+    pub fn of(lesson: &Lesson) -> Self {
+        Self {
+            k: lesson.k.to_string(),
+            width: lesson.width,
+            seed: lesson.seed.to_string(),
+            open_cloud: false,
+            row: String::new(),
+            keys: String::new(),
+            touched: Touched::default(),
+        }
+    }
+
+    /// Whether a lesson's points are those of the cloud that is open, if one is.
+    pub fn takes_open_cloud(&self, lesson: &Lesson) -> bool {
+        lesson.number == OWN_DATA || (lesson.own_data && self.open_cloud)
+    }
+
+    /// Whether another draft searches the same data in the same way, apart from typed keys and what was moved.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        (&self.k, self.width, &self.seed, self.open_cloud, &self.row) == (&other.k, other.width, &other.seed, other.open_cloud, &other.row)
+    }
+
+    /// What it says, where it makes sense; `cloud` is what the row is one of, where one is open.
+    ///
+    /// # Errors
+    /// Everything that is wrong, field by field.
+    pub fn read(&self, lesson: &Lesson, cloud: Option<&PointCloud>) -> Result<(Choice, Option<usize>), Vec<FieldError>> {
+        let mut errors = Vec::new();
+        let most = u64::from(self.width) * 32;
+        let k = number(Field::K, &self.k, 1, most).map_err(|error| {
+            // Why the limit is where it is.
+            errors
+                .push(FieldError { sentence: format!("{} A warp of {} lanes holds up to {most}, 32 a lane.", error.sentence, self.width), ..error });
+        });
+        let seed = number(Field::Seed, &self.seed, 0, u64::MAX).map_err(|error| errors.push(error));
+        let row = match cloud {
+            Some(cloud) if !self.row.trim().is_empty() => number(Field::QueryRows, &self.row, 0, cloud.record(cloud.len() - 1))
+                .and_then(|record| {
+                    let sentence = || format!("Row {record} was left out when the file was read; type another.");
+                    cloud.row_of_record(record).ok_or_else(|| FieldError { field: Field::QueryRows, sentence: sentence() }).map(Some)
+                })
+                .map_err(|error| errors.push(error)),
+            Some(cloud) => Ok(Some(cloud.len() / 2)),
+            None => Ok(None),
+        };
+        // Without a k, nobody knows how many keys it takes.
+        let keys = k.and_then(|k| self.read_keys(lesson, k as usize).map_err(|error| errors.push(error)));
+        match (k, seed, row, keys) {
+            (Ok(k), Ok(seed), Ok(row), Ok(keys)) => {
+                let touched = Touched { keys, ..self.touched.clone() };
+                Ok((Choice { k: Some(k as usize), width: Some(self.width), seed: Some(seed), touched }, row))
+            }
+            _ => Err(errors),
+        }
+    }
+
+    /// The typed keys; `None` where there are none.
+    fn read_keys(&self, lesson: &Lesson, k: usize) -> Result<Option<Vec<f32>>, FieldError> {
+        if self.keys.trim().is_empty() {
+            return Ok(None);
+        }
+        let read = read_keys(&self.keys).and_then(|keys| lesson.check_keys(keys.len(), k, self.width).map(|()| keys));
+        read.map(Some).map_err(|error| FieldError { field: Field::Keys, sentence: sentence(&error.to_string()) })
+    }
+}
+
+/// Words as a sentence.
+pub fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
+// Query and points that are moved by hand: what is recorded, what to go back to, and what a change is
+// compared with.
+
+/// Changes that can be undone.
+const MOST_CHANGES: usize = 100;
+
+/// What takes no longer to record is recorded at once: a frame of 60 a second.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// What is done to the data of the lesson that is open.
+#[derive(Clone, Default)]
+pub struct Touch {
+    /// What the player shows, as it was typed and moved.
+    pub recorded: Option<LessonDraft>,
+    /// How long that took to record.
+    pub took: Option<Duration>,
+    /// The player when the last change began, and what had been moved by then: where it was is kept, and comparators that have
+    /// turned since are marked.
+    pub before: Option<(Player, Touched)>,
+    /// Whether the pointer holds the query or a point.
+    pub held: bool,
+    /// Whether something was moved while a recording was under way: it is made again when that is done.
+    pub behind: bool,
+    /// What had been moved before each change, the latest last.
+    done: Vec<Touched>,
+}
+
+impl Touch {
+    /// A change begins, of what was moved so far.
+    pub fn begin(&mut self, touched: Touched, player: &Player) {
+        self.before = Some((player.clone(), touched.clone()));
+        if self.done.len() == MOST_CHANGES {
+            self.done.remove(0);
+        }
+        self.done.push(touched);
+    }
+
+    /// What had been moved before the last change; it can be taken back once.
+    pub fn take_back(&mut self) -> Option<Touched> {
+        self.done.pop()
+    }
+
+    /// A change ends, to what is moved now: what ends where it began is none.
+    pub fn end(&mut self, touched: &Touched) {
+        self.held = false;
+        if self.done.last() == Some(touched) {
+            self.done.pop();
+        }
+    }
+
+    /// What comparators are held against once something else was moved. Another query changes all distances, and what turns
+    /// then tells nothing.
+    pub fn compared(&self, touched: &Touched) -> Option<&Player> {
+        self.before.as_ref().filter(|(_, before)| before.query == touched.query).map(|(player, _)| player)
+    }
+
+    /// Whether there is a change to take back.
+    pub fn can_undo(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    /// Other data: what was moved in those before cannot be taken back.
+    pub fn forget_changes(&mut self) {
+        self.done.clear();
+    }
+
+    /// Whether a recording fits between two frames, as far as is known.
+    pub fn is_quick(&self) -> bool {
+        self.took.is_some_and(|took| took <= FRAME)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::features::lesson::state::player::tests::player;
     use crate::app::model::fields::{Field, FieldError};
     use crate::app::testing::cloud;
     use crate::lesson::lessons::OWN_DATA;
@@ -242,5 +415,21 @@ mod tests {
         assert!(said("5 3 8 1 7 2 6 -4").sentence.starts_with("Key -4: a key is a squared distance"));
         let many = LessonDraft { k: "128".to_owned(), ..typed("1") }.read(lesson, None).expect_err("too many to type");
         assert!(many[0].sentence.contains("at most 64 keys"), "{many:?}");
+    }
+
+    #[test]
+    fn a_change_is_taken_back_and_one_that_ends_where_it_began_is_none() {
+        let (mut touch, player) = (Touch::default(), player("sort"));
+        let moved = |x| Touched { query: Some([x, 0.5]), ..Touched::default() };
+        touch.begin(Touched::default(), &player);
+        touch.end(&moved(0.1));
+        touch.begin(moved(0.1), &player);
+        touch.end(&moved(0.1));
+        assert_eq!(touch.take_back(), Some(Touched::default()));
+        assert!(!touch.can_undo());
+        for at in 0..2 * MOST_CHANGES {
+            touch.begin(moved(at as f32), &player);
+        }
+        assert_eq!((touch.done.len(), touch.take_back()), (MOST_CHANGES, Some(moved(2.0 * MOST_CHANGES as f32 - 1.0))));
     }
 }

@@ -1,9 +1,8 @@
 //! Tells the program from which commit it is built. The device code is compiled by `crates/engines/build.rs`.
 
-use std::env;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::{env, fs};
 
 fn main() {
     if let Some(commit) = commit() {

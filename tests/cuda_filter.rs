@@ -11,7 +11,8 @@ use common::{answer, cloud};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::Order;
-use warpscope::engines::{cuda::Cuda, lockstep::Lockstep};
+use warpscope::engines::cuda::Cuda;
+use warpscope::engines::lockstep::Lockstep;
 use warpscope::knn::{Answer, Build, Engine, Metric, Parameters, Problem, Queries, Setup, SetupPhase};
 
 /// How a case must be searched.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use warpscope::cloud::{self, Source};
-use warpscope::engines::{cuda::Cuda, registry};
+use warpscope::engines::cuda::Cuda;
+use warpscope::engines::registry;
 use warpscope::knn::{EngineError, EngineId};
 use warpscope::progress::Silent;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunError, RunSpec};

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
-use warpscope::engines::{cuda::CudaSplit, lockstep::Lockstep};
+use warpscope::engines::cuda::CudaSplit;
+use warpscope::engines::lockstep::Lockstep;
 use warpscope::knn::{Build, Engine, Metric, Neighbors, Parameters, Problem, Queries, Setup};
 
 fn split() -> CudaSplit {

@@ -29,9 +29,8 @@ mod testing;
 pub use context::adapter::{check_adapter, check_runtime_folder, leave_displays};
 pub use context::app::{App, plane_position, screen_position};
 pub use features::analysis::state::{AnalysisAction, AnalysisKind};
-pub use features::color::state::ColorMap;
 pub use features::color::state::channel::Channel;
-pub use features::color::state::{ColorAction, ColorBy, ColorView};
+pub use features::color::state::{ColorAction, ColorBy, ColorMap, ColorView};
 pub use features::contest::state::Longest;
 pub use features::export::PaneData;
 pub use features::export::state::ExportKind;
@@ -57,8 +56,7 @@ pub mod lesson {
     pub use super::context::app::{is_moving, place_in_map, target_position};
     pub use super::features::lesson::state::files::LessonFile;
     pub use super::features::lesson::state::session::Presenting;
-    pub use super::features::lesson::state::{LessonAction, PollAction, QuizAction, TouchAction};
-    pub use super::features::lesson::state::{player, poll, quiz, session};
+    pub use super::features::lesson::state::{LessonAction, PollAction, QuizAction, TouchAction, player, poll, quiz, session};
     pub use super::features::lesson::touch::NAME as MAP;
 }
 
@@ -69,10 +67,7 @@ pub mod live {
 
 pub mod runs {
     //! Runs of this session and of opened recordings.
-    pub use super::features::runs::state::RunList;
-    pub use super::features::runs::state::RunsAction;
-    pub use super::features::runs::state::Saved;
-    pub use super::features::runs::state::{KeptRun, RunId};
+    pub use super::features::runs::state::{KeptRun, RunId, RunList, RunsAction, Saved};
 }
 
 pub mod kept {
@@ -82,14 +77,12 @@ pub mod kept {
 
 pub mod saved {
     //! Sessions as they are saved.
-    pub use super::features::saved::state::SavedSession;
-    pub use super::features::saved::state::{Layout, Share};
+    pub use super::features::saved::state::{Layout, SavedSession, Share};
 }
 
 pub mod selection {
     //! Selected rows and queries, and the actions that change them.
-    pub use super::features::selection::state::SelectAction;
-    pub use super::features::selection::state::{Hovered, Selection};
+    pub use super::features::selection::state::{Hovered, SelectAction, Selection};
     pub use super::model::how::How;
 }
 

@@ -6,7 +6,5 @@ pub use egui::{
     TextEdit, Ui, Vec2, pos2, vec2,
 };
 
-pub use crate::app::{
-    look::{Palette, command_ui, empty_ui, keys_text, name_chooser, name_widget, number},
-    model::{About, Action, Actions, Activity, Answered, Command, PaneKind, Picked, Session, State},
-};
+pub use crate::app::look::{Palette, command_ui, empty_ui, keys_text, name_chooser, name_widget, number};
+pub use crate::app::model::{About, Action, Actions, Activity, Answered, Command, PaneKind, Picked, Session, State};

@@ -453,7 +453,8 @@ pub(super) fn once(spec: &RunSpec) -> RunSpec {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+    use std::sync::atomic::Ordering::Relaxed;
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
 
     use super::super::QuerySpec;
     use super::super::testing::{self, Script, no_driver, spec, squares};

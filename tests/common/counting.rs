@@ -1,7 +1,8 @@
 //! An allocator that counts. Whatever else runs in the process is counted too, so that a test that uses it is alone in its binary.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 pub struct Counting;
 

@@ -3,10 +3,9 @@
 use crate::driven::{Window, press, small, until, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::Draft;
-use warpscope::app::Longest;
 use warpscope::app::commands::{Action, Command, ContestAction};
 use warpscope::app::state::{PaneKind, single_layout};
+use warpscope::app::{Draft, Longest};
 use warpscope::engines::registry;
 use warpscope::knn::{DeviceId, DeviceKind};
 

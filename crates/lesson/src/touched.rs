@@ -163,10 +163,9 @@ fn typed_words(keys: &[f32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Cursor;
-    use crate::cloud;
     use crate::lessons::{Choice, LESSONS, Take, named};
     use crate::progress::Silent;
+    use crate::{Cursor, cloud};
 
     #[test]
     fn typed_keys_are_the_distances_exactly() {

@@ -1,35 +1,31 @@
 //! The window's content: what is known, what goes on, what is asked for.
 
-use std::{
-    collections::HashMap,
-    path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use eframe::egui_wgpu;
 use egui_commonmark::CommonMarkCache;
 
 use super::settings::{Beginning, Kept, Start};
-use crate::app::{
-    features::{
-        color::Coloring, export::state::ExportDialog, history::state::History, lesson::picture::Picture, picking::lookup::Lookup,
-        projection::Projecting, runs::state::RunId,
-    },
-    gpu::Gpu,
-    jobs::{
-        table::{AtExit, Jobs, Kind, Slot},
-        task::Outcome,
-    },
-    look::tokens,
-    model::{Ended, Log, SessionFile, absolute, camera, commands},
-    prelude::*,
-};
-use crate::{
-    cloud::PointCloud,
-    files::PartFolder,
-    lesson::picture::Target,
-    run::{Asker, JobId, RunRecord, Worker},
-};
+use crate::app::features::color::Coloring;
+use crate::app::features::export::state::ExportDialog;
+use crate::app::features::history::state::History;
+use crate::app::features::lesson::picture::Picture;
+use crate::app::features::picking::lookup::Lookup;
+use crate::app::features::projection::Projecting;
+use crate::app::features::runs::state::RunId;
+use crate::app::gpu::Gpu;
+use crate::app::jobs::table::{AtExit, Jobs, Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::look::tokens;
+use crate::app::model::{Ended, Log, SessionFile, absolute, camera, commands};
+use crate::app::prelude::*;
+use crate::cloud::PointCloud;
+use crate::files::PartFolder;
+use crate::lesson::picture::Target;
+use crate::run::{Asker, JobId, RunRecord, Worker};
 
 /// Where the first version kept the state in eframe's storage, and where what was open.
 const STORAGE_KEY: &str = "warpscope";

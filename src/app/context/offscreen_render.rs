@@ -1,25 +1,22 @@
 //! A picture of the window or a pane that is drawn once more, beside the screen: at any number of pixels a point, or as
 //! SVG. The screen's own picture has only the pixels that the screen has.
 
-use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use eframe::egui_wgpu::{RenderState, Renderer, RendererOptions, wgpu};
 use egui::mutex::RwLock;
-use egui_kittest::{Harness, wgpu::WgpuTestRenderer};
+use egui_kittest::Harness;
+use egui_kittest::wgpu::WgpuTestRenderer;
 
 use super::app::App;
-use crate::app::{
-    features::export::state::is_svg,
-    gpu,
-    look::svg,
-    model::{Layout, Picture},
-    prelude::*,
-};
+use crate::app::features::export::state::is_svg;
+use crate::app::gpu;
+use crate::app::look::svg;
+use crate::app::model::{Layout, Picture};
+use crate::app::prelude::*;
 
 /// Frames until tables and plots have found their widths.
 const FRAMES: usize = 6;
@@ -182,10 +179,8 @@ mod tests {
     use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
 
     use super::*;
-    use crate::app::{
-        model::{Look, single_layout},
-        testing::folder,
-    };
+    use crate::app::model::{Look, single_layout};
+    use crate::app::testing::folder;
 
     /// A screen whose pixels begin with blue, as most do.
     fn blue_first() -> RenderState {

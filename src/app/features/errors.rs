@@ -1,10 +1,8 @@
 //! Errors as the window says them: the way out is a field on the left, not an option of the command line.
 
-use crate::{
-    cloud::{CloudError, Hint},
-    knn::{EngineError, ProblemError},
-    run::RunError,
-};
+use crate::cloud::{CloudError, Hint};
+use crate::knn::{EngineError, ProblemError};
+use crate::run::RunError;
 
 /// The field that leaves rows out.
 macro_rules! leave_out {

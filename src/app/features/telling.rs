@@ -3,10 +3,8 @@
 use std::sync::{Arc, Weak};
 
 use super::picking::state::Found;
-use crate::app::{
-    model::{Roles, Telling},
-    prelude::*,
-};
+use crate::app::model::{Roles, Telling};
+use crate::app::prelude::*;
 use crate::run::RunRecord;
 
 /// What a telling was worked out from, and the telling.

@@ -1,19 +1,16 @@
 //! What is uploaded, and for which pane: a cloud of three dimensions once for all of them, of more dimensions once for
 //! each choice of axes.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor, wgpu};
 use egui::Color32;
 
-use super::{
-    Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Method, Pace, Renderer,
-    store::{Points, Rows, Store, Stored},
-};
-use crate::app::{
-    features::color::state::{ColorMap, PointValues, Scale},
-    look::Paint,
-};
+use super::store::{Points, Rows, Store, Stored};
+use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Method, Pace, Renderer};
+use crate::app::features::color::state::{ColorMap, PointValues, Scale};
+use crate::app::look::Paint;
 use crate::cloud::PointCloud;
 
 /// What of a cloud is uploaded.

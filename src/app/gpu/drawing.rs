@@ -6,10 +6,8 @@ use eframe::egui_wgpu::wgpu;
 use egui::Color32;
 
 use super::store::{Points, Stored};
-use crate::app::{
-    features::color::state::{ColorMap, Scale},
-    model::Projection,
-};
+use crate::app::features::color::state::{ColorMap, Scale};
+use crate::app::model::Projection;
 
 /// One picture of points, for one pane.
 #[derive(Clone)]

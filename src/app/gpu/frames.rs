@@ -1,25 +1,19 @@
 //! How long frames take: Space orbits (or Plane zooms) without a window, by compute shaders and, in the same run, by the
 //! rasteriser.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use eframe::egui_wgpu::wgpu;
 use egui::{Color32, Rect, vec2};
 
-use super::{
-    Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Layer, Method, Pace, Renderer, cache,
-    store::{Points, Rows, Store, Stored},
-    target::texture,
-};
-use crate::app::{
-    features::color::state::{ColorMap, Scale},
-    look::Palette,
-    model::{PlaneCamera, Projection, SpaceCamera, SpaceView},
-};
+use super::store::{Points, Rows, Store, Stored};
+use super::target::texture;
+use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Layer, Method, Pace, Renderer, cache};
+use crate::app::features::color::state::{ColorMap, Scale};
+use crate::app::look::Palette;
+use crate::app::model::{PlaneCamera, Projection, SpaceCamera, SpaceView};
 use crate::cloud::PointCloud;
 
 #[derive(Clone, Debug)]

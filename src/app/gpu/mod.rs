@@ -12,7 +12,8 @@
 //! | `cache` | which buffers each pane uses, and scenes in the frames of egui |
 //! | `frames` | the frame-time benchmark, without a window |
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use eframe::egui_wgpu::{self, wgpu};
 use pace::Meter;

@@ -1,13 +1,9 @@
 //! How many points one frame has time for, learnt from how long frames took: on the GPU's own clock where it tells, else
 //! from the pace at which frames come.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicU32, Ordering},
-    },
-};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu::wgpu;

@@ -5,13 +5,11 @@ use std::collections::HashMap;
 
 use eframe::egui_wgpu::wgpu;
 
-use super::{
-    Share,
-    drawing::Drawing,
-    pipelines::{self, Entry, Uniforms},
-    splat::view_uniform,
-    target::{COLOR, Target, texture},
-};
+use super::Share;
+use super::drawing::Drawing;
+use super::pipelines::{self, Entry, Uniforms};
+use super::splat::view_uniform;
+use super::target::{COLOR, Target, texture};
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 

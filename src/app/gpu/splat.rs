@@ -5,13 +5,11 @@ use std::collections::HashMap;
 
 use eframe::egui_wgpu::wgpu;
 
-use super::{
-    Share,
-    drawing::{Drawing, ViewUniform},
-    pipelines::{self, Entry, Slot, Uniforms},
-    store::GROUP,
-    target::COLOR,
-};
+use super::Share;
+use super::drawing::{Drawing, ViewUniform};
+use super::pipelines::{self, Entry, Slot, Uniforms};
+use super::store::GROUP;
+use super::target::COLOR;
 
 /// Groups that look for the pixel with the most points.
 const SEARCHERS: u32 = 64;

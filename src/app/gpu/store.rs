@@ -2,19 +2,13 @@
 //! once where there are few, straight into buffers of the GPU: the host keeps nothing. What is there already is a random
 //! sample of all, so a picture shows at once and fills up.
 
-use std::{
-    sync::{
-        Arc, Mutex, PoisonError, Weak,
-        atomic::{AtomicU32, AtomicU64, Ordering},
-    },
-    thread::JoinHandle,
-};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
 
 use eframe::egui_wgpu::wgpu;
-use rayon::{
-    iter::{IndexedParallelIterator as _, ParallelIterator as _},
-    slice::ParallelSliceMut as _,
-};
+use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
+use rayon::slice::ParallelSliceMut as _;
 
 use crate::app::model::Projection;
 

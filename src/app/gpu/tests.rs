@@ -5,17 +5,14 @@ use std::sync::Arc;
 use eframe::egui_wgpu::wgpu;
 use egui::{Color32, Pos2, Rect, pos2, vec2};
 
-use super::{
-    Drawing, Ink, Layer, Method, Pace, Renderer,
-    frames::Offscreen,
-    store::{Points, Rows, Store},
-};
-use crate::app::{
-    features::color::state::{ColorMap, Scale},
-    look::Palette,
-    model::{PlaneCamera, Projection, SpaceCamera, SpaceView, camera::place},
-    testing::cloud,
-};
+use super::frames::Offscreen;
+use super::store::{Points, Rows, Store};
+use super::{Drawing, Ink, Layer, Method, Pace, Renderer};
+use crate::app::features::color::state::{ColorMap, Scale};
+use crate::app::look::Palette;
+use crate::app::model::camera::place;
+use crate::app::model::{PlaneCamera, Projection, SpaceCamera, SpaceView};
+use crate::app::testing::cloud;
 
 const SIZE: [u32; 2] = [64, 48];
 const BOTH: [Method; 2] = [Method::Splat, Method::Quads];

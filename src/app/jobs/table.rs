@@ -4,11 +4,9 @@
 //!
 //! `C` is what results are taken in by: the window.
 
-use std::{
-    any::Any,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::any::Any;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::task::{Outcome, Stopped, Task};
 use crate::app::model::{Activity, Session};

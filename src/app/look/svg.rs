@@ -2,20 +2,14 @@
 
 use std::f32::consts::TAU;
 
-use egui::{
-    Color32, FontFamily, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2,
-    epaint::{ClippedShape, Galley, Mesh, PathStroke, TextShape},
-};
+use egui::epaint::{ClippedShape, Galley, Mesh, PathStroke, TextShape};
+use egui::{Color32, FontFamily, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2};
 use image::{GenericImageView as _, ImageFormat, RgbaImage};
 
-use crate::{
-    draw::{
-        self, Area, Font, Ink, Line, Paint, Point,
-        pen::{Style, area},
-        svg::{Baseline, Writer, hex},
-    },
-    palette::{LIGHT, Rgb},
-};
+use crate::draw::pen::{Style, area};
+use crate::draw::svg::{Baseline, Writer, hex};
+use crate::draw::{self, Area, Font, Ink, Line, Paint, Point};
+use crate::palette::{LIGHT, Rgb};
 
 /// Corners of an ellipse.
 const CORNERS: u16 = 128;

@@ -1,14 +1,13 @@
 //! How the window looks: the colours of [`crate::palette`] as egui has them.
 
-use std::{ops::Deref, sync::Arc};
+use std::ops::Deref;
+use std::sync::Arc;
 
 use egui::{Color32, RichText, Stroke, Visuals};
 
 use crate::app::features::color::state::{ColorMap, PointValues, Scale};
-use crate::{
-    palette::{self, CIVIDIS, Rgb, VIRIDIS},
-    run::Phase,
-};
+use crate::palette::{self, CIVIDIS, Rgb, VIRIDIS};
+use crate::run::Phase;
 
 pub use crate::app::model::views::Look;
 

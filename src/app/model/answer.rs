@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{cloud::PointCloud, knn::NONE, run::RunRecord};
+use crate::cloud::PointCloud;
+use crate::knn::NONE;
+use crate::run::RunRecord;
 
 /// One query of a record.
 #[derive(Clone, Debug)]

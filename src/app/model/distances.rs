@@ -1,11 +1,9 @@
 //! How far rows of a cloud are from a place, and from each other.
 
 use super::telling::distance_text;
-use crate::{
-    cloud::{Globe, PointCloud},
-    knn::Metric,
-    text,
-};
+use crate::cloud::{Globe, PointCloud};
+use crate::knn::Metric;
+use crate::text;
 
 /// Distances from one place to the rows of a cloud.
 pub struct Apart<'a> {

@@ -1,19 +1,17 @@
 //! The problem as it is being typed: text fields that may not make sense yet.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    fields::{Field, FieldError, listed, number, path, rows},
-    files::{absolute, typed_columns},
-};
-use crate::{
-    cloud::{ColumnChoice, Order, Source, formats::file_of, query_point},
-    engines::registry,
-    knn::{Descriptor, DeviceId, Metric, Setup},
-    run::{EngineChoice, QuerySpec, RunSpec, usual},
-};
+use super::fields::{Field, FieldError, listed, number, path, rows};
+use super::files::{absolute, typed_columns};
+use crate::cloud::formats::file_of;
+use crate::cloud::{ColumnChoice, Order, Source, query_point};
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceId, Metric, Setup};
+use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 
 /// Where the data comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -330,10 +328,8 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{
-        model::fields::typed_rows,
-        testing::{Stored, folder},
-    };
+    use crate::app::model::fields::typed_rows;
+    use crate::app::testing::{Stored, folder};
     use crate::knn::Values;
 
     fn errors(change: impl FnOnce(&mut Draft)) -> Vec<FieldError> {

@@ -1,9 +1,7 @@
 //! Fields as they are typed: which there are, what is wrong with one, and numbers, paths and rows read from their text.
 
-use std::{
-    ops::RangeInclusive,
-    path::{Path, PathBuf},
-};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 use super::files::absolute;
 use crate::text;

@@ -1,18 +1,14 @@
 //! Names and states of files.
 
-use std::{
-    path::{Path, PathBuf},
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use super::pictures::Pictured;
-use crate::cloud::{
-    ColumnChoice, PointCloud, Source,
-    formats::file_of,
-    roles::{self, Role},
-};
+use crate::cloud::formats::file_of;
+use crate::cloud::roles::{self, Role};
+use crate::cloud::{ColumnChoice, PointCloud, Source};
 
 /// A path's last part.
 pub fn file_name(path: &Path) -> String {
@@ -256,7 +252,8 @@ pub static SAMPLES: [Sample; 3] = [
 mod tests {
     use super::*;
     use crate::app::testing::{file_in, folder};
-    use crate::{cloud::load, progress::Silent};
+    use crate::cloud::load;
+    use crate::progress::Silent;
 
     #[test]
     fn runs_of_columns_are_typed_as_ranges() {

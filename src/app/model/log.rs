@@ -1,10 +1,8 @@
 //! Everything that was said, with its time, and what of it stands in the status line: the newest note, and before it what
 //! went wrong, until something of its kind succeeds or somebody has read it.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::run::JobId;
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{pane::PaneKind, views::Look};
+use super::pane::PaneKind;
+use super::views::Look;
 
 /// Millimetres for a point of the layout, so that the text at the axes, of 11 points, is printed in 8.
 const MM_PER_POINT: f32 = 8.0 / 11.0 * 25.4 / 72.0;

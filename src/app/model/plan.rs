@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{draft::Draft, session::Session};
+use super::draft::Draft;
+use super::session::Session;
 use crate::app::features::contest::state::Longest;
-use crate::{
-    cloud::PointCloud,
-    engines::registry,
-    knn::{Descriptor, DeviceId},
-    run::{
-        EngineChoice, QuerySpec, RunSpec,
-        planner::{Candidate, Job, Plan, Planner, Purpose, engines},
-    },
-};
+use crate::cloud::PointCloud;
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceId};
+use crate::run::planner::{Candidate, Job, Plan, Planner, Purpose, engines};
+use crate::run::{EngineChoice, QuerySpec, RunSpec};
 
 /// The plan of a draft that can be run over the cloud that is loaded, once it is known what can run here: of all its queries where it is to be measured,
 /// else of one.

@@ -1,50 +1,46 @@
 //! What is open now and is not kept: the cloud, its answer, what is selected, what is going on.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::{
-    answer::{Answered, Picked},
-    camera::Scene,
-    commands::Finder,
-    files::{FileState, LeftOut, Roles, SessionFile},
-    log::{Activity, Endings, Log, Running},
-    pane::PaneKind,
-    picture::Picture,
-    pictures::{Pictured, Pictures},
-    telling::Telling,
-    views::{Sort, TimelineView},
-};
-use crate::app::features::{
-    analysis::state::{Against, Analysed, AnalysisKind},
-    chooser::state::Chooser,
-    color::state::channel::Colored,
-    columns::state::ColumnsDialog,
-    contest::state::Contest,
-    datasets::state::PartsDialog,
-    export::state::ExportDialog,
-    lesson::state::session::LessonSession,
-    live::state::Live,
-    manual::state::Manual,
-    picking::state::{Beside, Tool},
-    projection::state::Projected,
-    quit::state::Quitting,
-    row_names::state::{NameSearch, RowNames},
-    runs::state::RunList,
-    saved::state::SavedSession,
-    selection::state::{Hovered, NamedSets, Nearby, Selection, facts::Facts},
-    unusable::state::UnusableDialog,
-    walk::state::Walked,
-    why::state::Why,
-};
-use crate::{
-    cloud::{Fingerprint, PointCloud, formats::ColumnInfo},
-    engines::registry,
-    knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, EngineId},
-    run::{
-        RunRecord,
-        analysis::{Derived, TheoryCurve},
-    },
-};
+use super::answer::{Answered, Picked};
+use super::camera::Scene;
+use super::commands::Finder;
+use super::files::{FileState, LeftOut, Roles, SessionFile};
+use super::log::{Activity, Endings, Log, Running};
+use super::pane::PaneKind;
+use super::picture::Picture;
+use super::pictures::{Pictured, Pictures};
+use super::telling::Telling;
+use super::views::{Sort, TimelineView};
+use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
+use crate::app::features::chooser::state::Chooser;
+use crate::app::features::color::state::channel::Colored;
+use crate::app::features::columns::state::ColumnsDialog;
+use crate::app::features::contest::state::Contest;
+use crate::app::features::datasets::state::PartsDialog;
+use crate::app::features::export::state::ExportDialog;
+use crate::app::features::lesson::state::session::LessonSession;
+use crate::app::features::live::state::Live;
+use crate::app::features::manual::state::Manual;
+use crate::app::features::picking::state::{Beside, Tool};
+use crate::app::features::projection::state::Projected;
+use crate::app::features::quit::state::Quitting;
+use crate::app::features::row_names::state::{NameSearch, RowNames};
+use crate::app::features::runs::state::RunList;
+use crate::app::features::saved::state::SavedSession;
+use crate::app::features::selection::state::facts::Facts;
+use crate::app::features::selection::state::{Hovered, NamedSets, Nearby, Selection};
+use crate::app::features::unusable::state::UnusableDialog;
+use crate::app::features::walk::state::Walked;
+use crate::app::features::why::state::Why;
+use crate::cloud::formats::ColumnInfo;
+use crate::cloud::{Fingerprint, PointCloud};
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, EngineId};
+use crate::run::RunRecord;
+use crate::run::analysis::{Derived, TheoryCurve};
 
 /// Whether an engine can run on a device of this machine.
 #[derive(Clone, Debug)]
@@ -428,10 +424,8 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{
-        features::projection::state::{ProjectionKind, ProjectionView},
-        testing::{cloud, record},
-    };
+    use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
+    use crate::app::testing::{cloud, record};
     use crate::progress::Silent;
 
     fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {

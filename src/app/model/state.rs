@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 use egui_tiles::Tree;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    camera,
-    draft::Draft,
-    files::FileRoles,
-    pane::{PaneKind, default_layout},
-    picture::PictureChoice,
-    views::{self, ConvergenceView, CountsView, Look, PlaneView, PlaneWindow, SpaceView, TimingsView},
-};
-use crate::app::features::{
-    analysis::state::AnalysisView, color::state::ColorView, lesson::state::session::LessonView, projection::state::ProjectionView,
-    runs::state::RunsView, saved::state::Layout, walk::state::WalkView,
-};
+use super::camera;
+use super::draft::Draft;
+use super::files::FileRoles;
+use super::pane::{PaneKind, default_layout};
+use super::picture::PictureChoice;
+use super::views::{self, ConvergenceView, CountsView, Look, PlaneView, PlaneWindow, SpaceView, TimingsView};
+use crate::app::features::analysis::state::AnalysisView;
+use crate::app::features::color::state::ColorView;
+use crate::app::features::lesson::state::session::LessonView;
+use crate::app::features::projection::state::ProjectionView;
+use crate::app::features::runs::state::RunsView;
+use crate::app::features::saved::state::Layout;
+use crate::app::features::walk::state::WalkView;
 use crate::cloud::Source;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -258,15 +259,13 @@ pub const SCALES: std::ops::RangeInclusive<f32> = 0.75..=3.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{
-        features::{color::state::ColorBy, runs::state::Figure},
-        model::pane::measuring_layout,
-        testing::Stored,
-    };
-    use crate::{
-        knn::{DeviceId, EngineId},
-        run::{EngineChoice, compare::Quantity},
-    };
+    use crate::app::features::color::state::ColorBy;
+    use crate::app::features::runs::state::Figure;
+    use crate::app::model::pane::measuring_layout;
+    use crate::app::testing::Stored;
+    use crate::knn::{DeviceId, EngineId};
+    use crate::run::EngineChoice;
+    use crate::run::compare::Quantity;
 
     /// Every number that is saved, put beyond what makes sense.
     #[test]

@@ -1,15 +1,12 @@
 //! An answer in words: how many neighbours of what are within which distance, and of what kind they are.
 
-use super::{
-    answer::{Answered, Picked},
-    files::{Roles, Told},
-};
+use super::answer::{Answered, Picked};
+use super::files::{Roles, Told};
 use crate::app::features::picking::state::Beside;
-use crate::{
-    cloud::{formats::Cell, roles::words_of},
-    knn::Metric,
-    text,
-};
+use crate::cloud::formats::Cell;
+use crate::cloud::roles::words_of;
+use crate::knn::Metric;
+use crate::text;
 
 /// Kinds that are told apart; the rest are counted together.
 pub const KINDS: usize = 5;
@@ -292,7 +289,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::{features::picking::state::Others, testing::cloud};
+    use crate::app::features::picking::state::Others;
+    use crate::app::testing::cloud;
 
     fn beside(columns: &[&str], rows: Vec<Vec<Cell>>) -> Beside {
         let others = Others { columns: columns.iter().map(|&name| name.to_owned()).collect(), total: columns.len(), rows };

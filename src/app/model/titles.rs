@@ -1,12 +1,14 @@
 //! What the picture of a pane shows, in the words that stand over it until somebody types others.
 
-use super::{files::file_name, pane::PaneKind, session::Session, state::State, telling::Telling};
-use crate::{
-    cloud::{PointCloud, Source},
-    knn::Measure,
-    run::RunRecord,
-    text,
-};
+use super::files::file_name;
+use super::pane::PaneKind;
+use super::session::Session;
+use super::state::State;
+use super::telling::Telling;
+use crate::cloud::{PointCloud, Source};
+use crate::knn::Measure;
+use crate::run::RunRecord;
+use crate::text;
 
 /// The title of a pane's picture; empty where there is nothing to say.
 pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
@@ -58,10 +60,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::{
-        model::answer::{Answered, Picked},
-        testing::record,
-    };
+    use crate::app::model::answer::{Answered, Picked};
+    use crate::app::testing::record;
 
     #[test]
     fn titles_say_what_is_shown_and_of_which_data() {

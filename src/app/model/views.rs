@@ -1,6 +1,7 @@
 //! What panes show: where they look, and their switches.
 
-use std::{cmp::Ordering, collections::BTreeSet};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use egui::Rect;
 use serde::{Deserialize, Serialize};

@@ -5,31 +5,20 @@ use std::sync::Arc;
 use egui::Grid;
 
 use super::empty::{More, Pane, PaneContext, without_cloud};
-use crate::app::{
-    features::{
-        analysis::{
-            label_column,
-            state::{Analysed, AnalysisAction, AnalysisKind, AnalysisView},
-        },
-        color::{
-            column_keys,
-            state::{ColorAction, ColorBy},
-        },
-        export::{PaneData, state::ExportKind},
-        selection::state::SelectAction,
-    },
-    look::{heading_ui, percent as percent_done},
-    model::how::How,
-    prelude::*,
-};
-use crate::{
-    export::graph::GraphForm,
-    run::graph::{
-        labels::{Classified, Confusion},
-        summary::percent,
-    },
-    text,
-};
+use crate::app::features::analysis::label_column;
+use crate::app::features::analysis::state::{Analysed, AnalysisAction, AnalysisKind, AnalysisView};
+use crate::app::features::color::column_keys;
+use crate::app::features::color::state::{ColorAction, ColorBy};
+use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
+use crate::app::features::selection::state::SelectAction;
+use crate::app::look::{heading_ui, percent as percent_done};
+use crate::app::model::how::How;
+use crate::app::prelude::*;
+use crate::export::graph::GraphForm;
+use crate::run::graph::labels::{Classified, Confusion};
+use crate::run::graph::summary::percent;
+use crate::text;
 
 /// Labels up to which the confusion is shown as a table; of more, the most frequent confusions are listed.
 const MOST_LABELS: usize = 16;

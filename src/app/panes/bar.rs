@@ -2,7 +2,8 @@
 //! button, so that most of the pane is the picture's.
 
 use super::empty::PaneContext;
-use crate::app::{features::color::state::ColorBy, prelude::*};
+use crate::app::features::color::state::ColorBy;
+use crate::app::prelude::*;
 
 /// Points of the screen that all controls take in one line.
 const LENGTH: f32 = 740.0;

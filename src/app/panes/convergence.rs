@@ -3,21 +3,15 @@
 
 use egui_plot::{FilledArea, LineStyle};
 
-use super::{
-    empty::{Pane, PaneContext, without_run},
-    merges::OTHER_QUESTION,
-    plots::{decades, inline_line_ui, inline_swatch_ui, line, near, plot, power},
-};
-use crate::app::{
-    features::export::PaneData,
-    look::{any_of, if_shuffled},
-    prelude::*,
-};
-use crate::{
-    engines::registry,
-    run::analysis::{Band, spread},
-    text,
-};
+use super::empty::{Pane, PaneContext, without_run};
+use super::merges::OTHER_QUESTION;
+use super::plots::{decades, inline_line_ui, inline_swatch_ui, line, near, plot, power};
+use crate::app::features::export::PaneData;
+use crate::app::look::{any_of, if_shuffled};
+use crate::app::prelude::*;
+use crate::engines::registry;
+use crate::run::analysis::{Band, spread};
+use crate::text;
 
 /// Selected queries that are drawn as lines.
 const LINES: usize = 40;

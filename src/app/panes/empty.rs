@@ -1,15 +1,12 @@
 //! What a pane says while it has nothing to show: what is missing, what goes on or went wrong, and what to do.
 
-use crate::app::{
-    features::{
-        export::{PaneData, state::ExportKind},
-        picking::lookup::Lookup,
-    },
-    gpu::Gpu,
-    look::percent,
-    model::Ended,
-    prelude::*,
-};
+use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
+use crate::app::features::picking::lookup::Lookup;
+use crate::app::gpu::Gpu;
+use crate::app::look::percent;
+use crate::app::model::Ended;
+use crate::app::prelude::*;
 
 /// A title, and a sentence or two under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +111,8 @@ pub struct PaneContext<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{model::Endings, testing::cloud};
+    use crate::app::model::Endings;
+    use crate::app::testing::cloud;
 
     const TODO: &str = "Press Run to measure.";
 

@@ -1,26 +1,20 @@
 //! What is said of the point that the pointer rests on.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Weak},
-};
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
 
-use egui::{ColorImage, Grid, Image, TextureHandle, TextureOptions, Tooltip, mutex::Mutex};
+use egui::mutex::Mutex;
+use egui::{ColorImage, Grid, Image, TextureHandle, TextureOptions, Tooltip};
 
 use super::empty::PaneContext;
-use crate::app::{
-    features::{
-        color::state::channel::{Colored, Whose},
-        picking::state::Others,
-    },
-    model::{Pictures, Told},
-    prelude::*,
-};
-use crate::{
-    cloud::{PointCloud, Source, formats::Cell},
-    knn::Measure,
-    text,
-};
+use crate::app::features::color::state::channel::{Colored, Whose};
+use crate::app::features::picking::state::Others;
+use crate::app::model::{Pictures, Told};
+use crate::app::prelude::*;
+use crate::cloud::formats::Cell;
+use crate::cloud::{PointCloud, Source};
+use crate::knn::Measure;
+use crate::text;
 
 /// Coordinates, and other columns, that are listed.
 const LISTED: usize = 8;

@@ -1,7 +1,9 @@
 //! Log: everything that was said, newest last.
 
 use super::empty::{Pane, PaneContext};
-use crate::app::{features::export::PaneData, model::Level, prelude::*};
+use crate::app::features::export::PaneData;
+use crate::app::model::Level;
+use crate::app::prelude::*;
 
 pub const PANE: Pane = Pane { kind: PaneKind::Log, draw: log_ui, data: |session| Some(PaneData::Log(session.log.entries().to_vec())), more: &[] };
 

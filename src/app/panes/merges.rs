@@ -2,25 +2,18 @@
 
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
-use super::{
-    empty::{Pane, PaneContext, without_run},
-    plots::{inline_line_ui, inline_swatch_ui, near, plot, whole, whole_numbers},
-};
-use crate::app::{
-    features::{export::PaneData, selection::state::SelectAction},
-    look::{
-        any_of,
-        focus::{arrows, is_keyed},
-        if_shuffled,
-    },
-    model::{CountsView, how::How},
-    prelude::*,
-};
-use crate::{
-    engines::registry,
-    knn::{EngineId, Measure},
-    text,
-};
+use super::empty::{Pane, PaneContext, without_run};
+use super::plots::{inline_line_ui, inline_swatch_ui, near, plot, whole, whole_numbers};
+use crate::app::features::export::PaneData;
+use crate::app::features::selection::state::SelectAction;
+use crate::app::look::focus::{arrows, is_keyed};
+use crate::app::look::{any_of, if_shuffled};
+use crate::app::model::CountsView;
+use crate::app::model::how::How;
+use crate::app::prelude::*;
+use crate::engines::registry;
+use crate::knn::{EngineId, Measure};
+use crate::text;
 
 /// Why the run is not drawn beside the picked query.
 pub const OTHER_QUESTION: &str = "the run asked another question (k, metric, order, engine): only the picked query is drawn";

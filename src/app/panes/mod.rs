@@ -1,7 +1,8 @@
 //! The panes of the centre, one file or folder each, and the table of them. A new pane is a file, a row here, and its words in
 //! [`PaneKind::words`].
 
-use crate::app::{model::PaneKind, panes::empty::Pane};
+use crate::app::model::PaneKind;
+use crate::app::panes::empty::Pane;
 
 pub mod analysis;
 pub mod bar;

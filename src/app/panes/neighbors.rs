@@ -1,28 +1,26 @@
 //! Neighbours: the picked query's, nearest first, or sorted by a column.
 
-use std::{
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::Arc,
-};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
-use egui::{Rangef, TextStyle, style::ScrollStyle};
+use egui::style::ScrollStyle;
+use egui::{Rangef, TextStyle};
 use egui_extras::{Column, TableBuilder};
 
-use super::{
-    empty::{More, Pane, PaneContext, without_answer},
-    hover::{cell_text, picture_ui},
-};
-use crate::app::{
-    features::{
-        export::{PaneData, state::ExportKind},
-        picking::state::Beside,
-        selection::state::{Hovered, SelectAction},
-    },
-    look::{focus::arrows, sort_head_ui},
-    model::{Sort, SortKey, Told, how::How, sorted},
-    prelude::*,
-};
-use crate::{cloud::formats::Cell, run::QuerySpec, text};
+use super::empty::{More, Pane, PaneContext, without_answer};
+use super::hover::{cell_text, picture_ui};
+use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
+use crate::app::features::picking::state::Beside;
+use crate::app::features::selection::state::{Hovered, SelectAction};
+use crate::app::look::focus::arrows;
+use crate::app::look::sort_head_ui;
+use crate::app::model::how::How;
+use crate::app::model::{Sort, SortKey, Told, sorted};
+use crate::app::prelude::*;
+use crate::cloud::formats::Cell;
+use crate::run::QuerySpec;
+use crate::text;
 
 pub const PANE: Pane = Pane {
     kind: PaneKind::Neighbors,

@@ -2,11 +2,11 @@
 
 use egui::{Frame, Margin};
 
-use super::{empty::PaneContext, pane, plane::circle_shown};
-use crate::app::{
-    model::{Mark, Picture},
-    prelude::*,
-};
+use super::empty::PaneContext;
+use super::pane;
+use super::plane::circle_shown;
+use crate::app::model::{Mark, Picture};
+use crate::app::prelude::*;
 
 /// Room around the picture, in points.
 const MARGIN: i8 = 8;

@@ -2,32 +2,23 @@
 
 use egui::emath::GuiRounding as _;
 
-use super::{
-    empty::{Pane, PaneContext, without_cloud},
-    hover::hover_ui,
-    points::{Sight, closer, controls_ui, dimensions_ui, not_loaded_ui, over_ui, points_ui},
-};
-use crate::app::{
-    features::{
-        color::bar,
-        export::PaneData,
-        live::{NOTES, mark_ui},
-        picking::{
-            state::{Eye, Tool},
-            tool::{follow_ui, gesture_ui, hint_ui, pointing_ui},
-        },
-        walk::{self, paint},
-    },
-    look::focus::arrows,
-    model::{PlaneCamera, PlaneView, PlaneWindow, Scene, camera::place},
-    prelude::*,
-};
-use crate::{
-    cloud::{Axis, Globe, PointCloud},
-    draw::pen::linear_ticks,
-    knn::Metric,
-    text,
-};
+use super::empty::{Pane, PaneContext, without_cloud};
+use super::hover::hover_ui;
+use super::points::{Sight, closer, controls_ui, dimensions_ui, not_loaded_ui, over_ui, points_ui};
+use crate::app::features::color::bar;
+use crate::app::features::export::PaneData;
+use crate::app::features::live::{NOTES, mark_ui};
+use crate::app::features::picking::state::{Eye, Tool};
+use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui};
+use crate::app::features::walk::{self, paint};
+use crate::app::look::focus::arrows;
+use crate::app::model::camera::place;
+use crate::app::model::{PlaneCamera, PlaneView, PlaneWindow, Scene};
+use crate::app::prelude::*;
+use crate::cloud::{Axis, Globe, PointCloud};
+use crate::draw::pen::linear_ticks;
+use crate::knn::Metric;
+use crate::text;
 
 /// Room for the numbers at the axes.
 const MARGIN: Vec2 = vec2(54.0, 20.0);

@@ -1,31 +1,25 @@
 //! What Plane and Space share: the points on the GPU, how many are drawn, and the marks over them.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use eframe::egui_wgpu;
-use egui::{Frame, Shape, UiBuilder, emath::GuiRounding as _};
+use egui::emath::GuiRounding as _;
+use egui::{Frame, Shape, UiBuilder};
 
-use super::{
-    bar::{bar_ui as pane_bar_ui, more_ui},
-    empty::PaneContext,
-};
-use crate::app::{
-    features::{
-        color::bar,
-        picking::tool::tools_ui,
-        projection,
-        walk::{self, paint},
-    },
-    gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress},
-    look::{Paint, Paints},
-    model::{Ended, Projection, Scene, source_name, telling},
-    prelude::*,
-};
-use crate::{
-    cloud::{Globe, PointCloud},
-    run::analysis::spread,
-    text,
-};
+use super::bar::{bar_ui as pane_bar_ui, more_ui};
+use super::empty::PaneContext;
+use crate::app::features::color::bar;
+use crate::app::features::picking::tool::tools_ui;
+use crate::app::features::projection;
+use crate::app::features::walk::{self, paint};
+use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
+use crate::app::look::{Paint, Paints};
+use crate::app::model::{Ended, Projection, Scene, source_name, telling};
+use crate::app::prelude::*;
+use crate::cloud::{Globe, PointCloud};
+use crate::run::analysis::spread;
+use crate::text;
 
 /// How long after the last movement everything is drawn again.
 const STILL_AFTER_SECS: f64 = 0.2;

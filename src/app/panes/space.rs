@@ -2,29 +2,21 @@
 
 use egui::emath::GuiRounding as _;
 
-use super::{
-    empty::{Pane, PaneContext, without_cloud},
-    hover::hover_ui,
-    points::{Sight, closer, controls_ui, dimensions_ui, not_loaded_ui, over_ui, points_ui},
-};
-use crate::app::{
-    features::{
-        color::{bar, state::ColorBy},
-        export::PaneData,
-        picking::{
-            state::Eye,
-            tool::{follow_ui, gesture_ui, hint_ui, pointing_ui},
-        },
-        walk::{self, paint},
-    },
-    look::focus::arrows,
-    model::{
-        SpaceCamera, SpaceView,
-        camera::{axis_directions, dolly, orbit, pan, place},
-    },
-    prelude::*,
-};
-use crate::{cloud::PointCloud, text};
+use super::empty::{Pane, PaneContext, without_cloud};
+use super::hover::hover_ui;
+use super::points::{Sight, closer, controls_ui, dimensions_ui, not_loaded_ui, over_ui, points_ui};
+use crate::app::features::color::bar;
+use crate::app::features::color::state::ColorBy;
+use crate::app::features::export::PaneData;
+use crate::app::features::picking::state::Eye;
+use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui};
+use crate::app::features::walk::{self, paint};
+use crate::app::look::focus::arrows;
+use crate::app::model::camera::{axis_directions, dolly, orbit, pan, place};
+use crate::app::model::{SpaceCamera, SpaceView};
+use crate::app::prelude::*;
+use crate::cloud::PointCloud;
+use crate::text;
 
 /// How far an arrow key turns the view, as a drag over so many points of the screen.
 const KEY_STEP: f32 = 24.0;

@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
-use egui::{Frame, Margin, StrokeKind, emath::GuiRounding as _};
+use egui::emath::GuiRounding as _;
+use egui::{Frame, Margin, StrokeKind};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
-use super::{empty::PaneContext, pane};
-use crate::app::{
-    features::{export::state::ExportKind, telling::telling},
-    look::{menu_entry_ui, menu_ui},
-    model::Room,
-    prelude::*,
-};
+use super::empty::PaneContext;
+use super::pane;
+use crate::app::features::export::state::ExportKind;
+use crate::app::features::telling::telling;
+use crate::app::look::{menu_entry_ui, menu_ui};
+use crate::app::model::Room;
+use crate::app::prelude::*;
 
 /// Room around what is in a pane, in points of the screen.
 pub const PANE_MARGIN: i8 = 6;
@@ -316,7 +317,8 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::{pane::default_layout, single_layout};
+    use crate::app::model::pane::default_layout;
+    use crate::app::model::single_layout;
 
     #[test]
     fn tiles_beside_and_above_each_other_need_room() {

@@ -4,24 +4,16 @@ use std::collections::BTreeMap;
 
 use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, PlotPoints, Points};
 
-use super::{
-    empty::{Pane, PaneContext, without_run},
-    plots::{decades, inline_line_ui, inline_swatch_ui, line, near, plot, power, prefixed, swatch_ui, whole_numbers},
-};
-use crate::app::{
-    features::export::PaneData,
-    model::{TimingsFigure, TimingsView},
-    prelude::*,
-};
-use crate::{
-    knn::Peaks,
-    run::{
-        Phase, RunRecord,
-        analysis::{self, Roofline},
-        planner::Planner,
-    },
-    text,
-};
+use super::empty::{Pane, PaneContext, without_run};
+use super::plots::{decades, inline_line_ui, inline_swatch_ui, line, near, plot, power, prefixed, swatch_ui, whole_numbers};
+use crate::app::features::export::PaneData;
+use crate::app::model::{TimingsFigure, TimingsView};
+use crate::app::prelude::*;
+use crate::knn::Peaks;
+use crate::run::analysis::{self, Roofline};
+use crate::run::planner::Planner;
+use crate::run::{Phase, RunRecord};
+use crate::text;
 
 pub const PANE: Pane = Pane { kind: PaneKind::Timings, draw: timings_ui, data: |session| session.counted_record().map(PaneData::Timings), more: &[] };
 

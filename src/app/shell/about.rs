@@ -2,12 +2,10 @@
 
 use egui::{Frame, Margin};
 
-use crate::app::{
-    context::app::App,
-    look::{menu_entry_ui, menu_ui},
-    model::SAMPLES,
-    prelude::*,
-};
+use crate::app::context::app::App;
+use crate::app::look::{menu_entry_ui, menu_ui};
+use crate::app::model::SAMPLES;
+use crate::app::prelude::*;
 use crate::version;
 
 impl App {

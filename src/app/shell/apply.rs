@@ -1,15 +1,13 @@
 //! Dispatches the actions of panes and menus to the features, and carries out what is of the window alone: layout, views, looks. `poll`
 //! does so with background tasks and frames.
 
-use crate::app::{
-    context::app::App,
-    features::table::FEATURES,
-    jobs::table::Cancel,
-    look::tokens,
-    model::{Finder, Look, PlaneWindow, Room, SpaceView, TimeAxis, camera, state},
-    panes::tiles::PANE_MARGIN,
-    prelude::*,
-};
+use crate::app::context::app::App;
+use crate::app::features::table::FEATURES;
+use crate::app::jobs::table::Cancel;
+use crate::app::look::tokens;
+use crate::app::model::{Finder, Look, PlaneWindow, Room, SpaceView, TimeAxis, camera, state};
+use crate::app::panes::tiles::PANE_MARGIN;
+use crate::app::prelude::*;
 use crate::cloud::PointCloud;
 
 impl App {

@@ -3,25 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::app::{
-    features::{
-        color::{
-            column_keys,
-            state::{ColorAction, ColorBy, ColorView},
-        },
-        lesson::state::LessonAction,
-    },
-    model::{Draft, Look, Mode, PlaneView, SAMPLES, Sample, SpaceView, file_name},
-    prelude::*,
-};
-use crate::{
-    cloud::formats::file_of,
-    engines::registry,
-    knn::Descriptor,
-    lesson::lessons::{LESSONS, Lesson},
-    run::{EngineChoice, recording},
-    text,
-};
+use crate::app::features::color::column_keys;
+use crate::app::features::color::state::{ColorAction, ColorBy, ColorView};
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::model::{Draft, Look, Mode, PlaneView, SAMPLES, Sample, SpaceView, file_name};
+use crate::app::prelude::*;
+use crate::cloud::formats::file_of;
+use crate::engines::registry;
+use crate::knn::Descriptor;
+use crate::lesson::lessons::{LESSONS, Lesson};
+use crate::run::{EngineChoice, recording};
+use crate::text;
 
 /// Something that can be found.
 #[derive(Clone, Debug)]
@@ -283,14 +275,10 @@ fn decoded(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{
-        model::FileColumns,
-        testing::{cloud, file_in, folder, record},
-    };
-    use crate::cloud::{
-        Source,
-        formats::{ColumnInfo, ColumnKind},
-    };
+    use crate::app::model::FileColumns;
+    use crate::app::testing::{cloud, file_in, folder, record};
+    use crate::cloud::Source;
+    use crate::cloud::formats::{ColumnInfo, ColumnKind};
 
     fn state() -> State {
         State { recent: vec![PathBuf::from("/data/zip codes.csv")], ..State::default() }

@@ -1,24 +1,20 @@
 //! The window without a display: rendered to a file, for servers and for pictures in documents.
 
-use std::{
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use egui_kittest::Harness;
 
-use crate::app::{
-    context::{
-        adapter::{check_adapter, check_memory},
-        app::{App, FIRST_QUERIES},
-        offscreen_render::{Medium, Still},
-    },
-    features::{export::state::is_svg, lesson::state::LessonAction},
-    model::{Ground, Look, PictureChoice, PictureDraft, PictureSize, SCALES, single_layout, title_of},
-    prelude::*,
-};
-use crate::{cloud::formats::FormatError, lesson::moments};
+use crate::app::context::adapter::{check_adapter, check_memory};
+use crate::app::context::app::{App, FIRST_QUERIES};
+use crate::app::context::offscreen_render::{Medium, Still};
+use crate::app::features::export::state::is_svg;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::model::{Ground, Look, PictureChoice, PictureDraft, PictureSize, SCALES, single_layout, title_of};
+use crate::app::prelude::*;
+use crate::cloud::formats::FormatError;
+use crate::lesson::moments;
 
 /// How long the first answer may take.
 const PATIENCE: Duration = Duration::from_secs(300);

@@ -2,22 +2,16 @@
 
 use egui::{CentralPanel, Frame, Margin, Panel};
 
-use crate::app::{
-    context::app::App,
-    features::lesson::{
-        ask::{self, Room},
-        controls::{Controls, controls_ui},
-        paint,
-        panel::panel_ui,
-        picture::{Look, picture_ui},
-        source::source_ui,
-        state::{
-            LessonAction,
-            session::{Presenting, lesson_of},
-        },
-    },
-    prelude::*,
-};
+use crate::app::context::app::App;
+use crate::app::features::lesson::ask::{self, Room};
+use crate::app::features::lesson::controls::{Controls, controls_ui};
+use crate::app::features::lesson::paint;
+use crate::app::features::lesson::panel::panel_ui;
+use crate::app::features::lesson::picture::{Look, picture_ui};
+use crate::app::features::lesson::source::source_ui;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::session::{Presenting, lesson_of};
+use crate::app::prelude::*;
 
 /// Windows lower than this, in points, as at a large scale, leave the player's second row to the menus.
 const LOW: f32 = 520.0;

@@ -1,27 +1,22 @@
 //! The window's parts: menus above, the problem left, the selection right, the status line below, panes in the middle.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::collections::HashMap;
+use std::path::PathBuf;
 
 use egui::{CentralPanel, Checkbox, Frame, Margin, Panel, RadioButton};
 
-use crate::app::{
-    context::app::App,
-    features::{
-        lesson::{
-            controls,
-            state::{LessonAction, session::Presenting},
-        },
-        table::FEATURES,
-    },
-    look::{menu_entry_ui, menu_items_ui, menu_ui},
-    model::{Look, Picture, Room, SCALES, file_name, pane::join_tabs},
-    panes::{
-        self,
-        empty::PaneContext,
-        tiles::{Panes, least_room},
-    },
-    prelude::*,
-};
+use crate::app::context::app::App;
+use crate::app::features::lesson::controls;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::lesson::state::session::Presenting;
+use crate::app::features::table::FEATURES;
+use crate::app::look::{menu_entry_ui, menu_items_ui, menu_ui};
+use crate::app::model::pane::join_tabs;
+use crate::app::model::{Look, Picture, Room, SCALES, file_name};
+use crate::app::panes::empty::PaneContext;
+use crate::app::panes::tiles::{Panes, least_room};
+use crate::app::panes::{self};
+use crate::app::prelude::*;
 use crate::lesson::lessons::LESSONS;
 
 /// Points of the screen that the titles of tabs need, to be read without scrolling through them.

@@ -1,27 +1,19 @@
 //! The window opens, and lives frame by frame.
 
-use std::{
-    path::PathBuf,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use egui::Modifiers;
 
-use crate::app::{
-    context::{
-        adapter::{DISPLAYS, check_memory},
-        app::App,
-        settings,
-    },
-    features::walk::state::Walked,
-    gpu,
-    look::focus::{pass_by, ring_ui},
-    model::Mode,
-    prelude::*,
-};
+use crate::app::context::adapter::{DISPLAYS, check_memory};
+use crate::app::context::app::App;
+use crate::app::context::settings;
+use crate::app::features::walk::state::Walked;
+use crate::app::gpu;
+use crate::app::look::focus::{pass_by, ring_ui};
+use crate::app::model::Mode;
+use crate::app::prelude::*;
 
 /// The name that desktops know the window by, and folders.
 const APP: &str = "warpscope";

@@ -1,8 +1,7 @@
 //! The picture of a figure, for print: title, panels side by side with their axes, legend, and what the publication states.
 
 use super::{Curve, Figure};
-use crate::draw::pen::{ROW, Words, area, dashed, line, sans, width};
-use crate::draw::pen::log_ticks;
+use crate::draw::pen::{ROW, Words, area, dashed, line, log_ticks, sans, width};
 use crate::draw::{Area, Drawing, Font, Ink, Point, Shape};
 use crate::run::presets::{Against, Panel};
 use crate::run::stats::DISTANCE_BYTES;

@@ -3,7 +3,8 @@
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
 use super::limits::{MAX_EMPTY_COLUMNS, MAX_LINE};

@@ -3,8 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::{Entry, Input, Records, Result, Sheet, Want, arrow, delimited, e57, hdf5, idx, json, las, molecule, npy, npz, pcd, ply};
-use super::{unpacked, vectors, words};
+use super::{
+    Entry, Input, Records, Result, Sheet, Want, arrow, delimited, e57, hdf5, idx, json, las, molecule, npy, npz, pcd, ply, unpacked, vectors, words,
+};
 
 /// Lists the clouds of a file.
 type ListParts = fn(&Input<'_>) -> Result<Vec<Entry>>;

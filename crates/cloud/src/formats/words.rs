@@ -5,9 +5,8 @@
 
 use std::io::{BufRead, Chain, Cursor, Read};
 
-use super::cell;
 use super::limits::MAX_COLUMNS;
-use super::{Input, Picked, Records, Result, Sheet, SheetColumn, Want, claim_cells, columns, number_cell, unpacked};
+use super::{Input, Picked, Records, Result, Sheet, SheetColumn, Want, cell, claim_cells, columns, number_cell, unpacked};
 
 /// Bytes sampled to determine d.
 const SAMPLE: u64 = 1 << 16;

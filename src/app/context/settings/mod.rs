@@ -9,13 +9,11 @@
 //!
 //! Several windows may be open. Each keeps what was changed in it, and leaves the rest as the others wrote it, see [`merge`].
 
-use std::{
-    fs::{self, File, TryLockError},
-    io::{self, Read as _, Seek as _, Write as _},
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,32 +1,21 @@
 //! What the neighbours of all rows say of them is worked out, and their graph is written.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{
-    Asked, Comparison, LabelColumn, Neighbours, Question, compare, label_column,
-    state::{Against, Analysed, AnalysisAction, AnalysisKind},
-    work,
-};
-use crate::app::{
-    context::app::{App, EXPORT, Exporting, Feature, Written},
-    features::chooser::state::AskedBy,
-    jobs::{
-        table::{Kind, Slot},
-        task::Outcome,
-    },
-    model::{absolute, file_name},
-    prelude::*,
-};
-use crate::{
-    cloud::{ColumnChoice, Source},
-    export::graph::GraphForm,
-    progress::Progress,
-    run::{EngineChoice, QuerySpec},
-    text,
-};
+use super::state::{Against, Analysed, AnalysisAction, AnalysisKind};
+use super::{Asked, Comparison, LabelColumn, Neighbours, Question, compare, label_column, work};
+use crate::app::context::app::{App, EXPORT, Exporting, Feature, Written};
+use crate::app::features::chooser::state::AskedBy;
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{absolute, file_name};
+use crate::app::prelude::*;
+use crate::cloud::{ColumnChoice, Source};
+use crate::export::graph::GraphForm;
+use crate::progress::Progress;
+use crate::run::{EngineChoice, QuerySpec};
+use crate::text;
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -5,40 +5,26 @@
 //! | `state` | which analyses there are, what they gave, what another file says |
 //! | `apply` | starts them, takes in what they gave, writes the graph |
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{
-    color::column_title,
-    errors::{of_cloud, of_run},
-    opening::{LoadJob, Opened},
-};
-use crate::app::{
-    features::analysis::state::{Against, Analysed, AnalysisKind, AnalysisView, Leaking},
-    model::{Session, file_name},
-};
-use crate::{
-    cloud::{
-        CloudError, ColumnChoice, PointCloud, Source,
-        formats::{self, FormatError},
-    },
-    export::{ExportError, graph::GraphForm},
-    progress::{Progress, Stretch},
-    run::{
-        Engines, QuerySpec, Resident, RunError, RunRecord, RunSpec,
-        graph::{
-            Analysis, Cancelled, KnnGraph, groups,
-            labels::{self, Classified, Labels},
-            other_cloud::{self, Leaks, OverlapError},
-            scores,
-            summary::{self, Components, Duplicates, Hubs, Lid, Scores},
-        },
-        stats::Spread,
-    },
-    text,
-};
+use super::color::column_title;
+use super::errors::{of_cloud, of_run};
+use super::opening::{LoadJob, Opened};
+use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind, AnalysisView, Leaking};
+use crate::app::model::{Session, file_name};
+use crate::cloud::formats::{self, FormatError};
+use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
+use crate::export::ExportError;
+use crate::export::graph::GraphForm;
+use crate::progress::{Progress, Stretch};
+use crate::run::graph::labels::{self, Classified, Labels};
+use crate::run::graph::other_cloud::{self, Leaks, OverlapError};
+use crate::run::graph::summary::{self, Components, Duplicates, Hubs, Lid, Scores};
+use crate::run::graph::{Analysis, Cancelled, KnnGraph, groups, scores};
+use crate::run::stats::Spread;
+use crate::run::{Engines, QuerySpec, Resident, RunError, RunRecord, RunSpec};
+use crate::text;
 
 pub mod apply;
 pub mod state;

@@ -1,19 +1,19 @@
 //! What the neighbours of all rows say of them: which analyses there are, what is asked for, and what was worked out.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use crate::{
-    cloud::PointCloud,
-    export::table::Table,
-    run::{
-        RunRecord,
-        graph::{Analysis, groups::Sets, labels::Classified, other_cloud::Leaks, summary},
-    },
-    text,
-};
+use crate::cloud::PointCloud;
+use crate::export::table::Table;
+use crate::run::RunRecord;
+use crate::run::graph::groups::Sets;
+use crate::run::graph::labels::Classified;
+use crate::run::graph::other_cloud::Leaks;
+use crate::run::graph::{Analysis, summary};
+use crate::text;
 
 /// An analysis, which gives every row a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, VariantArray)]

@@ -1,23 +1,15 @@
 //! A file is asked for: by the desktop's dialog, and by our own where there is none.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use super::{
-    chooser_ui,
-    state::{AskedBy, Chooser, ChooserAction, Item, split, with_name},
-};
-use crate::app::{
-    context::app::{App, Feature},
-    jobs::{
-        table::{Kind, Slot},
-        task::Outcome,
-    },
-    model::{Action, Command},
-};
+use super::chooser_ui;
+use super::state::{AskedBy, Chooser, ChooserAction, Item, split, with_name};
+use crate::app::context::app::{App, Feature};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{Action, Command};
 use crate::progress::Progress;
 
 /// Nobody closes a dialog as fast: the desktop has none after all.

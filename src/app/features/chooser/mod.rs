@@ -7,16 +7,12 @@
 
 use std::path::Path;
 
-use egui::{
-    Modifiers,
-    text::{CCursor, CCursorRange},
-    text_edit::TextEditState,
-};
+use egui::Modifiers;
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
 
-use crate::app::{
-    features::chooser::state::{AskedBy, Chooser, ChooserAction, Item},
-    prelude::*,
-};
+use crate::app::features::chooser::state::{AskedBy, Chooser, ChooserAction, Item};
+use crate::app::prelude::*;
 use crate::text;
 
 pub mod apply;

@@ -1,9 +1,7 @@
 //! A file dialog of our own, for desktops that have none: a folder, what is in it, and a path that is typed.
 
-use std::{
-    collections::BTreeMap,
-    path::{MAIN_SEPARATOR, Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::app::features::analysis::state::AnalysisKind;
 

@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{
-    CANCELLED, Coloring, Failure, Outcome, Request, column_title,
-    state::{ColorAction, ColorBy, ColorRange, channel::Colored},
-};
-use crate::app::{
-    context::app::{App, Feature},
-    features::selection::state::{Choice, SelectAction},
-    jobs::table::{Kind, Slot},
-    model::Level,
-    prelude::*,
-};
+use super::state::channel::Colored;
+use super::state::{ColorAction, ColorBy, ColorRange};
+use super::{CANCELLED, Coloring, Failure, Outcome, Request, column_title};
+use crate::app::context::app::{App, Feature};
+use crate::app::features::selection::state::{Choice, SelectAction};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::model::Level;
+use crate::app::prelude::*;
 use crate::cloud::{PointCloud, Source};
 
 /// How long a play takes from its first point to the last, in seconds.

@@ -2,18 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{
-    column_keys, column_title,
-    counters::bound_at,
-    state::{
-        ColorAction, ColorBy, ColorMap, ColorView,
-        channel::{Colored, Whose},
-    },
-};
-use crate::app::{
-    look::{Paint, Paints, own},
-    prelude::*,
-};
+use super::counters::bound_at;
+use super::state::channel::{Colored, Whose};
+use super::state::{ColorAction, ColorBy, ColorMap, ColorView};
+use super::{column_keys, column_title};
+use crate::app::look::{Paint, Paints, own};
+use crate::app::prelude::*;
 use crate::cloud::Source;
 
 /// By what points are coloured: one choice for Plane and Space; `plain` is what the pane does where nothing is chosen.

@@ -1,19 +1,13 @@
 //! How values are spread, above their colours: a histogram to brush, and thresholds to type.
 
-use egui::{
-    DragValue, PointerButton, PopupCloseBehavior, StrokeKind,
-    containers::menu::{MenuButton, MenuConfig},
-};
+use egui::containers::menu::{MenuButton, MenuConfig};
+use egui::{DragValue, PointerButton, PopupCloseBehavior, StrokeKind};
 
-use super::state::{
-    ColorAction,
-    channel::{Channel, Numbers},
-};
-use crate::app::{
-    look::focus::{arrows, is_keyed},
-    model::how::How,
-    prelude::*,
-};
+use super::state::ColorAction;
+use super::state::channel::{Channel, Numbers};
+use crate::app::look::focus::{arrows, is_keyed};
+use crate::app::model::how::How;
+use crate::app::prelude::*;
 use crate::text;
 
 /// Height of the histogram.

@@ -1,17 +1,11 @@
 //! Values of queries that a run answered: k-th distances, what the searches did, and their bounds at a moment.
 
-use super::{
-    state::{
-        ColorBy,
-        channel::{Channel, Numbers, Whose},
-    },
-    values::{missing, unit},
-};
-use crate::{
-    knn::{Measure, Metric},
-    run::RunRecord,
-    text,
-};
+use super::state::ColorBy;
+use super::state::channel::{Channel, Numbers, Whose};
+use super::values::{missing, unit};
+use crate::knn::{Measure, Metric};
+use crate::run::RunRecord;
+use crate::text;
 
 /// A value for each query at the row that it asks for; `value` gives NaN where it has none.
 fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (Whose, Vec<f32>) {

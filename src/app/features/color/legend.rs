@@ -1,25 +1,21 @@
 //! The legend, between the bar and the points so that it covers none of them: what a colour means, and how many rows have
 //! none.
 
-use std::{ops::RangeInclusive, sync::Arc};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use egui::{DragValue, Galley, Mesh, Slider};
 
-use super::{
-    brush::{HEIGHT, histogram_ui, select_ui},
-    moment_of,
-    state::{
-        ColorAction, ColorBy, ColorMap, ColorRange, ColorView,
-        channel::{Categories, Channel, Colored, Numbers},
-    },
-};
-use crate::app::{model::how::How, prelude::*};
-use crate::{
-    cloud::formats::Moment,
-    draw::pen::{linear_ticks, log_ticks},
-    palette::CATEGORIES,
-    text,
-};
+use super::brush::{HEIGHT, histogram_ui, select_ui};
+use super::moment_of;
+use super::state::channel::{Categories, Channel, Colored, Numbers};
+use super::state::{ColorAction, ColorBy, ColorMap, ColorRange, ColorView};
+use crate::app::model::how::How;
+use crate::app::prelude::*;
+use crate::cloud::formats::Moment;
+use crate::draw::pen::{linear_ticks, log_ticks};
+use crate::palette::CATEGORIES;
+use crate::text;
 
 /// Categories that are listed at most.
 pub(super) const LISTED: usize = CATEGORIES;

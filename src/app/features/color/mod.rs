@@ -9,25 +9,22 @@
 //! | `bar`, `legend` | the chooser and the legend above Plane and Space |
 //! | `brush` | selects by value: the histogram of the legend |
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::analysis::state::{Against, Analysed, AnalysisKind};
-use crate::app::{
-    features::color::state::{ColorBy, ColorRange, ColorView, channel::Channel},
-    jobs::task,
-    look::any_of,
-    prelude::*,
-};
-use crate::{
-    cloud::{
-        PointCloud,
-        formats::{FormatError, Moment},
-    },
-    engines::registry,
-    knn::{Measure, Metric},
-    progress::Progress,
-    run::RunRecord,
-};
+use crate::app::features::color::state::channel::Channel;
+use crate::app::features::color::state::{ColorBy, ColorRange, ColorView};
+use crate::app::jobs::task;
+use crate::app::look::any_of;
+use crate::app::prelude::*;
+use crate::cloud::PointCloud;
+use crate::cloud::formats::{FormatError, Moment};
+use crate::engines::registry;
+use crate::knn::{Measure, Metric};
+use crate::progress::Progress;
+use crate::run::RunRecord;
 
 pub mod apply;
 pub mod bar;

@@ -1,30 +1,23 @@
 //! Values of the file's columns and of the cloud's axes.
 
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
 
-use rayon::{
-    iter::{IndexedParallelIterator as _, ParallelIterator as _},
-    slice::{ParallelSlice as _, ParallelSliceMut as _},
-};
+use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
+use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
-use super::state::{
-    PointValues,
-    channel::{Categories, Category, Channel, Numbers, Whose},
-};
-use crate::app::{
-    features::analysis::state::{Against, Analysed, AnalysisKind},
-    model::{Answered, distances::Apart},
-};
-use crate::{
-    cloud::{
-        ColumnChoice, PointCloud,
-        formats::{self, ColumnData, FormatError},
-    },
-    knn::Metric,
-    palette::CATEGORIES,
-    progress::Progress,
-    text,
-};
+use super::state::PointValues;
+use super::state::channel::{Categories, Category, Channel, Numbers, Whose};
+use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
+use crate::app::model::Answered;
+use crate::app::model::distances::Apart;
+use crate::cloud::formats::{self, ColumnData, FormatError};
+use crate::cloud::{ColumnChoice, PointCloud};
+use crate::knn::Metric;
+use crate::palette::CATEGORIES;
+use crate::progress::Progress;
+use crate::text;
 
 /// The most different numbers that may be shown as categories.
 const MOST_NUMBERS: usize = 64;
@@ -284,11 +277,10 @@ pub fn analysis_channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Chann
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{
-        features::color::state::{ColorMap, ColorView},
-        testing::{cloud, cloud_of, file_in, folder, record},
-    };
-    use crate::{cloud::Source, progress::Silent};
+    use crate::app::features::color::state::{ColorMap, ColorView};
+    use crate::app::testing::{cloud, cloud_of, file_in, folder, record};
+    use crate::cloud::Source;
+    use crate::progress::Silent;
 
     fn names(categories: &Option<Categories>) -> Vec<(&str, u64)> {
         categories.iter().flat_map(|categories| &categories.list).map(|category| (category.name.as_str(), category.count)).collect()

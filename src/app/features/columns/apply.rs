@@ -1,22 +1,16 @@
 //! What the columns of a file are: chosen in a table, kept with the file, and taken again when it is opened.
 
-use super::{
-    columns_ui,
-    state::{ColumnsAction, ColumnsDialog, PREVIEW as ROWS, Preview},
-};
-use crate::app::{
-    context::app::{App, Feature},
-    features::color::{column_keys, state::ColorBy},
-    jobs::{
-        table::{Kind, Slot},
-        task::Outcome,
-    },
-    model::{Action, DataKind, FileColumn, FileRoles, Told, files::typed_columns, telling},
-};
-use crate::cloud::{
-    ColumnChoice, PointCloud, Source,
-    formats::{self, ColumnInfo, FormatError, Records},
-};
+use super::columns_ui;
+use super::state::{ColumnsAction, ColumnsDialog, PREVIEW as ROWS, Preview};
+use crate::app::context::app::{App, Feature};
+use crate::app::features::color::column_keys;
+use crate::app::features::color::state::ColorBy;
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::files::typed_columns;
+use crate::app::model::{Action, DataKind, FileColumn, FileRoles, Told, telling};
+use crate::cloud::formats::{self, ColumnInfo, FormatError, Records};
+use crate::cloud::{ColumnChoice, PointCloud, Source};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -7,15 +7,11 @@
 
 use egui_extras::{Column, TableBuilder};
 
-use crate::app::{
-    features::columns::state::{ColumnRow, ColumnsAction, ColumnsDialog, Preview},
-    model::ColumnRole,
-    prelude::*,
-};
-use crate::{
-    cloud::formats::{Cell, ColumnKind},
-    text,
-};
+use crate::app::features::columns::state::{ColumnRow, ColumnsAction, ColumnsDialog, Preview};
+use crate::app::model::ColumnRole;
+use crate::app::prelude::*;
+use crate::cloud::formats::{Cell, ColumnKind};
+use crate::text;
 
 pub mod apply;
 pub mod state;

@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::app::model::{
-    files::{ColumnRole, FileColumn, Roles, Told, column_ranges},
-    pictures::{Pictured, Pictures},
-};
+use crate::app::model::files::{ColumnRole, FileColumn, Roles, Told, column_ranges};
+use crate::app::model::pictures::{Pictured, Pictures};
 use crate::cloud::formats::{ColumnKind, Records};
 
 /// Rows of the file that are shown.

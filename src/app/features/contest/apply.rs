@@ -3,18 +3,12 @@
 use std::sync::Arc;
 
 use super::state::ContestAction;
-use crate::app::{
-    context::app::{App, Feature},
-    model::{candidates, comparable},
-    prelude::*,
-};
-use crate::{
-    knn::EngineId,
-    run::{
-        RunRecord,
-        planner::{Candidate, Planner},
-    },
-};
+use crate::app::context::app::{App, Feature};
+use crate::app::model::{candidates, comparable};
+use crate::app::prelude::*;
+use crate::knn::EngineId;
+use crate::run::RunRecord;
+use crate::run::planner::{Candidate, Planner};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

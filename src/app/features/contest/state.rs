@@ -1,23 +1,16 @@
 //! One question answered by engine after engine, so that their times and answers stand side by side.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use strum::VariantArray;
 
-use crate::{
-    engines::registry,
-    knn::{DeviceId, EngineId},
-    run::{
-        EngineChoice, RunRecord, RunSpec,
-        planner::{Candidate, Forecast},
-        stats,
-    },
-    text,
-};
+use crate::engines::registry;
+use crate::knn::{DeviceId, EngineId};
+use crate::run::planner::{Candidate, Forecast};
+use crate::run::{EngineChoice, RunRecord, RunSpec, stats};
+use crate::text;
 
 /// How long one engine may take, by its prediction, in a comparison of all; each can still be run by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, VariantArray)]

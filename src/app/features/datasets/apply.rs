@@ -1,17 +1,12 @@
 //! A file with several clouds: which one is meant.
 
-use super::{
-    parts_ui,
-    state::{PartsAction, PartsDialog},
-};
-use crate::app::{
-    context::app::{App, Feature},
-    model::{About, Action, DataKind, Then},
-};
-use crate::{
-    cloud::{Source, formats::path_of},
-    run::{QuerySpec, RunSpec},
-};
+use super::parts_ui;
+use super::state::{PartsAction, PartsDialog};
+use crate::app::context::app::{App, Feature};
+use crate::app::model::{About, Action, DataKind, Then};
+use crate::cloud::Source;
+use crate::cloud::formats::path_of;
+use crate::run::{QuerySpec, RunSpec};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -7,11 +7,10 @@
 
 use egui::Modifiers;
 
-use crate::app::{
-    features::datasets::state::{PartsAction, PartsDialog},
-    prelude::*,
-};
-use crate::{cloud::formats::Entry, text};
+use crate::app::features::datasets::state::{PartsAction, PartsDialog};
+use crate::app::prelude::*;
+use crate::cloud::formats::Entry;
+use crate::text;
 
 pub mod apply;
 pub mod state;

@@ -1,42 +1,29 @@
 //! An export is set up in a dialog, written on a thread, and asked for once more where it cannot be written.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use super::{
-    Files, PaneData, Selected,
-    controls::{export_ui, offer_name},
-    state::{ExportDialog, ExportKind},
-};
-use crate::app::{
-    context::{
-        app::{App, EXPORT, Exported, Exporting, Feature, Written},
-        offscreen_render::{Medium, Portrait},
-    },
-    features::{
-        analysis::state::AnalysisKind,
-        chooser::state::AskedBy,
-        color::state::channel::Colored,
-        lesson::state::files::{LessonFile, RangeDraft},
-        picking::state::Beside,
-    },
-    jobs::{
-        table::{AtExit, Kind, Slot},
-        task::Outcome,
-    },
-    model::{Layout, Level, Picture, PictureDraft, title_of},
-    panes,
-    prelude::*,
-};
-use crate::{
-    cloud::{Source, formats::file_of},
-    export::graph::GraphForm,
-    run::recording,
-    text,
-};
+use super::controls::{export_ui, offer_name};
+use super::state::{ExportDialog, ExportKind};
+use super::{Files, PaneData, Selected};
+use crate::app::context::app::{App, EXPORT, Exported, Exporting, Feature, Written};
+use crate::app::context::offscreen_render::{Medium, Portrait};
+use crate::app::features::analysis::state::AnalysisKind;
+use crate::app::features::chooser::state::AskedBy;
+use crate::app::features::color::state::channel::Colored;
+use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
+use crate::app::features::picking::state::Beside;
+use crate::app::jobs::table::{AtExit, Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{Layout, Level, Picture, PictureDraft, title_of};
+use crate::app::panes;
+use crate::app::prelude::*;
+use crate::cloud::Source;
+use crate::cloud::formats::file_of;
+use crate::export::graph::GraphForm;
+use crate::run::recording;
+use crate::text;
 
 /// The dialog stays open for so long while its file is written, so that what fails at once is said there. What takes longer
 /// goes on behind the window.

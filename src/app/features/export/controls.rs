@@ -1,19 +1,16 @@
 //! The dialog that asks where an export goes.
 
-use std::{collections::HashMap, path::Path};
+use std::collections::HashMap;
+use std::path::Path;
 
-use egui::{
-    Event,
-    text::{CCursor, CCursorRange},
-    text_edit::TextEditState,
-};
+use egui::Event;
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
 
 use super::state::{ExportDialog, ExportKind, is_svg};
-use crate::app::{
-    look::{field_ui, row_ui},
-    model::{Field, Ground, PictureSize},
-    prelude::*,
-};
+use crate::app::look::{field_ui, row_ui};
+use crate::app::model::{Field, Ground, PictureSize};
+use crate::app::prelude::*;
 use crate::export::graph::GraphForm;
 
 /// The field of the file's name.

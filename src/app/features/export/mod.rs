@@ -6,29 +6,23 @@
 //! | `apply` | opens the dialog, has files written, says what was written |
 //! | `controls` | the dialog |
 
-use std::{
-    collections::HashMap,
-    io::{self, Write},
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{
-    analysis::state::{Against, Analysed, AnalysisKind, Leaking},
-    color::state::channel::{Channel, Whose},
-    picking::{
-        lookup,
-        state::{Beside, Others},
-    },
-    runs::state::Compared,
-};
-use crate::app::model::{Answered, log::Entry};
-use crate::{
-    cloud::{PointCloud, Source},
-    export::{NeighborFormat, table::Table, tables, write},
-    progress::Progress,
-    run::{RunFile, RunRecord},
-};
+use super::analysis::state::{Against, Analysed, AnalysisKind, Leaking};
+use super::color::state::channel::{Channel, Whose};
+use super::picking::lookup;
+use super::picking::state::{Beside, Others};
+use super::runs::state::Compared;
+use crate::app::model::Answered;
+use crate::app::model::log::Entry;
+use crate::cloud::{PointCloud, Source};
+use crate::export::table::Table;
+use crate::export::{NeighborFormat, tables, write};
+use crate::progress::Progress;
+use crate::run::{RunFile, RunRecord};
 
 pub mod apply;
 pub mod controls;
@@ -268,14 +262,10 @@ impl Selected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{
-        features::{
-            color::state::channel::Numbers,
-            export::state::{ExportDialog, ExportKind, NEIGHBORS, TABLES},
-        },
-        model::PaneKind,
-        testing::{folder, measured, record},
-    };
+    use crate::app::features::color::state::channel::Numbers;
+    use crate::app::features::export::state::{ExportDialog, ExportKind, NEIGHBORS, TABLES};
+    use crate::app::model::PaneKind;
+    use crate::app::testing::{folder, measured, record};
     use crate::progress::Silent;
 
     fn text(data: PaneData) -> String {

@@ -1,21 +1,14 @@
 //! What a pane shows, as a table, a picture or a file of neighbours: the name's ending says as which.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use crate::app::{
-    features::{
-        lesson::state::files::{LessonFile, RangeDraft},
-        runs::state::Saved,
-    },
-    model::{
-        pane::{PaneKind, Written},
-        picture::PictureDraft,
-    },
-};
-use crate::export::{NeighborFormat, graph::GraphForm};
+use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
+use crate::app::features::runs::state::Saved;
+use crate::app::model::pane::{PaneKind, Written};
+use crate::app::model::picture::PictureDraft;
+use crate::export::NeighborFormat;
+use crate::export::graph::GraphForm;
 
 /// File extensions offered for tables, with their names.
 pub const TABLES: [(&str, &str); 5] = [("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet"), ("arrow", "Arrow"), ("npz", "npz")];

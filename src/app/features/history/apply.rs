@@ -3,10 +3,8 @@
 use std::sync::{Arc, Weak};
 
 use super::state::{Snapshot, Step};
-use crate::app::{
-    context::app::{App, Feature},
-    prelude::*,
-};
+use crate::app::context::app::{App, Feature};
+use crate::app::prelude::*;
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -4,25 +4,20 @@
 //! the difference. Movements of a view that follow one another closely are one, and so is all that the query did while it was
 //! held; what ends where it began is none.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Weak},
-};
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
 
-use crate::app::{
-    features::{
-        color::state::ColorView,
-        projection::state::ProjectionView,
-        selection::state::{Selection, facts::Facts},
-    },
-    model::{
-        answer::Picked,
-        session::Session,
-        state::State,
-        views::{ConvergenceView, PlaneView, SpaceView},
-    },
-};
-use crate::{cloud::PointCloud, run::RunRecord, text};
+use crate::app::features::color::state::ColorView;
+use crate::app::features::projection::state::ProjectionView;
+use crate::app::features::selection::state::Selection;
+use crate::app::features::selection::state::facts::Facts;
+use crate::app::model::answer::Picked;
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};
+use crate::cloud::PointCloud;
+use crate::run::RunRecord;
+use crate::text;
 
 /// Steps that are kept.
 const MOST: usize = 200;

@@ -1,27 +1,21 @@
 //! Where the live query changes: it moves, is asked for, and is answered.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
 use super::state::{Before, Live, LiveAction, Target};
-use crate::app::{
-    context::app::{App, Feature},
-    features::{
-        errors::{of_cloud, of_run},
-        picking::is_small,
-    },
-    jobs::{
-        table::{Applied, Cancel, Kind, Row, Slot},
-        task::Outcome,
-    },
-    model::{Draft, Ended, EngineStatus, Field, Level, NOTICED, QueryKind, Scene},
-    prelude::*,
-};
-use crate::{
-    cloud::{PointCloud, query_point},
-    engines::registry,
-    progress::Silent,
-    run::{Ask, Asker, EngineChoice, QuerySpec, Reply, RunError, RunRecord, RunSpec, analysis::TheoryCurve, planner},
-};
+use crate::app::context::app::{App, Feature};
+use crate::app::features::errors::{of_cloud, of_run};
+use crate::app::features::picking::is_small;
+use crate::app::jobs::table::{Applied, Cancel, Kind, Row, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{Draft, Ended, EngineStatus, Field, Level, NOTICED, QueryKind, Scene};
+use crate::app::prelude::*;
+use crate::cloud::{PointCloud, query_point};
+use crate::engines::registry;
+use crate::progress::Silent;
+use crate::run::analysis::TheoryCurve;
+use crate::run::{Ask, Asker, EngineChoice, QuerySpec, Reply, RunError, RunRecord, RunSpec, planner};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

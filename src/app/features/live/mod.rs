@@ -2,14 +2,15 @@
 
 use egui::{CursorIcon, Event, EventFilter};
 
-use super::{picking::nearest_row, walk::state::Walked};
-use crate::app::{
-    features::live::state::{LiveAction, Target},
-    look::row_ui,
-    model::{PlaneCamera, Scene, camera::place},
-    prelude::*,
-};
-use crate::{cloud::PointCloud, progress::Progress};
+use super::picking::nearest_row;
+use super::walk::state::Walked;
+use crate::app::features::live::state::{LiveAction, Target};
+use crate::app::look::row_ui;
+use crate::app::model::camera::place;
+use crate::app::model::{PlaneCamera, Scene};
+use crate::app::prelude::*;
+use crate::cloud::PointCloud;
+use crate::progress::Progress;
 
 pub mod apply;
 pub mod state;
@@ -226,7 +227,8 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{model::PlaneWindow, testing::cloud};
+    use crate::app::model::PlaneWindow;
+    use crate::app::testing::cloud;
     use crate::progress::Silent;
 
     #[test]

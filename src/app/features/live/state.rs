@@ -1,19 +1,14 @@
 //! The live query: dragged in Plane, picked, or typed as a place, and answered at once over points that stay in the
 //! engines. [`Live`] is what is asked, and what is known of how long that takes.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use crate::app::model::{
-    answer::{Answered, Picked},
-    log::NOTICED,
-};
-use crate::{
-    cloud::PointCloud,
-    run::{AskId, analysis::TheoryCurve},
-};
+use crate::app::model::answer::{Answered, Picked};
+use crate::app::model::log::NOTICED;
+use crate::cloud::PointCloud;
+use crate::run::AskId;
+use crate::run::analysis::TheoryCurve;
 
 /// A question that is answered within this follows sliders and fields as they move.
 const SHORT: Duration = Duration::from_millis(100);

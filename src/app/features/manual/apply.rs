@@ -1,10 +1,9 @@
 //! What is asked of the documents, carried out.
 
-use super::{manual_ui, state::Manual};
-use crate::app::{
-    context::app::Feature,
-    model::{Action, Command},
-};
+use super::manual_ui;
+use super::state::Manual;
+use crate::app::context::app::Feature;
+use crate::app::model::{Action, Command};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

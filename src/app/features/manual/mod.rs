@@ -7,10 +7,8 @@
 
 use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
 
-use crate::app::{
-    features::manual::state::{DOCUMENTS, Manual, count, named, targets},
-    prelude::*,
-};
+use crate::app::features::manual::state::{DOCUMENTS, Manual, count, named, targets};
+use crate::app::prelude::*;
 use crate::text;
 
 pub mod apply;

@@ -7,16 +7,11 @@
 use std::sync::Arc;
 
 use crate::app::model::{FileState, LeftOut, file_name};
-use crate::{
-    cloud::{
-        CloudError, PointCloud, Source, Unchosen,
-        formats::{self, Guess, Guessed, Reason},
-        load_queries, load_unchosen,
-    },
-    knn::Metric,
-    progress::Progress,
-    run::Declared,
-};
+use crate::cloud::formats::{self, Guess, Guessed, Reason};
+use crate::cloud::{CloudError, PointCloud, Source, Unchosen, load_queries, load_unchosen};
+use crate::knn::Metric;
+use crate::progress::Progress;
+use crate::run::Declared;
 
 pub mod apply;
 
@@ -153,10 +148,9 @@ fn median(mut values: Vec<f32>) -> f32 {
 mod tests {
     use super::*;
     use crate::app::testing::{cloud_of, file_in, folder};
-    use crate::{
-        cloud::{ColumnChoice, roles::Role},
-        progress::Silent,
-    };
+    use crate::cloud::ColumnChoice;
+    use crate::cloud::roles::Role;
+    use crate::progress::Silent;
 
     #[test]
     fn a_label_in_a_file_without_headings_is_told_from_a_height_in_one_that_has_them() {

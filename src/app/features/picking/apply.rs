@@ -2,21 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{
-    lookup::{self, Lookup},
-    state::{Beside, Eye, Found, PickAction, Purpose, Region, Sight, Tool, Within},
-};
-use crate::app::{
-    context::app::{App, Feature},
-    features::selection::state::{Choice, Hovered, SelectAction},
-    jobs::{
-        table::{Kind, Slot},
-        task::Outcome,
-    },
-    model::Room,
-    prelude::*,
-};
-use crate::{cloud::formats::FormatError, progress::Silent};
+use super::lookup::{self, Lookup};
+use super::state::{Beside, Eye, Found, PickAction, Purpose, Region, Sight, Tool, Within};
+use crate::app::context::app::{App, Feature};
+use crate::app::features::selection::state::{Choice, Hovered, SelectAction};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::Room;
+use crate::app::prelude::*;
+use crate::cloud::formats::FormatError;
+use crate::progress::Silent;
 
 /// Points of the screen within which a click means a point. Beyond is empty ground, in Plane too: whoever clicks there does not mean
 /// a point at the other end of the pane, and still less one that is out of sight.

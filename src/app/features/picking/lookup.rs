@@ -1,19 +1,13 @@
 //! The other columns of points' records, read from their file on a thread.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Weak},
-};
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
 
 use super::state::{Found, MOST, Others};
 use crate::app::jobs::task::Outcome;
-use crate::{
-    cloud::{
-        PointCloud,
-        formats::{FormatError, Marks, Records, records_by_marks},
-    },
-    progress::Progress,
-};
+use crate::cloud::PointCloud;
+use crate::cloud::formats::{FormatError, Marks, Records, records_by_marks};
+use crate::progress::Progress;
 
 /// A cloud, identified by its address, and rows of it.
 type Key = (*const PointCloud, Vec<u32>);
@@ -122,10 +116,9 @@ mod tests {
 
     use super::*;
     use crate::app::testing::{file_in, folder};
-    use crate::{
-        cloud::{Source, formats::Cell, load},
-        progress::Silent,
-    };
+    use crate::cloud::formats::Cell;
+    use crate::cloud::{Source, load};
+    use crate::progress::Silent;
 
     fn read_cloud(path: &Path, columns: &str) -> PointCloud {
         load(&Source::File { path: path.to_owned(), columns: columns.parse().expect("columns") }, true, &Silent).expect("a cloud")

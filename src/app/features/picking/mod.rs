@@ -8,26 +8,20 @@
 //! | `tool` | clicks, drags and hovers as actions |
 //! | `lookup` | the other columns of the points' records |
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator};
 
-use super::{
-    live::state::Target,
-    selection::{
-        Change,
-        state::{Choice, Selection},
-    },
-};
-use crate::app::{
-    features::picking::state::{Eye, Far, Lasso, Region, Sight, Within},
-    model::{PlaneCamera, Scene, SpaceCamera, SpaceView, how::How},
-    prelude::*,
-};
-use crate::{
-    cloud::PointCloud,
-    progress::{Progress, Silent},
-};
+use super::live::state::Target;
+use super::selection::Change;
+use super::selection::state::{Choice, Selection};
+use crate::app::features::picking::state::{Eye, Far, Lasso, Region, Sight, Within};
+use crate::app::model::how::How;
+use crate::app::model::{PlaneCamera, Scene, SpaceCamera, SpaceView};
+use crate::app::prelude::*;
+use crate::cloud::PointCloud;
+use crate::progress::{Progress, Silent};
 
 pub mod apply;
 pub mod lookup;
@@ -201,7 +195,8 @@ pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{model::PlaneWindow, testing::cloud};
+    use crate::app::model::PlaneWindow;
+    use crate::app::testing::cloud;
 
     fn rect() -> Rect {
         Rect::from_min_size(pos2(100.0, 50.0), vec2(400.0, 300.0))

@@ -1,22 +1,17 @@
 //! Picking, by pointer or by region: screen positions, regions, and the requests made with them.
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use egui::{Pos2, Rect};
 
-use crate::app::model::{
-    camera::{PlaneCamera, Scene, SpaceCamera, place},
-    how::How,
-    pane::PaneKind,
-};
-use crate::{
-    cloud::{
-        PointCloud,
-        formats::{Cell, Records},
-    },
-    export::table::Table,
-    run::RunRecord,
-};
+use crate::app::model::camera::{PlaneCamera, Scene, SpaceCamera, place};
+use crate::app::model::how::How;
+use crate::app::model::pane::PaneKind;
+use crate::cloud::PointCloud;
+use crate::cloud::formats::{Cell, Records};
+use crate::export::table::Table;
+use crate::run::RunRecord;
 
 /// What is on the screen, and from where it is seen.
 #[derive(Clone, Debug)]

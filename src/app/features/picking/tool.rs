@@ -1,9 +1,13 @@
 //! What the pointer does in Plane and Space: clicks pick, drags go around points, a rest asks what is there.
 
-use egui::{Modifiers, PointerButton, Shape, emath::GuiRounding as _};
+use egui::emath::GuiRounding as _;
+use egui::{Modifiers, PointerButton, Shape};
 
 use super::state::{Eye, Lasso, PickAction, Purpose, Region, Tool};
-use crate::app::{features::selection::state::SelectAction, look::focus::is_keyed, model::how::How, prelude::*};
+use crate::app::features::selection::state::SelectAction;
+use crate::app::look::focus::is_keyed;
+use crate::app::model::how::How;
+use crate::app::prelude::*;
 
 /// The command that takes a tool up.
 fn command_of(tool: Tool) -> Command {

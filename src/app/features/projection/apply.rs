@@ -2,19 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{
-    Projecting,
-    state::{Projected, ProjectionKind, ProjectionView},
-};
-use crate::app::{
-    context::app::{App, Feature},
-    jobs::{
-        table::{Kind, Slot},
-        task::Outcome,
-    },
-    model::{PlaneView, SpaceView},
-    prelude::*,
-};
+use super::Projecting;
+use super::state::{Projected, ProjectionKind, ProjectionView};
+use crate::app::context::app::{App, Feature};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{PlaneView, SpaceView};
+use crate::app::prelude::*;
 use crate::cloud::{CloudError, PointCloud};
 
 /// Projections that are kept at most: each is 12 bytes a point.

@@ -9,11 +9,9 @@ use std::sync::Arc;
 
 use egui::DragValue;
 
-use crate::app::{
-    features::projection::state::{Projected, ProjectionKind},
-    model::{PlaneView, SpaceView},
-    prelude::*,
-};
+use crate::app::features::projection::state::{Projected, ProjectionKind};
+use crate::app::model::{PlaneView, SpaceView};
+use crate::app::prelude::*;
 
 pub mod apply;
 pub mod state;

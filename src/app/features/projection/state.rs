@@ -4,13 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    cloud::{
-        CloudError, PointCloud,
-        project::{DIRECTIONS, Projection},
-    },
-    progress::Progress,
-};
+use crate::cloud::project::{DIRECTIONS, Projection};
+use crate::cloud::{CloudError, PointCloud};
+use crate::progress::Progress;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProjectionKind {

@@ -2,14 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{
-    quit_ui,
-    state::{QuitAction, Quitting},
-};
-use crate::app::{
-    context::app::{App, EXPORT, Feature},
-    model::{Action, Command},
-};
+use super::quit_ui;
+use super::state::{QuitAction, Quitting};
+use crate::app::context::app::{App, EXPORT, Feature};
+use crate::app::model::{Action, Command};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -5,10 +5,8 @@
 //! | `state` | what is waited for |
 //! | `apply` | asks, saves, closes |
 
-use crate::app::{
-    features::quit::state::{QuitAction, Quitting},
-    prelude::*,
-};
+use crate::app::features::quit::state::{QuitAction, Quitting};
+use crate::app::prelude::*;
 use crate::text;
 
 pub mod apply;

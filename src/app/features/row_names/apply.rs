@@ -1,21 +1,16 @@
 //! The names of all rows are read and searched, where somebody types what may be one.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::state::{NameSearch, RowNames};
-use crate::app::{
-    context::app::{App, Feature},
-    jobs::{
-        table::{Kind, Slot},
-        task::Outcome,
-    },
-    model::telling,
-};
-use crate::{
-    cloud::formats::{Cell, ColumnKind, FormatError, Marks, columns_of, records, records_of_columns},
-    memory,
-    progress::Progress,
-};
+use crate::app::context::app::{App, Feature};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::telling;
+use crate::cloud::formats::{Cell, ColumnKind, FormatError, Marks, columns_of, records, records_of_columns};
+use crate::memory;
+use crate::progress::Progress;
 
 /// How often hits are shown while names are searched, and names that are still to be read are waited for.
 const SHOWN: Duration = Duration::from_millis(50);

@@ -3,7 +3,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{cloud::PointCloud, text};
+use crate::cloud::PointCloud;
+use crate::text;
 
 /// The names of a cloud's first rows.
 #[derive(Debug, Default)]

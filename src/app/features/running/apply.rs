@@ -2,28 +2,21 @@
 
 use std::sync::Arc;
 
-use crate::app::{
-    context::app::{App, Feature},
-    features::{
-        errors::of_run,
-        lesson::apply::RECORD,
-        live::apply::Asks,
-        opening::apply::{LOAD, OPEN},
-    },
-    jobs::{
-        table::{Applied, Cancel, Kind, Row, Slot},
-        task::{Outcome, Stopped},
-    },
-    model::{EngineStatus, Running, Then, TimelineView, absolute},
-    prelude::*,
-};
-use crate::{
-    cloud::{PointCloud, Source},
-    engines::registry,
-    knn::{Descriptor, DeviceId, EngineId},
-    run::{Event, Job, QuerySpec, RunError, RunRecord, RunSpec, Worker, analysis::Derived},
-    text,
-};
+use crate::app::context::app::{App, Feature};
+use crate::app::features::errors::of_run;
+use crate::app::features::lesson::apply::RECORD;
+use crate::app::features::live::apply::Asks;
+use crate::app::features::opening::apply::{LOAD, OPEN};
+use crate::app::jobs::table::{Applied, Cancel, Kind, Row, Slot};
+use crate::app::jobs::task::{Outcome, Stopped};
+use crate::app::model::{EngineStatus, Running, Then, TimelineView, absolute};
+use crate::app::prelude::*;
+use crate::cloud::{PointCloud, Source};
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceId, EngineId};
+use crate::run::analysis::Derived;
+use crate::run::{Event, Job, QuerySpec, RunError, RunRecord, RunSpec, Worker};
+use crate::text;
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

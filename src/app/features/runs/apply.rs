@@ -1,30 +1,21 @@
 //! The one place that carries out what is asked of runs and recordings.
 
-use std::{path::Path, sync::Arc, time::SystemTime};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::state::{Compared, KeptRun, RunId, RunsAction, Saved};
-use crate::app::{
-    context::app::{App, Feature, Written},
-    features::{
-        opening::apply::{Kept, LOAD, OPEN, Opening},
-        saved::state::SavedSession,
-    },
-    jobs::{
-        table::{Kind, Slot},
-        task::Outcome,
-    },
-    model::{Draft, Ended, SessionFile},
-    prelude::*,
-};
-use crate::{
-    export,
-    progress::Progress,
-    run::{
-        EngineChoice, RunRecord, RunSpec, SomeRun,
-        recording::{self, Points, Recorded, Recording, RecordingError},
-    },
-    text,
-};
+use crate::app::context::app::{App, Feature, Written};
+use crate::app::features::opening::apply::{Kept, LOAD, OPEN, Opening};
+use crate::app::features::saved::state::SavedSession;
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{Draft, Ended, SessionFile};
+use crate::app::prelude::*;
+use crate::progress::Progress;
+use crate::run::recording::{self, Points, Recorded, Recording, RecordingError};
+use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun};
+use crate::{export, text};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

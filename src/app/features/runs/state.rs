@@ -1,26 +1,19 @@
 //! The runs of this session and of recordings: the list of them, with the comparison of two ([`list`]); what is asked of them, and which
 //! go into a recording.
 
-use std::{
-    collections::HashSet,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    cloud::PointCloud,
-    knn::{Measure, Setup},
-    run::{
-        Run, RunRecord, SomeRun,
-        analysis::{Band, band_of},
-        compare::{Comparison, Histogram, Quantity, SavedRun, Spread, compare},
-        recording::free_name,
-        stats,
-    },
-    text::sentence_case,
-};
+use crate::cloud::PointCloud;
+use crate::knn::{Measure, Setup};
+use crate::run::analysis::{Band, band_of};
+use crate::run::compare::{Comparison, Histogram, Quantity, SavedRun, Spread, compare};
+use crate::run::recording::free_name;
+use crate::run::{Run, RunRecord, SomeRun, stats};
+use crate::text::sentence_case;
 
 /// The chart below a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,43 +1,28 @@
 //! Saves a session: into a file, on a thread, and with the settings when the window closes.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::SystemTime,
-};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
 use super::state::{Ranges, SavedCloud, SavedQuery, SavedSession, SavedSet};
-use crate::app::{
-    context::app::{App, EXPORT, Exporting, Feature, Written},
-    features::{
-        analysis::state::AnalysisAction,
-        color::state::ColorBy,
-        export::state::ExportKind,
-        runs::state::{RunId, Saved},
-        selection::state::{NamedSet, NamedSets},
-    },
-    jobs::{
-        table::{Kind, Slot},
-        task::Outcome,
-    },
-    model::{FileState, NOTICED, SessionFile, Then, absolute, data_file, file_name, source_name},
-    prelude::*,
-};
-use crate::{
-    cloud::{
-        CloudError, Fingerprint, PointCloud, Source,
-        formats::{self, file_of},
-        load, query_point,
-    },
-    export,
-    progress::Progress,
-    run::{
-        EngineChoice,
-        recording::{self, Recorded, Shown},
-    },
-};
+use crate::app::context::app::{App, EXPORT, Exporting, Feature, Written};
+use crate::app::features::analysis::state::AnalysisAction;
+use crate::app::features::color::state::ColorBy;
+use crate::app::features::export::state::ExportKind;
+use crate::app::features::runs::state::{RunId, Saved};
+use crate::app::features::selection::state::{NamedSet, NamedSets};
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{FileState, NOTICED, SessionFile, Then, absolute, data_file, file_name, source_name};
+use crate::app::prelude::*;
+use crate::cloud::formats::{self, file_of};
+use crate::cloud::{CloudError, Fingerprint, PointCloud, Source, load, query_point};
+use crate::export;
+use crate::progress::Progress;
+use crate::run::EngineChoice;
+use crate::run::recording::{self, Recorded, Shown};
 
 /// Ranges of a selection, of sets, and of records that are queries, that are kept between two starts. They are written while the window waits.
 const MOST_RANGES: usize = 20_000;
@@ -412,7 +397,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use crossbeam_channel::bounded;
-    use egui_kittest::{Harness, kittest::Queryable as _};
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable as _;
 
     use super::*;
     use crate::app::testing::cloud;

@@ -2,10 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::app::{
-    features::saved::state::{Layout, Ranges, SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection, SavedSession, SavedSet, SavedView},
-    prelude::*,
-};
+use crate::app::features::saved::state::{Layout, Ranges, SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection, SavedSession, SavedSet, SavedView};
+use crate::app::prelude::*;
 
 pub mod apply;
 pub mod state;
@@ -94,10 +92,13 @@ impl SavedView {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Arc, time::Duration};
+    use std::sync::Arc;
+    use std::time::Duration;
 
     use super::*;
-    use crate::app::{features::selection::state::Selection, model::FileState, testing::record};
+    use crate::app::features::selection::state::Selection;
+    use crate::app::model::FileState;
+    use crate::app::testing::record;
 
     fn saved() -> SavedSession {
         let record = record();

@@ -14,23 +14,18 @@ use std::collections::HashSet;
 use egui_tiles::{Container, Linear, LinearDir, Tabs, Tile, TileId, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 
-use crate::app::{
-    features::{
-        analysis::state::AnalysisView,
-        color::state::ColorView,
-        projection::state::{ProjectionKind, ProjectionView},
-        runs::state::RunsView,
-        walk::state::WalkView,
-    },
-    model::{
-        camera,
-        draft::Draft,
-        files::{FileState, LeftOut, Roles},
-        pane::{PaneKind, default_layout},
-        views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimelineView, TimingsView},
-    },
-};
-use crate::cloud::{Fingerprint, PointCloud, Source, project::DIRECTIONS};
+use crate::app::features::analysis::state::AnalysisView;
+use crate::app::features::color::state::ColorView;
+use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
+use crate::app::features::runs::state::RunsView;
+use crate::app::features::walk::state::WalkView;
+use crate::app::model::camera;
+use crate::app::model::draft::Draft;
+use crate::app::model::files::{FileState, LeftOut, Roles};
+use crate::app::model::pane::{PaneKind, default_layout};
+use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimelineView, TimingsView};
+use crate::cloud::project::DIRECTIONS;
+use crate::cloud::{Fingerprint, PointCloud, Source};
 
 /// The version of `session.json`. It is raised when a program that knows only the previous one would misread the file; fields
 /// that are merely added are ignored by older programs.
@@ -377,13 +372,9 @@ fn is_near(window: &PlaneWindow, cloud: &PointCloud) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{
-        model::{
-            pane::{add_pane, join_tabs},
-            single_layout,
-        },
-        testing::cloud,
-    };
+    use crate::app::model::pane::{add_pane, join_tabs};
+    use crate::app::model::single_layout;
+    use crate::app::testing::cloud;
 
     #[test]
     fn a_tree_comes_back_as_it_was() {
@@ -519,9 +510,7 @@ mod tests {
 
     #[test]
     fn records_that_are_gone_are_no_queries() {
-        use crate::cloud::Column;
-        use crate::cloud::Source;
-        use crate::cloud::Table;
+        use crate::cloud::{Column, Source, Table};
         let table = Table { columns: vec![Column { name: "x".to_owned() }], values: vec![1.0, f64::NAN, 2.0, 3.0] };
         let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
         let cloud = PointCloud::from_table(table, source, None, true).expect("a cloud");

@@ -1,28 +1,21 @@
 //! Where the selection changes: at once where that is little work, else on a thread, one change after the other.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
-use super::{
-    Change,
-    state::{Choice, Hovered, NamedSets, SelectAction, Selection, facts::Facts},
-};
-use crate::app::{
-    context::app::{App, Feature},
-    features::{
-        errors::of_run,
-        picking::apply::{HOVER, LOOKUP},
-    },
-    jobs::{
-        table::{Cancel, Kind, Slot},
-        task::Outcome,
-    },
-    model::{NOTICED, PlaneWindow, QueryKind, camera, how::How},
-    prelude::*,
-};
-use crate::{
-    run::{RunError, analysis},
-    text,
-};
+use super::Change;
+use super::state::facts::Facts;
+use super::state::{Choice, Hovered, NamedSets, SelectAction, Selection};
+use crate::app::context::app::{App, Feature};
+use crate::app::features::errors::of_run;
+use crate::app::features::picking::apply::{HOVER, LOOKUP};
+use crate::app::jobs::table::{Cancel, Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::how::How;
+use crate::app::model::{NOTICED, PlaneWindow, QueryKind, camera};
+use crate::app::prelude::*;
+use crate::run::{RunError, analysis};
+use crate::text;
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -10,11 +10,14 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::color::state::channel::Whose;
-use crate::app::{
-    features::selection::state::{Choice, Selection, complement, facts::Facts, union},
-    model::{Answered, how::How},
-};
-use crate::{cloud::PointCloud, knn::NONE, progress::Progress, run::RunRecord};
+use crate::app::features::selection::state::facts::Facts;
+use crate::app::features::selection::state::{Choice, Selection, complement, union};
+use crate::app::model::Answered;
+use crate::app::model::how::How;
+use crate::cloud::PointCloud;
+use crate::knn::NONE;
+use crate::progress::Progress;
+use crate::run::RunRecord;
 
 pub mod apply;
 pub mod state;
@@ -151,10 +154,9 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{
-        features::{color::state::PointValues, selection::state::SelectAction},
-        testing::{measured, record},
-    };
+    use crate::app::features::color::state::PointValues;
+    use crate::app::features::selection::state::SelectAction;
+    use crate::app::testing::{measured, record};
     use crate::progress::Silent;
 
     fn after(base: &Selection, what: Choice, how: How, record: &Arc<RunRecord>) -> Selection {

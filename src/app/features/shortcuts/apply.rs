@@ -1,10 +1,8 @@
 //! The sheet of shortcuts is opened and closed.
 
 use super::shortcuts_ui;
-use crate::app::{
-    context::app::Feature,
-    model::{Action, Command},
-};
+use crate::app::context::app::Feature;
+use crate::app::model::{Action, Command};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -6,7 +6,8 @@
 
 use egui::Modifiers;
 
-use crate::app::{model::Mode, prelude::*};
+use crate::app::model::Mode;
+use crate::app::prelude::*;
 
 pub mod apply;
 

@@ -1,10 +1,9 @@
 //! A file with rows that can be no points: it is opened without them, or not.
 
-use super::{state::UnusableAction, unusable_ui};
-use crate::app::{
-    context::app::{App, Feature},
-    model::{About, Action, Then},
-};
+use super::state::UnusableAction;
+use super::unusable_ui;
+use crate::app::context::app::{App, Feature};
+use crate::app::model::{About, Action, Then};
 use crate::run::RunSpec;
 
 pub static FEATURE: Feature = Feature {

@@ -5,7 +5,8 @@
 //! | `state` | the question |
 //! | `apply` | loads the file without these rows, or not |
 
-use crate::app::{features::unusable::state::UnusableAction, prelude::*};
+use crate::app::features::unusable::state::UnusableAction;
+use crate::app::prelude::*;
 
 pub mod apply;
 pub mod state;

@@ -1,10 +1,8 @@
 //! A file with rows that can be no points: whether it is opened without them.
 
 use crate::app::model::after_load::Then;
-use crate::{
-    cloud::{CloudError, Source, Unusable, UnusableRow},
-    text,
-};
+use crate::cloud::{CloudError, Source, Unusable, UnusableRow};
+use crate::text;
 
 /// The question, while it is open.
 #[derive(Clone, Debug)]

@@ -1,25 +1,18 @@
 //! The walk through the picked query's search: what is asked of it, and what happens of it in every frame.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::{
-    state::{WalkAction, Walked, Walkthrough},
-    wanted,
-};
-use crate::app::{
-    context::app::{App, Feature},
-    features::errors::of_run,
-    jobs::{
-        table::{Cancel, Kind, Slot},
-        task::Outcome,
-    },
-    model::NOTICED,
-    prelude::*,
-};
-use crate::{
-    knn::Walk,
-    run::{RunError, analysis},
-};
+use super::state::{WalkAction, Walked, Walkthrough};
+use super::wanted;
+use crate::app::context::app::{App, Feature};
+use crate::app::features::errors::of_run;
+use crate::app::jobs::table::{Cancel, Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::NOTICED;
+use crate::app::prelude::*;
+use crate::knn::Walk;
+use crate::run::{RunError, analysis};
 
 /// The most seconds that a step is shown while the walk plays, and that all of them are.
 const STEP_SECS: f64 = 0.6;

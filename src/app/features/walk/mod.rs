@@ -6,26 +6,19 @@
 //! | `apply` | has it recorded, shows it, plays it |
 //! | `paint` | the boxes or spheres, and the points of the leaf or cluster that is visited |
 
-use egui::{Slider, StrokeKind, TextStyle, text::LayoutJob};
+use egui::text::LayoutJob;
+use egui::{Slider, StrokeKind, TextStyle};
 
-use crate::app::{
-    features::walk::{
-        paint::Colors,
-        state::{WalkAction, WalkView, Walked, Walkthrough},
-    },
-    look::any_of,
-    model::Draft,
-    prelude::*,
-};
-use crate::{
-    engines::registry,
-    knn::{
-        Descriptor,
-        walk::{AXES, Part},
-    },
-    run::RunSpec,
-    text,
-};
+use crate::app::features::walk::paint::Colors;
+use crate::app::features::walk::state::{WalkAction, WalkView, Walked, Walkthrough};
+use crate::app::look::any_of;
+use crate::app::model::Draft;
+use crate::app::prelude::*;
+use crate::engines::registry;
+use crate::knn::Descriptor;
+use crate::knn::walk::{AXES, Part};
+use crate::run::RunSpec;
+use crate::text;
 
 pub mod apply;
 pub mod paint;
@@ -210,10 +203,8 @@ mod tests {
 
     use super::*;
     use crate::app::testing::{cloud, record};
-    use crate::{
-        knn::{EngineId, Metric},
-        run::RunRecord,
-    };
+    use crate::knn::{EngineId, Metric};
+    use crate::run::RunRecord;
 
     fn session(dims: usize, engine: &'static str, metric: Metric) -> Session {
         let mut run = RunRecord::clone(&record());

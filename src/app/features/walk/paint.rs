@@ -4,11 +4,9 @@ use egui::{Painter, Shape, StrokeKind};
 
 use super::state::{WalkView, Walked, Walkthrough};
 use crate::app::prelude::*;
-use crate::{
-    cloud::PointCloud,
-    knn::walk::{AXES, Bounds, Event, Fate, Part},
-    text,
-};
+use crate::cloud::PointCloud;
+use crate::knn::walk::{AXES, Bounds, Event, Fate, Part};
+use crate::text;
 
 /// Regions that are drawn: more would be one blot, and take longer than a frame.
 const MOST: usize = 4_000;

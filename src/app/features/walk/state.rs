@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::model::{answer::Answered, draft::Draft};
-use crate::{
-    knn::{
-        Metric, Walk,
-        walk::{Bounds, Event, Part, Step},
-    },
-    text,
-};
+use crate::app::model::answer::Answered;
+use crate::app::model::draft::Draft;
+use crate::knn::walk::{Bounds, Event, Part, Step};
+use crate::knn::{Metric, Walk};
+use crate::text;
 
 /// What is chosen of the walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -233,10 +230,8 @@ pub enum WalkAction {
 mod tests {
     use super::*;
     use crate::app::testing::record;
-    use crate::{
-        knn::walk::{AXES, Region, Totals},
-        run::RunRecord,
-    };
+    use crate::knn::walk::{AXES, Region, Totals};
+    use crate::run::RunRecord;
 
     fn region(part: Part, bound: f32, met: u32, settled: u32, visited: bool) -> Region {
         Region { part, bounds: Bounds::Box { low: [0.0; AXES], high: [1.0; AXES] }, bound, met, settled, visited }

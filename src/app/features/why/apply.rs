@@ -3,20 +3,14 @@
 use std::sync::Arc;
 
 use super::state::{self, Why};
-use crate::app::{
-    context::app::{App, Feature},
-    features::errors::of_run,
-    jobs::{
-        table::{Kind, Slot},
-        task::Outcome,
-    },
-    model::NOTICED,
-    prelude::*,
-};
-use crate::run::{
-    RunError,
-    analysis::{self, Standing},
-};
+use crate::app::context::app::{App, Feature};
+use crate::app::features::errors::of_run;
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::NOTICED;
+use crate::app::prelude::*;
+use crate::run::RunError;
+use crate::run::analysis::{self, Standing};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {

@@ -1,10 +1,11 @@
 //! Why a row is, or is not, among the neighbours: the row that is asked about, and what was worked out of it.
 
-use crate::app::{
-    features::row_names::state::RowNames,
-    model::{answer::Answered, telling::distance_text},
-};
-use crate::{cloud::PointCloud, run::analysis::Standing, text};
+use crate::app::features::row_names::state::RowNames;
+use crate::app::model::answer::Answered;
+use crate::app::model::telling::distance_text;
+use crate::cloud::PointCloud;
+use crate::run::analysis::Standing;
+use crate::text;
 
 /// Axes whose share of the distance is said.
 const AXES: usize = 3;

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use egui::{Key, KeyboardShortcut, Modifiers};
 use strum::{EnumIter, IntoEnumIterator as _};
 
-use crate::app::{features::analysis::state::AnalysisKind, model::pane::PaneKind};
+use crate::app::features::analysis::state::AnalysisKind;
+use crate::app::model::pane::PaneKind;
 use crate::lesson::Level;
 
 /// A thing to do that has a name and needs nothing else to be known. Most are in a menu; the finder has them all, and the

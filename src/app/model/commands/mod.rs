@@ -3,34 +3,28 @@
 
 use std::path::PathBuf;
 
-use super::{
-    draft::Draft,
-    files::Sample,
-    pane::PaneKind,
-    views::{ConvergenceView, CountsView, Look, PlaneView, Sort, SpaceView, TimelineView, TimingsView},
-};
-use crate::app::{
-    features::{
-        analysis::state::AnalysisAction,
-        chooser::state::ChooserAction,
-        color::state::ColorAction,
-        columns::state::ColumnsAction,
-        contest::state::ContestAction,
-        datasets::state::PartsAction,
-        export::state::{ExportDialog, ExportKind},
-        lesson::state::LessonAction,
-        live::state::LiveAction,
-        manual::state::Manual,
-        picking::state::PickAction,
-        projection::state::ProjectionView,
-        quit::state::QuitAction,
-        runs::state::RunsAction,
-        selection::state::SelectAction,
-        unusable::state::UnusableAction,
-        walk::state::WalkAction,
-    },
-    model::commands::command::Command,
-};
+use super::draft::Draft;
+use super::files::Sample;
+use super::pane::PaneKind;
+use super::views::{ConvergenceView, CountsView, Look, PlaneView, Sort, SpaceView, TimelineView, TimingsView};
+use crate::app::features::analysis::state::AnalysisAction;
+use crate::app::features::chooser::state::ChooserAction;
+use crate::app::features::color::state::ColorAction;
+use crate::app::features::columns::state::ColumnsAction;
+use crate::app::features::contest::state::ContestAction;
+use crate::app::features::datasets::state::PartsAction;
+use crate::app::features::export::state::{ExportDialog, ExportKind};
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::live::state::LiveAction;
+use crate::app::features::manual::state::Manual;
+use crate::app::features::picking::state::PickAction;
+use crate::app::features::projection::state::ProjectionView;
+use crate::app::features::quit::state::QuitAction;
+use crate::app::features::runs::state::RunsAction;
+use crate::app::features::selection::state::SelectAction;
+use crate::app::features::unusable::state::UnusableAction;
+use crate::app::features::walk::state::WalkAction;
+use crate::app::model::commands::command::Command;
 
 pub mod command;
 

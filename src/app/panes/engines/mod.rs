@@ -4,24 +4,18 @@ use egui::{StrokeKind, UiBuilder};
 use strum::VariantArray as _;
 
 use super::empty::{Pane, PaneContext, without_cloud};
-use crate::app::{
-    features::{
-        contest::state::{ContestAction, Longest},
-        export::PaneData,
-        lesson::state::LessonAction,
-        manual::state::{DOCUMENTS, Manual, named},
-    },
-    look::{code_ui, heading_ui},
-    model::{candidates, comparable},
-    prelude::*,
-};
-use crate::{
-    engines::registry,
-    knn::{Descriptor, Keeps, Place, Shape},
-    lesson::lessons,
-    run::planner::{Candidate, Planner, about},
-    text,
-};
+use crate::app::features::contest::state::{ContestAction, Longest};
+use crate::app::features::export::PaneData;
+use crate::app::features::lesson::state::LessonAction;
+use crate::app::features::manual::state::{DOCUMENTS, Manual, named};
+use crate::app::look::{code_ui, heading_ui};
+use crate::app::model::{candidates, comparable};
+use crate::app::prelude::*;
+use crate::engines::registry;
+use crate::knn::{Descriptor, Keeps, Place, Shape};
+use crate::lesson::lessons;
+use crate::run::planner::{Candidate, Planner, about};
+use crate::text;
 
 mod table;
 

@@ -2,21 +2,15 @@
 
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::app::{
-    features::contest::state::{Contest, ContestAction, deviation},
-    panes::empty::PaneContext,
-    prelude::*,
-};
-use crate::{
-    engines::registry,
-    knn::{EngineId, Measure},
-    run::{
-        RunRecord,
-        analysis::{Limit, Roofline},
-        planner::{Candidate, Forecast, about},
-    },
-    text,
-};
+use crate::app::features::contest::state::{Contest, ContestAction, deviation};
+use crate::app::panes::empty::PaneContext;
+use crate::app::prelude::*;
+use crate::engines::registry;
+use crate::knn::{EngineId, Measure};
+use crate::run::RunRecord;
+use crate::run::analysis::{Limit, Roofline};
+use crate::run::planner::{Candidate, Forecast, about};
+use crate::text;
 
 /// What is free on the right of numbers.
 const GAP: f32 = 6.0;

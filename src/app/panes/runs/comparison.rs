@@ -3,21 +3,15 @@
 use egui::Grid;
 use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, Legend};
 
-use crate::app::{
-    features::runs::state::{Compared, Figure, KeptRun, RunsAction, RunsView},
-    look::{any_of, heading_ui},
-    panes::{
-        empty::PaneContext,
-        plots::{decades, inline_swatch_ui, line, near, plot, power},
-    },
-    prelude::*,
-};
-use crate::{
-    engines::registry,
-    knn::Measure,
-    run::compare::{ComparedPhase, Histogram, Quantity, RULE, Spread, Verdict},
-    text,
-};
+use crate::app::features::runs::state::{Compared, Figure, KeptRun, RunsAction, RunsView};
+use crate::app::look::{any_of, heading_ui};
+use crate::app::panes::empty::PaneContext;
+use crate::app::panes::plots::{decades, inline_swatch_ui, line, near, plot, power};
+use crate::app::prelude::*;
+use crate::engines::registry;
+use crate::knn::Measure;
+use crate::run::compare::{ComparedPhase, Histogram, Quantity, RULE, Spread, Verdict};
+use crate::text;
 
 pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let runs = &context.session.runs;

@@ -6,16 +6,14 @@ use egui::EventFilter;
 use egui_extras::{Column, TableBuilder, TableRow};
 
 use super::empty::{Pane, PaneContext, without_run};
-use crate::app::{
-    features::{
-        export::{PaneData, state::ExportKind},
-        runs::state::{KeptRun, RunId, RunList, RunsAction, Saved},
-    },
-    look::{menu_entry_ui, menu_ui, sort_head_ui},
-    model::{SortKey, sorted},
-    prelude::*,
-};
-use crate::{run::RunFile, text};
+use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
+use crate::app::features::runs::state::{KeptRun, RunId, RunList, RunsAction, Saved};
+use crate::app::look::{menu_entry_ui, menu_ui, sort_head_ui};
+use crate::app::model::{SortKey, sorted};
+use crate::app::prelude::*;
+use crate::run::RunFile;
+use crate::text;
 
 pub mod comparison;
 

@@ -3,18 +3,15 @@
 use egui::{Painter, Rangef};
 
 use super::{Row, Tracks};
-use crate::app::{
-    features::selection::state::SelectAction,
-    look::fact_ui,
-    model::{how::How, views::NAMES},
-    prelude::*,
-};
-use crate::{
-    export::tables::query_record,
-    knn::Measure,
-    run::{Multiprocessor, PhaseSpan, Place, WarpTime},
-    text::{self, sentence_case},
-};
+use crate::app::features::selection::state::SelectAction;
+use crate::app::look::fact_ui;
+use crate::app::model::how::How;
+use crate::app::model::views::NAMES;
+use crate::app::prelude::*;
+use crate::export::tables::query_record;
+use crate::knn::Measure;
+use crate::run::{Multiprocessor, PhaseSpan, Place, WarpTime};
+use crate::text::{self, sentence_case};
 
 /// The colour of an engine's phase by its place among them: the first six have those of the concepts that the warp-per-query
 /// search deals with, in the order of its phases.

@@ -3,22 +3,19 @@
 
 use egui::Rangef;
 
-use super::{
-    empty::{More, Pane, PaneContext, without_run},
-    plots::inline_swatch_ui,
-};
-use crate::app::{
-    features::export::{PaneData, state::ExportKind},
-    look::{any_of, focus::arrows},
-    model::{TimeAxis, TimelineView, views::NAMES},
-    prelude::*,
-};
-use crate::{
-    draw::pen::linear_ticks,
-    engines::registry,
-    run::{Place, RunRecord, Timeline},
-    text,
-};
+use super::empty::{More, Pane, PaneContext, without_run};
+use super::plots::inline_swatch_ui;
+use crate::app::features::export::PaneData;
+use crate::app::features::export::state::ExportKind;
+use crate::app::look::any_of;
+use crate::app::look::focus::arrows;
+use crate::app::model::views::NAMES;
+use crate::app::model::{TimeAxis, TimelineView};
+use crate::app::prelude::*;
+use crate::draw::pen::linear_ticks;
+use crate::engines::registry;
+use crate::run::{Place, RunRecord, Timeline};
+use crate::text;
 
 pub mod bars;
 

@@ -1,17 +1,13 @@
 //! Left, below the queries: which engine answers, where it runs, its parameters, and how often.
 
-use crate::app::{
-    look::{error_ui, heading_ui, row_ui},
-    model::{Draft, EngineStatus, Field, FieldError},
-    prelude::*,
-};
-use crate::{
-    cloud::Order,
-    engines::registry,
-    knn::{Descriptor, DeviceId, EngineId, Parameter, Values},
-    run::EngineChoice,
-    text,
-};
+use crate::app::look::{error_ui, heading_ui, row_ui};
+use crate::app::model::{Draft, EngineStatus, Field, FieldError};
+use crate::app::prelude::*;
+use crate::cloud::Order;
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceId, EngineId, Parameter, Values};
+use crate::run::EngineChoice;
+use crate::text;
 
 /// The choice that names no engine.
 const AUTO: &str = "Auto";

@@ -2,11 +2,9 @@
 
 use egui::Modifiers;
 
-use crate::app::{
-    model::Mode,
-    prelude::*,
-    shell::finder::{Found, find},
-};
+use crate::app::model::Mode;
+use crate::app::prelude::*;
+use crate::app::shell::finder::{Found, find};
 
 /// The height of a line of the list, and what is between two.
 const LINE: f32 = 24.0;

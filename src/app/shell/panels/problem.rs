@@ -4,26 +4,18 @@
 use std::sync::{Arc, Weak};
 
 use super::engine::engine_ui;
-use crate::app::{
-    features::{columns::state::ColumnsAction, unusable::state::listed},
-    look::{error_ui, field_ui, follow_ui, heading_ui, percent, row_ui, wide_field_ui},
-    model::{
-        DataKind, Draft, Field, FieldError, LeftOut, QueryKind, data_file,
-        fields::number,
-        files::{column_ranges, left_out_sentence},
-        plan_of,
-    },
-    prelude::*,
-};
-use crate::{
-    cloud::{ColumnChoice, Globe, PointCloud, Source, generate},
-    knn::Metric,
-    run::{
-        RunRecord,
-        planner::{Planner, Purpose},
-    },
-    text,
-};
+use crate::app::features::columns::state::ColumnsAction;
+use crate::app::features::unusable::state::listed;
+use crate::app::look::{error_ui, field_ui, follow_ui, heading_ui, percent, row_ui, wide_field_ui};
+use crate::app::model::fields::number;
+use crate::app::model::files::{column_ranges, left_out_sentence};
+use crate::app::model::{DataKind, Draft, Field, FieldError, LeftOut, QueryKind, data_file, plan_of};
+use crate::app::prelude::*;
+use crate::cloud::{ColumnChoice, Globe, PointCloud, Source, generate};
+use crate::knn::Metric;
+use crate::run::RunRecord;
+use crate::run::planner::{Planner, Purpose};
+use crate::text;
 
 pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let mut draft = state.draft.clone();

@@ -1,22 +1,19 @@
 //! Right: what is selected, and the run that answered it.
 
-use crate::app::{
-    features::{
-        color::state::{ColorMap, channel::Colored},
-        live::place_ui,
-        selection::state::SelectAction,
-        telling::telling,
-    },
-    look::{fact_ui, follow_ui, heading_ui, if_shuffled},
-    model::{Draft, Ended, Kinds, Telling, distances::between, how::How},
-    prelude::*,
-};
-use crate::{
-    cloud::Source,
-    knn::{Measure, Metric, Setup},
-    run::{EngineChoice, RunRecord},
-    text,
-};
+use crate::app::features::color::state::ColorMap;
+use crate::app::features::color::state::channel::Colored;
+use crate::app::features::live::place_ui;
+use crate::app::features::selection::state::SelectAction;
+use crate::app::features::telling::telling;
+use crate::app::look::{fact_ui, follow_ui, heading_ui, if_shuffled};
+use crate::app::model::distances::between;
+use crate::app::model::how::How;
+use crate::app::model::{Draft, Ended, Kinds, Telling};
+use crate::app::prelude::*;
+use crate::cloud::Source;
+use crate::knn::{Measure, Metric, Setup};
+use crate::run::{EngineChoice, RunRecord};
+use crate::text;
 
 /// Coordinates that are listed; the table and the export have them all.
 const LISTED: usize = 8;

@@ -1,9 +1,8 @@
 //! Below: one line with what goes on, the last thing said, and what answers.
 
-use crate::app::{
-    model::{Level, log::Entry},
-    prelude::*,
-};
+use crate::app::model::Level;
+use crate::app::model::log::Entry;
+use crate::app::prelude::*;
 use crate::text;
 
 /// The line; `problem` says whether the panel of the problem is in sight.

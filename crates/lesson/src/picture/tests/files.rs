@@ -2,12 +2,14 @@
 
 use warpscope_draw::testing::differing;
 
-use crate::draw::{fonts, svg::svg};
+use crate::describe::describe;
+use crate::draw::fonts;
+use crate::draw::svg::svg;
 use crate::lessons::{Choice, LESSONS};
 use crate::palette::DARK;
 use crate::picture::film::{Film, SIZE};
 use crate::progress::Silent;
-use crate::{Cursor, Level, describe::describe};
+use crate::{Cursor, Level};
 
 /// The pages that are written, not only shapes made up for a test.
 #[test]

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use rayon::{
-    iter::{IntoParallelRefIterator as _, ParallelIterator as _},
-    slice::ParallelSlice as _,
-};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use rayon::slice::ParallelSlice as _;
 
 use super::{ColorMap, ColorRange, ColorView, PointValues, Scale};
 use crate::text;

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::{features::analysis::state::AnalysisKind, model::how::How};
-use crate::{engines::registry, knn::Measure};
+use crate::app::features::analysis::state::AnalysisKind;
+use crate::app::model::how::How;
+use crate::engines::registry;
+use crate::knn::Measure;
 
 pub mod channel;
 

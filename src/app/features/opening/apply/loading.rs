@@ -1,30 +1,21 @@
 //! Clouds are loaded, and shown.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{LOAD, Loading, OPEN};
-use crate::app::{
-    context::app::{App, FIRST_QUERIES},
-    features::{
-        datasets::state::PartsDialog,
-        errors::of_cloud,
-        opening::{LoadJob, Loaded, Opened},
-        unusable::state::UnusableDialog,
-    },
-    jobs::{
-        table::{Kind, Slot},
-        task::Outcome,
-    },
-    model::{About, Action, Endings, FileColumns, FileState, Pictures, SpaceView, Then, absolute, data_file, file_name},
-};
-use crate::{
-    cloud::{CloudError, PointCloud, Source, formats::FormatError},
-    run::{QuerySpec, RunSpec, recording, usual},
-    text,
-};
+use crate::app::context::app::{App, FIRST_QUERIES};
+use crate::app::features::datasets::state::PartsDialog;
+use crate::app::features::errors::of_cloud;
+use crate::app::features::opening::{LoadJob, Loaded, Opened};
+use crate::app::features::unusable::state::UnusableDialog;
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::task::Outcome;
+use crate::app::model::{About, Action, Endings, FileColumns, FileState, Pictures, SpaceView, Then, absolute, data_file, file_name};
+use crate::cloud::formats::FormatError;
+use crate::cloud::{CloudError, PointCloud, Source};
+use crate::run::{QuerySpec, RunSpec, recording, usual};
+use crate::text;
 
 /// What columns the cloud's file has.
 pub static COLUMNS: Kind<App, (), FileColumns> = Kind::new(Slot::Columns, "columns", App::columns_listed);

@@ -1,34 +1,25 @@
 //! What is shown of a cloud that was opened, before anybody asks: the view that suits it, and a query with its neighbours.
 
-use std::{
-    io::{self, Write as _},
-    path::PathBuf,
-    time::SystemTime,
-};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::time::SystemTime;
 
 use super::{LoadJob, Loaded};
-use crate::app::{
-    context::app::{App, Feature},
-    features::{
-        analysis::state::AnalysisView,
-        projection::state::{ProjectionKind, ProjectionView},
-        saved::state::SavedSession,
-        selection::state::Nearby,
-        walk::state::WalkView,
-    },
-    jobs::table::{Kind, Slot},
-    model::{
-        DataKind, Ended, FileColumn, FileState, LeftOut, Level, Material, Roles, Sample, Then, Told, file_name,
-        files::{left_out_sentence, typed_columns},
-    },
-    prelude::*,
-};
-use crate::{
-    cloud::{ColumnChoice, Globe, PointCloud, Source, roles::Role},
-    files::{self, PartFolder},
-    knn::Metric,
-    run::recording::{self, Recording, RecordingError},
-};
+use crate::app::context::app::{App, Feature};
+use crate::app::features::analysis::state::AnalysisView;
+use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
+use crate::app::features::saved::state::SavedSession;
+use crate::app::features::selection::state::Nearby;
+use crate::app::features::walk::state::WalkView;
+use crate::app::jobs::table::{Kind, Slot};
+use crate::app::model::files::{left_out_sentence, typed_columns};
+use crate::app::model::{DataKind, Ended, FileColumn, FileState, LeftOut, Level, Material, Roles, Sample, Then, Told, file_name};
+use crate::app::prelude::*;
+use crate::cloud::roles::Role;
+use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
+use crate::files::{self, PartFolder};
+use crate::knn::Metric;
+use crate::run::recording::{self, Recording, RecordingError};
 
 pub mod loading;
 

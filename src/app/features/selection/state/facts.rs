@@ -3,10 +3,8 @@
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
 use super::Selection;
-use crate::{
-    cloud::PointCloud,
-    run::{RunRecord, analysis},
-};
+use crate::cloud::PointCloud;
+use crate::run::{RunRecord, analysis};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {

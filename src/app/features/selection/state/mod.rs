@@ -8,18 +8,19 @@
 //! | [`facts`] | what panes show about a selection: measures, ranges |
 //! | [`NamedSets`] | selections that were given a name |
 
-use std::{ops::RangeInclusive, sync::Arc};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
-use crate::app::{
-    features::{
-        color::state::{PointValues, channel::Whose},
-        picking::state::Within,
-    },
-    model::{answer::Picked, how::How, pane::PaneKind},
-};
-use crate::{knn::Metric, run::RunRecord};
+use crate::app::features::color::state::PointValues;
+use crate::app::features::color::state::channel::Whose;
+use crate::app::features::picking::state::Within;
+use crate::app::model::answer::Picked;
+use crate::app::model::how::How;
+use crate::app::model::pane::PaneKind;
+use crate::knn::Metric;
+use crate::run::RunRecord;
 
 pub mod facts;
 
@@ -370,7 +371,8 @@ pub fn rows_of(queries: &[u32], record: &RunRecord) -> Vec<u32> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use proptest::{collection::btree_set, prelude::*};
+    use proptest::collection::btree_set;
+    use proptest::prelude::*;
 
     use super::*;
     use crate::app::testing::record;

@@ -7,11 +7,8 @@ use parquet::column::page::Page;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader as _;
 
-use super::footer::{
-    Event,
-    Kind::{Bool, Int, Struct},
-    NOTHING, Rest, STATISTICS, Shape, walk,
-};
+use super::footer::Kind::{Bool, Int, Struct};
+use super::footer::{Event, NOTHING, Rest, STATISTICS, Shape, walk};
 use super::{Source, failed, open_pages, packs};
 use crate::formats::limits::{BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, MAX_PAGE_HEADER, MAX_ZSTD_WINDOW, SNAPPY, ZSTD};
 use crate::formats::{FormatError, Input, Result};

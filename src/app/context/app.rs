@@ -300,14 +300,25 @@ pub struct Feature {
     pub leave_cloud: fn(&mut App, &PointCloud),
     /// Takes up the cloud that is shown now.
     pub enter_cloud: fn(&mut App),
+    /// The problem on the left has changed from this.
+    pub draft_changed: fn(&mut App, &Draft),
+    /// Gives up on work that Cancel means although the status line does not name it yet.
+    pub give_up: fn(&mut App),
     /// Draws the feature's dialogs, over everything else.
     pub dialogs: fn(&mut App, &Ui, &Palette),
 }
 
 impl Feature {
     /// A feature that does nothing: what rows begin with.
-    pub const NONE: Self =
-        Self { apply: |_, action| Some(action), update: |_| {}, leave_cloud: |_, _| {}, enter_cloud: |_| {}, dialogs: |_, _, _| {} };
+    pub const NONE: Self = Self {
+        apply: |_, action| Some(action),
+        update: |_| {},
+        leave_cloud: |_, _| {},
+        enter_cloud: |_| {},
+        draft_changed: |_, _| {},
+        give_up: |_| {},
+        dialogs: |_, _, _| {},
+    };
 }
 
 // Threads that live as long as the window, GPU objects, and what was made by either: what a saved state cannot hold.

@@ -18,7 +18,7 @@ impl App {
             Action::Command(command) => self.command(command),
             Action::SetDraft(draft) => {
                 let before = std::mem::replace(&mut self.state.draft, *draft);
-                self.question_changed(&before);
+                FEATURES.iter().for_each(|feature| (feature.draft_changed)(self, &before));
             }
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
@@ -127,10 +127,8 @@ impl App {
         match self.jobs.cancel(&self.session) {
             Some(Cancel::By(cancel)) => cancel(self),
             Some(Cancel::Ask) => {}
-            // The status line names these two only once they take long.
             None => {
-                self.cancel_selecting();
-                self.cancel_ask();
+                FEATURES.iter().for_each(|feature| (feature.give_up)(self));
                 self.state.maximised = false;
             }
         }

@@ -1,4 +1,5 @@
-//! A job's answers, whatever its goal: its queries in batches, so that the answers of all never have to be in memory together.
+//! A job's answers, whatever its goal: its queries in batches, so that the nearest and all within a radius never have to be in memory
+//! together. The largest inner products are one batch.
 
 mod product;
 mod within;

@@ -41,6 +41,7 @@ pub static FEATURE: Feature = Feature {
         app.jobs.stop(&NEARBY);
         app.forget_selection();
     },
+    give_up: App::cancel_selecting,
     ..Feature::NONE
 };
 
@@ -210,7 +211,7 @@ impl App {
     }
 
     /// Cancel, while a change is worked out.
-    pub(in crate::app) fn cancel_selecting(&mut self) {
+    fn cancel_selecting(&mut self) {
         if self.jobs.stop(&SELECT) {
             self.session.log.info("cancelled");
         }

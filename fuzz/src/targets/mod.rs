@@ -84,7 +84,7 @@ pub const TARGETS: &[Target] = &[
     other("folder", "src/run/compare", Structure::Folder, saved::folder, seeds::folder),
     other("run_json", "src/run/spec.rs src/run/record.rs", Structure::Plain, saved::run_json, seeds::run_json),
     #[cfg(feature = "gui")]
-    other("session", "src/app/features/saved/state", Structure::Plain, saved::session, seeds::session),
+    other("session", "src/app/features/saved/state.rs", Structure::Plain, saved::session, seeds::session),
     other("generator", "crates/cloud/src/generate", Structure::Plain, words::generator, seeds::generator),
     other("columns", "crates/cloud/src/table.rs crates/cloud/src/query_point.rs", Structure::Plain, words::columns, seeds::columns),
     other("method", "crates/knn/src/method.rs crates/knn/src/id.rs", Structure::Plain, words::method, seeds::method),

@@ -244,3 +244,31 @@ impl App {
         self.jobs.tasks()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable as _;
+
+    use super::*;
+    use crate::app::model::{NOTICED, single_layout};
+    use crate::app::testing::cloud;
+
+    #[test]
+    fn an_ask_that_takes_long_is_named_and_can_be_stopped() {
+        let state = State { hints: false, tree: single_layout(PaneKind::Neighbors), ..State::default() };
+        let mut window = Harness::builder().with_size([1280.0, 800.0]).build_eframe(|cc| App::bare(cc, state).expect("a thread for the worker"));
+        let session = &mut window.state_mut().session;
+        (session.cloud, session.picked) = (Some(cloud(30, 2, 1)), Some(Picked::Row(3)));
+        // Nobody is asked, so that no reply comes, however fast this machine is.
+        (session.live.asked, session.live.since) = (1, Some(Instant::now() - NOTICED));
+        window.run_steps(2);
+        window.get_by_label("The query is being answered…");
+        window.get_by_label("Cancel").click();
+        window.run_steps(2);
+        assert!(!window.state().session.live.is_waiting());
+        window.get_by_label("Cancelled");
+    }
+}

@@ -20,7 +20,7 @@ use crate::app::gpu::Gpu;
 use crate::app::jobs::table::{AtExit, Jobs, Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens;
-use crate::app::model::{Ended, Log, SessionFile, absolute, camera, commands};
+use crate::app::model::{Draft, Ended, Log, SessionFile, absolute, camera, commands};
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
 use crate::files::PartFolder;

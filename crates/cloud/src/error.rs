@@ -163,7 +163,7 @@ pub(super) fn without(unusable: &Unusable, words: fn(Hint) -> &'static str) -> S
 }
 
 impl FormatError {
-    /// The message, with what would help in the words of whoever tells of it.
+    /// The message, with its hint worded for the command line or for the window.
     pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
         match self {
             Self::Column { what, why, hint: Some(hint), path } => format!("{what}: {why}; {}: {}", words(*hint), path.display()),
@@ -173,15 +173,15 @@ impl FormatError {
 }
 
 impl GlobeError {
-    /// The message, with what would help in the words of whoever tells of it.
+    /// The message, with its hint worded for the command line or for the window.
     pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
-        // The one place where the option stands in these messages.
+        // These messages name the option once.
         self.to_string().replace(Hint::GlobeColumns.option(), words(Hint::GlobeColumns))
     }
 }
 
 impl CloudError {
-    /// The message, with what would help in the words of whoever tells of it.
+    /// The message, with its hint worded for the command line or for the window.
     pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
         match self {
             Self::NonFinite { row, line, column, value, unusable, origin } => {
@@ -205,9 +205,9 @@ const NAMED: usize = 8;
 /// Rows with coordinates that are NaN, infinite or missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unusable {
-    /// How many there are.
+    /// Number of these rows.
     pub count: u64,
-    /// Of so many rows.
+    /// Number of all rows of the source.
     pub rows: u64,
     /// The first of them, ascending.
     pub first: Vec<UnusableRow>,

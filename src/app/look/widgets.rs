@@ -106,12 +106,12 @@ pub fn menu_entry_ui(ui: &mut Ui, entry: impl Widget, action: impl Into<Action>,
     response
 }
 
-/// The name by which a widget is known to who does not see it.
+/// Names a widget for screen readers and for tests.
 pub fn name_widget(widget: &Response, role: egui::Role, name: &str) {
     widget.widget_info(|| egui::WidgetInfo::labeled(role, true, name));
 }
 
-/// The name by which a chooser is known to who does not see it, and what is chosen.
+/// Names a chooser and its value for screen readers and for tests.
 pub fn name_chooser(chooser: &Response, name: &str, chosen: &str) {
     chooser.widget_info(|| {
         let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, name);

@@ -64,7 +64,7 @@ pub struct Leaks {
     pub eps: f64,
 }
 
-/// How many there are.
+/// Numbers of leaks that were found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LeaksFound {
     pub eps: f64,

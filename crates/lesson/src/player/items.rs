@@ -31,7 +31,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How many there are.
+    /// Number of kinds of items.
     pub const COUNT: usize = 8;
 
     /// Whether items of the kind say something, or stand for something.

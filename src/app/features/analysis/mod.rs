@@ -165,7 +165,10 @@ pub struct Question {
 }
 
 impl Question {
-    /// Searches.
+    /// Answers the question, over points that engines already hold where they are the same.
+    ///
+    /// # Errors
+    /// Those of the search.
     pub fn answer(&self, resident: &Resident, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
         let engines = Engines::default().sharing(resident.clone());
         answer(engines, &self.spec, &self.cloud, None, progress).map(Arc::new)
@@ -242,7 +245,7 @@ impl Neighbours {
         }
     }
 
-    /// Writes their graph.
+    /// Writes the graph of these neighbours to a file.
     ///
     /// # Errors
     /// Why there is none, as a sentence.

@@ -80,7 +80,7 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
     }
 }
 
-/// Where the arrows go from what is selected: to the next one that is read.
+/// The part that an arrow key selects: the next one that can be read.
 fn moved(ui: &Ui, dialog: &PartsDialog) -> Option<usize> {
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let read = |at: &usize| dialog.parts[*at].unread.is_none();

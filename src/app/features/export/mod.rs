@@ -184,7 +184,7 @@ pub fn write_png(path: &Path, picture: &egui::ColorImage, dpi: Option<f32>) -> R
 #[derive(Clone, Debug)]
 pub struct Selected {
     pub cloud: Arc<PointCloud>,
-    /// Ascending.
+    /// Selected rows of the cloud, ascending.
     pub rows: Arc<[u32]>,
     /// The run over this cloud.
     pub record: Option<Arc<RunRecord>>,

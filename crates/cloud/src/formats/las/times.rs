@@ -353,7 +353,7 @@ impl Context {
 /// About the median of the last five differences.
 #[derive(Clone, Copy)]
 struct Median {
-    /// Ascending.
+    /// The five values, ascending.
     values: [i32; 5],
     high: bool,
 }

@@ -201,7 +201,7 @@ const LONGEST: usize = 80;
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedSet {
     pub name: String,
-    /// Ascending.
+    /// Rows of the cloud, ascending.
     pub rows: Arc<[u32]>,
 }
 

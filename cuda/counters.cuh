@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common_interface.cuh"
+#include "instrumentation.cuh"
 #include "warp/lanes.cuh"
 #include "warp/reduce.cuh"
 
@@ -30,20 +31,6 @@ struct TallyNotes {
     Counters counters;
     unsigned query;  // of this launch
     WarpClock* clock;
-};
-
-// Nothing is added to the timed build: every call below is empty and every member is gone.
-struct Timed {
-    static constexpr bool COUNTED = false;
-    static constexpr bool PROFILED = false;
-
-    __device__ __forceinline__ void start(TallyNotes*, const TallyOut*, unsigned, WarpClock*) {}
-    __device__ __forceinline__ void resume() {}
-    __device__ __forceinline__ void groups_hit(unsigned) {}
-    __device__ __forceinline__ void appended(unsigned) {}
-    __device__ __forceinline__ void merged(unsigned, float) {}
-    __device__ __forceinline__ void enter(WarpPhase) {}
-    __device__ __forceinline__ void write(unsigned) {}
 };
 
 struct Counted {
@@ -83,7 +70,6 @@ struct Counted {
             notes->out->convergence[static_cast<size_t>(notes->query) * CONVERGENCE_ENTRIES + entry] = {points_seen, max_distance};
         }
     }
-    __device__ __forceinline__ void enter(WarpPhase) {}
     __device__ __forceinline__ void write(unsigned) {
         if (warp::lane_id() == 0) {
             notes->out->counters[notes->query] = notes->counters;

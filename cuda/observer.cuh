@@ -5,36 +5,14 @@
 // means R words; bit L of word r is element L R + r.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
-#include "trace_writer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope {
 
-// Nobody watches: every call is empty. So are all builds of the kernel but the traced one.
-struct Unwatched {
-    static constexpr bool WATCHES = false;
-
-    __device__ __forceinline__ void batch(unsigned, unsigned) {}
-    __device__ __forceinline__ void group(unsigned, float, unsigned) {}
-    __device__ __forceinline__ void appended(unsigned, unsigned, bool, const Key*) {}
-    __device__ __forceinline__ void filtered_again(bool, unsigned) {}
-    __device__ __forceinline__ void full() {}
-    __device__ __forceinline__ void padded(unsigned) {}
-    template <int R>
-    __device__ __forceinline__ void swapped(const Key (&)[R]) {}
-    template <int R>
-    __device__ __forceinline__ void layer(unsigned, unsigned, const Key (&)[R]) {}
-    template <int R>
-    __device__ __forceinline__ void minimum(const Key (&)[R]) {}
-    __device__ __forceinline__ void merged(unsigned, float) {}
-    __device__ __forceinline__ void finished() {}
-};
-
 // Listens to one warp of one query.
 struct Recorder : TraceWriter {
-    static constexpr bool WATCHES = true;
-
     unsigned end = 0;  // of the batch
 
     // Points first ... end - 1 are staged: first, end.

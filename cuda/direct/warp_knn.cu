@@ -20,7 +20,7 @@ extern "C" __constant__ __attribute__((used)) const Cut WARPSCOPE_WARP_KNN_CUT =
 #define WARPSCOPE_KERNEL(K, D, BUILD, TALLY) WARPSCOPE_ENTRY(K, D, BUILD, TALLY)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, timed, Timed)
+WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, timed, NoCounters)
 #endif
 #if WARPSCOPE_BUILDS & 2
 WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, counted, Counted)
@@ -33,7 +33,7 @@ WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, profiled, Profiled)
 #define WARPSCOPE_TRACED(K, D) WARPSCOPE_WARP_KNN_ENTRY(K, D, traced)
 extern "C" __global__ void __launch_bounds__(POLICY.threads(), 1)
     WARPSCOPE_TRACED(WARPSCOPE_K, WARPSCOPE_D)(const __grid_constant__ Search search, Trace trace) {
-    warp_knn<WARPSCOPE_K / 32, WARPSCOPE_D, POLICY, Timed>(search, Recorder{{trace}});
+    warp_knn<WARPSCOPE_K / 32, WARPSCOPE_D, POLICY, NoCounters>(search, Recorder{{trace}});
 }
 #endif
 

@@ -7,8 +7,8 @@
 //     R         registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
 //     D         dimensions: 2, 3, or 0 for any other number, which `search.d` then says
 //     P         how it is cut to size (direct/interface.cuh); choose_policy() has it from the table
-//     Tally     Timed, Counted or Profiled (counters.cuh): what is counted beside the answer
-//     Observer  Unwatched, or a Recorder (observer.cuh), which needs P.warps == P.queries == 1
+//     Tally     NoCounters, Counted or Profiled (counters.cuh): what is counted beside the answer
+//     Observer  NoTrace, or a Recorder (observer.cuh), which needs P.warps == P.queries == 1
 //
 // Shared memory: SharedMemory<R, D, P>::BYTES, dynamic; counted and profiled builds have static notes besides.
 //
@@ -21,7 +21,7 @@
 //
 //   constexpr Policy POLICY = choose_policy(ARCHITECTURE, 64, 2);
 //   extern "C" __global__ void __launch_bounds__(POLICY.threads(), POLICY.min_blocks) kernel(const __grid_constant__ Search search) {
-//       warp_knn<64 / 32, 2, POLICY, Timed>(search);
+//       warp_knn<64 / 32, 2, POLICY, NoCounters>(search);
 //   }
 //
 // Why it is as it is: a warp owns a few queries and scans batches of points that its block stages in shared memory, so that a
@@ -88,7 +88,7 @@ __device__ __forceinline__ void put(W (&all)[QUERIES], const W& one, int i) {
 template <int WINDOW, class W, class Again>
 __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base, Again again) {
     // Whoever watches is shown group by group. The choice by number costs what only that build pays.
-    if constexpr (W::WATCHED) {
+    if constexpr (W::TRACED) {
 #pragma unroll 1
         for (int group = 0; group < WINDOW; ++group) {
             float distance = distances[0];
@@ -109,14 +109,14 @@ __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[
     if (!__any_sync(ALL_LANES, __int_as_float(nearest) < warp.max_distance)) {
         return true;
     }
-    warp.tally.enter(INSERT);
+    warp.enter(INSERT);
     unsigned candidates = 0;
 #pragma unroll
     for (int g = 0; g < WINDOW; ++g) {
         candidates |= distances[g] < warp.max_distance ? 1u << g : 0;
     }
     bool appended = warp.append_window(candidates, base, again);
-    warp.tally.enter(FILTER);
+    warp.enter(FILTER);
     return appended;
 }
 
@@ -164,11 +164,13 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
     block::Batches<BATCH * D, SLOTS, WARPS> batches(search.points, count, ring, slots);
     for (unsigned batch = 0; batch < count; ++batch) {
         unsigned first = batch * BATCH;
-        warps[0].tally.enter(LOAD_BATCH);
+        warps[0].enter(LOAD_BATCH);
         const float* rows = batches.enter(batch) + lane * D;
-        warps[0].tally.enter(FILTER);
+        warps[0].enter(FILTER);
         unsigned end = min(search.n - first, BATCH);
-        warps[0].observer().batch(first, first + end);
+        if constexpr (W::TRACED) {
+            warps[0].observer().batch(first, first + end);
+        }
 #pragma unroll 1
         for (unsigned offset = 0; offset < end; offset += WINDOW * WARP) {
             float points[WINDOW][D];
@@ -223,7 +225,7 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
     for (unsigned window = 0; window < windows; ++window) {
         float distances[QUERIES][WINDOW] = {};
         for (unsigned t = 0; t < tiles; ++t) {
-            warps[0].tally.enter(LOAD_BATCH);
+            warps[0].enter(LOAD_BATCH);
             // What a warp's lanes read, other lanes wrote: before the first read, and after the last.
             __syncwarp();
 #pragma unroll
@@ -235,7 +237,7 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
             }
             __syncwarp();
             const float* tile = batches.enter(window * tiles + t) + lane;
-            warps[0].tally.enter(FILTER);
+            warps[0].enter(FILTER);
 #pragma unroll
             for (int j = 0; j < TILE; ++j) {
                 float points[WINDOW];
@@ -255,7 +257,9 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
             batches.leave(window * tiles + t);
         }
         unsigned base = window * POINTS;
-        warps[0].observer().batch(base, min(search.n, base + POINTS));
+        if constexpr (W::TRACED) {
+            warps[0].observer().batch(base, min(search.n, base + POINTS));
+        }
         // Again from global memory: it happens to few points, and rarely to a whole window.
         const float* columns = search.points + static_cast<size_t>(window) * tiles * TILE * POINTS + lane;
         auto again = [&](unsigned number, unsigned g) {
@@ -270,12 +274,12 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
     }
 }
 
-// `observer` is told what the warps do, where it watches: one query alone.
-template <int R, int D, const Policy& P, class Tally, class Observer = Unwatched>
+// `observer` is told what the warps do, where it writes a trace: of one query alone.
+template <int R, int D, const Policy& P, class Tally, class Observer = NoTrace>
 __device__ __forceinline__ void warp_knn(const Search& search, const Observer& observer = {}) {
     using Memory = SharedMemory<R, D, P>;
     constexpr int QUERIES = P.queries;
-    static_assert(!Observer::WATCHES || P.queries_per_block() == 1, "who watches one query has one block of one warp");
+    static_assert(!Observer::TRACED || P.queries_per_block() == 1, "a trace is of one query, of one block of one warp");
     extern __shared__ __align__(128) unsigned char shared[];
     float* batches = reinterpret_cast<float*>(shared);
     Key* buffers = reinterpret_cast<Key*>(shared + Memory::BATCHES);
@@ -291,7 +295,10 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
     for (int i = 0; i < QUERIES; ++i) {
         unsigned slot = warp_of_block * QUERIES + i;
         warps[i].start(buffers + slot * R * WARP, search.k, observer);
-        warps[i].tally.start(&notes[Tally::COUNTED ? slot : 0], &search.tally, numbers(i) - search.first_query, &clocks[Tally::PROFILED ? warp_of_block : 0]);
+        if constexpr (Tally::COUNTED) {
+            WarpClock* clock = &clocks[Tally::PROFILED ? warp_of_block : 0];
+            warps[i].tally.start(&notes[slot], &search.tally, numbers(i) - search.first_query, clock);
+        }
         // A query past the last is scanned with the others, as the barriers need its warp, but takes no candidate.
         if (first + i >= search.last_query) {
             warps[i].max_distance = -infinite_distance();
@@ -307,16 +314,18 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
         warp::Warp<R, Tally, Observer> warp;
         take(warp, warps, i);
         warp.finish(search.n);
-        warp.tally.enter(WRITE_OUT);
+        warp.enter(WRITE_OUT);
         size_t row = static_cast<size_t>(first + i) * search.k;
         warp.write(search.indices + row, search.squared_distances + row);
     }
     // Last, so that every query's share of the warp's clock is of all its work.
-    unsigned owned = first < search.last_query ? min(search.last_query - first, static_cast<unsigned>(QUERIES)) : 0;
+    if constexpr (Tally::COUNTED) {
+        unsigned owned = first < search.last_query ? min(search.last_query - first, static_cast<unsigned>(QUERIES)) : 0;
 #pragma unroll
-    for (int i = 0; i < QUERIES; ++i) {
-        if (i < owned) {
-            warps[i].tally.write(owned);
+        for (int i = 0; i < QUERIES; ++i) {
+            if (i < owned) {
+                warps[i].tally.write(owned);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //
 //   search_survivors<R, Tally>(search)
 //     R      registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
-//     Tally  Timed, Counted or Profiled (counters.cuh): what is counted beside the answer
+//     Tally  NoCounters, Counted or Profiled (counters.cuh): what is counted beside the answer
 //
 // Shared memory: static, some 25 KiB and R / 2 KiB more. Compute capability 8.0 or newer.
 //
@@ -18,7 +18,7 @@
 // - filters the next chunk with the `radii` that this one wrote.
 //
 //   extern "C" __global__ void __launch_bounds__(SURVIVOR_WARPS * WARP) kernel(const __grid_constant__ SurvivorSearch search) {
-//       search_survivors<64 / 32, Timed>(search);
+//       search_survivors<64 / 32, NoCounters>(search);
 //   }
 //
 // Survivors are a superset of the candidates in the same order, and whether a point is a candidate depends only on the
@@ -121,7 +121,7 @@ __device__ __forceinline__ void append(W& warp, float distance, unsigned index, 
     if (candidates == 0) {
         return;
     }
-    warp.tally.enter(INSERT);
+    warp.enter(INSERT);
     do {
         unsigned slot = warp.buffered + __popc(candidates & warp::lanes_below(warp.lane));
         bool candidate = candidates >> warp.lane & 1;
@@ -130,21 +130,21 @@ __device__ __forceinline__ void append(W& warp, float distance, unsigned index, 
             warp.buffer[slot] = key_of(distance, index);
         }
         unsigned appended = __ballot_sync(ALL_LANES, appends);
-        if constexpr (decltype(warp.tally)::COUNTED) {
+        if constexpr (W::COUNTED) {
             unsigned group = index / WARP, before = appended & warp::lanes_below(warp.lane);
             unsigned previous = __shfl_sync(ALL_LANES, group, before != 0 ? WARP - 1 - __clz(before) : 0);
             bool first = appends && group != (before != 0 ? previous : last_group);
             warp.tally.groups_hit(first ? 1u << warp.lane : 0);
             last_group = __shfl_sync(ALL_LANES, group, WARP - 1 - __clz(appended));
+            warp.tally.appended(__popc(appended));
         }
-        warp.tally.appended(__popc(appended));
         warp.buffered += __popc(appended);
         if (warp.buffered == W::CAPACITY) {
             warp.merge_buffer(__shfl_sync(ALL_LANES, index, WARP - 1 - __clz(appended)) + 1);
         }
         candidates = __ballot_sync(ALL_LANES, candidate && !appends && distance < warp.max_distance);
     } while (candidates != 0);
-    warp.tally.enter(FILTER);
+    warp.enter(FILTER);
 }
 
 // The filter's radius for a query: every point whose distance by the rule is below max_distance lies within it.
@@ -176,9 +176,13 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
 
     warp::Warp<R, Tally> warp;
     warp.start(buffers[slot], search.k);
-    warp.tally.start(&notes[Tally::COUNTED ? slot : 0], &search.tally, row, &clocks[Tally::PROFILED ? slot : 0]);
+    if constexpr (Tally::COUNTED) {
+        warp.tally.start(&notes[slot], &search.tally, row, &clocks[Tally::PROFILED ? slot : 0]);
+    }
     if (search.first_point > 0) {
-        warp.tally.resume();
+        if constexpr (Tally::COUNTED) {
+            warp.tally.resume();
+        }
         uint2 saved = search.state.warps[row];
         warp.buffered = saved.x;
         warp.max_distance = __uint_as_float(saved.y);
@@ -202,9 +206,9 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
         __syncwarp();
         pack.waiting[lane] = left;
         computed += count;
-        warp.tally.enter(LOAD_BATCH);
+        warp.enter(LOAD_BATCH);
         float distance = pack.distances(search, query_row, index, count, lane);
-        warp.tally.enter(FILTER);
+        warp.enter(FILTER);
         append(warp, distance, index, last_group);
     };
 
@@ -226,7 +230,7 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
         }
         return __ldcs(survivors + (static_cast<size_t>(word / 8) * search.query_rows + row) * 2 + word / 4 % 2);
     };
-    warp.tally.enter(FILTER);
+    warp.enter(FILTER);
     uint4 next = read(0);
 #pragma unroll 1
     for (unsigned first = 0; first < groups; first += 4 * WARP) {
@@ -261,7 +265,7 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
 
     if (search.last_point == search.n) {
         warp.finish(search.n);
-        warp.tally.enter(WRITE_OUT);
+        warp.enter(WRITE_OUT);
         size_t first = static_cast<size_t>(query) * search.k;
         warp.write(search.indices + first, search.squared_distances + first);
     } else {
@@ -281,7 +285,9 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
     if (lane == 0) {
         atomicAdd(search.computed, static_cast<unsigned long long>(computed));
     }
-    warp.tally.write(1);
+    if constexpr (Tally::COUNTED) {
+        warp.tally.write(1);
+    }
 }
 
 }  // namespace warpscope::filtered

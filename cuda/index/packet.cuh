@@ -480,7 +480,7 @@ __device__ __noinline__ void answer_alone(const Traversal& search, unsigned in_l
     for (int j = 0; j < D; ++j) {
         row[j] = search.queries[query * D + j];
     }
-    Nearest<R, Unseen> warp;
+    Nearest<R, NoCounters> warp;
     warp.start(buffer, search.k);
     descend<R, D>(search.tree, row, own, above, warp);
     warp.write(search.indices + query * search.k, search.squared_distances + query * search.k);
@@ -518,7 +518,7 @@ __device__ __forceinline__ void write_sorted(const Traversal& search, Key* entri
 // Writes the pairs of one query, lane by lane R of them in no order, by sorting them.
 template <int R>
 __device__ __forceinline__ void write_by_sorting(const Traversal& search, Key (&keys)[R], size_t query, unsigned lane) {
-    Unwatched nobody;
+    NoTrace nobody;
     warp::sort<UNROLL<R>>(keys, lane, nobody);
 #pragma unroll
     for (int r = 0; r < R; ++r) {

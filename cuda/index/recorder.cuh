@@ -5,24 +5,18 @@
 #pragma once
 
 #include "index/interface.cuh"
+#include "instrumentation.cuh"
 #include "key.cuh"
-#include "trace_writer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::index {
 
-// Listens to one warp of one query, in the place of Seen (traverse.cuh).
+// Listens to one warp of one query, in the place of VisitTally (traverse.cuh).
 struct Recorder : TraceWriter {
-    static constexpr bool WATCHES = true;
+    static constexpr bool COUNTED = false;
+    static constexpr bool PROFILED = false;
 
-    unsigned points_seen = 0;
     unsigned visited = 0;  // the leaf
-
-    __device__ __forceinline__ void enter(WarpPhase) {}
-    __device__ __forceinline__ void appended(unsigned) {}
-    __device__ __forceinline__ void merged(unsigned, float) {}
-    __device__ __forceinline__ unsigned accessed() const { return points_seen; }
-    __device__ __forceinline__ void write(Visits*, unsigned) {}
 
     // The query's code would be in this leaf: leaf.
     __device__ __forceinline__ void own_leaf(unsigned leaf) { event(OWN_LEAF, leaf); }
@@ -39,10 +33,7 @@ struct Recorder : TraceWriter {
     // No other child can hold a neighbour: their lanes.
     __device__ __forceinline__ void left_out(Key child) { event(LEFT_OUT, __ballot_sync(ALL_LANES, child != PADDING)); }
 
-    __device__ __forceinline__ void leaf(unsigned leaf, unsigned points) {
-        visited = leaf;
-        points_seen += points;
-    }
+    __device__ __forceinline__ void leaf(unsigned leaf) { visited = leaf; }
 
     // The points of a leaf voted: leaf, candidates; a key a lane.
     __device__ __forceinline__ void voted(Key point, unsigned candidates) {

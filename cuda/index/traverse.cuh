@@ -3,7 +3,8 @@
 //
 // Scope: a warp a query, TRAVERSE_WARPS warps a block; warps never wait for one another.
 //
-//   traverse<R, D, Tally>(search)     R = K / 32; D = 2 or 3, or 0 for any other d; Tally = Unseen, Seen, or a Recorder (recorder.cuh)
+//   traverse<R, D, Tally>(search)     R = K / 32; D = 2 or 3, or 0 for any other d; Tally = NoCounters, VisitTally, or a Recorder
+//                                     (recorder.cuh)
 //
 // Shared memory: static, K + 32 HEIGHTS keys a warp.
 //
@@ -21,44 +22,15 @@
 
 namespace warpscope::index {
 
-// Nothing is added to the timed build.
-struct Unseen {
-    static constexpr bool WATCHES = false;
-
-    __device__ __forceinline__ void enter(WarpPhase) {}
-    __device__ __forceinline__ void own_leaf(unsigned) {}
-    __device__ __forceinline__ void node(unsigned, unsigned, Key) {}
-    __device__ __forceinline__ void child(unsigned, Key) {}
-    __device__ __forceinline__ void left_out(Key) {}
-    __device__ __forceinline__ void leaf(unsigned, unsigned) {}
-    __device__ __forceinline__ void voted(Key, unsigned) {}
-    __device__ __forceinline__ void wrote(bool) {}
-    __device__ __forceinline__ void appended(unsigned) {}
-    __device__ __forceinline__ void merged(unsigned, float) {}
-    __device__ __forceinline__ void bounded(Key) {}
-    __device__ __forceinline__ void filtered_again(bool, unsigned) {}
-    __device__ __forceinline__ unsigned accessed() const { return 0; }
-    __device__ __forceinline__ void write(Visits*, unsigned) {}
-};
-
 // Every lane counts the same.
-struct Seen : Unseen {
+struct VisitTally : NoTrace {
+    static constexpr bool COUNTED = true;
+    static constexpr bool PROFILED = false;
+
     Visits visits = {};
 
     __device__ __forceinline__ void appended(unsigned count) { visits.candidates += count; }
     __device__ __forceinline__ void merged(unsigned, float) { visits.merges += 1; }
-    __device__ __forceinline__ void node(unsigned, unsigned, Key) { visits.nodes += 1; }
-    __device__ __forceinline__ void leaf(unsigned, unsigned points) {
-        visits.leaves += 1;
-        visits.accessed += points;
-    }
-    __device__ __forceinline__ void left_out(Key child) { visits.left_out += __popc(__ballot_sync(ALL_LANES, child != PADDING)); }
-    __device__ __forceinline__ unsigned accessed() const { return visits.accessed; }
-    __device__ __forceinline__ void write(Visits* out, unsigned lane) {
-        if (lane == 0) {
-            *out = visits;
-        }
-    }
 };
 
 // The leaf where a code would be: the last that does not begin behind it.
@@ -78,7 +50,12 @@ __device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned
                                      Tally& tally) {
     Key key = keys<D>(tree, tree.first_group[height] + group, query, lane);
     key = choose(height == 0 && group * WARP + lane == own, PADDING, key);
-    tally.node(height, group, key);
+    if constexpr (Tally::COUNTED) {
+        tally.visits.nodes += 1;
+    }
+    if constexpr (Tally::TRACED) {
+        tally.node(height, group, key);
+    }
     return key;
 }
 
@@ -93,8 +70,14 @@ __device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, cons
         acc = add_squared_difference(point[j * WARP], query[j], acc);
     }
     unsigned first = leaf * WARP;
-    warp.tally.leaf(leaf, min(tree.n - first, WARP));
-    warp.filter_keys(key_of(acc, tree.positions[static_cast<size_t>(first) + warp.lane]), warp.tally.accessed());
+    if constexpr (Tally::COUNTED) {
+        warp.tally.visits.leaves += 1;
+        warp.tally.visits.accessed += min(tree.n - first, WARP);
+    }
+    if constexpr (Tally::TRACED) {
+        warp.tally.leaf(leaf);
+    }
+    warp.filter_keys(key_of(acc, tree.positions[static_cast<size_t>(first) + warp.lane]));
 }
 
 // The smallest key of the warp.
@@ -115,13 +98,20 @@ template <int R, int D, class Tally>
 __device__ __forceinline__ void descend(const Tree& tree, const float* query, unsigned own, Key* above, Nearest<R, Tally>& warp) {
     unsigned lane = warp.lane;
     unsigned height = tree.top, group = 0;
-    warp.tally.own_leaf(own);
+    if constexpr (Tally::TRACED) {
+        warp.tally.own_leaf(own);
+    }
     visit_leaf<R, D>(tree, own, query, warp);
     Key child = enter<D>(tree, height, group, query, own, lane, warp.tally);
     while (true) {
         Key nearest = minimum(child);
         if (nearest >= warp.last) {
-            warp.tally.left_out(child);
+            if constexpr (Tally::COUNTED) {
+                warp.tally.visits.left_out += __popc(__ballot_sync(ALL_LANES, child != PADDING));
+            }
+            if constexpr (Tally::TRACED) {
+                warp.tally.left_out(child);
+            }
             if (height == tree.top) {
                 break;
             }
@@ -134,7 +124,9 @@ __device__ __forceinline__ void descend(const Tree& tree, const float* query, un
         bool mine = child == nearest;
         unsigned of_lane = __ffs(__ballot_sync(ALL_LANES, mine)) - 1;
         unsigned next = group * WARP + of_lane;
-        warp.tally.child(of_lane, nearest);
+        if constexpr (Tally::TRACED) {
+            warp.tally.child(of_lane, nearest);
+        }
         child = mine ? PADDING : child;
         if (height == 0) {
             visit_leaf<R, D>(tree, next, query, warp);
@@ -145,7 +137,7 @@ __device__ __forceinline__ void descend(const Tree& tree, const float* query, un
             child = enter<D>(tree, height, group, query, own, lane, warp.tally);
         }
     }
-    warp.finish(warp.tally.accessed());
+    warp.finish();
 }
 
 template <int R, int D, class Tally>
@@ -182,7 +174,11 @@ __device__ __forceinline__ void traverse(const Traversal& search, const Tally& t
         descend<R, D>(search.tree, row, own, above[number], warp);
     }
     warp.write(search.indices + query * search.k, search.squared_distances + query * search.k);
-    warp.tally.write(search.visits + in_launch, warp.lane);
+    if constexpr (Tally::COUNTED) {
+        if (warp.lane == 0) {
+            search.visits[in_launch] = warp.tally.visits;
+        }
+    }
 }
 
 }  // namespace warpscope::index

@@ -12,23 +12,6 @@
 
 namespace warpscope::kdtree {
 
-// Nothing is added to the timed build.
-struct Unseen {
-    __device__ __forceinline__ void step() {}
-    __device__ __forceinline__ void access() {}
-    __device__ __forceinline__ void retain() {}
-    __device__ __forceinline__ void write(Visits*) const {}
-};
-
-struct Seen {
-    Visits visits = {};
-
-    __device__ __forceinline__ void step() { visits.steps += 1; }
-    __device__ __forceinline__ void access() { visits.accessed += 1; }
-    __device__ __forceinline__ void retain() { visits.candidates += 1; }
-    __device__ __forceinline__ void write(Visits* out) const { *out = visits; }
-};
-
 // The axis along which a node divides: the root along the first, each level along the next.
 __device__ __forceinline__ unsigned axis_of(unsigned node, unsigned d) { return (31 - __clz(node + 1)) % d; }
 
@@ -48,14 +31,15 @@ __device__ __forceinline__ float along(const float* query, unsigned axis) {
 }
 
 // Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the plane between them is farther
-// than the k-th neighbour.
-template <int D, class Tally>
-__device__ __forceinline__ void traverse(const Search& search, const float* query, Heap& heap, Tally& tally) {
+// than the k-th neighbour. Returns what it visited: the timed build does not write that, so the compiler leaves the counting out.
+template <int D>
+__device__ __forceinline__ Visits traverse(const Search& search, const float* query, Heap& heap) {
+    Visits visits = {};
     unsigned d = D == 0 ? search.d : D;
     unsigned node = 0, before = 0;
     bool down = true;
     for (;;) {
-        tally.step();
+        visits.steps += 1;
         const float* point = search.coordinates + static_cast<size_t>(node) * d;
         if (down) {
             float acc = 0.0f;
@@ -63,10 +47,10 @@ __device__ __forceinline__ void traverse(const Search& search, const float* quer
             for (unsigned j = 0; j < d; ++j) {
                 acc = add_squared_difference(point[j], query[j], acc);
             }
-            tally.access();
+            visits.accessed += 1;
             Key key = key_of(acc, search.positions[node]);
             if (key < heap.root) {
-                tally.retain();
+                visits.candidates += 1;
                 heap.replace(key);
             }
         }
@@ -84,7 +68,7 @@ __device__ __forceinline__ void traverse(const Search& search, const float* quer
             node = far;
             down = true;
         } else if (node == 0) {
-            return;
+            return visits;
         } else {
             before = node;
             node = (node - 1) / 2;
@@ -93,7 +77,7 @@ __device__ __forceinline__ void traverse(const Search& search, const float* quer
     }
 }
 
-template <int D, class Tally>
+template <int D, bool COUNTED>
 __device__ __forceinline__ void answer(const Search& search) {
     unsigned in_launch = blockIdx.x * SEARCH_THREADS + threadIdx.x;
     if (in_launch >= search.query_count) {
@@ -102,17 +86,17 @@ __device__ __forceinline__ void answer(const Search& search) {
     size_t query = search.first_query + in_launch;
     Heap heap{search.heaps + in_launch, search.query_count, search.k};
     heap.restart();
-    Tally tally;
+    Visits visits;
     const float* row = search.queries + query * (D == 0 ? search.d : D);
     if constexpr (D == 0) {
-        traverse<D>(search, row, heap, tally);
+        visits = traverse<D>(search, row, heap);
     } else {
         float own[D];
 #pragma unroll
         for (int j = 0; j < D; ++j) {
             own[j] = row[j];
         }
-        traverse<D>(search, own, heap, tally);
+        visits = traverse<D>(search, own, heap);
     }
     heap.sort();
     for (unsigned rank = 0; rank < search.k; ++rank) {
@@ -120,7 +104,9 @@ __device__ __forceinline__ void answer(const Search& search) {
         search.indices[query * search.k + rank] = index_of(key);
         search.squared_distances[query * search.k + rank] = distance_of(key);
     }
-    tally.write(search.visits + in_launch);
+    if constexpr (COUNTED) {
+        search.visits[in_launch] = visits;
+    }
 }
 
 }  // namespace warpscope::kdtree

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "block/bitonic.cuh"
+#include "instrumentation.cuh"
 #include "key.cuh"
-#include "select/bits_tally.cuh"
 #include "select/interface.cuh"
 #include "select/row_batches.cuh"
 #include "select/sample.cuh"
@@ -18,6 +18,17 @@
 #include "warp/reduce.cuh"
 
 namespace warpscope::select {
+
+// What is counted of a row, the same in every thread. The timed build does not write it, so the compiler leaves it out.
+struct RowCounts {
+    unsigned merges = 0, forced = 0, taken = 0, restarts = 0;
+
+    __device__ __forceinline__ void write(unsigned* counts) const {
+        if (threadIdx.x == 0) {
+            write_counts(counts, merges, forced, taken, restarts);
+        }
+    }
+};
 
 template <unsigned K, unsigned THREADS>
 struct BitsMemory {
@@ -29,7 +40,7 @@ struct BitsMemory {
 };
 
 // K, a power of two from 64 on: sorting fewer has no barrier between the reads of `taken` and its reset. THREADS of the block.
-template <unsigned K, unsigned THREADS, class Counts>
+template <unsigned K, unsigned THREADS>
 struct Bits {
     static_assert(K > WARP, "a merge needs a barrier");
     static constexpr unsigned N = K < THREADS ? K : THREADS;  // threads that hold keys
@@ -50,7 +61,7 @@ struct Bits {
     Key keys[T];
     Key limit;    // what a candidate is below
     float bound;  // what its distance is not above
-    Counts counts;
+    RowCounts counts;
 
     __device__ __forceinline__ Bits(Memory& memory, unsigned k, unsigned by_ballot) : memory(memory), k(k), by_ballot(by_ballot) {}
 
@@ -174,7 +185,7 @@ struct Bits {
     // After a barrier: whether all slots are taken. What was appended since the last call is counted.
     __device__ __forceinline__ bool is_full() {
         unsigned taken = min(memory.taken[0], K);
-        counts.candidates(taken - buffered);
+        counts.taken += taken - buffered;
         all_taken += taken - buffered;
         buffered = taken;
         return taken == K;
@@ -195,7 +206,8 @@ struct Bits {
     __device__ __forceinline__ void merge(bool forced) {
         Bitonic network{memory.exchange};
         unsigned thread = threadIdx.x;
-        counts.merge(forced);
+        counts.merges += 1;
+        counts.forced += forced;
         if (buffered < K) {
             for (unsigned slot = buffered + thread; slot < K; slot += THREADS) {
                 memory.buffer[place(slot)] = PADDING;
@@ -282,9 +294,9 @@ __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigne
 }
 
 // A row that is not divided: one block finds its k smallest.
-template <unsigned K, unsigned THREADS, unsigned ITEMS, unsigned STAGES, class Counts>
+template <unsigned K, unsigned THREADS, unsigned ITEMS, unsigned STAGES, bool COUNTED>
 __device__ __forceinline__ void select_row(const Selection& selection) {
-    using Selector = Bits<K, THREADS, Counts>;
+    using Selector = Bits<K, THREADS>;
     extern __shared__ float4 ring[];
     __shared__ typename Selector::Memory memory;
     Selector bits(memory, selection.k, selection.by_ballot);
@@ -304,7 +316,7 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
             return sampled ? sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, memory.taken)
                            : infinite_distance();
         };
-        if constexpr (Counts::COUNTED) {
+        if constexpr (COUNTED) {
             start(bound());
             stream<THREADS, ITEMS>(bits, row, 0, selection.n);
         } else {
@@ -317,14 +329,16 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
             break;
         }
         // The bound was too small: once more, without.
-        bits.counts.restart();
+        bits.counts.restarts += 1;
     }
     if (bits.buffered > 0) {
         bits.merge(true);
     }
     size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
     bits.write(selection.indices + at, selection.squared_distances + at);
-    bits.counts.write(selection.counts + query * COUNTS);
+    if constexpr (COUNTED) {
+        bits.counts.write(selection.counts + query * COUNTS);
+    }
 }
 
 }  // namespace warpscope::select

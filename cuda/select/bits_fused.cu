@@ -12,16 +12,16 @@ constexpr unsigned FUSED_BLOCKS = 4;
 constexpr unsigned FUSED_BLOCKS = 3;
 #endif
 
-#define WARPSCOPE_ENTRY(K, BUILD, COUNTS)                                                                      \
+#define WARPSCOPE_ENTRY(K, BUILD, COUNTED)                                                                     \
     extern "C" __global__ void __launch_bounds__(fused_warps(K) * WARP, K <= FUSED_FEW ? FUSED_BLOCKS : 6)     \
         WARPSCOPE_BITS_FUSED_ENTRY(K, BUILD)(const __grid_constant__ Selection selection) {                    \
-        select_fused<K, COUNTS>(selection);                                                                    \
+        select_fused<K, COUNTED>(selection);                                                                   \
     }
 // Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNEL(K, BUILD, COUNTS) WARPSCOPE_ENTRY(K, BUILD, COUNTS)
+#define WARPSCOPE_KERNEL(K, BUILD, COUNTED) WARPSCOPE_ENTRY(K, BUILD, COUNTED)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_K, timed, UncountedLists)
+WARPSCOPE_KERNEL(WARPSCOPE_K, timed, false)
 
 // Brings rows into the order that the search wants, under the name by which the host's layout knows it. The grid may have any size.
 extern "C" __global__ void WARPSCOPE_GROUP_ROWS_ENTRY(const float* rows, float* windows, unsigned first_row, unsigned count, unsigned n, unsigned d,
@@ -30,7 +30,7 @@ extern "C" __global__ void WARPSCOPE_GROUP_ROWS_ENTRY(const float* rows, float* 
 }
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(WARPSCOPE_K, counted, ListTally)
+WARPSCOPE_KERNEL(WARPSCOPE_K, counted, true)
 #endif
 
 }  // namespace warpscope::select

@@ -18,6 +18,7 @@
 #include "block/batches.cuh"
 #include "block/bitonic.cuh"
 #include "distance.cuh"
+#include "instrumentation.cuh"
 #include "key.cuh"
 #include "select/interface.cuh"
 #include "select/query_slices.cuh"
@@ -30,22 +31,6 @@ constexpr unsigned FUSED_LANES = 8;                     // that hold a list
 
 __host__ __device__ constexpr unsigned fused_tile(unsigned capacity) { return capacity <= FUSED_NARROW ? FUSED_TILE : FUSED_TILE / 2; }
 __host__ __device__ constexpr unsigned fused_warps(unsigned capacity) { return capacity <= FUSED_FEW ? FUSED_WARPS : FUSED_WARPS / 2; }
-
-// Nothing is added to the timed build.
-struct UncountedLists {
-    __device__ __forceinline__ void merge(bool) {}
-    __device__ __forceinline__ void candidates(unsigned) {}
-    __device__ __forceinline__ void write(unsigned*) const {}
-};
-
-// Lane i counts for query i of its warp.
-struct ListTally {
-    unsigned merges = 0, forced = 0, taken = 0;
-
-    __device__ __forceinline__ void merge(bool is_forced) { merges += 1, forced += is_forced; }
-    __device__ __forceinline__ void candidates(unsigned count) { taken += count; }
-    __device__ __forceinline__ void write(unsigned* counts) const { counts[0] = merges, counts[1] = forced, counts[2] = taken; }
-};
 
 // What a block keeps in shared memory: at most 48 KiB.
 template <unsigned K>
@@ -63,7 +48,7 @@ struct FusedMemory {
 };
 
 // The lists of a warp's queries.
-template <unsigned K, class Counts>
+template <unsigned K, bool COUNTED>
 struct FusedLists {
     static constexpr unsigned T = K / FUSED_LANES;  // keys of a lane
     using Network = block::Bitonic<static_cast<int>(T), static_cast<int>(FUSED_LANES)>;
@@ -73,10 +58,11 @@ struct FusedLists {
     Key (&buffers)[FUSED_QUERIES][K];
     unsigned first;  // of the queries
     unsigned lane = warp::lane_id();
-    // Of query `lane`, in the first FUSED_QUERIES lanes: slots taken, what a candidate is below, and what was counted.
+    // Of query `lane`, in the first FUSED_QUERIES lanes: slots taken, what a candidate is below, and what is counted, which the timed build
+    // does not write.
     unsigned taken = 0;
     Key limit;
-    Counts counts;
+    unsigned merges = 0, forced = 0, candidates = 0;
     float bounds[FUSED_QUERIES];  // of each query what a candidate's distance is not above
 
     __device__ __forceinline__ FusedLists(const Selection& selection, FusedMemory<K>& memory, unsigned warp, unsigned first)
@@ -162,7 +148,7 @@ struct FusedLists {
             }
             left |= static_cast<unsigned long long>(items) << (i * FUSED_GROUPS);
             if (lane == i) {
-                counts.candidates(used - before);
+                candidates += used - before;
                 taken = used;
             }
         }
@@ -207,7 +193,8 @@ struct FusedLists {
                 kept[list][thread * T + i] = keys[i];
             }
         }
-        counts.merge(taken < K);
+        merges += 1;
+        forced += taken < K;
         taken = 0;
         __syncwarp();
         limit = limit_of(kept[lane % FUSED_QUERIES][selection.k - 1]);
@@ -230,8 +217,10 @@ struct FusedLists {
                 }
             }
         }
-        if (lane < FUSED_QUERIES && is_asked(lane)) {
-            counts.write(selection.counts + (first + lane - selection.first_query) * COUNTS);
+        if constexpr (COUNTED) {
+            if (lane < FUSED_QUERIES && is_asked(lane)) {
+                write_counts(selection.counts + (first + lane - selection.first_query) * COUNTS, merges, forced, candidates);
+            }
         }
     }
 };
@@ -253,7 +242,7 @@ __device__ __forceinline__ void add_dimension(float (&acc)[FUSED_QUERIES][FUSED_
     }
 }
 
-template <unsigned K, class Counts>
+template <unsigned K, bool COUNTED>
 __device__ __forceinline__ void select_fused(const Selection& selection) {
     using Memory = FusedMemory<K>;
     constexpr unsigned TILE = Memory::TILE;
@@ -261,7 +250,7 @@ __device__ __forceinline__ void select_fused(const Selection& selection) {
     __shared__ Memory memory;
     unsigned warp = threadIdx.x / WARP, d = selection.d;
     unsigned first = (selection.first_query / FUSED_QUERIES + blockIdx.x * Memory::WARPS + warp) * FUSED_QUERIES;
-    FusedLists<K, Counts> lists(selection, memory, warp, first);
+    FusedLists<K, COUNTED> lists(selection, memory, warp, first);
     QuerySlices queries(memory.queries[warp], lists.query(lists.lane % FUSED_QUERIES), d);
     const float(*slice)[FUSED_QUERIES] = nullptr;
     unsigned tiles = (d + TILE - 1) / TILE, windows = (selection.n - 1) / FUSED_POINTS + 1;

@@ -12,9 +12,9 @@
 
 namespace warpscope::select {
 
-template <unsigned THREADS, class Counts>
-struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS, Counts> {
-    using Buffered = Bits<GLOBAL_SLOTS, THREADS, Counts>;
+template <unsigned THREADS, bool COUNTED>
+struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
+    using Buffered = Bits<GLOBAL_SLOTS, THREADS>;
     using Buffered::T;
     using Buffered::N;
     using Network = block::Bitonic<static_cast<int>(T), static_cast<int>(N)>;
@@ -30,7 +30,7 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS, Counts> {
     template <int ITEMS, bool, class KeyAt>
     __device__ __forceinline__ void take(unsigned waiting, KeyAt key_at) {
         for (;;) {
-            waiting = this->template append<ITEMS, Counts::COUNTED>(waiting, key_at);
+            waiting = this->template append<ITEMS, COUNTED>(waiting, key_at);
             // Slots were written by other threads than those that read them.
             __syncthreads();
             if (!this->is_full()) {
@@ -48,7 +48,8 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS, Counts> {
         auto& memory = this->memory;
         unsigned thread = threadIdx.x, k = this->k;
         Network network{memory.exchange};
-        this->counts.merge(forced);
+        this->counts.merges += 1;
+        this->counts.forced += forced;
         for (unsigned slot = this->buffered + thread; slot < SLOTS; slot += THREADS) {
             memory.buffer[Buffered::place(slot)] = PADDING;
         }
@@ -122,9 +123,9 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS, Counts> {
 };
 
 // A row: one block finds its k smallest.
-template <unsigned THREADS, unsigned ITEMS, class Counts>
+template <unsigned THREADS, unsigned ITEMS, bool COUNTED>
 __device__ __forceinline__ void select_row_global(const Selection& selection) {
-    using Selector = BitsGlobal<THREADS, Counts>;
+    using Selector = BitsGlobal<THREADS, COUNTED>;
     __shared__ typename Selector::Memory memory;
     unsigned query = blockIdx.x;
     Selector bits(memory, selection.k, selection.kept + static_cast<size_t>(query) * GLOBAL_KEPT);
@@ -146,7 +147,7 @@ __device__ __forceinline__ void select_row_global(const Selection& selection) {
         if (bits.all_taken >= min(selection.k, selection.n) || bound == infinite_distance()) {
             break;
         }
-        bits.counts.restart();
+        bits.counts.restarts += 1;
         bound = infinite_distance();
     }
     if (bits.buffered > 0) {
@@ -154,7 +155,9 @@ __device__ __forceinline__ void select_row_global(const Selection& selection) {
     }
     size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
     bits.write(selection.indices + at, selection.squared_distances + at);
-    bits.counts.write(selection.counts + query * COUNTS);
+    if constexpr (COUNTED) {
+        bits.counts.write(selection.counts + query * COUNTS);
+    }
 }
 
 }  // namespace warpscope::select

@@ -51,7 +51,7 @@ __device__ __forceinline__ void bound_row(const Selection& selection) {
 // A part of a row: its keys that may be among the k smallest, in any order unless they were merged.
 template <unsigned K, unsigned THREADS, unsigned ITEMS, unsigned STAGES>
 __device__ __forceinline__ void select_part(const Selection& selection) {
-    using Selector = Bits<K, THREADS, Uncounted>;
+    using Selector = Bits<K, THREADS>;
     extern __shared__ float4 ring[];
     __shared__ typename Selector::Memory memory;
     Selector bits(memory, selection.k, selection.by_ballot);
@@ -94,7 +94,7 @@ __device__ __forceinline__ void select_part(const Selection& selection) {
 // The k smallest of what the parts of a row kept; of the whole row, if the bound was too small for that. A block a row.
 template <unsigned K, unsigned THREADS, unsigned ITEMS, unsigned STAGES>
 __device__ __forceinline__ void combine_parts(const Selection& selection) {
-    using Selector = Bits<K, THREADS, Uncounted>;
+    using Selector = Bits<K, THREADS>;
     extern __shared__ float4 ring[];
     __shared__ typename Selector::Memory memory;
     Selector bits(memory, selection.k, 0);

@@ -3,18 +3,18 @@
 
 namespace warpscope::select {
 
-#define WARPSCOPE_ENTRY(NAME, K, COUNTS)                                                                                    \
+#define WARPSCOPE_ENTRY(NAME, K, COUNTED)                                                                                    \
     extern "C" __global__ void __launch_bounds__(PathShape<K>::THREADS) NAME(const __grid_constant__ Selection selection) { \
-        merge_path<K, COUNTS>(selection);                                                                                   \
+        merge_path<K, COUNTED>(selection);                                                                                   \
     }
 // Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNEL(K, BUILD, COUNTS) WARPSCOPE_ENTRY(WARPSCOPE_MERGE_PATH_ENTRY(K, BUILD), K, COUNTS)
+#define WARPSCOPE_KERNEL(K, BUILD, COUNTED) WARPSCOPE_ENTRY(WARPSCOPE_MERGE_PATH_ENTRY(K, BUILD), K, COUNTED)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_K, timed, UncountedPaths)
+WARPSCOPE_KERNEL(WARPSCOPE_K, timed, false)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(WARPSCOPE_K, counted, PathTally)
+WARPSCOPE_KERNEL(WARPSCOPE_K, counted, true)
 #endif
 
 }  // namespace warpscope::select

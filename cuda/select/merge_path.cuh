@@ -8,34 +8,11 @@
 // Scope: all threads of the block call together, but for what says otherwise.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
 #include "select/interface.cuh"
 
 namespace warpscope::select {
-
-struct UncountedPaths {
-    __device__ __forceinline__ void merge() {}
-    __device__ __forceinline__ void pairs(unsigned) {}
-    __device__ __forceinline__ void step() {}
-    __device__ __forceinline__ void write(unsigned*) const {}
-};
-
-// Merges and pairs are the block's, and all threads keep the same numbers; steps are a thread's.
-struct PathTally {
-    unsigned merges = 0, all_pairs = 0, steps = 0;
-
-    __device__ __forceinline__ void merge() { merges += 1; }
-    __device__ __forceinline__ void pairs(unsigned count) { all_pairs += count; }
-    __device__ __forceinline__ void step() { steps += 1; }
-    // Counts are zero before.
-    __device__ __forceinline__ void write(unsigned* counts) const {
-        atomicAdd(counts + 2, steps);
-        if (threadIdx.x == 0) {
-            counts[0] = merges;
-            counts[1] = all_pairs;
-        }
-    }
-};
 
 // K, a power of two from 128 on.
 template <unsigned KEYS>
@@ -53,14 +30,15 @@ struct PathShape {
     };
 };
 
-template <unsigned KEYS, class Counts>
+template <unsigned KEYS>
 struct MergePath {
     using Shape = PathShape<KEYS>;
     static constexpr unsigned K = Shape::K;
     static constexpr unsigned THREADS = Shape::THREADS;
 
     typename Shape::Memory& memory;
-    Counts counts;
+    // Merges and pairs are the block's, and all threads keep the same numbers; steps are a thread's. The timed build does not write them.
+    unsigned merges = 0, pairs = 0, steps = 0;
 
     __device__ __forceinline__ explicit MergePath(typename Shape::Memory& memory) : memory(memory) {
         for (unsigned i = threadIdx.x; i < K; i += THREADS) {
@@ -119,7 +97,7 @@ struct MergePath {
 #pragma unroll 1
         while (low < high) {
             unsigned middle = (low + high) / 2;
-            counts.step();
+            steps += 1;
             if (at(as, a + middle) < at(bs, b + diagonal - 1 - middle)) {
                 low = middle + 1;
             } else {
@@ -164,7 +142,7 @@ struct MergePath {
             Key out[ITEMS];
             merge_along(out, memory.runs, a, memory.runs, a + LENGTH, LENGTH, first % OUT);
             put(memory.runs, first, out);
-            counts.pairs(COUNT / 2);
+            pairs += COUNT / 2;
             merge_runs<COUNT / 2, OUT>();
         }
     }
@@ -176,18 +154,18 @@ struct MergePath {
         Key out[ITEMS];
         merge_along(out, memory.kept, 0, memory.runs, 0, K, first);
         put(memory.kept, first, out);
-        counts.merge();
+        merges += 1;
     }
 };
 
 // A block a query.
-template <unsigned K, class Counts>
+template <unsigned K, bool COUNTED>
 __device__ __forceinline__ void merge_path(const Selection& selection) {
     using Shape = PathShape<K>;
     __shared__ typename Shape::Memory memory;
     unsigned query = blockIdx.x;
     const float* row = selection.distances + query * selection.pitch;
-    MergePath<K, Counts> path(memory);
+    MergePath<K> path(memory);
     unsigned runs = (selection.n - 1) / Shape::RUN + 1;
 #pragma unroll 1
     for (unsigned i = 0; i < runs; ++i) {
@@ -201,7 +179,14 @@ __device__ __forceinline__ void merge_path(const Selection& selection) {
         selection.indices[first + i] = index_of(key);
         selection.squared_distances[first + i] = distance_of(key);
     }
-    path.counts.write(selection.counts + query * COUNTS);
+    if constexpr (COUNTED) {
+        // They are zero before.
+        unsigned* counts = selection.counts + query * COUNTS;
+        atomicAdd(counts + 2, path.steps);
+        if (threadIdx.x == 0) {
+            write_counts(counts, path.merges, path.pairs);
+        }
+    }
 }
 
 }  // namespace warpscope::select

@@ -12,17 +12,17 @@ namespace warpscope::select {
     }
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_ENTRY(WARPSCOPE_RADIX_SELECT_ENTRY(timed), 2, Digits, UncountedPasses)
-WARPSCOPE_ENTRY(WARPSCOPE_SAMPLE_SELECT_ENTRY(timed), 2, Splitters, UncountedPasses)
+WARPSCOPE_ENTRY(WARPSCOPE_RADIX_SELECT_ENTRY(timed), 2, Digits, false)
+WARPSCOPE_ENTRY(WARPSCOPE_SAMPLE_SELECT_ENTRY(timed), 2, Splitters, false)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_ENTRY(WARPSCOPE_RADIX_SELECT_ENTRY(counted), 1, Digits, PassTally)
-WARPSCOPE_ENTRY(WARPSCOPE_SAMPLE_SELECT_ENTRY(counted), 1, Splitters, PassTally)
+WARPSCOPE_ENTRY(WARPSCOPE_RADIX_SELECT_ENTRY(counted), 1, Digits, true)
+WARPSCOPE_ENTRY(WARPSCOPE_SAMPLE_SELECT_ENTRY(counted), 1, Splitters, true)
 #endif
 #if WARPSCOPE_BUILDS & 8
 extern "C" __global__ void __launch_bounds__(PASS_THREADS, 1)
     WARPSCOPE_RADIX_SELECT_ENTRY(traced)(const __grid_constant__ MultiPass passes, Trace trace) {
-    select_row<Digits>(passes, PassRecorder{{}, {trace}});
+    select_row<Digits, false>(passes, PassRecorder{{trace}});
 }
 #endif
 

@@ -10,6 +10,7 @@
 
 #include "block/bitonic.cuh"
 #include "block/radix_tile.cuh"
+#include "instrumentation.cuh"
 #include "key.cuh"
 #include "select/in_order.cuh"
 #include "select/interface.cuh"
@@ -58,40 +59,6 @@ struct PassMemory {
     OrderMemory order;
     unsigned sums[PASS_WARPS];
     Bucket found;
-};
-
-// Counts nothing, and writes nothing down: pass_recorder.cuh says when the last ones are called.
-struct UncountedPasses {
-    // So many distances are sorted rather than divided once more.
-    static constexpr unsigned SORTED = FEW;
-
-    __device__ __forceinline__ void pass() {}
-    __device__ __forceinline__ void read(unsigned) {}
-    __device__ __forceinline__ void write(unsigned) {}
-    __device__ __forceinline__ void put(unsigned*, unsigned) const {}
-
-    __device__ __forceinline__ void counted(const PassMemory&, unsigned) {}
-    __device__ __forceinline__ void found(const Bucket&) {}
-    __device__ __forceinline__ void narrowed() {}
-    __device__ __forceinline__ void taken(const unsigned*, const float*, unsigned) {}
-};
-
-struct PassTally : UncountedPasses {
-    unsigned passes = 0;
-    unsigned long long reads = 0, writes = 0;
-
-    __device__ __forceinline__ void pass() { passes += 1; }
-    __device__ __forceinline__ void read(unsigned distances) { reads += distances; }
-    __device__ __forceinline__ void write(unsigned distances) { writes += distances; }
-    // The largest number that there is stands for all beyond.
-    __device__ __forceinline__ void put(unsigned* counts, unsigned bucket) const {
-        if (threadIdx.x == 0) {
-            counts[0] = passes;
-            counts[1] = bucket;
-            counts[2] = static_cast<unsigned>(min(reads, 0xffffffffull));
-            counts[3] = static_cast<unsigned>(min(writes, 0xffffffffull));
-        }
-    }
 };
 
 // Counts the distances of a range by the buckets of `partition`.
@@ -174,8 +141,12 @@ __device__ __forceinline__ Limit sort_few(PassMemory& memory, const Source& sour
 // Multiples of four, up from a number of distances.
 __device__ __forceinline__ size_t fours(unsigned count) { return (static_cast<size_t>(count) + 3) / 4 * 4; }
 
-template <class Partition, class Counts>
-__device__ __forceinline__ void select_row(const MultiPass& passes, Counts counts = Counts()) {
+// The k smallest of a row. Distances read and written are counted; the timed build does not write the counts. Trace is NoTrace, or a
+// PassRecorder, which says when it is told what.
+template <class Partition, bool COUNTED, class Trace = NoTrace>
+__device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace = Trace()) {
+    // So many distances are sorted rather than divided once more.
+    constexpr unsigned SORTED = Trace::TRACED ? 1 : FEW;
     __shared__ PassMemory memory;
     const Selection& of = passes.of;
     unsigned query = blockIdx.x, wanted = min(of.n, of.k);
@@ -184,19 +155,23 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Counts count
     bool moves_positions = passes.stages == 1;
     Source source = row;
     Range range = {0, END, wanted, of.n};
-    unsigned narrowed = 0, found = 0;
-    for (unsigned pass = 0; range.is_open(Counts::SORTED); ++pass) {
-        counts.pass();
-        counts.read(source.length + Partition::sampled());
+    unsigned narrowed = 0, found = 0, pass = 0;
+    unsigned long long reads = 0, writes = 0;
+    for (; range.is_open(SORTED); ++pass) {
+        reads += source.length + Partition::sampled();
         Partition partition(memory, source, range, passes.bits, pass);
         count_buckets(memory, source, range, partition);
-        counts.counted(memory, partition.buckets());
+        if constexpr (Trace::TRACED) {
+            trace.counted(memory, partition.buckets());
+        }
         Bucket bucket = find_bucket(memory, partition.buckets(), range.rank);
-        counts.found(bucket);
+        if constexpr (Trace::TRACED) {
+            trace.found(bucket);
+        }
         range = partition.range_of(bucket.number, range);
         range.rank -= bucket.below;
         range.size = bucket.size;
-        if (!range.is_open(Counts::SORTED) || range.size > source.length / 2) {
+        if (!range.is_open(SORTED) || range.size > source.length / 2) {
             continue;
         }
         // It goes on with those in the range. There are half as many at most, so two places, the second half as large, take turns.
@@ -212,19 +187,21 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Counts count
                 (is_in ? to_positions + in : of.indices + answer + found + below)[0] = source.positions == nullptr ? at : source.positions[at];
             }
         });
-        counts.read(source.length);
-        counts.write(taken.first + taken.second);
+        reads += source.length;
+        writes += taken.first + taken.second;
         found += taken.first;
         source = {to, moves_positions ? to_positions : nullptr, taken.second};
         narrowed += 1;
-        counts.narrowed();
+        if constexpr (Trace::TRACED) {
+            trace.narrowed();
+        }
     }
     Limit limit = {range.high, 0};
     if (range.rank < range.size) {
         limit = {range.low, range.rank};
         if (range.high - range.low > 1) {
             limit = sort_few(memory, source, range);
-            counts.read(source.length);
+            reads += source.length;
         }
     }
     Source last = moves_positions ? source : row;
@@ -236,10 +213,16 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Counts count
             of.indices[to] = last.positions == nullptr ? at : last.positions[at];
         }
     });
-    counts.taken(of.indices + answer, of.squared_distances + answer, wanted);
-    counts.read(last.length);
-    counts.write(wanted - found);
-    counts.put(of.counts + query * COUNTS, range.size);
+    if constexpr (Trace::TRACED) {
+        trace.taken(of.indices + answer, of.squared_distances + answer, wanted);
+    }
+    reads += last.length;
+    writes += wanted - found;
+    if constexpr (COUNTED) {
+        if (threadIdx.x == 0) {
+            write_counts(of.counts + query * COUNTS, pass, range.size, saturated(reads), saturated(writes));
+        }
+    }
 }
 
 }  // namespace warpscope::select

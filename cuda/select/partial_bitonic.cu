@@ -20,18 +20,18 @@ struct Stored<REGISTERS> {
 
 using Chunk = Stored<WARPSCOPE_STORAGE>::Chunk;
 
-#define WARPSCOPE_ENTRY(NAME, COUNTS)                                                                                \
+#define WARPSCOPE_ENTRY(NAME, COUNTED)                                                                                \
     extern "C" __global__ void __launch_bounds__(Chunk::THREADS) NAME(const __grid_constant__ Selection selection) { \
-        partial_bitonic<Chunk, COUNTS>(selection);                                                                   \
+        partial_bitonic<Chunk, COUNTED>(selection);                                                                   \
     }
 // Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNEL(K, BUILD, COUNTS) WARPSCOPE_ENTRY(WARPSCOPE_PARTIAL_BITONIC_ENTRY(K, BUILD), COUNTS)
+#define WARPSCOPE_KERNEL(K, BUILD, COUNTED) WARPSCOPE_ENTRY(WARPSCOPE_PARTIAL_BITONIC_ENTRY(K, BUILD), COUNTED)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_K, timed, UncountedChunks)
+WARPSCOPE_KERNEL(WARPSCOPE_K, timed, false)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(WARPSCOPE_K, counted, ChunkTally)
+WARPSCOPE_KERNEL(WARPSCOPE_K, counted, true)
 #endif
 
 }  // namespace warpscope::select

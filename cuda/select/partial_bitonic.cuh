@@ -36,37 +36,19 @@ __device__ constexpr unsigned merge_layers(unsigned keys, unsigned below) {
     return layers;
 }
 
-// Nothing is added to the timed build.
-struct UncountedChunks {
-    __device__ __forceinline__ void sort() {}
-    __device__ __forceinline__ void merge() {}
-    template <class Chunk>
-    __device__ __forceinline__ void write(unsigned*, bool) const {}
-};
-
-// Of a team: every thread keeps the same numbers.
-struct ChunkTally {
-    unsigned sorts = 0, merges = 0;
-
-    __device__ __forceinline__ void sort() { sorts += 1; }
-    __device__ __forceinline__ void merge() { merges += 1; }
-
-    // One thread of each team adds; counts are zero before.
-    template <class Chunk>
-    __device__ __forceinline__ void write(unsigned* counts, bool writes) const {
-        constexpr unsigned K = Chunk::K;
-        if (writes) {
-            // The choice between the kept and the new is a layer in shared memory.
-            unsigned all = sorts * sort_layers(K, K) + merges * (1 + merge_layers(K, K));
-            unsigned shuffled = sorts * sort_layers(K, Chunk::SHUFFLED_BELOW) + merges * merge_layers(K, Chunk::SHUFFLED_BELOW);
-            unsigned in_thread = sorts * sort_layers(K, Chunk::IN_THREAD_BELOW) + merges * merge_layers(K, Chunk::IN_THREAD_BELOW);
-            atomicAdd(counts, merges);
-            atomicAdd(counts + 1, all);
-            atomicAdd(counts + 2, shuffled - in_thread);
-            atomicAdd(counts + 3, all - shuffled);
-        }
-    }
-};
+// Adds what a team did to the counts; they are zero before.
+template <class Chunk>
+__device__ __forceinline__ void write(unsigned* counts, unsigned sorts, unsigned merges) {
+    constexpr unsigned K = Chunk::K;
+    // The choice between the kept and the new is a layer in shared memory.
+    unsigned all = sorts * sort_layers(K, K) + merges * (1 + merge_layers(K, K));
+    unsigned shuffled = sorts * sort_layers(K, Chunk::SHUFFLED_BELOW) + merges * merge_layers(K, Chunk::SHUFFLED_BELOW);
+    unsigned in_thread = sorts * sort_layers(K, Chunk::IN_THREAD_BELOW) + merges * merge_layers(K, Chunk::IN_THREAD_BELOW);
+    atomicAdd(counts, merges);
+    atomicAdd(counts + 1, all);
+    atomicAdd(counts + 2, shuffled - in_thread);
+    atomicAdd(counts + 3, all - shuffled);
+}
 
 // A chunk in the registers of a team: T consecutive keys a thread once it is sorted. K is a power of two from 128 on.
 template <unsigned KEYS>
@@ -214,21 +196,21 @@ struct SharedChunk {
 };
 
 // A block a query.
-template <class Chunk, class Counts>
+template <class Chunk, bool COUNTED>
 __device__ __forceinline__ void partial_bitonic(const Selection& selection) {
     __shared__ typename Chunk::Memory memory[Chunk::TEAMS];
     unsigned query = blockIdx.x, team = threadIdx.x / Chunk::N;
     const float* row = selection.distances + query * selection.pitch;
-    Counts counts;
+    unsigned sorts = 0, merges = 0;  // of a team; the timed build does not write them
     Chunk chunk(memory[team]);
     unsigned chunks = (selection.n - 1) / Chunk::K + 1;
 #pragma unroll 1
     for (unsigned i = team; i < chunks; i += Chunk::TEAMS) {
         chunk.load(row, i * Chunk::K, selection.n);
         chunk.sort();
-        counts.sort();
+        sorts += 1;
         chunk.merge();
-        counts.merge();
+        merges += 1;
     }
     if constexpr (Chunk::TEAMS > 1) {
         // The lower half of the teams that are left merges what the upper half keeps.
@@ -237,7 +219,7 @@ __device__ __forceinline__ void partial_bitonic(const Selection& selection) {
             __syncthreads();
             if (team < half) {
                 chunk.merge_team(memory[team + half]);
-                counts.merge();
+                merges += 1;
             }
         }
     }
@@ -248,7 +230,11 @@ __device__ __forceinline__ void partial_bitonic(const Selection& selection) {
         selection.indices[first + i] = index_of(key);
         selection.squared_distances[first + i] = distance_of(key);
     }
-    counts.template write<Chunk>(selection.counts + query * COUNTS, threadIdx.x % Chunk::N == 0);
+    if constexpr (COUNTED) {
+        if (threadIdx.x % Chunk::N == 0) {
+            write<Chunk>(selection.counts + query * COUNTS, sorts, merges);
+        }
+    }
 }
 
 }  // namespace warpscope::select

@@ -5,17 +5,14 @@
 // what it reads for that was written before a barrier, and is written again only after the next one.
 #pragma once
 
-#include "key.cuh"
+#include "instrumentation.cuh"
 #include "select/multi_pass.cuh"
-#include "trace_writer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
 
-// Listens to one block, a row, in the place of its counts (multi_pass.cuh). Nothing is sorted to find the k-th distance: passes go on.
-struct PassRecorder : UncountedPasses, TraceWriter {
-    static constexpr unsigned SORTED = 1;
-
+// Listens to one block, a row (multi_pass.cuh). Nothing is sorted to find the k-th distance: passes go on.
+struct PassRecorder : TraceWriter {
     // A pass counted the distances that are left by buckets: how many buckets; a number each.
     __device__ __forceinline__ void counted(const PassMemory& memory, unsigned buckets) {
         if (!writes()) {

@@ -5,23 +5,19 @@
 // distance. A queue is its keys, register by register, of each a lane's after the other's.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
 #include "select/interface.cuh"
-#include "trace_writer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
 
 // Listens to one warp of one query, in the place of its counts (warp_select.cuh).
 struct QueueRecorder : TraceWriter {
-    static constexpr bool WATCHES = true;
+    static constexpr bool COUNTED = false;
 
     unsigned n;
     bool took = false;  // whether a lane took something of the last group
-
-    __device__ __forceinline__ void insert(bool) {}
-    __device__ __forceinline__ void merge() {}
-    __device__ __forceinline__ void write(unsigned*) const {}
 
     // Lanes compared the distances of points base + lane with their largest keys. Where all were too far: base. Where lanes took some: base; 32
     // distances; the lanes' queues. Groups behind the last point, with which a batch is filled up, are no event.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "block/radix_tile.cuh"
+#include "instrumentation.cuh"
 #include "key.cuh"
 #include "select/interface.cuh"
 
@@ -122,17 +123,15 @@ __device__ __forceinline__ Keys answer_of(const Selection& selection, unsigned q
     return {reinterpret_cast<unsigned*>(selection.squared_distances) + at, selection.indices + at};
 }
 
-// What is counted: it does not depend on the distances. The largest number that there is stands for all beyond.
+// What is counted: it does not depend on the distances.
 __device__ __forceinline__ void counts_of(unsigned* counts, unsigned n, unsigned kept) {
     unsigned long long read = static_cast<unsigned long long>(n) * (1 + ROW_PASSES);
     unsigned long long written = static_cast<unsigned long long>(n) * (ROW_PASSES - 1) + kept;
-    counts[0] = ROW_PASSES;
-    counts[1] = static_cast<unsigned>(min(read, 0xffffffffull));
-    counts[2] = static_cast<unsigned>(min(written, 0xffffffffull));
+    write_counts(counts, ROW_PASSES, saturated(read), saturated(written));
 }
 
 // A row of the matrix. The auxiliary words of a row are four times as many as its distances.
-template <bool IS_COUNTED>
+template <bool COUNTED>
 __device__ __forceinline__ void sort_distances(const MultiPass& passes) {
     const Selection& of = passes.of;
     unsigned query = blockIdx.x, kept = min(of.n, of.k);
@@ -149,7 +148,7 @@ __device__ __forceinline__ void sort_distances(const MultiPass& passes) {
         return {words, words + quarter};
     });
     pad(answer_of(of, query), kept, of.k);
-    if (IS_COUNTED && threadIdx.x == 0) {
+    if (COUNTED && threadIdx.x == 0) {
         counts_of(of.counts + query * COUNTS, of.n, kept);
     }
 }

@@ -11,12 +11,12 @@ namespace warpscope::select {
     }
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(shared, timed, true, UncountedSinks)
-WARPSCOPE_KERNEL(device, timed, false, UncountedSinks)
+WARPSCOPE_KERNEL(shared, timed, true, false)
+WARPSCOPE_KERNEL(device, timed, false, false)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(shared, counted, true, SinkTally)
-WARPSCOPE_KERNEL(device, counted, false, SinkTally)
+WARPSCOPE_KERNEL(shared, counted, true, true)
+WARPSCOPE_KERNEL(device, counted, false, true)
 #endif
 
 }  // namespace warpscope::select

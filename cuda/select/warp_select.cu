@@ -21,7 +21,7 @@ namespace warpscope::select {
 #define WARPSCOPE_BUILD(K, BUILD, COUNTS) WARPSCOPE_KERNELS(K, BUILD, COUNTS)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_BUILD(WARPSCOPE_K, timed, UncountedQueues)
+WARPSCOPE_BUILD(WARPSCOPE_K, timed, NoCounters)
 #endif
 #if WARPSCOPE_BUILDS & 2
 WARPSCOPE_BUILD(WARPSCOPE_K, counted, QueueTally)

@@ -8,6 +8,7 @@
 // seen and is among the k smallest is in one of them.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
@@ -18,35 +19,11 @@ namespace warpscope::select {
 
 __host__ __device__ constexpr unsigned block_select_warps(unsigned capacity) { return capacity <= SELECT_FEW ? SELECT_WARPS : SELECT_WARPS / 2; }
 
-// Counts nothing, and writes nothing down: queue_recorder.cuh says when the last ones are called.
-struct UncountedQueues {
-    static constexpr bool WATCHES = false;
+struct QueueTally : NoTrace {
+    static constexpr bool COUNTED = true;
 
-    __device__ __forceinline__ void insert(bool) {}
-    __device__ __forceinline__ void merge() {}
-    __device__ __forceinline__ void write(unsigned*) const {}
-
-    template <int Q>
-    __device__ __forceinline__ void inserted(unsigned, float, bool, const Key (&)[Q]) {}
-    __device__ __forceinline__ void checked(Key, Key) {}
-    __device__ __forceinline__ void drained() {}
-    template <int Q>
-    __device__ __forceinline__ void sorted(const Key (&)[Q]) {}
-    template <int R, int Q>
-    __device__ __forceinline__ void exchanged(const Key (&)[R], const Key (&)[Q]) {}
-    template <int R>
-    __device__ __forceinline__ void merged(const Key (&)[R]) {}
-    template <int Q>
-    __device__ __forceinline__ void descended(const Key (&)[Q]) {}
-    __device__ __forceinline__ void limited(Key) {}
-    __device__ __forceinline__ void finished() {}
-};
-
-struct QueueTally : UncountedQueues {
     unsigned inserts = 0, merges = 0;
 
-    __device__ __forceinline__ void insert(bool inserts_one) { inserts += __popc(__ballot_sync(ALL_LANES, inserts_one)); }
-    __device__ __forceinline__ void merge() { merges += 1; }
     // Of a block's warps the sum; counts are zero before.
     __device__ __forceinline__ void write(unsigned* counts) const {
         if (warp::lane_id() == 0) {
@@ -56,10 +33,10 @@ struct QueueTally : UncountedQueues {
     }
 };
 
-// K = 32 R keys of the warp, Q of each lane.
+// K = 32 R keys of the warp, Q of each lane. Counts is NoCounters, QueueTally, or a QueueRecorder, which says when it is told what.
 template <int R, int Q, class Counts>
 struct WarpQueues {
-    static constexpr bool WATCHES = Counts::WATCHES;  // whether every group is told, also where nothing is taken
+    static constexpr bool TRACED = Counts::TRACED;  // whether every group is told, also where nothing is taken
 
     Key warp_queue[R];
     Key lane_queue[Q];
@@ -84,12 +61,16 @@ struct WarpQueues {
     // A group: each lane's distance of a point that comes after all that it has seen. Whether the queues were merged.
     __device__ __forceinline__ bool add(float distance, unsigned position) {
         bool inserts = takes(distance);
-        counts.insert(inserts);
+        if constexpr (Counts::COUNTED) {
+            counts.inserts += __popc(__ballot_sync(ALL_LANES, inserts));
+        }
         if (inserts) {
             insert(key_of(distance, position));
         }
-        counts.inserted(position - lane, distance, inserts, lane_queue);
-        counts.checked(lane_queue[0], limit);
+        if constexpr (TRACED) {
+            counts.inserted(position - lane, distance, inserts, lane_queue);
+            counts.checked(lane_queue[0], limit);
+        }
         // The second invariant is broken where a lane's largest key is below the k-th.
         bool broken = __any_sync(ALL_LANES, lane_queue[0] < limit);
         if (broken) {
@@ -112,9 +93,13 @@ struct WarpQueues {
 
     // Merges the lanes' queues into the warp's, and gives them what is left.
     __device__ __forceinline__ void merge() {
-        counts.merge();
+        if constexpr (Counts::COUNTED) {
+            counts.merges += 1;
+        }
         warp::sort_any(lane_queue, lane);
-        counts.sorted(lane_queue);
+        if constexpr (TRACED) {
+            counts.sorted(lane_queue);
+        }
         // The smaller of element K - 1 - i and the lanes' element i stays: the mirrored register of the mirrored lane.
 #pragma unroll
         for (int i = 0; i < Q; ++i) {
@@ -125,13 +110,19 @@ struct WarpQueues {
                 lane_queue[i] = choose(lane_queue[i] < to_lane, to_lane, lane_queue[i]);
             }
         }
-        counts.exchanged(warp_queue, lane_queue);
+        if constexpr (TRACED) {
+            counts.exchanged(warp_queue, lane_queue);
+        }
         warp::merge_any(warp_queue, lane);
-        counts.merged(warp_queue);
+        if constexpr (TRACED) {
+            counts.merged(warp_queue);
+        }
         descend();
-        counts.descended(lane_queue);
         set_limit();
-        counts.limited(limit);
+        if constexpr (TRACED) {
+            counts.descended(lane_queue);
+            counts.limited(limit);
+        }
     }
 
     // Each lane sorts its queue, the largest first, by transposition.
@@ -210,7 +201,7 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
         for (int g = 1; g < GROUPS; ++g) {
             nearest = fminf(nearest, distances[g]);
         }
-        if (!Queues::WATCHES && !__any_sync(ALL_LANES, queues.takes(nearest))) {
+        if (!Queues::TRACED && !__any_sync(ALL_LANES, queues.takes(nearest))) {
             continue;  // as most batches
         }
         // Groups that a lane may take something of, until a merge gives the lanes other keys. They are added one after the other: inlined for
@@ -220,7 +211,7 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
             unsigned waiting = 0;
 #pragma unroll
             for (int g = 0; g < GROUPS; ++g) {
-                waiting |= Queues::WATCHES || __any_sync(ALL_LANES, queues.takes(distances[g])) ? 1u << g : 0;
+                waiting |= Queues::TRACED || __any_sync(ALL_LANES, queues.takes(distances[g])) ? 1u << g : 0;
             }
             waiting &= left;
             left = 0;
@@ -251,12 +242,18 @@ __device__ __forceinline__ void warp_select(const Selection& selection, Counts c
     }
     WarpQueues<K / WARP, Q, Counts> queues(selection.k, counts);
     stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, 0, 1);
-    queues.counts.drained();
+    if constexpr (Counts::TRACED) {
+        queues.counts.drained();
+    }
     queues.merge();
     size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
     queues.write(selection.indices + at, selection.squared_distances + at);
-    queues.counts.finished();
-    queues.counts.write(selection.counts + query * COUNTS);
+    if constexpr (Counts::TRACED) {
+        queues.counts.finished();
+    }
+    if constexpr (Counts::COUNTED) {
+        queues.counts.write(selection.counts + query * COUNTS);
+    }
 }
 
 // A block of block_select_warps(K) warps a query. K keys of shared memory for each warp of the half that the other half merges.
@@ -288,7 +285,9 @@ __device__ __forceinline__ void block_select(const Selection& selection) {
         size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
         queues.write(selection.indices + at, selection.squared_distances + at);
     }
-    queues.counts.write(selection.counts + query * COUNTS);
+    if constexpr (Counts::COUNTED) {
+        queues.counts.write(selection.counts + query * COUNTS);
+    }
 }
 
 }  // namespace warpscope::select

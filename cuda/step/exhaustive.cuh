@@ -129,7 +129,7 @@ __device__ __forceinline__ void order_minima(const Minima& order) {
 }
 
 // The visit of stored distances, whose minima are in order, or, without fission, after bringing them into it.
-template <int R, class Tally>
+template <int R, bool COUNTED>
 __device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id();
     unsigned in_launch = blockIdx.x * (blockDim.x / WARP) + warp;
@@ -145,7 +145,7 @@ __device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
     } else {
         entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
     }
-    Queue<R, Tally> queue;
+    Queue<R, COUNTED> queue;
     queue.start(share, visit.found.k);
     queue.begin_with(entries, visit.order.count);
     traverse(StoredDistances{visit.stored, distances, lane}, entries, visit.order.count, queue);

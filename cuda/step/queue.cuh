@@ -1,11 +1,11 @@
 // A query's k nearest so far, and the queue of candidates that are merged into them. Twin of crates/engines/src/step/queue.rs, which says how
 // the merge goes.
 //
-// Scope: a warp. R = K / 32, at least 2; Tally counts. Shared memory: CANDIDATES keys, which the caller gives.
+// Scope: a warp. R = K / 32, at least 2. What a build without COUNTED counts is not read, and the compiler leaves it out. Shared memory: CANDIDATES keys, which the caller gives.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
-#include "observer.cuh"
 #include "step/interface.cuh"
 #include "warp/bitonic.cuh"
 #include "warp/lanes.cuh"
@@ -19,7 +19,7 @@ constexpr int UNROLL = R <= 4 ? 5 : 1;
 // Registers of a lane that the queue takes.
 constexpr unsigned QUEUE = CANDIDATES / WARP;
 
-template <int R, class Tally>
+template <int R, bool COUNTED>
 struct Queue {
     Key keys[R];  // lane L holds elements L R ... L R + R - 1 of the result
     Key* queue;
@@ -27,7 +27,7 @@ struct Queue {
     unsigned k;
     Key last = PADDING;  // the k-th element: only smaller keys are candidates
     unsigned lane = warp::lane_id();
-    Tally tally;
+    Visits visits = {};  // the same in every lane
 
     __device__ __forceinline__ void start(Key* queue_of_warp, unsigned neighbours) {
         queue = queue_of_warp;
@@ -60,7 +60,7 @@ struct Queue {
                 queue[place] = key;
             }
             unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CANDIDATES - queued);
-            tally.queued(appended);
+            visits.candidates += appended;
             queued += appended;
             if (queued == CANDIDATES) {
                 merge_queue();
@@ -81,7 +81,7 @@ struct Queue {
 
     // Merges a full queue into the result.
     __device__ __forceinline__ void merge_queue() {
-        Unwatched nobody;
+        NoTrace nobody;
         // Places were written by other lanes than those that read them.
         __syncwarp();
         // 1. Sort the queue. Element (lane, register) lies at register * 32 + lane, as nothing depends on the order before it is sorted.
@@ -111,7 +111,7 @@ struct Queue {
         warp::merge<UNROLL<R>>(keys, lane, WARP, nobody);
         queued = 0;
         last = element(k - 1);
-        tally.merged();
+        visits.merges += 1;
     }
 
     // An element of the result, in every lane.

@@ -40,8 +40,8 @@ struct Together {
 };
 
 // A warp's result, for the one that gathers.
-template <int R, class Tally>
-__device__ __forceinline__ void leave(const Shares& shares, unsigned in_launch, unsigned share, const Queue<R, Tally>& queue) {
+template <int R>
+__device__ __forceinline__ void leave(const Shares& shares, unsigned in_launch, unsigned share, const Queue<R, false>& queue) {
     Key* to = shares.results + (static_cast<size_t>(in_launch) * shares.count + share) * WARP * R;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
@@ -62,7 +62,7 @@ __device__ __forceinline__ void share_indexed(const IndexedShare& shared) {
     Key* own = share_of(warp, 0, d);
     const float* query = stage_query(visit.queries, in_launch, own + CANDIDATES, lane);
     const Key* entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
-    Queue<R, Unseen> queue;
+    Queue<R, false> queue;
     queue.start(own, visit.found.k);
     traverse(Indexed{visit, query, lane}, entries, visit.order.count, queue, Together{shared.shares.bounds + in_launch, share, shared.shares.count, lane});
     leave(shared.shares, in_launch, share, queue);
@@ -84,7 +84,7 @@ __device__ __forceinline__ void share_stored(const StoredShare& shared) {
     Key* entries = own + CANDIDATES;
     const float* distances = visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
     minima(visit.stored, from, count, visit.order.padded, distances, entries, lane);
-    Queue<R, Unseen> queue;
+    Queue<R, false> queue;
     queue.start(own, visit.found.k);
     queue.begin_with(entries, count);
     traverse(StoredDistances{visit.stored, distances, lane}, entries, count, queue, Together{shared.shares.bounds + in_launch, 0, 1, lane});
@@ -101,7 +101,7 @@ __device__ __forceinline__ void gather(const Gathering& gathering) {
     }
     constexpr unsigned K = WARP * R;
     const Key* results = gathering.shares.results + static_cast<size_t>(in_launch) * gathering.shares.count * K;
-    Queue<R, Unseen> queue;
+    Queue<R, false> queue;
     queue.start(share_of(warp, 0, 0), gathering.found.k);
     queue.begin_with(results, K);
     for (unsigned share = 1; share < gathering.shares.count; ++share) {

@@ -17,34 +17,6 @@
 
 namespace warpscope::step {
 
-// Nothing is added to the timed build.
-struct Unseen {
-    __device__ __forceinline__ void queued(unsigned) {}
-    __device__ __forceinline__ void merged() {}
-    __device__ __forceinline__ void cluster() {}
-    __device__ __forceinline__ void group(bool) {}
-    __device__ __forceinline__ void write(Visits*, unsigned, unsigned) {}
-};
-
-// Every lane counts the same.
-struct Seen {
-    Visits visits = {};
-
-    __device__ __forceinline__ void queued(unsigned count) { visits.candidates += count; }
-    __device__ __forceinline__ void merged() { visits.merges += 1; }
-    __device__ __forceinline__ void cluster() { visits.clusters += 1; }
-    __device__ __forceinline__ void group(bool there) {
-        visits.accessed += __popc(__ballot_sync(ALL_LANES, there));
-        visits.groups += 1;
-    }
-    __device__ __forceinline__ void write(Visits* out, unsigned all, unsigned lane) {
-        if (lane == 0) {
-            visits.left_out = all - visits.clusters;
-            *out = visits;
-        }
-    }
-};
-
 // A warp's share of the dynamic shared memory, in keys: the queue, the entries unless they are in global memory, and d coordinates.
 __device__ __forceinline__ Key* share_of(unsigned warp, unsigned entries, unsigned d) {
     extern __shared__ Key shared[];
@@ -127,15 +99,16 @@ struct Alone {
 //
 // As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and none is nearer than its
 // bound: as soon as the pair of that bound and a group's first position is not below the k-th neighbour, the cluster is done.
-template <int R, class Source, class Tally, class Share = Alone>
-__device__ __forceinline__ void traverse(const Source& source, const Key* order, unsigned count, Queue<R, Tally>& queue, const Share& share = {}) {
+template <int R, bool COUNTED, class Source, class Share = Alone>
+__device__ __forceinline__ void traverse(const Source& source, const Key* order, unsigned count, Queue<R, COUNTED>& queue,
+                                         const Share& share = {}) {
     for (unsigned at = share.first(); at < count; at += share.step()) {
         Key entry = order[at];
         queue.last = share.tightened(queue.last);
         if (source.least(entry) >= queue.last) {
             break;
         }
-        queue.tally.cluster();
+        queue.visits.clusters += 1;
         unsigned end = source.end_group(entry);
         for (unsigned group = source.first_group(entry); group < end; ++group) {
             if (key_of(distance_of(entry), source.first_position(group)) >= queue.last) {
@@ -143,7 +116,10 @@ __device__ __forceinline__ void traverse(const Source& source, const Key* order,
             }
             bool there;
             Key key = source.keys(entry, group, there);
-            queue.tally.group(there);
+            queue.visits.groups += 1;
+            if constexpr (COUNTED) {
+                queue.visits.accessed += __popc(__ballot_sync(ALL_LANES, there));
+            }
             queue.filter_keys(key);
         }
         share.tell(queue.last);
@@ -152,11 +128,17 @@ __device__ __forceinline__ void traverse(const Source& source, const Key* order,
 }
 
 // Writes a query's answer.
-template <int R, class Tally>
-__device__ __forceinline__ void write(const Found& found, const Queries& queries, unsigned in_launch, unsigned clusters, Queue<R, Tally>& queue) {
+template <int R, bool COUNTED>
+__device__ __forceinline__ void write(const Found& found, const Queries& queries, unsigned in_launch, unsigned clusters,
+                                      Queue<R, COUNTED>& queue) {
     size_t query = queries.first + in_launch;
     queue.write(found.indices + query * found.k, found.squared_distances + query * found.k);
-    queue.tally.write(found.visits + in_launch, clusters, queue.lane);
+    if constexpr (COUNTED) {
+        if (queue.lane == 0) {
+            queue.visits.left_out = clusters - queue.visits.clusters;
+            found.visits[in_launch] = queue.visits;
+        }
+    }
 }
 
 // Fission's first kernel: the order alone.
@@ -176,7 +158,7 @@ __device__ __forceinline__ void order(const Ordering& ordering) {
 }
 
 // The visit, of clusters that are in order, or, without fission, after bringing them into it.
-template <int R, class Tally>
+template <int R, bool COUNTED>
 __device__ __forceinline__ void visit_indexed(const IndexedVisit& visit) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), d = visit.queries.d;
     unsigned in_launch = blockIdx.x * (blockDim.x / WARP) + warp;
@@ -192,7 +174,7 @@ __device__ __forceinline__ void visit_indexed(const IndexedVisit& visit) {
     } else {
         entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
     }
-    Queue<R, Tally> queue;
+    Queue<R, COUNTED> queue;
     queue.start(share, visit.found.k);
     traverse(Indexed{visit, query, lane}, entries, visit.order.count, queue);
     write(visit.found, visit.queries, in_launch, visit.order.count, queue);

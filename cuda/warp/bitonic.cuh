@@ -44,7 +44,9 @@ __device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], unsigned s
                 exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));
             }
         }
-        observer.layer(size, STRIDE, keys);
+        if constexpr (Observer::TRACED) {
+            observer.layer(size, STRIDE, keys);
+        }
         exchange_in_lane_from<STRIDE / 2>(keys, size, ascending, observer);
     }
 }
@@ -65,7 +67,9 @@ __device__ __forceinline__ void merge(Key (&keys)[R], unsigned lane, unsigned si
 #pragma unroll UNROLL
     for (unsigned stride = size / 2; stride > 0; stride /= 2) {
         exchange_between_lanes(keys, lane, size, stride);
-        observer.layer(size * R, stride * R, keys);
+        if constexpr (Observer::TRACED) {
+            observer.layer(size * R, stride * R, keys);
+        }
     }
     exchange_in_lane_from<R / 2>(keys, size * R, [lane, size](int) { return (lane & size) == 0; }, observer);
 }

@@ -15,10 +15,11 @@ namespace warpscope::warp {
 // neighbouring words, and that order means nothing for a buffer, which is sorted before it is used.
 // The observer is a base because an empty base takes no room: builds that nobody watches stay what they are.
 // UNROLL is of the network (bitonic.cuh).
-template <int R, class Tally, class Observer = Unwatched, int UNROLL = 1>
+template <int R, class Tally, class Observer = NoTrace, int UNROLL = 1>
 struct Warp : private Observer {
     static constexpr unsigned CAPACITY = WARP * R;
-    static constexpr bool WATCHED = Observer::WATCHES;
+    static constexpr bool COUNTED = Tally::COUNTED;
+    static constexpr bool TRACED = Observer::TRACED;
 
     Key keys[R];
     Key* buffer;
@@ -41,16 +42,27 @@ struct Warp : private Observer {
     // Who is told what happens.
     __device__ __forceinline__ Observer& observer() { return *this; }
 
+    // The clock goes on to another phase.
+    __device__ __forceinline__ void enter(WarpPhase phase) {
+        if constexpr (Tally::PROFILED) {
+            tally.enter(phase);
+        }
+    }
+
     // Filters a group: lane L has the distance of point base + L. Candidates are appended in lane order; as soon as the
     // buffer is full it is merged, and what was not yet appended is filtered again with the new max_distance.
     __device__ __forceinline__ void filter(float distance, unsigned base) {
         unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);
-        observer().group(base, distance, candidates);
+        if constexpr (TRACED) {
+            observer().group(base, distance, candidates);
+        }
         if (candidates == 0) {
             return;
         }
-        tally.enter(INSERT);
-        tally.groups_hit(lane == 0);  // one group, whichever lane says so
+        enter(INSERT);
+        if constexpr (COUNTED) {
+            tally.groups_hit(lane == 0);  // one group, whichever lane says so
+        }
         do {
             unsigned slot = buffered + __popc(candidates & lanes_below(lane));
             bool candidate = candidates >> lane & 1;
@@ -59,18 +71,26 @@ struct Warp : private Observer {
                 buffer[slot] = key_of(distance, base + lane);
             }
             unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CAPACITY - buffered);
-            tally.appended(appended);
-            observer().appended(candidates, slot, appends, buffer);
+            if constexpr (COUNTED) {
+                tally.appended(appended);
+            }
+            if constexpr (TRACED) {
+                observer().appended(candidates, slot, appends, buffer);
+            }
             buffered += appended;
             if (buffered == CAPACITY) {
                 unsigned last = WARP - 1 - __clz(__ballot_sync(ALL_LANES, appends));
-                observer().full();
+                if constexpr (TRACED) {
+                    observer().full();
+                }
                 merge_buffer(base + last + 1);
             }
             candidates = __ballot_sync(ALL_LANES, candidate && !appends && distance < max_distance);
-            observer().filtered_again(candidate && !appends, candidates);
+            if constexpr (TRACED) {
+                observer().filtered_again(candidate && !appends, candidates);
+            }
         } while (candidates != 0);
-        tally.enter(FILTER);
+        enter(FILTER);
     }
 
     // Appends the candidates of a window of groups, unless they would fill the buffer: then nothing is appended, the
@@ -97,8 +117,10 @@ struct Warp : private Observer {
             }
             slots = end;
         }
-        tally.appended(slots - buffered);
-        tally.groups_hit(candidates);
+        if constexpr (COUNTED) {
+            tally.appended(slots - buffered);
+            tally.groups_hit(candidates);
+        }
         buffered = slots;
         return true;
     }
@@ -109,15 +131,19 @@ struct Warp : private Observer {
             for (unsigned slot = buffered + lane; slot < CAPACITY; slot += WARP) {
                 buffer[slot] = PADDING;
             }
-            observer().padded(buffered);
+            if constexpr (TRACED) {
+                observer().padded(buffered);
+            }
             merge_buffer(n);
         }
-        observer().finished();
+        if constexpr (TRACED) {
+            observer().finished();
+        }
     }
 
     // Merges a full buffer into the intermediate result. The last appended point was the points_seen-th.
     __device__ __forceinline__ void merge_buffer(unsigned points_seen) {
-        tally.enter(SORT);
+        enter(SORT);
         // Slots were written by other lanes than those that read them.
         __syncwarp();
         // 1. Swap: the buffer goes to the registers. Each slot is read and written by the same lane: no barrier between.
@@ -127,10 +153,12 @@ struct Warp : private Observer {
             buffer[r * WARP + lane] = keys[r];
             keys[r] = candidate;
         }
-        observer().swapped(keys);
+        if constexpr (TRACED) {
+            observer().swapped(keys);
+        }
         // 2. Sort it.
         sort<UNROLL>(keys, lane, observer());
-        tally.enter(MERGE);
+        enter(MERGE);
         // 3. min(i, K-1-i) with the intermediate result: element K-1-i lies in the mirrored lane and register. The
         // shuffles of the sort do not order shared memory, so that takes a barrier.
         __syncwarp();
@@ -139,16 +167,22 @@ struct Warp : private Observer {
             Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];
             keys[r] = choose(other < keys[r], other, keys[r]);
         }
-        observer().minimum(keys);
+        if constexpr (TRACED) {
+            observer().minimum(keys);
+        }
         // What is appended next must not overtake these reads.
         __syncwarp();
         // 4. What is left is bitonic, so one merge sorts it.
         merge<UNROLL>(keys, lane, WARP, observer());
         buffered = 0;
         max_distance = distance_of(element(k - 1));
-        tally.merged(points_seen, max_distance);
-        observer().merged(points_seen, max_distance);
-        tally.enter(INSERT);
+        if constexpr (COUNTED) {
+            tally.merged(points_seen, max_distance);
+        }
+        if constexpr (TRACED) {
+            observer().merged(points_seen, max_distance);
+        }
+        enter(INSERT);
     }
 
     // An element of the intermediate result, in every lane.

@@ -47,7 +47,7 @@ const TREE: [Line; 23] = [
     line(2, "if I vote and slot < K: buffer[slot] \u{2190} key", NEAREST, "this->buffer[slot] = key;"),
     plain(2, "buffered \u{2190} buffered + slots written"),
     line(2, "if buffered = K:", NEAREST, "if (this->buffered == Warp::CAPACITY) {"),
-    line(3, "merge the buffer into the intermediate result", NEAREST, "this->merge_buffer(points_seen);"),
+    line(3, "merge the buffer into the intermediate result", NEAREST, "this->merge_buffer(0);"),
     line(3, "the k-th key \u{2190} element k\u{2212}1", NEAREST, "last = this->element(this->k - 1);"),
     line(2, "candidates \u{2190} ballot(I vote, had no slot, and key < the k-th key)", NEAREST, "candidate && !appends && key < last"),
 ];

@@ -1,4 +1,5 @@
-// Writes the words of a trace.
+// What a build adds to a search: counters, or a trace. The timed build adds nothing: what instruments a search is a template argument,
+// and each call is in an `if constexpr`.
 #pragma once
 
 #include "common_interface.cuh"
@@ -6,9 +7,35 @@
 
 namespace warpscope {
 
+// Nothing is written down.
+struct NoTrace {
+    static constexpr bool TRACED = false;
+};
+
+// Nothing is counted.
+struct NoCounters : NoTrace {
+    static constexpr bool COUNTED = false;
+    static constexpr bool PROFILED = false;
+};
+
+// Writes what was counted of a query, in the order in which the host has it.
+template <class... Numbers>
+__device__ __forceinline__ void write_counts(unsigned* counts, Numbers... numbers) {
+    unsigned all[] = {numbers...};
+#pragma unroll
+    for (unsigned i = 0; i < sizeof...(numbers); ++i) {
+        counts[i] = all[i];
+    }
+}
+
+// A count as the host has it: the largest number that there is stands for all beyond.
+__device__ __forceinline__ unsigned saturated(unsigned long long count) { return static_cast<unsigned>(min(count, 0xffffffffull)); }
+
 // Writes the events of one warp. An event that has no room is counted, and so is every later one: the host makes room for all of them and
 // searches again.
 struct TraceWriter {
+    static constexpr bool TRACED = true;
+
     Trace trace;
     unsigned lane = warp::lane_id();
     unsigned long long count = 0;  // of words, the same in every lane

@@ -1,5 +1,6 @@
 // Entry points: peaks_<what>, the most that a device does of one thing, for the limits that searches are held against.
 // crates/engines/src/cuda/peaks times them.
+#include "entry.cuh"
 #include "peaks/interface.cuh"
 
 namespace warpscope::peaks {
@@ -8,7 +9,7 @@ namespace warpscope::peaks {
 constexpr float NEVER = 12345.678f;
 
 // FP32 instructions: nothing but multiply-adds between registers.
-extern "C" __global__ void __launch_bounds__(THREADS) WARPSCOPE_PEAKS_ENTRY(arithmetic)(const __grid_constant__ Arithmetic work) {
+__device__ __forceinline__ void arithmetic(const Arithmetic& work) {
     float chains[CHAINS];
 #pragma unroll
     for (unsigned chain = 0; chain < CHAINS; ++chain) chains[chain] = static_cast<float>(threadIdx.x + chain);
@@ -26,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) WARPSCOPE_PEAKS_ENTRY(arit
 }
 
 // Bytes of device memory: every thread of the grid reads 16 of them at a time, beside its neighbour's.
-extern "C" __global__ void __launch_bounds__(THREADS) WARPSCOPE_PEAKS_ENTRY(reads)(const __grid_constant__ Reads work) {
+__device__ __forceinline__ void reads(const Reads& work) {
     const float4* words = reinterpret_cast<const float4*>(work.words);
     size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
     float sum = 0;
@@ -39,6 +40,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) WARPSCOPE_PEAKS_ENTRY(read
     }
     if (sum == NEVER) *work.sum = sum;
 }
+
+WARPSCOPE_KERNEL(WARPSCOPE_PEAKS_ENTRY(arithmetic), (THREADS), Arithmetic, arithmetic)
+WARPSCOPE_KERNEL(WARPSCOPE_PEAKS_ENTRY(reads), (THREADS), Reads, reads)
 
 // What a launch costs that has nothing to do.
 extern "C" __global__ void WARPSCOPE_PEAKS_ENTRY(launch)() {}

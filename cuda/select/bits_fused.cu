@@ -1,6 +1,7 @@
 // Entry points: select_bits_fused_k<K>_<build>, and what brings rows into windows. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a
 // sum of 1 (timed) and 2 (counted).
 #include "direct/interface.cuh"
+#include "entry.cuh"
 #include "select/bits_fused.cuh"
 
 namespace warpscope::select {
@@ -12,16 +13,13 @@ constexpr unsigned FUSED_BLOCKS = 4;
 constexpr unsigned FUSED_BLOCKS = 3;
 #endif
 
-#define WARPSCOPE_ENTRY(K, BUILD, COUNTED)                                                                     \
-    extern "C" __global__ void __launch_bounds__(fused_warps(K) * WARP, K <= FUSED_FEW ? FUSED_BLOCKS : 6)     \
-        WARPSCOPE_BITS_FUSED_ENTRY(K, BUILD)(const __grid_constant__ Selection selection) {                    \
-        select_fused<K, COUNTED>(selection);                                                                   \
-    }
-// Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNEL(K, BUILD, COUNTED) WARPSCOPE_ENTRY(K, BUILD, COUNTED)
+#define WARPSCOPE_BUILD(BUILD, COUNTED)                                                                    \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_BITS_FUSED_ENTRY, WARPSCOPE_K, BUILD),                       \
+                     (fused_warps(WARPSCOPE_K) * WARP, WARPSCOPE_K <= FUSED_FEW ? FUSED_BLOCKS : 6), Selection, \
+                     select_fused<WARPSCOPE_K, COUNTED>)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_K, timed, false)
+WARPSCOPE_BUILD(timed, false)
 
 // Brings rows into the order that the search wants, under the name by which the host's layout knows it. The grid may have any size.
 extern "C" __global__ void WARPSCOPE_GROUP_ROWS_ENTRY(const float* rows, float* windows, unsigned first_row, unsigned count, unsigned n, unsigned d,
@@ -30,7 +28,7 @@ extern "C" __global__ void WARPSCOPE_GROUP_ROWS_ENTRY(const float* rows, float* 
 }
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(WARPSCOPE_K, counted, true)
+WARPSCOPE_BUILD(counted, true)
 #endif
 
 }  // namespace warpscope::select

@@ -56,7 +56,4 @@ __device__ __forceinline__ void distances_tiles(const Distances& tile) {
     }
 }
 
-// By tiles in registers.
-__device__ __forceinline__ void distances_registers(const Distances& tile) { register_tiles<SquaredDifferences>(tile); }
-
 }  // namespace warpscope::select

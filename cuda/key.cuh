@@ -25,4 +25,22 @@ __device__ __forceinline__ unsigned index_of(Key key) { return static_cast<unsig
 // would move the whole array to local memory.
 __device__ __forceinline__ Key choose(bool condition, Key a, Key b) { return condition ? a : b; }
 
+// A query's row of the answer.
+struct AnswerRow {
+    unsigned* indices;
+    float* squared_distances;
+
+    template <class Search>
+    __device__ __forceinline__ AnswerRow(const Search& search, size_t query) {
+        size_t first = query * search.k;
+        indices = search.indices + first;
+        squared_distances = search.squared_distances + first;
+    }
+
+    __device__ __forceinline__ void put(unsigned rank, Key key) const {
+        indices[rank] = index_of(key);
+        squared_distances[rank] = distance_of(key);
+    }
+};
+
 }  // namespace warpscope

@@ -315,8 +315,7 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
         take(warp, warps, i);
         warp.finish(search.n);
         warp.enter(WRITE_OUT);
-        size_t row = static_cast<size_t>(first + i) * search.k;
-        warp.write(search.indices + row, search.squared_distances + row);
+        warp.write(AnswerRow(search, first + i));
     }
     // Last, so that every query's share of the warp's clock is of all its work.
     if constexpr (Tally::COUNTED) {

@@ -266,8 +266,7 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
     if (search.last_point == search.n) {
         warp.finish(search.n);
         warp.enter(WRITE_OUT);
-        size_t first = static_cast<size_t>(query) * search.k;
-        warp.write(search.indices + first, search.squared_distances + first);
+        warp.write(AnswerRow(search, query));
     } else {
 #pragma unroll
         for (int r = 0; r < R; ++r) {

@@ -483,7 +483,7 @@ __device__ __noinline__ void answer_alone(const Traversal& search, unsigned in_l
     Nearest<R, NoCounters> warp;
     warp.start(buffer, search.k);
     descend<R, D>(search.tree, row, own, above, warp);
-    warp.write(search.indices + query * search.k, search.squared_distances + query * search.k);
+    warp.write(AnswerRow(search, query));
 }
 
 // Sorts each lane's pairs in its registers, and writes them. Lists are columns, and rows of consecutive ranks are to be written: they are
@@ -507,25 +507,9 @@ __device__ __forceinline__ void write_sorted(const Traversal& search, Key* entri
     for (unsigned first = 0; first < WARP; first += WARP / L) {
         unsigned whose = first + lane / L;
         Key key = entries[rank * WARP + (whose + rank) % WARP];
-        size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
+        AnswerRow row(search, search.first_query + __shfl_sync(ALL_LANES, in_launch, whose));
         if (rank < search.k && (part >> whose & 1)) {
-            search.indices[query * search.k + rank] = index_of(key);
-            search.squared_distances[query * search.k + rank] = distance_of(key);
-        }
-    }
-}
-
-// Writes the pairs of one query, lane by lane R of them in no order, by sorting them.
-template <int R>
-__device__ __forceinline__ void write_by_sorting(const Traversal& search, Key (&keys)[R], size_t query, unsigned lane) {
-    NoTrace nobody;
-    warp::sort<UNROLL<R>>(keys, lane, nobody);
-#pragma unroll
-    for (int r = 0; r < R; ++r) {
-        unsigned rank = lane * R + r;
-        if (rank < search.k) {
-            search.indices[query * search.k + rank] = index_of(keys[r]);
-            search.squared_distances[query * search.k + rank] = distance_of(keys[r]);
+            row.put(rank, key);
         }
     }
 }
@@ -556,6 +540,7 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
             unsigned column = __ffs(left) - 1, whose = first + column;
             unsigned count = __shfl_sync(ALL_LANES, found, whose);
             size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
+            AnswerRow row(search, query);
             unsigned position[R], rank[R];
             float squared[R];
 #pragma unroll
@@ -586,12 +571,15 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
                 equal |= there && sorted[(rank[r] + 1) * ACROSS + column] == squared[r];
             }
             if (__any_sync(ALL_LANES, equal)) {
-                Key keys[R];
+                warp::SortedKeys<R> sorted_keys;
+                sorted_keys.k = search.k;
 #pragma unroll
                 for (int r = 0; r < R; ++r) {
-                    keys[r] = r * WARP + lane < count ? key_of(squared[r], position[r]) : PADDING;
+                    sorted_keys.keys[r] = r * WARP + lane < count ? key_of(squared[r], position[r]) : PADDING;
                 }
-                write_by_sorting(search, keys, query, lane);
+                NoTrace trace;
+                warp::sort<UNROLL<R>>(sorted_keys.keys, lane, trace);
+                sorted_keys.write(row);
                 continue;
             }
             // Other lanes may still read those of the query before.
@@ -607,8 +595,7 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
             for (int r = 0; r < R; ++r) {
                 unsigned i = r * WARP + lane;
                 if (i < search.k) {
-                    search.indices[query * search.k + i] = memory.answer.by_rank[i];
-                    search.squared_distances[query * search.k + i] = sorted[(start + i) * ACROSS + column];
+                    row.put(i, key_of(sorted[(start + i) * ACROSS + column], memory.answer.by_rank[i]));
                 }
             }
         }

@@ -173,7 +173,7 @@ __device__ __forceinline__ void traverse(const Traversal& search, const Tally& t
         }
         descend<R, D>(search.tree, row, own, above[number], warp);
     }
-    warp.write(search.indices + query * search.k, search.squared_distances + query * search.k);
+    warp.write(AnswerRow(search, query));
     if constexpr (Tally::COUNTED) {
         if (warp.lane == 0) {
             search.visits[in_launch] = warp.tally.visits;

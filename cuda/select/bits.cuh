@@ -262,14 +262,13 @@ struct Bits {
         buffered = 0;
     }
 
-    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
+    __device__ __forceinline__ void write(const AnswerRow& row) const {
         if (threadIdx.x < N) {
 #pragma unroll
             for (unsigned i = 0; i < T; ++i) {
                 unsigned element = threadIdx.x * T + i;
                 if (element < k) {
-                    indices[element] = index_of(keys[i]);
-                    squared_distances[element] = distance_of(keys[i]);
+                    row.put(element, keys[i]);
                 }
             }
         }
@@ -334,8 +333,7 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
     if (bits.buffered > 0) {
         bits.merge(true);
     }
-    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-    bits.write(selection.indices + at, selection.squared_distances + at);
+    bits.write(AnswerRow(selection, selection.first_query + query));
     if constexpr (COUNTED) {
         bits.counts.write(selection.counts + query * COUNTS);
     }

@@ -210,10 +210,9 @@ struct FusedLists {
 #pragma unroll 1
         for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
             if (is_asked(i)) {
-                size_t row = static_cast<size_t>(first + i) * selection.k;
+                AnswerRow row(selection, first + i);
                 for (unsigned at = lane; at < selection.k; at += WARP) {
-                    selection.indices[row + at] = index_of(kept[i][at]);
-                    selection.squared_distances[row + at] = distance_of(kept[i][at]);
+                    row.put(at, kept[i][at]);
                 }
             }
         }

@@ -110,13 +110,11 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
         this->buffered = 0;
     }
 
-    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
-        for (unsigned row = 0; row < 2 * T; ++row) {
-            unsigned element = row / T * SLOTS + threadIdx.x * T + row % T;
+    __device__ __forceinline__ void write(const AnswerRow& row) const {
+        for (unsigned i = 0; i < 2 * T; ++i) {
+            unsigned element = i / T * SLOTS + threadIdx.x * T + i % T;
             if (element < this->k) {
-                Key key = kept[row * N + threadIdx.x];
-                indices[element] = index_of(key);
-                squared_distances[element] = distance_of(key);
+                row.put(element, kept[i * N + threadIdx.x]);
             }
         }
     }
@@ -153,8 +151,7 @@ __device__ __forceinline__ void select_row_global(const Selection& selection) {
     if (bits.buffered > 0) {
         bits.merge(true);
     }
-    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-    bits.write(selection.indices + at, selection.squared_distances + at);
+    bits.write(AnswerRow(selection, selection.first_query + query));
     if constexpr (COUNTED) {
         bits.counts.write(selection.counts + query * COUNTS);
     }

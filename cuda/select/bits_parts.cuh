@@ -125,8 +125,7 @@ __device__ __forceinline__ void combine_parts(const Selection& selection) {
     if (bits.buffered > 0) {
         bits.merge(true);
     }
-    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-    bits.write(selection.indices + at, selection.squared_distances + at);
+    bits.write(AnswerRow(selection, selection.first_query + query));
 }
 
 }  // namespace warpscope::select

@@ -173,11 +173,9 @@ __device__ __forceinline__ void merge_path(const Selection& selection) {
         path.template merge_runs<Shape::THREADS, PATH_KEYS>();
         path.merge_kept();
     }
-    size_t first = static_cast<size_t>(selection.first_query + query) * selection.k;
+    AnswerRow answer(selection, selection.first_query + query);
     for (unsigned i = threadIdx.x; i < selection.k; i += Shape::THREADS) {
-        Key key = path.at(memory.kept, i);
-        selection.indices[first + i] = index_of(key);
-        selection.squared_distances[first + i] = distance_of(key);
+        answer.put(i, path.at(memory.kept, i));
     }
     if constexpr (COUNTED) {
         // They are zero before.

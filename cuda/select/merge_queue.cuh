@@ -158,11 +158,9 @@ struct MergeQueue {
     }
 
     // The k largest of K, which are all that is not 0 from the start.
-    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances, unsigned k) const {
+    __device__ __forceinline__ void write(const AnswerRow& row, unsigned k) const {
         for (unsigned i = lane; i < k; i += WARP) {
-            Key key = levels[k - 1 - i];
-            indices[i] = index_of(key);
-            squared_distances[i] = distance_of(key);
+            row.put(i, levels[k - 1 - i]);
         }
     }
 };
@@ -221,8 +219,7 @@ __device__ __forceinline__ void merge_queue(const Selection& selection) {
     MergeQueue queue(selection, queues + warp * (selection.capacity + selection.buffer));
     stream_groups<QUEUE_GROUPS>(queue, selection.distances + query * selection.pitch, selection.n);
     queue.finish();
-    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-    queue.write(selection.indices + at, selection.squared_distances + at, selection.k);
+    queue.write(AnswerRow(selection, selection.first_query + query), selection.k);
     if constexpr (COUNTED) {
         if (queue.lane == 0) {
             write_counts(selection.counts + query * COUNTS, queue.candidates, queue.flushes, queue.inserts, queue.merges, queue.deepest);

@@ -82,10 +82,9 @@ __device__ __forceinline__ void thread_heap(const Selection& selection) {
         return;
     }
     heap.sort();
-    size_t at = static_cast<size_t>(selection.first_query + first + lane) * k;
+    AnswerRow answer(selection, selection.first_query + first + lane);
     for (unsigned i = 0; i < k; ++i) {
-        selection.indices[at + i] = index_of(heap.at(i));
-        selection.squared_distances[at + i] = distance_of(heap.at(i));
+        answer.put(i, heap.at(i));
     }
     if constexpr (COUNTED) {
         write_counts(selection.counts + (first + lane) * COUNTS, sinks.inserts, sinks.steps);

@@ -158,13 +158,12 @@ struct WarpQueues {
         warp::merge_any(warp_queue, lane);
     }
 
-    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
+    __device__ __forceinline__ void write(const AnswerRow& row) const {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             unsigned element = r * WARP + lane;
             if (element < k) {
-                indices[element] = index_of(warp_queue[r]);
-                squared_distances[element] = distance_of(warp_queue[r]);
+                row.put(element, warp_queue[r]);
             }
         }
     }
@@ -246,8 +245,7 @@ __device__ __forceinline__ void warp_select(const Selection& selection, Counts c
         queues.counts.drained();
     }
     queues.merge();
-    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-    queues.write(selection.indices + at, selection.squared_distances + at);
+    queues.write(AnswerRow(selection, selection.first_query + query));
     if constexpr (Counts::TRACED) {
         queues.counts.finished();
     }
@@ -282,8 +280,7 @@ __device__ __forceinline__ void block_select(const Selection& selection) {
         }
     }
     if (warp == 0) {
-        size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-        queues.write(selection.indices + at, selection.squared_distances + at);
+        queues.write(AnswerRow(selection, selection.first_query + query));
     }
     if constexpr (Counts::COUNTED) {
         queues.counts.write(selection.counts + query * COUNTS);

@@ -386,9 +386,7 @@ __device__ __forceinline__ void select(const Split& split) {
     __syncthreads();
     mine = block::sort(mine, size, reinterpret_cast<Key*>(memory.select.histogram));
     if (threadIdx.x < split.k) {
-        size_t at = static_cast<size_t>(split.first_query + slot) * split.k + threadIdx.x;
-        split.indices[at] = index_of(mine);
-        split.squared_distances[at] = distance_of(mine);
+        AnswerRow(split, split.first_query + slot).put(threadIdx.x, mine);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "key.cuh"
 #include "step/interface.cuh"
 #include "warp/bitonic.cuh"
+#include "warp/candidate_buffer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::step {
@@ -20,22 +21,21 @@ constexpr int UNROLL = R <= 4 ? 5 : 1;
 constexpr unsigned QUEUE = CANDIDATES / WARP;
 
 template <int R, bool COUNTED>
-struct Queue {
-    Key keys[R];  // lane L holds elements L R ... L R + R - 1 of the result
+struct Queue : warp::SortedKeys<R> {
+    using Sorted = warp::SortedKeys<R>;
+    using Sorted::element;
+    using Sorted::k;
+    using Sorted::keys;
+    using Sorted::lane;
+
     Key* queue;
     unsigned queued = 0;
-    unsigned k;
     Key last = PADDING;  // the k-th element: only smaller keys are candidates
-    unsigned lane = warp::lane_id();
     Visits visits = {};  // the same in every lane
 
     __device__ __forceinline__ void start(Key* queue_of_warp, unsigned neighbours) {
+        Sorted::start(neighbours);
         queue = queue_of_warp;
-        k = neighbours;
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            keys[r] = PADDING;
-        }
     }
 
     // Begins with keys that are sorted, as many as there is room for.
@@ -112,28 +112,6 @@ struct Queue {
         queued = 0;
         last = element(k - 1);
         visits.merges += 1;
-    }
-
-    // An element of the result, in every lane.
-    __device__ __forceinline__ Key element(unsigned i) const {
-        Key mine = keys[0];
-#pragma unroll
-        for (int r = 1; r < R; ++r) {
-            mine = choose(i % R == r, keys[r], mine);
-        }
-        return __shfl_sync(ALL_LANES, mine, i / R);
-    }
-
-    // Writes the first k elements.
-    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            unsigned i = lane * R + r;
-            if (i < k) {
-                indices[i] = index_of(keys[r]);
-                squared_distances[i] = distance_of(keys[r]);
-            }
-        }
     }
 };
 

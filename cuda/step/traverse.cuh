@@ -131,8 +131,7 @@ __device__ __forceinline__ void traverse(const Source& source, const Key* order,
 template <int R, bool COUNTED>
 __device__ __forceinline__ void write(const Found& found, const Queries& queries, unsigned in_launch, unsigned clusters,
                                       Queue<R, COUNTED>& queue) {
-    size_t query = queries.first + in_launch;
-    queue.write(found.indices + query * found.k, found.squared_distances + query * found.k);
+    queue.write(AnswerRow(found, queries.first + in_launch));
     if constexpr (COUNTED) {
         if (queue.lane == 0) {
             queue.visits.left_out = clusters - queue.visits.clusters;

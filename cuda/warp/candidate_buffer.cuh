@@ -10,33 +10,68 @@
 
 namespace warpscope::warp {
 
-// K = 32 R. Lane L holds elements L R ... L R + R - 1 of the intermediate result. The buffer has K slots; element (lane,
-// register) of what is swapped lies at slot register * 32 + lane, so that every access of the warp goes to 32
-// neighbouring words, and that order means nothing for a buffer, which is sorted before it is used.
-// The observer is a base because an empty base takes no room: builds that nobody watches stay what they are.
-// UNROLL is of the network (bitonic.cuh).
-template <int R, class Tally, class Observer = NoTrace, int UNROLL = 1>
-struct Warp : private Observer {
-    static constexpr unsigned CAPACITY = WARP * R;
-    static constexpr bool COUNTED = Tally::COUNTED;
-    static constexpr bool TRACED = Observer::TRACED;
-
+// K = 32 R keys of a warp, sorted: lane L holds elements L R ... L R + R - 1.
+template <int R>
+struct SortedKeys {
     Key keys[R];
-    Key* buffer;
-    unsigned buffered = 0;  // slots taken, the same in every lane
     unsigned k;
-    float max_distance = infinite_distance();  // squared distance of the k-th element
     unsigned lane = lane_id();
-    Tally tally;
 
-    __device__ __forceinline__ void start(Key* buffer_of_query, unsigned neighbours, const Observer& who_watches = {}) {
-        buffer = buffer_of_query;
+    __device__ __forceinline__ void start(unsigned neighbours) {
         k = neighbours;
-        observer() = who_watches;
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             keys[r] = PADDING;
         }
+    }
+
+    // An element, in every lane.
+    __device__ __forceinline__ Key element(unsigned i) const {
+        Key mine = keys[0];
+#pragma unroll
+        for (int r = 1; r < R; ++r) {
+            mine = choose(i % R == r, keys[r], mine);
+        }
+        return __shfl_sync(ALL_LANES, mine, i / R);
+    }
+
+    // Writes the first k elements.
+    __device__ __forceinline__ void write(const AnswerRow& row) const {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            unsigned i = lane * R + r;
+            if (i < k) {
+                row.put(i, keys[r]);
+            }
+        }
+    }
+};
+
+// The intermediate result and its buffer, which has K slots; element (lane, register) of what is swapped lies at slot
+// register * 32 + lane, so that every access of the warp goes to 32 neighbouring words, and that order means nothing for
+// a buffer, which is sorted before it is used.
+// The observer is a base because an empty base takes no room: builds that nobody watches stay what they are.
+// UNROLL is of the network (bitonic.cuh).
+template <int R, class Tally, class Observer = NoTrace, int UNROLL = 1>
+struct Warp : SortedKeys<R>, private Observer {
+    using Sorted = SortedKeys<R>;
+    using Sorted::element;
+    using Sorted::k;
+    using Sorted::keys;
+    using Sorted::lane;
+    static constexpr unsigned CAPACITY = WARP * R;
+    static constexpr bool COUNTED = Tally::COUNTED;
+    static constexpr bool TRACED = Observer::TRACED;
+
+    Key* buffer;
+    unsigned buffered = 0;  // slots taken, the same in every lane
+    float max_distance = infinite_distance();  // squared distance of the k-th element
+    Tally tally;
+
+    __device__ __forceinline__ void start(Key* buffer_of_query, unsigned neighbours, const Observer& who_watches = {}) {
+        Sorted::start(neighbours);
+        buffer = buffer_of_query;
+        observer() = who_watches;
     }
 
     // Who is told what happens.
@@ -183,28 +218,6 @@ struct Warp : private Observer {
             observer().merged(points_seen, max_distance);
         }
         enter(INSERT);
-    }
-
-    // An element of the intermediate result, in every lane.
-    __device__ __forceinline__ Key element(unsigned i) const {
-        Key mine = keys[0];
-#pragma unroll
-        for (int r = 1; r < R; ++r) {
-            mine = choose(i % R == r, keys[r], mine);
-        }
-        return __shfl_sync(ALL_LANES, mine, i / R);
-    }
-
-    // Writes the first k elements of the intermediate result.
-    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            unsigned i = lane * R + r;
-            if (i < k) {
-                indices[i] = index_of(keys[r]);
-                squared_distances[i] = distance_of(keys[r]);
-            }
-        }
     }
 };
 

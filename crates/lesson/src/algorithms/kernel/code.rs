@@ -48,7 +48,7 @@ const SCAN: [Line; 30] = [
         0,
         "the first k elements are the neighbours",
         BUFFER,
-        "__device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {",
+        "__device__ __forceinline__ void write(const AnswerRow& row) const {",
     ),
     plain(0, ""),
     plain(0, "merge:"),

@@ -36,7 +36,7 @@ const TREE: [Line; 23] = [
         0,
         "the first k elements are the neighbours",
         BUFFER,
-        "__device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {",
+        "__device__ __forceinline__ void write(const AnswerRow& row) const {",
     ),
     plain(0, ""),
     plain(0, "filter a leaf:"),

@@ -80,14 +80,6 @@ __device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, cons
     warp.filter_keys(key_of(acc, tree.positions[static_cast<size_t>(first) + warp.lane]));
 }
 
-// The smallest key of the warp.
-__device__ __forceinline__ Key minimum(Key key) {
-    unsigned distance = static_cast<unsigned>(key >> 32);
-    unsigned least = warp::reduce_min(distance);
-    unsigned position = warp::reduce_min(distance == least ? index_of(key) : 0xffffffffu);
-    return static_cast<Key>(least) << 32 | position;
-}
-
 // Searches the tree for one query; the warp ends with its neighbours.
 //
 // The leaf `own`, where the query's code would be, comes first: its points bound the search. Then depth first: of a node's children, which
@@ -104,7 +96,7 @@ __device__ __forceinline__ void descend(const Tree& tree, const float* query, un
     visit_leaf<R, D>(tree, own, query, warp);
     Key child = enter<D>(tree, height, group, query, own, lane, warp.tally);
     while (true) {
-        Key nearest = minimum(child);
+        Key nearest = warp::reduce_min(child);
         if (nearest >= warp.last) {
             if constexpr (Tally::COUNTED) {
                 warp.tally.visits.left_out += __popc(__ballot_sync(ALL_LANES, child != PADDING));

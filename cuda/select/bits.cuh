@@ -275,7 +275,7 @@ struct Bits {
     }
 
    private:
-    using Bitonic = block::Bitonic<static_cast<int>(T), static_cast<int>(N)>;
+    using Bitonic = block::Bitonic<T, N>;
 };
 
 // The candidates of distances `begin` to `end` of a row, all threads in step; both are multiples of four, or `end` is n.

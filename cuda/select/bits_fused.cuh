@@ -51,7 +51,7 @@ struct FusedMemory {
 template <unsigned K, bool COUNTED>
 struct FusedLists {
     static constexpr unsigned T = K / FUSED_LANES;  // keys of a lane
-    using Network = block::Bitonic<static_cast<int>(T), static_cast<int>(FUSED_LANES)>;
+    using Network = block::Bitonic<T, FUSED_LANES>;
 
     const Selection& selection;
     Key (&kept)[FUSED_QUERIES][K];

@@ -17,7 +17,7 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
     using Buffered = Bits<GLOBAL_SLOTS, THREADS>;
     using Buffered::T;
     using Buffered::N;
-    using Network = block::Bitonic<static_cast<int>(T), static_cast<int>(N)>;
+    using Network = block::Bitonic<T, N>;
     static constexpr unsigned SLOTS = GLOBAL_SLOTS;
     static_assert(GLOBAL_KEPT == 2 * SLOTS && N == THREADS, "two halves, and every thread has a part of each");
 

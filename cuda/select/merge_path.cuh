@@ -10,6 +10,7 @@
 
 #include "instrumentation.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "select/interface.cuh"
 
 namespace warpscope::select {
@@ -72,10 +73,7 @@ struct MergePath {
         for (unsigned round = 0; round < PATH_KEYS; ++round) {
 #pragma unroll
             for (unsigned i = round % 2; i + 1 < PATH_KEYS; i += 2) {
-                bool swap = keys[i + 1] < keys[i];
-                Key smaller = choose(swap, keys[i + 1], keys[i]);
-                keys[i + 1] = choose(swap, keys[i], keys[i + 1]);
-                keys[i] = smaller;
+                exchange(keys[i], keys[i + 1]);
             }
         }
     }

@@ -142,7 +142,7 @@ struct RegisterChunk {
     static __device__ __forceinline__ Key element(const Memory& memory, unsigned i) { return memory.kept[i % T * N + i / T]; }
 
   private:
-    __device__ __forceinline__ block::Bitonic<static_cast<int>(T), static_cast<int>(N)> network() const { return {memory.exchange, thread}; }
+    __device__ __forceinline__ block::Bitonic<T, N> network() const { return {memory.exchange, thread}; }
 };
 
 // A chunk in shared memory.

@@ -10,6 +10,7 @@
 
 #include "instrumentation.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
 #include "warp/network.cuh"
@@ -84,10 +85,7 @@ struct WarpQueues {
         lane_queue[0] = key;
 #pragma unroll
         for (int i = 0; i + 1 < Q; ++i) {
-            bool swap = lane_queue[i] < lane_queue[i + 1];
-            Key first = choose(swap, lane_queue[i + 1], lane_queue[i]);
-            lane_queue[i + 1] = choose(swap, lane_queue[i], lane_queue[i + 1]);
-            lane_queue[i] = first;
+            exchange(lane_queue[i + 1], lane_queue[i]);
         }
     }
 
@@ -131,10 +129,7 @@ struct WarpQueues {
         for (int round = 0; round < Q; ++round) {
 #pragma unroll
             for (int i = round % 2; i + 1 < Q; i += 2) {
-                bool swap = lane_queue[i] < lane_queue[i + 1];
-                Key first = choose(swap, lane_queue[i + 1], lane_queue[i]);
-                lane_queue[i + 1] = choose(swap, lane_queue[i], lane_queue[i + 1]);
-                lane_queue[i] = first;
+                exchange(lane_queue[i + 1], lane_queue[i]);
             }
         }
     }

@@ -44,14 +44,6 @@ struct StoredDistances {
     }
 };
 
-// The first key of the warp.
-__device__ __forceinline__ Key smallest(Key key) {
-    unsigned distance = static_cast<unsigned>(key >> 32);
-    unsigned least = warp::reduce_min(distance);
-    unsigned position = warp::reduce_min(distance == least ? index_of(key) : 0xffffffffu);
-    return static_cast<Key>(least) << 32 | position;
-}
-
 // Computes the distances of a block's queries to all points, which the blocks share out. Those of what pads the last group are infinite.
 __device__ __forceinline__ void store_distances(const Distances& distances) {
     __shared__ float tile[DISTANCE_QUERIES][DISTANCE_TILE];
@@ -103,7 +95,7 @@ __device__ __forceinline__ void minima(const Stored& stored, unsigned from, unsi
                 Key key = group_keys(stored, distances, group, lane);
                 least = choose(key < least, key, least);
             }
-            least = smallest(least);
+            least = warp::reduce_min(least);
         }
         if (lane == cluster % WARP) {
             entries[cluster] = least;

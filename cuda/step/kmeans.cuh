@@ -11,6 +11,7 @@
 #include "key.cuh"
 #include "step/interface.cuh"
 #include "warp/lanes.cuh"
+#include "warp/reduce.cuh"
 
 namespace warpscope::step {
 
@@ -51,12 +52,7 @@ __device__ __forceinline__ unsigned long long below(unsigned long long total, un
 __device__ __forceinline__ unsigned long long exclusive_sum(unsigned long long value, unsigned long long& total) {
     __shared__ unsigned long long sums[SEED_THREADS / WARP];
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
-    unsigned long long inclusive = value;
-#pragma unroll
-    for (unsigned stride = 1; stride < WARP; stride *= 2) {
-        unsigned long long other = __shfl_up_sync(ALL_LANES, inclusive, stride);
-        inclusive += lane >= stride ? other : 0;
-    }
+    unsigned long long inclusive = warp::inclusive_sum(value, lane);
     // Sums of the call before may still be read.
     __syncthreads();
     if (lane == WARP - 1) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "key.cuh"
+#include "lane.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::warp {
@@ -30,22 +31,6 @@ __device__ __forceinline__ void halve_lanes(Key (&keys)[R], unsigned lane, unsig
     }
 }
 
-// The strides 32 STRIDE, 16 STRIDE, ... 32, between registers of a lane.
-template <int STRIDE, int R>
-__device__ __forceinline__ void halve_registers(Key (&keys)[R]) {
-    if constexpr (STRIDE > 0) {
-#pragma unroll
-        for (int low = 0; low < R; ++low) {
-            if ((low & STRIDE) == 0 && low + STRIDE < R) {
-                Key smaller = choose(keys[low + STRIDE] < keys[low], keys[low + STRIDE], keys[low]);
-                keys[low + STRIDE] = choose(keys[low + STRIDE] < keys[low], keys[low], keys[low + STRIDE]);
-                keys[low] = smaller;
-            }
-        }
-        halve_registers<STRIDE / 2>(keys);
-    }
-}
-
 // The sizes from 32 SIZE on, registers beside registers.
 template <int SIZE, int R>
 __device__ __forceinline__ void sort_registers(Key (&keys)[R], unsigned lane) {
@@ -60,7 +45,7 @@ __device__ __forceinline__ void sort_registers(Key (&keys)[R], unsigned lane) {
                 keys[low ^ (SIZE - 1)] = choose(keys[low ^ (SIZE - 1)] < to_high, to_high, keys[low ^ (SIZE - 1)]);
             }
         }
-        halve_registers<SIZE / 4>(keys);
+        bitonic_merge<SIZE / 4>(keys);
         halve_lanes(keys, lane, WARP / 2);
         sort_registers<SIZE * 2>(keys, lane);
     }
@@ -80,7 +65,7 @@ __device__ __forceinline__ void sort_any(Key (&keys)[R], unsigned lane) {
 // Sorts what is bitonic; R is a power of two.
 template <int R>
 __device__ __forceinline__ void merge_any(Key (&keys)[R], unsigned lane) {
-    halve_registers<R / 2>(keys);
+    bitonic_merge<R / 2>(keys);
     halve_lanes(keys, lane, WARP / 2);
 }
 

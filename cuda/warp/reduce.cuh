@@ -1,27 +1,35 @@
 // Warp-wide reductions and scans, in one instruction where there is one.
 #pragma once
 
+#include "key.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::warp {
+
+// Combines the values of all lanes, in every lane.
+template <class T, class Combine>
+__device__ __forceinline__ T reduce(T value, Combine combine) {
+#pragma unroll
+    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
+        value = combine(value, __shfl_xor_sync(ALL_LANES, value, stride));
+    }
+    return value;
+}
 
 __device__ __forceinline__ unsigned reduce_add(unsigned value) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_add_sync(ALL_LANES, value);
 #else
-#pragma unroll
-    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
-        value += __shfl_xor_sync(ALL_LANES, value, stride);
-    }
-    return value;
+    return reduce(value, [](unsigned a, unsigned b) { return a + b; });
 #endif
 }
 
 // Inclusive prefix sum over the lanes.
-__device__ __forceinline__ unsigned inclusive_sum(unsigned value, unsigned lane) {
+template <class T>
+__device__ __forceinline__ T inclusive_sum(T value, unsigned lane) {
 #pragma unroll
     for (unsigned stride = 1; stride < WARP; stride *= 2) {
-        unsigned other = __shfl_up_sync(ALL_LANES, value, stride);
+        T other = __shfl_up_sync(ALL_LANES, value, stride);
         value += lane >= stride ? other : 0;
     }
     return value;
@@ -31,43 +39,36 @@ __device__ __forceinline__ unsigned reduce_min(unsigned value) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_min_sync(ALL_LANES, value);
 #else
-#pragma unroll
-    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
-        value = min(value, __shfl_xor_sync(ALL_LANES, value, stride));
-    }
-    return value;
+    return reduce(value, [](unsigned a, unsigned b) { return min(a, b); });
 #endif
 }
 
 __device__ __forceinline__ float reduce_min(float value) {
-#pragma unroll
-    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
-        value = fminf(value, __shfl_xor_sync(ALL_LANES, value, stride));
-    }
-    return value;
+    return reduce(value, [](float a, float b) { return fminf(a, b); });
+}
+
+// The smallest key of the warp.
+__device__ __forceinline__ Key reduce_min(Key key) {
+    unsigned distance = static_cast<unsigned>(key >> 32);
+    unsigned least = reduce_min(distance);
+    unsigned position = reduce_min(distance == least ? index_of(key) : 0xffffffffu);
+    return static_cast<Key>(least) << 32 | position;
 }
 
 __device__ __forceinline__ int reduce_max(int value) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_max_sync(ALL_LANES, value);
 #else
-#pragma unroll
-    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
-        value = max(value, __shfl_xor_sync(ALL_LANES, value, stride));
-    }
-    return value;
+    return reduce(value, [](int a, int b) { return max(a, b); });
 #endif
 }
 
 // Bitwise or over all lanes, returned in every lane.
 __device__ __forceinline__ unsigned reduce_or(unsigned value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(ALL_LANES, value);
 #else
-    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
-        value |= __shfl_xor_sync(ALL_LANES, value, stride);
-    }
-    return value;
+    return reduce(value, [](unsigned a, unsigned b) { return a | b; });
 #endif
 }
 

@@ -6,8 +6,9 @@
 
 #include "key.cuh"
 
-namespace warpscope::index {
+namespace warpscope {
 
+// Comparators: `low` becomes the smaller.
 __device__ __forceinline__ void exchange(float& low, float& high) {
     float least = fminf(low, high);
     high = fmaxf(low, high);
@@ -45,13 +46,14 @@ __device__ __forceinline__ void sort(T (&values)[N]) {
     }
 }
 
-// Sorts values that rise and then fall.
+// The strides STRIDE, STRIDE / 2, ... 1 of a bitonic network: with half of N, a power of two, they sort values that rise and then fall. Of a
+// network that is no power of two comparators with what would pad it are left out.
 template <int STRIDE, int N, class T>
 __device__ __forceinline__ void bitonic_merge(T (&values)[N]) {
     if constexpr (STRIDE > 0) {
 #pragma unroll
         for (int low = 0; low < N; ++low) {
-            if ((low & STRIDE) == 0) {
+            if ((low & STRIDE) == 0 && low + STRIDE < N) {
                 exchange(values[low], values[low + STRIDE]);
             }
         }
@@ -59,4 +61,4 @@ __device__ __forceinline__ void bitonic_merge(T (&values)[N]) {
     }
 }
 
-}  // namespace warpscope::index
+}  // namespace warpscope

@@ -8,7 +8,7 @@
 // mbarrier. Earlier GPUs have no bulk copies: the ring then has one slot, which the block fills together between barriers.
 #pragma once
 
-#include "block/shared_address.cuh"
+#include "ptx.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::block {
@@ -28,21 +28,21 @@ struct Slot {
 
 #if WARPSCOPE_BULK_COPIES
 __device__ __forceinline__ void start_barrier(unsigned long long* barrier, unsigned arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(ptx::shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
 __device__ __forceinline__ void arrive(unsigned long long* barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(ptx::shared_address(barrier)) : "memory");
 }
 
 // One arrival that also sets how many bytes the phase waits for.
 __device__ __forceinline__ void expect_bytes(unsigned long long* barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(ptx::shared_address(barrier)), "r"(bytes) : "memory");
 }
 
 __device__ __forceinline__ void bulk_copy(void* to, const void* from, unsigned bytes, unsigned long long* barrier) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
-                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(ptx::shared_address(to)),
+                 "l"(from), "r"(bytes), "r"(ptx::shared_address(barrier))
                  : "memory");
 }
 
@@ -53,7 +53,7 @@ __device__ __forceinline__ void wait_for_phase(unsigned long long* barrier, unsi
         "wait:\n"
         "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
         "@!done bra wait;\n"
-        "}" ::"r"(shared_address(barrier)),
+        "}" ::"r"(ptx::shared_address(barrier)),
         "r"(parity)
         : "memory");
 }

@@ -29,10 +29,9 @@
 // and of that sum only the sign is kept. The accumulators start with all but the product, which the tensor cores add.
 #pragma once
 
-#include "block/async_copy.cuh"
-#include "block/shared_address.cuh"
 #include "filtered/interface.cuh"
 #include "filtered/mma.cuh"
+#include "ptx.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::filtered {
@@ -159,7 +158,7 @@ struct SlabCopy {
     __device__ __forceinline__ void copy(unsigned shared) const {
 #pragma unroll
         for (unsigned i = 0; i < FILTER_TILE / ROWS; ++i) {
-            block::copy_16_async(shared + to + i * ROWS * SLAB * 2, from + i * stride, true);
+            ptx::copy_async<16>(shared + to + i * ROWS * SLAB * 2, from + i * stride, true);
         }
     }
 };
@@ -169,7 +168,7 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
     using S = Slab<SLAB>;
     using Shared = FilterShared<SLAB, RESIDENT>;
     extern __shared__ __align__(128) char filter_shared[];
-    const unsigned base = block::shared_address(filter_shared);
+    const unsigned base = ptx::shared_address(filter_shared);
 
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned first_row = warp % 2 * 64, first_column = warp / 2 * 32;
@@ -197,9 +196,9 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
                 size_t tile = filter.first_tile + next_tile;
                 unsigned bounds = base + Shared::BOUNDS + next_stage * Shared::BOUNDS_BYTES;
                 if (threadIdx.x < FILTER_TILE / 4) {
-                    block::copy_16_async(bounds + threadIdx.x * 16, filter.point_bounds + tile * FILTER_TILE + threadIdx.x * 4, true);
+                    ptx::copy_async<16>(bounds + threadIdx.x * 16, filter.point_bounds + tile * FILTER_TILE + threadIdx.x * 4, true);
                 } else if (threadIdx.x == FILTER_TILE / 4) {
-                    block::copy_4_async(bounds + FILTER_TILE * 4, filter.largest_errors + tile, true);
+                    ptx::copy_async<4>(bounds + FILTER_TILE * 4, filter.largest_errors + tile, true);
                 }
             }
             if (++next_slab == slabs) {
@@ -210,7 +209,7 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
             }
             next_stage = (next_stage + 1) % FILTER_STAGES;
         }
-        block::close_copies();
+        ptx::close_copies();
     };
 
     if constexpr (RESIDENT) {
@@ -247,7 +246,7 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
     float sums[4][4][4];  // [rows 16 i ...][points][fragment]
     unsigned tile = begin, slab = 0, stage = 0;
     for (unsigned step = 0; step < steps; ++step) {
-        block::await_copies<FILTER_STAGES - 2>();
+        ptx::await_copies<FILTER_STAGES - 2>();
         __syncthreads();  // this step's slab is there, and everyone is through with the step before
         if (slab == 0 && tile > begin) {
             write_bits(tile - 1);

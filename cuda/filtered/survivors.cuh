@@ -25,12 +25,11 @@
 // candidates before it: so candidates, merges and all that is counted of them are those of direct/warp_knn.cuh.
 #pragma once
 
-#include "block/async_copy.cuh"
-#include "block/shared_address.cuh"
 #include "counters.cuh"
 #include "distance.cuh"
 #include "filtered/interface.cuh"
 #include "key.cuh"
+#include "ptx.cuh"
 #include "warp/candidate_buffer.cuh"
 #include "warp/lanes.cuh"
 
@@ -57,7 +56,7 @@ struct Pack {
         auto fetch = [&] {
             if (next < tiles) {
                 unsigned stage = next % STAGES, j0 = next * TILE;
-                unsigned to = block::shared_address(rows[stage]);
+                unsigned to = ptx::shared_address(rows[stage]);
                 if (aligned) {
                     unsigned piece = lane % 8;
                     bool there = j0 + piece * 4 < search.d;
@@ -67,7 +66,7 @@ struct Pack {
                         size_t point = __shfl_sync(ALL_LANES, index, row);
                         if (row < count) {
                             const float* from = search.points + point * search.d;
-                            block::copy_16_async(to + (row * 8 + (piece ^ row % 8)) * 16, there ? from + j0 + piece * 4 : from, there);
+                            ptx::copy_async<16>(to + (row * 8 + (piece ^ row % 8)) * 16, there ? from + j0 + piece * 4 : from, there);
                         }
                     }
                 } else {
@@ -77,22 +76,22 @@ struct Pack {
                         size_t point = __shfl_sync(ALL_LANES, index, row);
                         if (row < count) {
                             const float* from = search.points + point * search.d;
-                            block::copy_4_async(to + (row * 8 + (lane / 4 ^ row % 8)) * 16 + lane % 4 * 4, there ? from + j0 + lane : from, there);
+                            ptx::copy_async<4>(to + (row * 8 + (lane / 4 ^ row % 8)) * 16 + lane % 4 * 4, there ? from + j0 + lane : from, there);
                         }
                     }
                 }
                 bool there = j0 + lane < search.d;
-                block::copy_4_async(block::shared_address(query[stage]) + lane * 4, there ? query_row + j0 + lane : query_row, there);
+                ptx::copy_async<4>(ptx::shared_address(query[stage]) + lane * 4, there ? query_row + j0 + lane : query_row, there);
                 ++next;
             }
-            block::close_copies();
+            ptx::close_copies();
         };
         for (unsigned i = 0; i < STAGES - 1; ++i) {
             fetch();
         }
         float acc = 0.0f;
         for (unsigned tile = 0; tile < tiles; ++tile) {
-            block::await_copies<STAGES - 2>();
+            ptx::await_copies<STAGES - 2>();
             __syncwarp();  // the tile is there, and every lane is through with the tile before
             fetch();
             unsigned stage = tile % STAGES;

@@ -12,6 +12,7 @@
 
 #include "block/radix_tile.cuh"
 #include "index/interface.cuh"
+#include "ptx.cuh"
 
 namespace warpscope::index {
 
@@ -21,7 +22,7 @@ constexpr unsigned TILE = Tile::KEYS;
 static_assert(SORT_THREADS == DIGITS, "a thread has a digit");
 
 // What a tile has published of a digit: nothing, its own number of keys, or that of all tiles up to it. There are fewer than 2^30
-// keys, and flag and number are one word: whoever sees the flag sees the number.
+// keys, and flag and number are one word, so that relaxed accesses are enough: who sees the flag sees the number.
 constexpr unsigned OWN = 1u << 30, ALL = 2u << 30, NUMBER = OWN - 1;
 
 // Tiles that are looked at together: their words are loaded at once.
@@ -54,16 +55,15 @@ __device__ __forceinline__ void tally(unsigned* counts, unsigned count, unsigned
 }
 
 // How many keys of this thread's digit lie in the tiles before this one, which has `own`.
-__device__ __forceinline__ unsigned look_back(volatile unsigned* tiles, unsigned tile, unsigned own) {
+__device__ __forceinline__ unsigned look_back(unsigned* tiles, unsigned tile, unsigned own) {
     tiles += threadIdx.x;
-    tiles[tile * DIGITS] = (tile == 0 ? ALL : OWN) | own;
+    ptx::store_relaxed(tiles + tile * DIGITS, (tile == 0 ? ALL : OWN) | own);
     unsigned before = 0;
     for (unsigned at = tile; at > 0;) {
         unsigned words[BACK];
 #pragma unroll
         for (unsigned i = 0; i < BACK; ++i) {
-            unsigned word = i < at ? tiles[(at - 1 - i) * DIGITS] : +ALL;
-            words[i] = word;
+            words[i] = i < at ? ptx::load_relaxed(tiles + (at - 1 - i) * DIGITS) : ALL;
         }
 #pragma unroll
         for (unsigned i = 0; i < BACK; ++i) {
@@ -75,7 +75,7 @@ __device__ __forceinline__ unsigned look_back(volatile unsigned* tiles, unsigned
         }
     }
     if (tile > 0) {
-        tiles[tile * DIGITS] = ALL | (before + own);
+        ptx::store_relaxed(tiles + tile * DIGITS, ALL | (before + own));
     }
     return before;
 }

@@ -11,6 +11,7 @@
 #include "block/bitonic.cuh"
 #include "instrumentation.cuh"
 #include "key.cuh"
+#include "ptx.cuh"
 #include "select/interface.cuh"
 #include "select/row_batches.cuh"
 #include "select/sample.cuh"
@@ -160,7 +161,6 @@ struct Bits {
     // read all comes and waits for the others.
     template <int ITEMS, class Source>
     __device__ __forceinline__ void take_apart(Source& source) {
-        const volatile unsigned* taken = memory.taken;
         unsigned waiting = 0;
         do {
             for (;;) {
@@ -175,7 +175,7 @@ struct Bits {
                     waiting = append<ITEMS, false>(waiting, [&](int i) { return source.key_at(i); });
                 }
                 // Somebody is without a slot, here or elsewhere.
-                if (__any_sync(ALL_LANES, waiting != 0 || *taken >= K)) {
+                if (__any_sync(ALL_LANES, waiting != 0 || ptx::load_relaxed_shared(memory.taken) >= K)) {
                     break;
                 }
             }

@@ -4,8 +4,7 @@
 // Scope: a warp, all lanes of which call together.
 #pragma once
 
-#include "block/async_copy.cuh"
-#include "block/shared_address.cuh"
+#include "ptx.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
 
@@ -51,7 +50,7 @@ struct QuerySlices {
     // What was brought is there, and no lane reads the slice before it any more.
     __device__ __forceinline__ void await() {
 #if WARPSCOPE_ASYNC_COPIES
-        block::await_copies<0>();
+        ptx::await_copies<0>();
 #endif
         __syncwarp();
     }
@@ -64,13 +63,13 @@ struct QuerySlices {
             unsigned dimension = next * FUSED_SLICE + j;
             bool there = dimension < d;
 #if WARPSCOPE_ASYNC_COPIES
-            block::copy_4_async(block::shared_address(to), query + (there ? dimension : 0), there);
+            ptx::copy_async<4>(ptx::shared_address(to), query + (there ? dimension : 0), there);
 #else
             *to = there ? query[dimension] : 0.0f;
 #endif
         }
 #if WARPSCOPE_ASYNC_COPIES
-        block::close_copies();
+        ptx::close_copies();
 #endif
         brought += 1;
         next = next + 1 == count ? 0 : next + 1;

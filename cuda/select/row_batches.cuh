@@ -3,9 +3,8 @@
 // Scope: a thread, whose lane and warp tell what is its own. Rows begin at a multiple of 16 bytes.
 #pragma once
 
-#include "block/async_copy.cuh"
-#include "block/shared_address.cuh"
 #include "key.cuh"
+#include "ptx.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
@@ -116,7 +115,7 @@ struct RowBatches {
         // What was read last is through, and its place is taken by the batch that is so many further.
         copy(stage);
         stage = stage + 1 == STAGES ? 0 : stage + 1;
-        block::await_copies<STAGES - 1>();
+        ptx::await_copies<STAGES - 1>();
         first += STRIDE;
         left = left > STRIDE ? left - STRIDE : 0;
         return true;
@@ -142,16 +141,6 @@ struct RowBatches {
     }
 
   private:
-    static __device__ __forceinline__ void start_copy(unsigned to, const float* from) {
-        if constexpr (WIDTH == 4) {
-            block::copy_16_async(to, from, true);
-        } else if constexpr (WIDTH == 2) {
-            block::copy_8_async(to, from, true);
-        } else {
-            block::copy_4_async(to, from, true);
-        }
-    }
-
     // Starts to copy the next batch. What is behind the end is infinite.
     __device__ __forceinline__ void copy(unsigned to) {
 #pragma unroll
@@ -159,12 +148,12 @@ struct RowBatches {
             unsigned at = Read::place(lane, WIDTH * vector);
             Copied* place = &ring[(to * VECTORS + vector) * THREADS];
             if (at < left_ahead) {
-                start_copy(block::shared_address(place), ahead + at);
+                ptx::copy_async<sizeof(Copied)>(ptx::shared_address(place), ahead + at, true);
             } else {
                 *place = Vector<WIDTH>::all(infinite_distance());
             }
         }
-        block::close_copies();
+        ptx::close_copies();
         if (prefetch && left_ahead > STRIDE) {
             Read::prefetch(ahead + STRIDE, 0, left_ahead - STRIDE, lane);
         }

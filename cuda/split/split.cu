@@ -1,14 +1,14 @@
 // Entry points of split.cuh: split_<stage>_d<D>, D = 0 for any d, of which a block answers SPLIT_ROW_QUERIES queries, or one.
 // WARPSCOPE_D chooses what is compiled.
-#include "block/dependent_launch.cuh"
 #include "entry.cuh"
+#include "ptx.cuh"
 #include "split/split.cuh"
 
 namespace warpscope::split {
 
 template <void STAGE(const Split&)>
 __device__ __forceinline__ void overlapped(const Split& split) {
-    block::grid_dependency_sync();
+    ptx::grid_dependency_sync();
     STAGE(split);
 }
 

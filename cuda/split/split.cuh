@@ -18,10 +18,10 @@
 // - lays blocks of sample and collect along y for the queries, along x as many as it likes: they share the windows out;
 // - holds the points row by row, aligned to 16 bytes; with D = 2 or 3 whole windows need not be there;
 // - has scratch as Split says, of which nothing need be written before;
-// - begins each kernel with block::grid_dependency_sync() where it launches them to overlap (block/dependent_launch.cuh).
+// - begins each kernel with ptx::grid_dependency_sync() where it launches them to overlap (ptx.cuh).
 //
 //   extern "C" __global__ void __launch_bounds__(SPLIT_WARPS * WARP) kernel(const __grid_constant__ Split split) {
-//       block::grid_dependency_sync();
+//       ptx::grid_dependency_sync();
 //       collect<2>(split);
 //   }
 //

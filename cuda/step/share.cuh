@@ -8,6 +8,7 @@
 #pragma once
 
 #include "key.cuh"
+#include "ptx.cuh"
 #include "step/exhaustive.cuh"
 #include "step/interface.cuh"
 #include "step/queue.cuh"
@@ -28,7 +29,7 @@ struct Together {
 
     // One lane reads for all: what another warp writes meanwhile must not make lanes differ.
     __device__ __forceinline__ Key tightened(Key last) const {
-        Key bounded = ~__shfl_sync(ALL_LANES, *static_cast<volatile unsigned long long*>(bound), 0);
+        Key bounded = ~__shfl_sync(ALL_LANES, ptx::load_relaxed(bound), 0);
         return choose(bounded < last, bounded, last);
     }
 

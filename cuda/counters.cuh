@@ -6,7 +6,6 @@
 #include "common_interface.cuh"
 #include "instrumentation.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope {
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::block {
 

@@ -1,7 +1,7 @@
 // Entry points of the tensor-core filter: filter_round, filter_<slab>_<where the queries are>, and filter_probe.
 #include "entry.cuh"
 #include "filtered/filter.cuh"
-#include "filtered/probe.cuh"
+#include "filtered/mma.cuh"
 
 namespace warpscope::filtered {
 

@@ -24,7 +24,6 @@
 #include "lane.cuh"
 #include "warp/bitonic.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::index {
 

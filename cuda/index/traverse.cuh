@@ -18,7 +18,6 @@
 #include "index/nearest.cuh"
 #include "key.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::index {
 

@@ -8,7 +8,7 @@
 #include "index/interface.cuh"
 #include "index/morton.cuh"
 #include "key.cuh"
-#include "warp/reduce.cuh"
+#include "warp/lanes.cuh"
 
 namespace warpscope::index {
 

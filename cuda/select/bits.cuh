@@ -16,7 +16,6 @@
 #include "select/row_batches.cuh"
 #include "select/sample.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::select {
 

@@ -6,7 +6,7 @@
 
 #include "distance.cuh"
 #include "select/interface.cuh"
-#include "select/register_tiles.cuh"
+#include "warp/lanes.cuh"
 
 namespace warpscope::select {
 
@@ -53,6 +53,145 @@ __device__ __forceinline__ void distances_tiles(const Distances& tile) {
     unsigned point = first_point + x, query = first_query + y;
     if (point < tile.pitch && query < tile.query_count) {
         tile.distances[query * tile.pitch + point] = point < tile.n ? acc : infinite_distance();
+    }
+}
+
+// A tile of a matrix with an entry for each pair of a query and a point, in registers, as the matrix products of MAGMA have it.
+//
+// A block has 128 queries and 128 points, which pass through shared memory 8 dimensions at a time; a thread has 8 x 8 pairs, so that
+// what it reads from shared memory it uses eight times. While one slice of dimensions is worked on, the next is on its way to registers, and
+// the shared memory of two slices makes one barrier a slice enough. Past the last dimension there are zeros, which add nothing.
+//
+// `Sum` is what a dimension adds to a pair, and what becomes of the sum: add(p, q, acc), finish(acc, point_norm, query_norm), and
+// HAS_NORMS, whether there are norms. All threads of the block must call.
+
+// The rule of all engines.
+struct SquaredDifferences {
+    static constexpr bool HAS_NORMS = false;
+    static __device__ __forceinline__ float add(float p, float q, float acc) { return add_squared_difference(p, q, acc); }
+    static __device__ __forceinline__ float finish(float acc, float, float) { return acc; }
+};
+
+// Four values of a row of which so many are left; 0 past its end. Where d is a multiple of four, rows begin at multiples of 16 bytes.
+template <bool IN_FOURS>
+__device__ __forceinline__ float4 four_of_row(const float* row, int left) {
+    float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    if (IN_FOURS) {
+        return left > 0 ? __ldg(reinterpret_cast<const float4*>(row)) : four;
+    }
+    four.x = left > 0 ? __ldg(row) : 0.0f;
+    four.y = left > 1 ? __ldg(row + 1) : 0.0f;
+    four.z = left > 2 ? __ldg(row + 2) : 0.0f;
+    four.w = left > 3 ? __ldg(row + 3) : 0.0f;
+    return four;
+}
+
+// Side of the tile, dimensions of a slice, and pairs of a thread in either direction: 4 neighbouring ones and 4 half a tile further.
+constexpr unsigned SIDE = REGISTER_SIDE, EACH = 8, HALF = SIDE / 2;
+constexpr int DEPTH = 8;
+static_assert(SIDE / EACH * (SIDE / EACH) == DISTANCE_THREADS, "a thread for each 8 x 8 pairs");
+static_assert(SIDE * DEPTH == DISTANCE_THREADS * 4, "a thread brings four values of a slice");
+
+// Two slices of points or queries. Four columns more, so that the threads of a warp, half of which write dimensions four further, hit
+// different banks.
+using Slices = float[2][DEPTH][SIDE + 4];
+
+// Adds all dimensions to the thread's pairs, of points from x on and queries from y on. It brings its share of
+// the rows `point` and `query` for all.
+template <class Sum, bool IN_FOURS>
+__device__ __forceinline__ void add_dimensions(float (&acc)[EACH][EACH], Slices& points, Slices& queries, const float* point,
+                                               const float* query, unsigned x, unsigned y, unsigned d) {
+    int row = threadIdx.x / 2, column = threadIdx.x % 2 * 4;
+    // Dimensions from the slice on.
+    int left = static_cast<int>(d);
+    point += column;
+    query += column;
+    float4 next_point = four_of_row<IN_FOURS>(point, left - column), next_query = four_of_row<IN_FOURS>(query, left - column);
+    unsigned side = 0;
+#pragma unroll 1
+    for (; left > 0; left -= DEPTH, side ^= 1) {
+        points[side][column][row] = next_point.x;
+        points[side][column + 1][row] = next_point.y;
+        points[side][column + 2][row] = next_point.z;
+        points[side][column + 3][row] = next_point.w;
+        queries[side][column][row] = next_query.x;
+        queries[side][column + 1][row] = next_query.y;
+        queries[side][column + 2][row] = next_query.z;
+        queries[side][column + 3][row] = next_query.w;
+        __syncthreads();
+        point += DEPTH;
+        query += DEPTH;
+        next_point = four_of_row<IN_FOURS>(point, left - DEPTH - column);
+        next_query = four_of_row<IN_FOURS>(query, left - DEPTH - column);
+#pragma unroll
+        for (int j = 0; j < DEPTH; ++j) {
+            // Of a last slice often half is zeros.
+            if (j == DEPTH / 2 && left <= j) {
+                break;
+            }
+            float p[EACH], q[EACH];
+            *reinterpret_cast<float4*>(p) = *reinterpret_cast<const float4*>(&points[side][j][x]);
+            *reinterpret_cast<float4*>(p + 4) = *reinterpret_cast<const float4*>(&points[side][j][HALF + x]);
+            *reinterpret_cast<float4*>(q) = *reinterpret_cast<const float4*>(&queries[side][j][y]);
+            *reinterpret_cast<float4*>(q + 4) = *reinterpret_cast<const float4*>(&queries[side][j][HALF + y]);
+#pragma unroll
+            for (unsigned a = 0; a < EACH; ++a) {
+#pragma unroll
+                for (unsigned b = 0; b < EACH; ++b) {
+                    acc[a][b] = Sum::add(p[b], q[a], acc[a][b]);
+                }
+            }
+        }
+    }
+}
+
+template <class Sum>
+__device__ __forceinline__ void register_tiles(const Distances& tile) {
+    __shared__ __align__(16) Slices points, queries;
+    // Blocks that follow one another share points, which are more than queries.
+    unsigned query_tiles = (tile.query_count + SIDE - 1) / SIDE;
+    unsigned first_point = blockIdx.x / query_tiles * SIDE, first_query = blockIdx.x % query_tiles * SIDE;
+    // Two threads bring a row. Past the end it is the last one, whose pairs nobody writes.
+    unsigned row = threadIdx.x / 2;
+    const float* point = tile.points + static_cast<size_t>(min(first_point + row, tile.n - 1)) * tile.d;
+    const float* query = tile.queries + static_cast<size_t>(tile.first_query + min(first_query + row, tile.query_count - 1)) * tile.d;
+    // A warp has 8 x 4 threads, so that it reads 32 neighbouring points and 16 neighbouring queries.
+    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    unsigned x = (warp % 2 * 8 + lane % 8) * 4, y = (warp / 2 * 4 + lane / 8) * 4;
+    // Kept where it takes no register from the pairs.
+    __shared__ unsigned corner[2];
+    if (threadIdx.x == 0) {
+        corner[0] = first_point;
+        corner[1] = first_query;
+    }
+    float acc[EACH][EACH] = {};
+    if (tile.d % 4 == 0) {
+        add_dimensions<Sum, true>(acc, points, queries, point, query, x, y, tile.d);
+    } else {
+        add_dimensions<Sum, false>(acc, points, queries, point, query, x, y, tile.d);
+    }
+#pragma unroll
+    for (unsigned half = 0; half < 2; ++half) {
+        unsigned at = corner[0] + half * HALF + x;
+        if (at >= tile.pitch) {
+            continue;
+        }
+        float4 norms = Sum::HAS_NORMS ? *reinterpret_cast<const float4*>(tile.point_norms + at) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll
+        for (unsigned a = 0; a < EACH; ++a) {
+            unsigned number = corner[1] + a / 4 * HALF + y + a % 4;
+            if (number >= tile.query_count) {
+                continue;
+            }
+            float norm = Sum::HAS_NORMS ? tile.query_norms[tile.first_query + number] : 0.0f, inf = infinite_distance();
+            const float* sums = &acc[a][half * 4];
+            float4 four;
+            four.x = at < tile.n ? Sum::finish(sums[0], norms.x, norm) : inf;
+            four.y = at + 1 < tile.n ? Sum::finish(sums[1], norms.y, norm) : inf;
+            four.z = at + 2 < tile.n ? Sum::finish(sums[2], norms.z, norm) : inf;
+            four.w = at + 3 < tile.n ? Sum::finish(sums[3], norms.w, norm) : inf;
+            *reinterpret_cast<float4*>(tile.distances + number * tile.pitch + at) = four;
+        }
     }
 }
 

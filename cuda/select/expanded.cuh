@@ -6,9 +6,9 @@
 #pragma once
 
 #include "distance.cuh"
+#include "select/distances.cuh"
 #include "select/interface.cuh"
-#include "select/register_tiles.cuh"
-#include "warp/reduce.cuh"
+#include "warp/lanes.cuh"
 
 namespace warpscope::select {
 

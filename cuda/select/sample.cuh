@@ -7,7 +7,6 @@
 #include "key.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::select {
 

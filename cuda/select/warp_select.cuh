@@ -14,7 +14,6 @@
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
 #include "warp/network.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::select {
 

@@ -30,13 +30,11 @@
 #pragma once
 
 #include "block/radix_select.cuh"
-#include "block/sort.cuh"
 #include "distance.cuh"
 #include "key.cuh"
 #include "split/interface.cuh"
 #include "split/window.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::split {
 

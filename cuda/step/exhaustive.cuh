@@ -9,7 +9,6 @@
 #include "step/queue.cuh"
 #include "step/traverse.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::step {
 

@@ -11,7 +11,6 @@
 #include "key.cuh"
 #include "step/interface.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::step {
 

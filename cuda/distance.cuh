@@ -21,6 +21,16 @@ __device__ __forceinline__ float add_squared_difference(float p, float q, float 
     return __fmaf_rn(t, t, acc);
 }
 
+// The squared distance of a point and a query; a point's coordinates are STRIDE floats apart.
+template <int STRIDE = 1>
+__device__ __forceinline__ float squared_distance(const float* point, const float* query, unsigned d) {
+    float acc = 0.0f;
+    for (unsigned j = 0; j < d; ++j) {
+        acc = add_squared_difference(point[j * STRIDE], query[j], acc);
+    }
+    return acc;
+}
+
 // d = 2 and 3: a batch lies in shared memory as it does in global memory, row by row. Lanes that read a row of three
 // floats each hit 32 different banks; rows of two are read as one 64-bit word.
 template <int D>

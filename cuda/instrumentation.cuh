@@ -61,6 +61,16 @@ struct TraceWriter {
         }
     }
 
+    // A key a lane, of each two words: position, distance.
+    __device__ __forceinline__ void keys(Key key) {
+        if (unsigned* at = room(2 * WARP)) {
+            at[2 * lane] = index_of(key);
+            at[2 * lane + 1] = distance_bits(key);
+        }
+    }
+
+    static __device__ __forceinline__ unsigned distance_bits(Key key) { return static_cast<unsigned>(key >> 32); }
+
     // Says how long the whole trace is.
     __device__ __forceinline__ void end_trace() {
         if (lane == 0) {

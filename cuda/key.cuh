@@ -23,7 +23,16 @@ __device__ __forceinline__ unsigned index_of(Key key) { return static_cast<unsig
 
 // `condition ? a : b` between values. The operator itself, between two registers, is a choice between two places, and
 // would move the whole array to local memory.
-__device__ __forceinline__ Key choose(bool condition, Key a, Key b) { return condition ? a : b; }
+template <class T>
+__device__ __forceinline__ T choose(bool condition, T a, T b) {
+    return condition ? a : b;
+}
+
+// Row `number` of a matrix whose rows have `width` values.
+template <class T>
+__device__ __forceinline__ T* row_of(T* rows, size_t number, size_t width) {
+    return rows + number * width;
+}
 
 // A query's row of the answer.
 struct AnswerRow {

@@ -8,6 +8,17 @@
 
 namespace warpscope {
 
+// The register of a number that is no constant: chosen by comparisons, as an index would move all of them to local memory.
+template <int N, class T>
+__device__ __forceinline__ T register_at(const T (&values)[N], unsigned number) {
+    T chosen = values[0];
+#pragma unroll
+    for (int i = 1; i < N; ++i) {
+        chosen = choose(number == i, values[i], chosen);
+    }
+    return chosen;
+}
+
 // Comparators: `low` becomes the smaller.
 __device__ __forceinline__ void exchange(float& low, float& high) {
     float least = fminf(low, high);

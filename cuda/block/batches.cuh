@@ -97,7 +97,7 @@ struct Batches {
         return ring + batch % RING * FLOATS;
 #else
         __syncthreads();  // everyone is through with the batch before
-        const float* from = points + static_cast<size_t>(batch) * FLOATS;
+        const float* from = row_of(points, batch, FLOATS);
         for (unsigned i = threadIdx.x; i < FLOATS; i += blockDim.x) {
             ring[i] = from[i];
         }
@@ -128,7 +128,7 @@ struct Batches {
 #if WARPSCOPE_BULK_COPIES
     __device__ __forceinline__ void fill(unsigned batch, unsigned slot) {
         expect_bytes(&slots[slot].filled, FLOATS * 4);
-        bulk_copy(ring + slot * FLOATS, points + static_cast<size_t>(batch) * FLOATS, FLOATS * 4, &slots[slot].filled);
+        bulk_copy(ring + slot * FLOATS, row_of(points, batch, FLOATS), FLOATS * 4, &slots[slot].filled);
     }
 #endif
 };

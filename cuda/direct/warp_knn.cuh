@@ -34,6 +34,7 @@
 #include "direct/policy.cuh"
 #include "distance.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "observer.cuh"
 #include "warp/candidate_buffer.cuh"
 #include "warp/lanes.cuh"
@@ -91,12 +92,7 @@ __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[
     if constexpr (W::TRACED) {
 #pragma unroll 1
         for (int group = 0; group < WINDOW; ++group) {
-            float distance = distances[0];
-#pragma unroll
-            for (int g = 1; g < WINDOW; ++g) {
-                distance = g == group ? distances[g] : distance;
-            }
-            warp.filter(distance, base + group * WARP);
+            warp.filter(register_at(distances, group), base + group * WARP);
         }
         return true;
     }
@@ -263,7 +259,7 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
         // Again from global memory: it happens to few points, and rarely to a whole window.
         const float* columns = search.points + static_cast<size_t>(window) * tiles * TILE * POINTS + lane;
         auto again = [&](unsigned number, unsigned g) {
-            return squared_distance_of_column(columns + g * WARP, POINTS, search.queries + static_cast<size_t>(number) * d, d);
+            return squared_distance_of_column(columns + g * WARP, POINTS, row_of(search.queries, number, d), d);
         };
         unsigned late = 0;
 #pragma unroll

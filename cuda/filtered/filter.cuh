@@ -150,7 +150,7 @@ struct SlabCopy {
     __device__ __forceinline__ SlabCopy(const unsigned short* tile, unsigned padded_d) : stride(static_cast<size_t>(ROWS) * padded_d) {
         unsigned row = threadIdx.x / S::PIECES, piece = threadIdx.x % S::PIECES;
         unsigned place = POINTS ? row / 32 * 32 + row / 2 % 4 * 8 + row / 8 % 4 * 2 + row % 2 : row;
-        from = tile + static_cast<size_t>(row) * padded_d + piece * 8;
+        from = row_of(tile, row, padded_d) + piece * 8;
         to = S::offset(place, piece);
     }
 

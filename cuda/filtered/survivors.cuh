@@ -170,7 +170,7 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
         return;  // no barrier but the warp's own is ahead
     }
     Pack<SURVIVOR_STAGES>& pack = packs[slot];
-    const float* query_row = search.queries + static_cast<size_t>(query) * search.d;
+    const float* query_row = row_of(search.queries, query, search.d);
     constexpr unsigned K = WARP * R;
 
     warp::Warp<R, Tally> warp;

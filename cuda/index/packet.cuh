@@ -672,7 +672,7 @@ __device__ __forceinline__ void answer_packet(const Traversal& search) {
     of_lane = search.order == nullptr ? of_lane : search.order[of_lane];
     Packet<D> packet;
     if constexpr (IN_PARTS<L>) {
-        packet.load(search.queries + static_cast<size_t>(search.first_query + of_lane) * D);
+        packet.load(row_of(search.queries, search.first_query + of_lane, D));
         unsigned ends = packet.part_ends(queries, lane), first = 0;
 #pragma unroll 1
         while (ends != 0) {

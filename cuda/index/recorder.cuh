@@ -60,17 +60,6 @@ struct Recorder : TraceWriter {
         event(FINISHED);
         end_trace();
     }
-
-  private:
-    static __device__ __forceinline__ unsigned distance_bits(Key key) { return static_cast<unsigned>(key >> 32); }
-
-    // A key a lane.
-    __device__ __forceinline__ void keys(Key key) {
-        if (unsigned* words = room(2 * WARP)) {
-            words[2 * lane] = index_of(key);
-            words[2 * lane + 1] = distance_bits(key);
-        }
-    }
 };
 
 }  // namespace warpscope::index

@@ -64,7 +64,7 @@ __device__ __forceinline__ void bound_points(const Growth& growth, unsigned leaf
     unsigned first = next ? growth.order[at + WARP - 1] : position;
     unsigned long long sorted = NO_CODE;
     if (exists && (lane == 0 || next)) {
-        sorted = code(growth.frame, growth.rows + static_cast<size_t>(first) * tree.d, tree.d) >> growth.below << growth.below;
+        sorted = code(growth.frame, row_of(growth.rows, first, tree.d), tree.d) >> growth.below << growth.below;
     }
     unsigned long long other = __shfl_down_sync(ALL_LANES, sorted, 1);
     if (lane == 0) {

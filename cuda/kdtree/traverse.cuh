@@ -40,7 +40,7 @@ __device__ __forceinline__ Visits traverse(const Search& search, const float* qu
     bool down = true;
     for (;;) {
         visits.steps += 1;
-        const float* point = search.coordinates + static_cast<size_t>(node) * d;
+        const float* point = row_of(search.coordinates, node, d);
         if (down) {
             float acc = 0.0f;
 #pragma unroll

@@ -11,6 +11,7 @@
 #include "block/bitonic.cuh"
 #include "instrumentation.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "ptx.cuh"
 #include "select/interface.cuh"
 #include "select/row_batches.cuh"
@@ -243,11 +244,7 @@ struct Bits {
             network.merge(keys);
         }
         empty = false;
-        Key last = keys[0];
-#pragma unroll
-        for (unsigned i = 1; i < T; ++i) {
-            last = choose((k - 1) % T == i, keys[i], last);
-        }
+        Key last = register_at(keys, (k - 1) % T);
         if (thread == (k - 1) / T) {
             memory.limit = last;
         }

@@ -156,7 +156,7 @@ struct FusedLists {
 
     // A lane's coordinates of query i; past the last query it is the last again.
     __device__ __forceinline__ const float* query(unsigned i) const {
-        return selection.queries + static_cast<size_t>(min(first + i, selection.q - 1)) * selection.d;
+        return row_of(selection.queries, min(first + i, selection.q - 1), selection.d);
     }
 
     // Where a lane's points are in a window: four neighbours, and four half a window further.

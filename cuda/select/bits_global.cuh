@@ -126,7 +126,7 @@ __device__ __forceinline__ void select_row_global(const Selection& selection) {
     using Selector = BitsGlobal<THREADS, COUNTED>;
     __shared__ typename Selector::Memory memory;
     unsigned query = blockIdx.x;
-    Selector bits(memory, selection.k, selection.kept + static_cast<size_t>(query) * GLOBAL_KEPT);
+    Selector bits(memory, selection.k, row_of(selection.kept, query, GLOBAL_KEPT));
     const float* row = selection.distances + query * selection.pitch;
     float bound = infinite_distance();
     if (selection.sampled > 0) {

@@ -99,7 +99,7 @@ __device__ __forceinline__ void combine_parts(const Selection& selection) {
     __shared__ typename Selector::Memory memory;
     Selector bits(memory, selection.k, 0);
     unsigned query = blockIdx.x;
-    const unsigned* part_counts = selection.part_counts + static_cast<size_t>(query) * selection.parts;
+    const unsigned* part_counts = row_of(selection.part_counts, query, selection.parts);
     unsigned found = 0;
     if (threadIdx.x < 2) {
         memory.taken[threadIdx.x] = 0;

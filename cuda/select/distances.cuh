@@ -17,16 +17,12 @@ __device__ __forceinline__ void distances_naive(const Distances& tile) {
     if (point >= tile.pitch) {
         return;
     }
-    float acc = infinite_distance();
+    float distance = infinite_distance();
     if (point < tile.n) {
-        const float* p = tile.points + static_cast<size_t>(point) * tile.d;
-        const float* q = tile.queries + static_cast<size_t>(tile.first_query + query) * tile.d;
-        acc = 0.0f;
-        for (unsigned j = 0; j < tile.d; ++j) {
-            acc = add_squared_difference(p[j], q[j], acc);
-        }
+        const float* row = row_of(tile.points, point, tile.d);
+        distance = squared_distance(row, row_of(tile.queries, tile.first_query + query, tile.d), tile.d);
     }
-    tile.distances[query * tile.pitch + point] = acc;
+    tile.distances[query * tile.pitch + point] = distance;
 }
 
 // A tile of SIDE queries and SIDE points passes through shared memory, as many dimensions at a time; a thread has a pair, and the pairs of a
@@ -153,8 +149,8 @@ __device__ __forceinline__ void register_tiles(const Distances& tile) {
     unsigned first_point = blockIdx.x / query_tiles * SIDE, first_query = blockIdx.x % query_tiles * SIDE;
     // Two threads bring a row. Past the end it is the last one, whose pairs nobody writes.
     unsigned row = threadIdx.x / 2;
-    const float* point = tile.points + static_cast<size_t>(min(first_point + row, tile.n - 1)) * tile.d;
-    const float* query = tile.queries + static_cast<size_t>(tile.first_query + min(first_query + row, tile.query_count - 1)) * tile.d;
+    const float* point = row_of(tile.points, min(first_point + row, tile.n - 1), tile.d);
+    const float* query = row_of(tile.queries, tile.first_query + min(first_query + row, tile.query_count - 1), tile.d);
     // A warp has 8 x 4 threads, so that it reads 32 neighbouring points and 16 neighbouring queries.
     unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     unsigned x = (warp % 2 * 8 + lane % 8) * 4, y = (warp / 2 * 4 + lane / 8) * 4;

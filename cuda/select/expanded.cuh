@@ -35,7 +35,7 @@ __device__ __forceinline__ void distances_norms(const Norms& of) {
     if (row >= of.count) {
         return;
     }
-    const float* values = of.rows + static_cast<size_t>(row) * of.d;
+    const float* values = row_of(of.rows, row, of.d);
     float acc = 0.0f;
     auto add = [&](float value) { acc = __fmaf_rn(value, value, acc); };
     unsigned j = 0;
@@ -82,19 +82,15 @@ __device__ __forceinline__ void distances_wrong(const Comparison& of) {
     }
     size_t last = static_cast<size_t>(of.first_query + query) * of.k + of.k - 1;
     Key limit = key_of(of.squared_distances[last], of.indices[last]);
-    const float* coordinates = of.queries + static_cast<size_t>(of.first_query + query) * of.d;
+    const float* coordinates = row_of(of.queries, of.first_query + query, of.d);
     unsigned wrong = 0;
     for (unsigned i = lane; i < of.k; i += WARP) {
         unsigned index = of.found[static_cast<size_t>(query) * of.k + i];
         if (index == index_of(PADDING)) {
             continue;
         }
-        const float* point = of.points + static_cast<size_t>(index) * of.d;
-        float acc = 0.0f;
-        for (unsigned j = 0; j < of.d; ++j) {
-            acc = add_squared_difference(point[j], coordinates[j], acc);
-        }
-        wrong += key_of(acc, index) > limit ? 1 : 0;
+        float distance = squared_distance(row_of(of.points, index, of.d), coordinates, of.d);
+        wrong += key_of(distance, index) > limit ? 1 : 0;
     }
     wrong = warp::reduce_add(wrong);
     if (lane == 0) {

@@ -9,6 +9,7 @@
 
 #include "instrumentation.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
 #include "warp/runs.cuh"
@@ -198,12 +199,7 @@ __device__ __forceinline__ void stream_groups(MergeQueue& queue, const float* ro
         // One copy of what is long, for all groups.
 #pragma unroll 1
         for (int g = 0; g < GROUPS; ++g) {
-            float distance = distances[0];
-#pragma unroll
-            for (int other = 1; other < GROUPS; ++other) {
-                distance = g == other ? distances[other] : distance;
-            }
-            queue.add(distance, batch * BATCH + g * WARP + queue.lane);
+            queue.add(register_at(distances, g), batch * BATCH + g * WARP + queue.lane);
         }
     }
 }

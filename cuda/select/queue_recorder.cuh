@@ -89,23 +89,12 @@ struct QueueRecorder : TraceWriter {
     }
 
   private:
-    static __device__ __forceinline__ void put(unsigned* words, Key key) {
-        words[0] = index_of(key);
-        words[1] = static_cast<unsigned>(key >> 32);
-    }
-
     // A key that is the same in every lane.
     __device__ __forceinline__ void key(Key key) {
         unsigned* words = room(2);
         if (words != nullptr && lane == 0) {
-            put(words, key);
-        }
-    }
-
-    // A key a lane.
-    __device__ __forceinline__ void keys(Key key) {
-        if (unsigned* words = room(2 * WARP)) {
-            put(words + 2 * lane, key);
+            words[0] = index_of(key);
+            words[1] = distance_bits(key);
         }
     }
 

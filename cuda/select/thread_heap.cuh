@@ -68,7 +68,7 @@ __device__ __forceinline__ void thread_heap(const Selection& selection) {
         heap.entries = heaps + lane;
         heap.stride = WARP;
     } else {
-        heap.entries = selection.heaps + static_cast<size_t>(first) * k + lane;
+        heap.entries = row_of(selection.heaps, first, k) + lane;
         heap.stride = queries;
     }
     heap.k = k;

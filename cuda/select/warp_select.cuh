@@ -134,11 +134,7 @@ struct WarpQueues {
     }
 
     __device__ __forceinline__ void set_limit() {
-        Key mine = warp_queue[0];
-#pragma unroll
-        for (int r = 1; r < R; ++r) {
-            mine = choose((k - 1) / WARP == r, warp_queue[r], mine);
-        }
+        Key mine = register_at(warp_queue, (k - 1) / WARP);
         limit = __shfl_sync(ALL_LANES, mine, (k - 1) % WARP);
     }
 
@@ -211,11 +207,7 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
 #pragma unroll 1
             while (waiting != 0) {
                 int group = __ffs(waiting) - 1;
-                float distance = distances[0];
-#pragma unroll
-                for (int g = 1; g < GROUPS; ++g) {
-                    distance = group == g ? distances[g] : distance;
-                }
+                float distance = register_at(distances, group);
                 waiting &= waiting - 1;
                 if (queues.add(distance, batch * BATCH + group * WARP + queues.lane)) {
                     left = ((2u << (GROUPS - 1)) - 1) & ~((2u << group) - 1);

@@ -32,6 +32,7 @@
 #include "block/radix_select.cuh"
 #include "distance.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "split/interface.cuh"
 #include "split/window.cuh"
 #include "warp/lanes.cuh"
@@ -49,7 +50,7 @@ struct Minima {
 
     __device__ __forceinline__ Minima(const Split& split, unsigned first_slot, unsigned window, unsigned lane)
         : groups(split.windows * split.window_groups), lanes(WARP / split.window_groups), writes(lane % lanes == 0) {
-        place = split.minima + static_cast<size_t>(first_slot) * groups + window * split.window_groups + lane / lanes;
+        place = row_of(split.minima, first_slot, groups) + window * split.window_groups + lane / lanes;
     }
 
     // Writes the minimum for the next query: `distance` is the smallest over this lane's points.
@@ -96,15 +97,10 @@ __device__ __forceinline__ void append(const Split& split, unsigned slot, float 
         at = __shfl_sync(ALL_LANES, at, WARP - 1) + through - mine;
     }
     if (hits != 0) {
-        Key* list = split.lists + static_cast<size_t>(slot) * split.capacity;
+        Key* list = row_of(split.lists, slot, split.capacity);
         do {
-            // Select the register by comparisons: a non-constant index would move all of them to local memory.
             unsigned p = __ffs(static_cast<int>(hits)) - 1;
-            float distance = distances[0];
-#pragma unroll
-            for (unsigned other = 1; other < LANE_POINTS<D>; ++other) {
-                distance = p == other ? distances[other] : distance;
-            }
+            float distance = register_at(distances, p);
             if (at < split.capacity) {
                 list[at] = key_of(distance, places.base + place<D>(places, lane, p));
             }
@@ -139,7 +135,7 @@ template <int D>
 __device__ __forceinline__ unsigned load_queries(const Split& split, unsigned first, const float* bounds, float4* queries) {
     unsigned count = min(split.block_queries, split.query_count - first);
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
-        const float* row = split.queries + static_cast<size_t>(split.first_query + first + i) * D;
+        const float* row = row_of(split.queries, split.first_query + first + i, D);
         queries[i] = make_float4(row[0], row[1], D == 3 ? row[D - 1] : 0.0f, bounds ? bounds[first + i] : 0.0f);
     }
     __syncthreads();
@@ -196,7 +192,7 @@ __device__ __forceinline__ void sample_rows(const Split& split) {
     __shared__ Tile<Q> tiles[SPLIT_ROW_WARPS];
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned first = blockIdx.y * Q, count = min(Q, split.query_count - first);
-    const float* queries = split.queries + static_cast<size_t>(split.first_query + first) * split.d;
+    const float* queries = row_of(split.queries, split.first_query + first, split.d);
     for (unsigned number = blockIdx.x * SPLIT_ROW_WARPS + warp; number < split.windows; number += gridDim.x * SPLIT_ROW_WARPS) {
         float distances[Q][LANE_POINTS<0>];
         measure_rows(tiles[warp], split.points, queries, split.d, count, Sampled{number, split.windows, split.spacing}, lane, distances);
@@ -215,7 +211,7 @@ __device__ __forceinline__ void collect_rows(const Split& split) {
     __shared__ Tile<Q> tiles[SPLIT_ROW_WARPS];
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned first = blockIdx.y * Q, count = min(Q, split.query_count - first);
-    const float* queries = split.queries + static_cast<size_t>(split.first_query + first) * split.d;
+    const float* queries = row_of(split.queries, split.first_query + first, split.d);
     unsigned windows = (split.n - 1) / WINDOW_POINTS<0> + 1;
     for (unsigned number = blockIdx.x * SPLIT_ROW_WARPS + warp; number < windows; number += gridDim.x * SPLIT_ROW_WARPS) {
         unsigned base = number * WINDOW_POINTS<0>;
@@ -252,7 +248,7 @@ __device__ __forceinline__ void bound(const Split& split) {
     float limit = largest_bound();
     if (split.windows > 0) {
         unsigned count = split.windows * split.window_groups;
-        const unsigned* minima = split.minima + static_cast<size_t>(slot) * count;
+        const unsigned* minima = row_of(split.minima, slot, count);
         block::Prefix prefix = block::add_digit(memory, {0, block::KEY_BITS, 0, count}, split.k, count, [=](unsigned i) { return static_cast<Key>(minima[i]) << 32; });
         // The largest distance that the prefix covers.
         limit = fminf(limit, distance_of(min(prefix.last(), PADDING)));
@@ -307,7 +303,7 @@ __device__ __forceinline__ Key take(SelectStage& memory, const block::Prefix& pr
 template <int D>
 __device__ __forceinline__ float plain_distance(const Split& split, const float* query, unsigned point) {
     unsigned d = D == 0 ? split.d : D;
-    const float* row = split.points + static_cast<size_t>(point) * d;
+    const float* row = row_of(split.points, point, d);
     float acc = 0.0f;
     for (unsigned j = 0; j < d; ++j) {
         acc = add_squared_difference(__ldg(row + j), __ldg(query + j), acc);
@@ -319,7 +315,7 @@ __device__ __forceinline__ float plain_distance(const Split& split, const float*
 template <int D>
 __device__ __forceinline__ unsigned read_all(const Split& split, SelectStage& memory, unsigned slot) {
     constexpr unsigned POINTS = 8;  // of a thread before the block looks whether any is wanted
-    const float* query = split.queries + static_cast<size_t>(split.first_query + slot) * split.d;
+    const float* query = row_of(split.queries, split.first_query + slot, split.d);
     Key limit = key_of(split.bounds[slot], 0xffffffffu);
     unsigned kept = 0;
     for (unsigned long long base = 0; base < split.n; base += POINTS * block::SELECT_THREADS) {
@@ -369,7 +365,7 @@ __device__ __forceinline__ void select(const Split& split) {
     __shared__ SelectStage memory;
     unsigned slot = blockIdx.x;
     unsigned count = split.counts[slot];
-    const Key* list = split.lists + static_cast<size_t>(slot) * split.capacity;
+    const Key* list = row_of(split.lists, slot, split.capacity);
     if (count > split.capacity) {
         count = read_all<D>(split, memory, slot);
         list = memory.kept;

@@ -64,11 +64,11 @@ struct Window {
 
     template <class Places>
     __device__ __forceinline__ void load(const float* points, const Places& places, unsigned lane) {
-        const float* first = points + static_cast<size_t>(places.base) * D;
+        const float* first = row_of(points, places.base, D);
         if (Places::WHOLE || places.end >= WINDOW_POINTS<D>) {
 #pragma unroll
             for (unsigned p = 0; p < P; p += VECTOR_POINTS) {
-                const float4* from = reinterpret_cast<const float4*>(first + static_cast<size_t>(place<D>(places, lane, p)) * D);
+                const float4* from = reinterpret_cast<const float4*>(row_of(first, place<D>(places, lane, p), D));
 #pragma unroll
                 for (unsigned v = 0; v < VECTORS; ++v) {
                     float4 word = __ldg(from + v);
@@ -86,7 +86,7 @@ struct Window {
                 unsigned offset = place<D>(places, lane, p);
 #pragma unroll
                 for (int j = 0; j < D; ++j) {
-                    rows[p][j] = offset < places.end ? __ldg(first + static_cast<size_t>(offset) * D + j) : infinite_distance();
+                    rows[p][j] = offset < places.end ? __ldg(row_of(first, offset, D) + j) : infinite_distance();
                 }
             }
         }
@@ -120,7 +120,7 @@ template <int Q, class Places>
 __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points, const float* queries, unsigned d, unsigned count,
                                              const Places& places, unsigned lane, float (&distances)[Q][LANE_POINTS<0>]) {
     constexpr unsigned ROWS = WINDOW_POINTS<0>;
-    const float* first = points + static_cast<size_t>(places.base) * d;
+    const float* first = row_of(points, places.base, d);
 #pragma unroll
     for (int q = 0; q < Q; ++q) {
 #pragma unroll
@@ -141,7 +141,7 @@ __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points,
                 float nobody = j0 + j < d ? infinite_distance() : 0.0f;
                 float4 word = make_float4(nobody, nobody, nobody, nobody);
                 if (offset < places.end && j0 + j < d) {
-                    word = __ldg(reinterpret_cast<const float4*>(first + static_cast<size_t>(offset) * d + j0 + j));
+                    word = __ldg(reinterpret_cast<const float4*>(row_of(first, offset, d) + j0 + j));
                 }
                 tile.points[j][number] = word.x;
                 tile.points[j + 1][number] = word.y;
@@ -154,14 +154,14 @@ __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points,
                 unsigned at = i * WARP + lane, j = at % TILE, number = at / TILE, offset = row(places, number);
                 float value = j0 + j < d ? infinite_distance() : 0.0f;
                 if (offset < places.end && j0 + j < d) {
-                    value = __ldg(first + static_cast<size_t>(offset) * d + j0 + j);
+                    value = __ldg(row_of(first, offset, d) + j0 + j);
                 }
                 tile.points[j][number] = value;
             }
         }
         for (unsigned at = lane; at < Q * TILE; at += WARP) {
             unsigned j = at % TILE, q = at / TILE;
-            tile.queries[j][q] = q < count && j0 + j < d ? __ldg(queries + static_cast<size_t>(q) * d + j0 + j) : 0.0f;
+            tile.queries[j][q] = q < count && j0 + j < d ? __ldg(row_of(queries, q, d) + j0 + j) : 0.0f;
         }
         __syncwarp();
         unsigned filled = min(TILE, d - j0);

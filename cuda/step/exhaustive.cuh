@@ -113,7 +113,7 @@ __device__ __forceinline__ void order_minima(const Minima& order) {
     Key* entries = share_of(warp, padded, 0) + CANDIDATES;
     const float* distances = order.stored.distances + static_cast<size_t>(in_launch) * order.stored.groups * WARP;
     minima(order.stored, 0, order.order.count, padded, distances, entries, lane);
-    Key* to = order.order.entries + static_cast<size_t>(in_launch) * padded;
+    Key* to = row_of(order.order.entries, in_launch, padded);
     for (unsigned i = lane; i < order.order.count; i += WARP) {
         to[i] = entries[i];
     }
@@ -134,7 +134,7 @@ __device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
     if (own > 0) {
         minima(visit.stored, 0, visit.order.count, visit.order.padded, distances, entries, lane);
     } else {
-        entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
+        entries = row_of(visit.order.entries, in_launch, visit.order.padded);
     }
     Queue<R, COUNTED> queue;
     queue.start(share, visit.found.k);

@@ -73,12 +73,7 @@ __device__ __forceinline__ void weigh(const Seeding& seeding) {
     unsigned seed = seeding.seeds[seeding.turn - 1];
     unsigned long long own = 0;
     if (at < seeding.n && seed != NO_SEED) {
-        const float* row = seeding.rows + static_cast<size_t>(at) * seeding.d;
-        const float* other = seeding.rows + static_cast<size_t>(seed) * seeding.d;
-        float distance = 0.0f;
-        for (unsigned j = 0; j < seeding.d; ++j) {
-            distance = add_squared_difference(row[j], other[j], distance);
-        }
+        float distance = squared_distance(row_of(seeding.rows, at, seeding.d), row_of(seeding.rows, seed, seeding.d), seeding.d);
         float nearest = seeding.turn == 1 ? distance : fminf(distance, seeding.nearest[at]);
         seeding.nearest[at] = nearest;
         own = weight(seeding.scale, nearest);
@@ -150,7 +145,7 @@ __device__ __forceinline__ void assign(const Lloyd& lloyd, float (&tile)[ASSIGN_
     unsigned d = D == 0 ? lloyd.d : D;
     unsigned at = blockIdx.x * ASSIGN_THREADS + threadIdx.x;
     bool there = at < lloyd.n;
-    const float* row = lloyd.rows + static_cast<size_t>(there ? at : 0) * d;
+    const float* row = row_of(lloyd.rows, there ? at : 0, d);
     float point[D == 0 ? 1 : D];
     if constexpr (D != 0) {
         load_row<D>(point, row);
@@ -176,7 +171,7 @@ __device__ __forceinline__ void assign(const Lloyd& lloyd, float (&tile)[ASSIGN_
         lloyd.assigned[at] = cluster;
     }
     if (there) {
-        unsigned long long* sums = lloyd.sums + static_cast<size_t>(cluster) * (d + 1);
+        unsigned long long* sums = row_of(lloyd.sums, cluster, d + 1);
         for (unsigned j = 0; j < d; ++j) {
             atomicAdd(&sums[j], cell(lloyd.scale, j, row[j]));
         }
@@ -189,7 +184,7 @@ __device__ __forceinline__ void move(const Lloyd& lloyd) {
     unsigned at = blockIdx.x * ASSIGN_THREADS + threadIdx.x;
     if (at < lloyd.clusters * lloyd.d) {
         unsigned cluster = at / lloyd.d, axis = at % lloyd.d;
-        const unsigned long long* sums = lloyd.sums + static_cast<size_t>(cluster) * (lloyd.d + 1);
+        const unsigned long long* sums = row_of(lloyd.sums, cluster, lloyd.d + 1);
         unsigned count = static_cast<unsigned>(sums[lloyd.d]);
         if (count > 0) {
             lloyd.centres[at] = mean(lloyd.scale, axis, sums[axis], count);

@@ -62,7 +62,7 @@ __device__ __forceinline__ void share_indexed(const IndexedShare& shared) {
     }
     Key* own = share_of(warp, 0, d);
     const float* query = stage_query(visit.queries, in_launch, own + CANDIDATES, lane);
-    const Key* entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
+    const Key* entries = row_of(visit.order.entries, in_launch, visit.order.padded);
     Queue<R, false> queue;
     queue.start(own, visit.found.k);
     traverse(Indexed{visit, query, lane}, entries, visit.order.count, queue, Together{shared.shares.bounds + in_launch, share, shared.shares.count, lane});

@@ -44,7 +44,7 @@ __device__ __forceinline__ void sort_entries(Key* entries, unsigned count, unsig
 // Brings a query's coordinates into the warp's memory.
 __device__ __forceinline__ const float* stage_query(const Queries& queries, unsigned in_launch, Key* to, unsigned lane) {
     float* row = reinterpret_cast<float*>(to);
-    const float* from = queries.rows + static_cast<size_t>(queries.first + in_launch) * queries.d;
+    const float* from = row_of(queries.rows, queries.first + in_launch, queries.d);
     for (unsigned j = lane; j < queries.d; j += WARP) {
         row[j] = from[j];
     }
@@ -77,13 +77,10 @@ struct Indexed {
     __device__ __forceinline__ Key keys(Key, unsigned group, bool& there) const {
         unsigned d = visit.queries.d;
         const float* point = visit.coordinates + static_cast<size_t>(group) * d * WARP + lane;
-        float acc = 0.0f;
-        for (unsigned j = 0; j < d; ++j) {
-            acc = warpscope::add_squared_difference(point[j * WARP], query[j], acc);
-        }
+        float distance = squared_distance<WARP>(point, query, d);
         unsigned position = visit.positions[static_cast<size_t>(group) * WARP + lane];
         there = position != 0xffffffffu;
-        return key_of(acc, position);
+        return key_of(distance, position);
     }
 };
 
@@ -150,7 +147,7 @@ __device__ __forceinline__ void order(const Ordering& ordering) {
     Key* entries = share_of(warp, padded, d) + CANDIDATES;
     const float* query = stage_query(ordering.queries, in_launch, entries + padded, lane);
     order_clusters(ordering.spheres, ordering.order, query, d, entries, lane);
-    Key* to = ordering.order.entries + static_cast<size_t>(in_launch) * padded;
+    Key* to = row_of(ordering.order.entries, in_launch, padded);
     for (unsigned i = lane; i < ordering.order.count; i += WARP) {
         to[i] = entries[i];
     }
@@ -171,7 +168,7 @@ __device__ __forceinline__ void visit_indexed(const IndexedVisit& visit) {
     if (own > 0) {
         order_clusters(visit.spheres, visit.order, query, d, entries, lane);
     } else {
-        entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
+        entries = row_of(visit.order.entries, in_launch, visit.order.padded);
     }
     Queue<R, COUNTED> queue;
     queue.start(share, visit.found.k);

@@ -4,6 +4,7 @@
 
 #include "counters.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "observer.cuh"
 #include "warp/bitonic.cuh"
 #include "warp/lanes.cuh"
@@ -27,11 +28,7 @@ struct SortedKeys {
 
     // An element, in every lane.
     __device__ __forceinline__ Key element(unsigned i) const {
-        Key mine = keys[0];
-#pragma unroll
-        for (int r = 1; r < R; ++r) {
-            mine = choose(i % R == r, keys[r], mine);
-        }
+        Key mine = register_at(keys, i % R);
         return __shfl_sync(ALL_LANES, mine, i / R);
     }
 

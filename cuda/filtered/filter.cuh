@@ -47,8 +47,7 @@ constexpr unsigned FILTER_STAGES = 3;
 // Values that decide regardless of the product: a row past the end is excluded, one that BF16 cannot represent passes.
 constexpr float EXCLUDES = -0x1p126f;
 constexpr float LETS_THROUGH = 0x1p125f;
-// The radius of a query that has no max_distance yet: its square exceeds every norm below.
-constexpr float UNBOUNDED_RADIUS = 0x1p60f;
+
 // A warp rounds one row, a block one tile.
 __device__ __forceinline__ void round_tile(const Rounding& rounding) {
     __shared__ float errors[FILTER_THREADS / WARP];

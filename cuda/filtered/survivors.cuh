@@ -146,14 +146,17 @@ __device__ __forceinline__ void append(W& warp, float distance, unsigned index, 
     warp.enter(FILTER);
 }
 
+// The radius of a query that has no max_distance yet: its square exceeds every norm that the filter takes.
+constexpr float UNBOUNDED_RADIUS = 0x1p60f;
+
 // The filter's radius for a query: every point whose distance by the rule is below max_distance lies within it.
 __device__ __forceinline__ float filter_radius(float max_distance, unsigned d, float error, double scale, double epsilon) {
     if (max_distance == infinite_distance()) {
-        return 0x1p60f;
+        return UNBOUNDED_RADIUS;
     }
     // The rule rounds each square at most d + 2 times and loses 2^-150 to underflow in each step.
     double exact = sqrt((max_distance + d * 0x1p-149) / (1.0 - (d + 4) * 0x1p-24)) * scale;
-    return fminf(__double2float_ru((exact + error) * (1.0 + epsilon) + 0x1p-50), 0x1p60f);
+    return fminf(__double2float_ru((exact + error) * (1.0 + epsilon) + 0x1p-50), UNBOUNDED_RADIUS);
 }
 
 template <int R, class Tally>

@@ -116,14 +116,7 @@ __device__ __forceinline__ float bounds(const Tree& tree, unsigned height, unsig
 // What no point of a box is below for this lane's query.
 template <int D>
 __device__ __forceinline__ float bound(const Tree& tree, unsigned height, unsigned box, const Packet<D>& packet) {
-    const float* low = tree.corners + static_cast<size_t>(tree.first_group[height] + box / WARP) * 2 * D * WARP + box % WARP;
-    const float* high = low + D * WARP;
-    float acc = 0.0f;
-#pragma unroll
-    for (int j = 0; j < D; ++j) {
-        acc = add_squared_difference(clamp(packet.query[j], low[j * WARP], high[j * WARP]), packet.query[j], acc);
-    }
-    return acc;
+    return box_distance<D>(tree, tree.first_group[height] + box / WARP, packet.query, box % WARP);
 }
 
 // A leaf, a point a lane. It is loaded before it is known whether it is needed, or while the one before is looked at.

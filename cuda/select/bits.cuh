@@ -78,6 +78,16 @@ struct Bits {
         }
     }
 
+    // Begins again, once all threads have read how many slots were taken.
+    __device__ __forceinline__ void begin(float new_bound) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            memory.taken[0] = 0;
+        }
+        __syncthreads();
+        restart(new_bound);
+    }
+
     // A slot for a candidate in the order of threads, after those that were taken; at least K if there is none.
     __device__ __forceinline__ unsigned next_slot(bool candidate) {
         unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
@@ -138,23 +148,6 @@ struct Bits {
             }
         }
         return waiting;
-    }
-
-    // Takes the candidates of a batch of all threads. Merges whenever the buffer is full.
-    template <int ITEMS, bool IN_ORDER, class KeyAt>
-    __device__ __forceinline__ void take(unsigned waiting, KeyAt key_at) {
-        for (;;) {
-            waiting = append<ITEMS, IN_ORDER>(waiting, key_at);
-            // Slots were written by other threads than those that read them.
-            __syncthreads();
-            if (!is_full()) {
-                return;
-            }
-            merge(false);
-            if (!__syncthreads_or(waiting != 0)) {
-                return;
-            }
-        }
     }
 
     // Takes the candidates of a source, each warp by itself. All meet in one place, where the buffer is full and at the end: whoever has
@@ -274,8 +267,25 @@ struct Bits {
     using Bitonic = block::Bitonic<T, N>;
 };
 
+// Takes the candidates of a batch of all threads, in the order of threads where that is counted. Merges whenever the buffer is full.
+template <unsigned ITEMS, bool IN_ORDER, class Selector, class KeyAt>
+__device__ __forceinline__ void take(Selector& bits, unsigned waiting, KeyAt key_at) {
+    for (;;) {
+        waiting = bits.template append<ITEMS, IN_ORDER>(waiting, key_at);
+        // Slots were written by other threads than those that read them.
+        __syncthreads();
+        if (!bits.is_full()) {
+            return;
+        }
+        bits.merge(false);
+        if (!__syncthreads_or(waiting != 0)) {
+            return;
+        }
+    }
+}
+
 // The candidates of distances `begin` to `end` of a row, all threads in step; both are multiples of four, or `end` is n.
-template <unsigned THREADS, unsigned ITEMS, class Selector>
+template <unsigned THREADS, unsigned ITEMS, bool IN_ORDER, class Selector>
 __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigned begin, unsigned end) {
     using Read = Batch<THREADS, ITEMS>;
     for (unsigned first = begin; first < end; first += THREADS * ITEMS) {
@@ -283,8 +293,20 @@ __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigne
         batch.load(row, first, end, threadIdx.x);
         unsigned waiting = batch.within(bits.bound);
         if (__syncthreads_or(waiting != 0)) {
-            bits.template take<ITEMS, true>(waiting, [&](int i) { return key_of(batch.distances[i], first + Read::place(threadIdx.x, i)); });
+            take<ITEMS, IN_ORDER>(bits, waiting, [&](int i) { return key_of(batch.distances[i], first + Read::place(threadIdx.x, i)); });
         }
+    }
+}
+
+// Merges what is left in the buffer, and writes a query's answer.
+template <bool COUNTED, class Selector>
+__device__ __forceinline__ void finish(Selector& bits, const Selection& selection, unsigned query) {
+    if (bits.buffered > 0) {
+        bits.merge(true);
+    }
+    bits.write(AnswerRow(selection, selection.first_query + query));
+    if constexpr (COUNTED) {
+        bits.counts.write(selection.counts + query * COUNTS);
     }
 }
 
@@ -297,27 +319,18 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
     Selector bits(memory, selection.k, selection.by_ballot);
     unsigned query = blockIdx.x;
     const float* row = selection.distances + query * selection.pitch;
-    auto start = [&](float bound) {
-        // Before a restart all have read how many were taken.
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            memory.taken[0] = 0;
-        }
-        __syncthreads();
-        bits.restart(bound);
-    };
     for (bool sampled = selection.sampled > 0;; sampled = false) {
         auto bound = [&] {
             return sampled ? sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, memory.taken)
                            : infinite_distance();
         };
         if constexpr (COUNTED) {
-            start(bound());
-            stream<THREADS, ITEMS>(bits, row, 0, selection.n);
+            bits.begin(bound());
+            stream<THREADS, ITEMS, true>(bits, row, 0, selection.n);
         } else {
             // The first batches are under way while the sample is looked at.
             RowBatches<THREADS, ITEMS, STAGES> batches(ring, row, 0, selection.n, selection.prefetch);
-            start(bound());
+            bits.begin(bound());
             bits.template take_apart<ITEMS>(batches);
         }
         if (!sampled || bits.all_taken >= min(selection.k, selection.n)) {
@@ -326,13 +339,7 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
         // The bound was too small: once more, without.
         bits.counts.restarts += 1;
     }
-    if (bits.buffered > 0) {
-        bits.merge(true);
-    }
-    bits.write(AnswerRow(selection, selection.first_query + query));
-    if constexpr (COUNTED) {
-        bits.counts.write(selection.counts + query * COUNTS);
-    }
+    finish<COUNTED>(bits, selection, query);
 }
 
 }  // namespace warpscope::select

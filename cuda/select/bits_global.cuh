@@ -12,7 +12,7 @@
 
 namespace warpscope::select {
 
-template <unsigned THREADS, bool COUNTED>
+template <unsigned THREADS>
 struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
     using Buffered = Bits<GLOBAL_SLOTS, THREADS>;
     using Buffered::T;
@@ -24,24 +24,6 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
     Key* kept;  // GLOBAL_KEPT, once there was a merge
 
     __device__ __forceinline__ BitsGlobal(typename Buffered::Memory& memory, unsigned k, Key* kept) : Buffered(memory, k, 0), kept(kept) {}
-
-    // Takes the candidates of a batch of all threads. Merges whenever the buffer is full. Slots are taken in the order of threads where that is
-    // counted.
-    template <int ITEMS, bool, class KeyAt>
-    __device__ __forceinline__ void take(unsigned waiting, KeyAt key_at) {
-        for (;;) {
-            waiting = this->template append<ITEMS, COUNTED>(waiting, key_at);
-            // Slots were written by other threads than those that read them.
-            __syncthreads();
-            if (!this->is_full()) {
-                return;
-            }
-            merge(false);
-            if (!__syncthreads_or(waiting != 0)) {
-                return;
-            }
-        }
-    }
 
     // Merges the buffer into what is kept.
     __device__ __forceinline__ void merge(bool forced) {
@@ -123,7 +105,7 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
 // A row: one block finds its k smallest.
 template <unsigned THREADS, unsigned ITEMS, bool COUNTED>
 __device__ __forceinline__ void select_row_global(const Selection& selection) {
-    using Selector = BitsGlobal<THREADS, COUNTED>;
+    using Selector = BitsGlobal<THREADS>;
     __shared__ typename Selector::Memory memory;
     unsigned query = blockIdx.x;
     Selector bits(memory, selection.k, row_of(selection.kept, query, GLOBAL_KEPT));
@@ -133,14 +115,8 @@ __device__ __forceinline__ void select_row_global(const Selection& selection) {
         bound = sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, memory.taken);
     }
     for (;;) {
-        // What was taken of the last batch has been read by all.
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            memory.taken[0] = 0;
-        }
-        __syncthreads();
-        bits.restart(bound);
-        stream<THREADS, ITEMS>(bits, row, 0, selection.n);
+        bits.begin(bound);
+        stream<THREADS, ITEMS, COUNTED>(bits, row, 0, selection.n);
         // The bound was too small: once more, without.
         if (bits.all_taken >= min(selection.k, selection.n) || bound == infinite_distance()) {
             break;
@@ -148,13 +124,7 @@ __device__ __forceinline__ void select_row_global(const Selection& selection) {
         bits.counts.restarts += 1;
         bound = infinite_distance();
     }
-    if (bits.buffered > 0) {
-        bits.merge(true);
-    }
-    bits.write(AnswerRow(selection, selection.first_query + query));
-    if constexpr (COUNTED) {
-        bits.counts.write(selection.counts + query * COUNTS);
-    }
+    finish<COUNTED>(bits, selection, query);
 }
 
 }  // namespace warpscope::select

@@ -122,10 +122,7 @@ __device__ __forceinline__ void combine_parts(const Selection& selection) {
         KeptKeys<K, THREADS> keys{selection.kept + static_cast<size_t>(query) * selection.parts * K, part_counts, selection.parts};
         bits.template take_apart<1>(keys);
     }
-    if (bits.buffered > 0) {
-        bits.merge(true);
-    }
-    bits.write(AnswerRow(selection, selection.first_query + query));
+    finish<false>(bits, selection, query);
 }
 
 }  // namespace warpscope::select

@@ -12,6 +12,7 @@
 #include "key.cuh"
 #include "lane.cuh"
 #include "select/interface.cuh"
+#include "select/row_batches.cuh"
 
 namespace warpscope::select {
 
@@ -50,19 +51,10 @@ struct MergePath {
     // A key, its place counted from the array's beginning.
     static __device__ __forceinline__ Key at(const Key* keys, unsigned i) { return keys[Shape::place(i)]; }
 
-    // Reads PATH_KEYS distances a thread, four beside one another; what lies from n on is padding. Sorts them, by odd-even transposition.
+    // Reads PATH_KEYS distances a thread, and sorts them, by odd-even transposition.
     __device__ __forceinline__ void load_runs(const float* row, unsigned first, unsigned n) {
         Key keys[PATH_KEYS];
-#pragma unroll
-        for (unsigned i = 0; i < PATH_KEYS; i += 4) {
-            unsigned at = first + (i / 4 * THREADS + threadIdx.x) * 4;
-            float inf = infinite_distance();
-            float4 four = at < n ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
-            keys[i] = choose(at < n, key_of(four.x, at), PADDING);
-            keys[i + 1] = choose(at < n && n - at > 1, key_of(four.y, at + 1), PADDING);
-            keys[i + 2] = choose(at < n && n - at > 2, key_of(four.z, at + 2), PADDING);
-            keys[i + 3] = choose(at < n && n - at > 3, key_of(four.w, at + 3), PADDING);
-        }
+        read_keys<THREADS>(keys, row, first, n, threadIdx.x);
         transpose(keys);
         put(memory.runs, threadIdx.x * PATH_KEYS, keys);
     }

@@ -12,6 +12,7 @@
 #include "block/shared_bitonic.cuh"
 #include "key.cuh"
 #include "select/interface.cuh"
+#include "select/row_batches.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
@@ -86,18 +87,8 @@ struct RegisterChunk {
         }
     }
 
-    // Four distances at a time, beside one another; what lies from n on is padding.
     __device__ __forceinline__ void load(const float* row, unsigned first, unsigned n) {
-#pragma unroll
-        for (unsigned i = 0; i < T; i += 4) {
-            unsigned at = first + (i / 4 * N + thread) * 4;
-            float inf = infinite_distance();
-            float4 four = at < n ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
-            keys[i] = choose(at < n, key_of(four.x, at), PADDING);
-            keys[i + 1] = choose(at < n && n - at > 1, key_of(four.y, at + 1), PADDING);
-            keys[i + 2] = choose(at < n && n - at > 2, key_of(four.z, at + 2), PADDING);
-            keys[i + 3] = choose(at < n && n - at > 3, key_of(four.w, at + 3), PADDING);
-        }
+        read_keys<N>(keys, row, first, n, thread);
     }
 
     __device__ __forceinline__ void sort() { network().sort(keys, N); }

@@ -73,6 +73,21 @@ struct Batch {
     }
 };
 
+// The keys of ITEMS distances a thread of THREADS, four beside one another; what lies from n on is padding.
+template <unsigned THREADS, unsigned ITEMS>
+__device__ __forceinline__ void read_keys(Key (&keys)[ITEMS], const float* row, unsigned first, unsigned n, unsigned thread) {
+#pragma unroll
+    for (unsigned i = 0; i < ITEMS; i += 4) {
+        unsigned at = first + (i / 4 * THREADS + thread) * 4;
+        float inf = infinite_distance();
+        float4 four = at < n ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
+        keys[i] = choose(at < n, key_of(four.x, at), PADDING);
+        keys[i + 1] = choose(at < n && n - at > 1, key_of(four.y, at + 1), PADDING);
+        keys[i + 2] = choose(at < n && n - at > 2, key_of(four.z, at + 2), PADDING);
+        keys[i + 3] = choose(at < n && n - at > 3, key_of(four.w, at + 3), PADDING);
+    }
+}
+
 #if WARPSCOPE_ASYNC_COPIES
 // A warp's batches of distances `begin` to `end` of a row: every so many of the block's. They are copied to a ring in shared memory, so that
 // they are under way, and take no registers, while the block merges. A lane reads only what it copied itself: nobody is waited for.

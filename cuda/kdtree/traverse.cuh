@@ -99,9 +99,10 @@ __device__ __forceinline__ void answer(const Search& search) {
         visits = traverse<D>(search, own, heap);
     }
     heap.sort();
-    AnswerRow answer(search, query);
     for (unsigned rank = 0; rank < search.k; ++rank) {
-        answer.put(rank, heap.at(rank));
+        Key key = heap.at(rank);
+        search.indices[query * search.k + rank] = index_of(key);
+        search.squared_distances[query * search.k + rank] = distance_of(key);
     }
     if constexpr (COUNTED) {
         search.visits[in_launch] = visits;

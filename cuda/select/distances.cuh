@@ -17,12 +17,16 @@ __device__ __forceinline__ void distances_naive(const Distances& tile) {
     if (point >= tile.pitch) {
         return;
     }
-    float distance = infinite_distance();
+    float acc = infinite_distance();
     if (point < tile.n) {
-        const float* row = row_of(tile.points, point, tile.d);
-        distance = squared_distance(row, row_of(tile.queries, tile.first_query + query, tile.d), tile.d);
+        const float* p = row_of(tile.points, point, tile.d);
+        const float* q = row_of(tile.queries, tile.first_query + query, tile.d);
+        acc = 0.0f;
+        for (unsigned j = 0; j < tile.d; ++j) {
+            acc = add_squared_difference(p[j], q[j], acc);
+        }
     }
-    tile.distances[query * tile.pitch + point] = distance;
+    tile.distances[query * tile.pitch + point] = acc;
 }
 
 // A tile of SIDE queries and SIDE points passes through shared memory, as many dimensions at a time; a thread has a pair, and the pairs of a

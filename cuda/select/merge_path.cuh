@@ -163,9 +163,11 @@ __device__ __forceinline__ void merge_path(const Selection& selection) {
         path.template merge_runs<Shape::THREADS, PATH_KEYS>();
         path.merge_kept();
     }
-    AnswerRow answer(selection, selection.first_query + query);
+    size_t first = static_cast<size_t>(selection.first_query + query) * selection.k;
     for (unsigned i = threadIdx.x; i < selection.k; i += Shape::THREADS) {
-        answer.put(i, path.at(memory.kept, i));
+        Key key = path.at(memory.kept, i);
+        selection.indices[first + i] = index_of(key);
+        selection.squared_distances[first + i] = distance_of(key);
     }
     if constexpr (COUNTED) {
         // They are zero before.

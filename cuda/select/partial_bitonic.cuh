@@ -215,9 +215,11 @@ __device__ __forceinline__ void partial_bitonic(const Selection& selection) {
         }
     }
     __syncthreads();
-    AnswerRow answer(selection, selection.first_query + query);
+    size_t first = static_cast<size_t>(selection.first_query + query) * selection.k;
     for (unsigned i = threadIdx.x; i < selection.k; i += Chunk::THREADS) {
-        answer.put(i, Chunk::element(memory[0], i));
+        Key key = Chunk::element(memory[0], i);
+        selection.indices[first + i] = index_of(key);
+        selection.squared_distances[first + i] = distance_of(key);
     }
     if constexpr (COUNTED) {
         if (threadIdx.x % Chunk::N == 0) {

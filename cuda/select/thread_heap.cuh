@@ -82,9 +82,10 @@ __device__ __forceinline__ void thread_heap(const Selection& selection) {
         return;
     }
     heap.sort();
-    AnswerRow answer(selection, selection.first_query + first + lane);
+    size_t at = static_cast<size_t>(selection.first_query + first + lane) * k;
     for (unsigned i = 0; i < k; ++i) {
-        answer.put(i, heap.at(i));
+        selection.indices[at + i] = index_of(heap.at(i));
+        selection.squared_distances[at + i] = distance_of(heap.at(i));
     }
     if constexpr (COUNTED) {
         write_counts(selection.counts + (first + lane) * COUNTS, sinks.inserts, sinks.steps);

@@ -33,6 +33,14 @@ struct QueueTally : NoTrace {
     }
 };
 
+// A comparator: the larger key goes to the first place.
+__device__ __forceinline__ void exchange_descending(Key& first, Key& second) {
+    bool swap = first < second;
+    Key larger = choose(swap, second, first);
+    second = choose(swap, first, second);
+    first = larger;
+}
+
 // K = 32 R keys of the warp, Q of each lane. Counts is NoCounters, QueueTally, or a QueueRecorder, which says when it is told what.
 template <int R, int Q, class Counts>
 struct WarpQueues {
@@ -84,7 +92,7 @@ struct WarpQueues {
         lane_queue[0] = key;
 #pragma unroll
         for (int i = 0; i + 1 < Q; ++i) {
-            exchange(lane_queue[i + 1], lane_queue[i]);
+            exchange_descending(lane_queue[i], lane_queue[i + 1]);
         }
     }
 
@@ -128,7 +136,7 @@ struct WarpQueues {
         for (int round = 0; round < Q; ++round) {
 #pragma unroll
             for (int i = round % 2; i + 1 < Q; i += 2) {
-                exchange(lane_queue[i + 1], lane_queue[i]);
+                exchange_descending(lane_queue[i], lane_queue[i + 1]);
             }
         }
     }

@@ -50,7 +50,7 @@ struct Minima {
 
     __device__ __forceinline__ Minima(const Split& split, unsigned first_slot, unsigned window, unsigned lane)
         : groups(split.windows * split.window_groups), lanes(WARP / split.window_groups), writes(lane % lanes == 0) {
-        place = row_of(split.minima, first_slot, groups) + window * split.window_groups + lane / lanes;
+        place = split.minima + static_cast<size_t>(first_slot) * groups + window * split.window_groups + lane / lanes;
     }
 
     // Writes the minimum for the next query: `distance` is the smallest over this lane's points.
@@ -100,7 +100,11 @@ __device__ __forceinline__ void append(const Split& split, unsigned slot, float 
         Key* list = row_of(split.lists, slot, split.capacity);
         do {
             unsigned p = __ffs(static_cast<int>(hits)) - 1;
-            float distance = register_at(distances, p);
+            float distance = distances[0];
+#pragma unroll
+            for (unsigned other = 1; other < LANE_POINTS<D>; ++other) {
+                distance = p == other ? distances[other] : distance;
+            }
             if (at < split.capacity) {
                 list[at] = key_of(distance, places.base + place<D>(places, lane, p));
             }

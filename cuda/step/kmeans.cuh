@@ -73,7 +73,12 @@ __device__ __forceinline__ void weigh(const Seeding& seeding) {
     unsigned seed = seeding.seeds[seeding.turn - 1];
     unsigned long long own = 0;
     if (at < seeding.n && seed != NO_SEED) {
-        float distance = squared_distance(row_of(seeding.rows, at, seeding.d), row_of(seeding.rows, seed, seeding.d), seeding.d);
+        const float* row = row_of(seeding.rows, at, seeding.d);
+        const float* other = row_of(seeding.rows, seed, seeding.d);
+        float distance = 0.0f;
+        for (unsigned j = 0; j < seeding.d; ++j) {
+            distance = add_squared_difference(row[j], other[j], distance);
+        }
         float nearest = seeding.turn == 1 ? distance : fminf(distance, seeding.nearest[at]);
         seeding.nearest[at] = nearest;
         own = weight(seeding.scale, nearest);

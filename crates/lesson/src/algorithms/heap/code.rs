@@ -24,7 +24,7 @@ const THREADS: [Line; 14] = [
     plain(2, "(distance, point) sinks from the root, in place of what was there"),
     line(2, "my root \u{2190} the largest that is left", THREAD_HEAP, "bound = distance_of(heap.root);"),
     line(0, "for end \u{2190} k, \u{2026} 2: root \u{2194} entry end\u{2212}1, which sinks among those before it", HEAP, "at(end - 1) = at(0);"),
-    line(0, "the k keys, now ascending, are the neighbours", THREAD_HEAP, "answer.put(i, heap.at(i));"),
+    line(0, "the k keys, now ascending, are the neighbours", THREAD_HEAP, "selection.indices[at + i] = index_of(heap.at(i));"),
     plain(0, ""),
     plain(0, "a key sinks:"),
     plain(1, "while its entry has children:"),

@@ -50,6 +50,15 @@ __device__ __forceinline__ void load_row<3>(float (&point)[3], const float* row)
     point[2] = row[2];
 }
 
+// A row number by number, for what is read once.
+template <int D>
+__device__ __forceinline__ void copy_row(float (&to)[D], const float* row) {
+#pragma unroll
+    for (int j = 0; j < D; ++j) {
+        to[j] = row[j];
+    }
+}
+
 template <int D>
 __device__ __forceinline__ float squared_distance(const float (&point)[D], const float (&query)[D]) {
     float acc = squared_difference(point[0], query[0]);

@@ -55,7 +55,7 @@ struct SharedMemory {
 };
 
 // The queries of a warp. Past the last of the launch it is the last again.
-struct Numbers {
+struct QueryIndex {
     unsigned first;
     unsigned end;
 
@@ -64,7 +64,7 @@ struct Numbers {
 
 // Copies the state of query `i` out of the registers, which only constants can index, or back.
 template <int QUERIES, class W>
-__device__ __forceinline__ void take(W& one, const W (&all)[QUERIES], int i) {
+__device__ __forceinline__ void load_state(W& one, const W (&all)[QUERIES], int i) {
 #pragma unroll
     for (int j = 0; j < QUERIES; ++j) {
         if (j == i) {
@@ -74,7 +74,7 @@ __device__ __forceinline__ void take(W& one, const W (&all)[QUERIES], int i) {
 }
 
 template <int QUERIES, class W>
-__device__ __forceinline__ void put(W (&all)[QUERIES], const W& one, int i) {
+__device__ __forceinline__ void store_state(W (&all)[QUERIES], const W& one, int i) {
 #pragma unroll
     for (int j = 0; j < QUERIES; ++j) {
         if (j == i) {
@@ -84,10 +84,10 @@ __device__ __forceinline__ void put(W (&all)[QUERIES], const W& one, int i) {
 }
 
 // Filters a window of one query, whose distances are in registers: group g of lane L is point base + 32 g + L. False, with
-// nothing done, where the candidates would fill the buffer. again(g) is distances[g] once more: computing it costs less
+// nothing done, where the candidates would fill the buffer. recompute(g) is distances[g] once more: computing it costs less
 // than choosing a register by number.
-template <int WINDOW, class W, class Again>
-__device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base, Again again) {
+template <int WINDOW, class W, class Recompute>
+__device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base, Recompute recompute) {
     // Whoever watches is shown group by group. The choice by number costs what only that build pays.
     if constexpr (W::TRACED) {
 #pragma unroll 1
@@ -111,34 +111,34 @@ __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[
     for (int g = 0; g < WINDOW; ++g) {
         candidates |= distances[g] < warp.max_distance ? 1u << g : 0;
     }
-    bool appended = warp.append_window(candidates, base, again);
+    bool appended = warp.append_window(candidates, base, recompute);
     warp.enter(FILTER);
     return appended;
 }
 
-// Filters the groups of a window one by one, for the queries whose bit is set in `late`: the way on which a buffer is
-// merged. Rolled over queries and groups, so that the merge is there once. again(i, g): the distance to query i.
-template <int QUERIES, int WINDOW, class W, class Again>
-__device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned late, unsigned base, Again again) {
-    if (late == 0) {
+// Filters the groups of a window one by one, for the queries whose bit is set in `overflowed`: the way on which a buffer is
+// merged. Rolled over queries and groups, so that the merge is there once. recompute(i, g): the distance to query i.
+template <int QUERIES, int WINDOW, class W, class Recompute>
+__device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned overflowed, unsigned base, Recompute recompute) {
+    if (overflowed == 0) {
         return;
     }
     if constexpr (QUERIES == 1) {
 #pragma unroll 1
         for (int group = 0; group < WINDOW; ++group) {
-            warps[0].filter(again(0, group), base + group * WARP);
+            warps[0].filter(recompute(0, group), base + group * WARP);
         }
     } else {
 #pragma unroll 1
         for (int i = 0; i < QUERIES; ++i) {
-            if (late >> i & 1) {
+            if (overflowed >> i & 1) {
                 W warp;
-                take(warp, warps, i);
+                load_state(warp, warps, i);
 #pragma unroll 1
                 for (int group = 0; group < WINDOW; ++group) {
-                    warp.filter(again(i, group), base + group * WARP);
+                    warp.filter(recompute(i, group), base + group * WARP);
                 }
-                put(warps, warp, i);
+                store_state(warps, warp, i);
             }
         }
     }
@@ -146,13 +146,13 @@ __device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned late
 
 // d = 2 or 3: whole rows in shared memory, the queries in registers.
 template <int D, int QUERIES, int WINDOW, unsigned BATCH, unsigned SLOTS, unsigned WARPS, class W>
-__device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& search, Numbers numbers, float* ring, block::Slot* slots) {
+__device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& search, QueryIndex query_index, float* ring, block::Slot* slots) {
     float queries[QUERIES][D];
 #pragma unroll
     for (int i = 0; i < QUERIES; ++i) {
 #pragma unroll
         for (int j = 0; j < D; ++j) {
-            queries[i][j] = search.queries[static_cast<size_t>(numbers(i)) * D + j];
+            queries[i][j] = search.queries[static_cast<size_t>(query_index(i)) * D + j];
         }
     }
     unsigned lane = warp::lane_id();
@@ -174,7 +174,7 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
             for (int g = 0; g < WINDOW; ++g) {
                 load_row<D>(points[g], rows + (offset + g * WARP) * D);
             }
-            unsigned late = 0;
+            unsigned overflowed = 0;
 #pragma unroll
             for (int i = 0; i < QUERIES; ++i) {
                 float distances[WINDOW];
@@ -182,14 +182,14 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
                 for (int g = 0; g < WINDOW; ++g) {
                     distances[g] = squared_distance<D>(points[g], queries[i]);
                 }
-                auto again = [&](unsigned g) {
+                auto recompute = [&](unsigned g) {
                     float point[D];
                     load_row<D>(point, rows + (offset + g * WARP) * D);
                     return squared_distance<D>(point, queries[i]);
                 };
-                late |= filter_window(warps[i], distances, first + offset, again) ? 0 : 1u << i;
+                overflowed |= filter_window(warps[i], distances, first + offset, recompute) ? 0 : 1u << i;
             }
-            filter_groups<QUERIES, WINDOW>(warps, late, first + offset, [&](int i, unsigned g) {
+            filter_groups<QUERIES, WINDOW>(warps, overflowed, first + offset, [&](int i, unsigned g) {
                 float point[D], query[D];
                 load_row<D>(point, rows + (offset + g * WARP) * D);
 #pragma unroll
@@ -208,7 +208,7 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
 
 // Any other d: a batch is a tile of one window, whose distances grow in registers while its dimensions pass.
 template <int QUERIES, int WINDOW, int TILE, unsigned SLOTS, unsigned WARPS, class W>
-__device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& search, Numbers numbers, float* ring, block::Slot* slots) {
+__device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& search, QueryIndex query_index, float* ring, block::Slot* slots) {
     constexpr unsigned POINTS = WINDOW * WARP;
     constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
     const unsigned d = EXACT_D != 0 ? EXACT_D : search.d;
@@ -228,7 +228,7 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
             for (unsigned first = 0; first < QUERIES * TILE; first += WARP) {
                 unsigned slot = first + lane, j = t * TILE + slot % TILE;
                 if (slot < QUERIES * TILE) {
-                    query_tile[slot] = j < d ? search.queries[static_cast<size_t>(numbers(slot / TILE)) * d + j] : 0.0f;
+                    query_tile[slot] = j < d ? search.queries[static_cast<size_t>(query_index(slot / TILE)) * d + j] : 0.0f;
                 }
             }
             __syncwarp();
@@ -256,17 +256,17 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
         if constexpr (W::TRACED) {
             warps[0].observer().batch(base, min(search.n, base + POINTS));
         }
-        // Again from global memory: it happens to few points, and rarely to a whole window.
+        // Recompute from global memory: it happens to few points, and rarely to a whole window.
         const float* columns = search.points + static_cast<size_t>(window) * tiles * TILE * POINTS + lane;
-        auto again = [&](unsigned number, unsigned g) {
+        auto recompute = [&](unsigned number, unsigned g) {
             return squared_distance_of_column(columns + g * WARP, POINTS, row_of(search.queries, number, d), d);
         };
-        unsigned late = 0;
+        unsigned overflowed = 0;
 #pragma unroll
         for (int i = 0; i < QUERIES; ++i) {
-            late |= filter_window(warps[i], distances[i], base, [&](unsigned g) { return again(numbers(i), g); }) ? 0 : 1u << i;
+            overflowed |= filter_window(warps[i], distances[i], base, [&](unsigned g) { return recompute(query_index(i), g); }) ? 0 : 1u << i;
         }
-        filter_groups<QUERIES, WINDOW>(warps, late, base, [&](int i, unsigned g) { return again(numbers(i), g); });
+        filter_groups<QUERIES, WINDOW>(warps, overflowed, base, [&](int i, unsigned g) { return recompute(query_index(i), g); });
     }
 }
 
@@ -285,7 +285,7 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
 
     unsigned warp_of_block = threadIdx.x / WARP;
     unsigned first = search.first_query + (blockIdx.x * P.warps + warp_of_block) * QUERIES;
-    Numbers numbers = {first, search.last_query};
+    QueryIndex query_index = {first, search.last_query};
     warp::Warp<R, Tally, Observer> warps[QUERIES];
 #pragma unroll
     for (int i = 0; i < QUERIES; ++i) {
@@ -293,7 +293,7 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
         warps[i].start(buffers + slot * R * WARP, search.k, observer);
         if constexpr (Tally::COUNTED) {
             WarpClock* clock = &clocks[Tally::PROFILED ? warp_of_block : 0];
-            warps[i].tally.start(&notes[slot], &search.tally, numbers(i) - search.first_query, clock);
+            warps[i].tally.start(&notes[slot], &search.tally, query_index(i) - search.first_query, clock);
         }
         // A query past the last is scanned with the others, as the barriers need its warp, but takes no candidate.
         if (first + i >= search.last_query) {
@@ -301,14 +301,14 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
         }
     }
     if constexpr (D == 0) {
-        scan_tiles<QUERIES, P.window, P.tile, P.slots, P.warps>(warps, search, numbers, batches, slots);
+        scan_tiles<QUERIES, P.window, P.tile, P.slots, P.warps>(warps, search, query_index, batches, slots);
     } else {
-        scan_rows<D, QUERIES, P.window, P.batch, P.slots, P.warps>(warps, search, numbers, batches, slots);
+        scan_rows<D, QUERIES, P.window, P.batch, P.slots, P.warps>(warps, search, query_index, batches, slots);
     }
 #pragma unroll 1
     for (int i = 0; i < QUERIES && first + i < search.last_query; ++i) {
         warp::Warp<R, Tally, Observer> warp;
-        take(warp, warps, i);
+        load_state(warp, warps, i);
         warp.finish(search.n);
         warp.enter(WRITE_OUT);
         warp.write(AnswerRow(search, first + i));

@@ -8,14 +8,10 @@
 
 namespace warpscope::index {
 
-// The network is unrolled where that pays: a search of a tree looks at little, so merging is much of its work.
-template <int R>
-constexpr int UNROLL = R <= 4 ? 5 : 1;
-
 // A warp that also has the k-th element itself. Not a member of warp::Warp: it costs registers, also those who never read it.
 template <int R, class Tally>
-struct Nearest : warp::Warp<R, Tally, NoTrace, UNROLL<R>> {
-    using Warp = warp::Warp<R, Tally, NoTrace, UNROLL<R>>;
+struct Nearest : warp::Warp<R, Tally, NoTrace, warp::UNROLL_SHORT<R>> {
+    using Warp = warp::Warp<R, Tally, NoTrace, warp::UNROLL_SHORT<R>>;
     Key last = PADDING;
 
     // Filters a group by the pair (distance, position): each lane has the key of a point, or PADDING. Candidates are appended in lane

@@ -468,10 +468,7 @@ __device__ __noinline__ void answer_alone(const Traversal& search, unsigned in_l
     constexpr int R = L < 32 ? 1 : L / 32;
     size_t query = search.first_query + in_launch;
     float row[D];
-#pragma unroll
-    for (int j = 0; j < D; ++j) {
-        row[j] = search.queries[query * D + j];
-    }
+    copy_row(row, search.queries + query * D);
     Nearest<R, NoCounters> warp;
     warp.start(buffer, search.k);
     descend<R, D>(search.tree, row, own, above, warp);
@@ -570,7 +567,7 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
                     sorted_keys.keys[r] = r * WARP + lane < count ? key_of(squared[r], position[r]) : PADDING;
                 }
                 NoTrace trace;
-                warp::sort<UNROLL<R>>(sorted_keys.keys, lane, trace);
+                warp::sort<warp::UNROLL_SHORT<R>>(sorted_keys.keys, lane, trace);
                 sorted_keys.write(row);
                 continue;
             }

@@ -158,10 +158,7 @@ __device__ __forceinline__ void traverse(const Traversal& search, const Tally& t
         descend<R, D>(search.tree, rows[number], own, above[number], warp);
     } else {
         float row[D];
-#pragma unroll
-        for (int j = 0; j < D; ++j) {
-            row[j] = from[j];
-        }
+        copy_row(row, from);
         descend<R, D>(search.tree, row, own, above[number], warp);
     }
     warp.write(AnswerRow(search, query));

@@ -92,10 +92,7 @@ __device__ __forceinline__ void answer(const Search& search) {
         visits = traverse<D>(search, row, heap);
     } else {
         float own[D];
-#pragma unroll
-        for (int j = 0; j < D; ++j) {
-            own[j] = row[j];
-        }
+        copy_row(own, row);
         visits = traverse<D>(search, own, heap);
     }
     heap.sort();

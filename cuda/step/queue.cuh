@@ -13,10 +13,6 @@
 
 namespace warpscope::step {
 
-// The networks are unrolled where they are short.
-template <int R>
-constexpr int UNROLL = R <= 4 ? 5 : 1;
-
 // Registers of a lane that the queue takes.
 constexpr unsigned QUEUE = CANDIDATES / WARP;
 
@@ -90,7 +86,7 @@ struct Queue : warp::SortedKeys<R> {
         for (unsigned r = 0; r < QUEUE; ++r) {
             sorted[r] = queue[r * WARP + lane];
         }
-        warp::sort<UNROLL<R>>(sorted, lane, nobody);
+        warp::sort<warp::UNROLL_SHORT<R>>(sorted, lane, nobody);
 #pragma unroll
         for (unsigned r = 0; r < QUEUE; ++r) {
             queue[r * WARP + lane] = sorted[r];
@@ -108,7 +104,7 @@ struct Queue : warp::SortedKeys<R> {
         // What is queued next must not overtake these reads.
         __syncwarp();
         // 3. The result ascends, then descends: one merge sorts it.
-        warp::merge<UNROLL<R>>(keys, lane, WARP, nobody);
+        warp::merge<warp::UNROLL_SHORT<R>>(keys, lane, WARP, nobody);
         queued = 0;
         last = element(k - 1);
         visits.merges += 1;

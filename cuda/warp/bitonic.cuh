@@ -13,6 +13,10 @@
 
 namespace warpscope::warp {
 
+// UNROLL where that pays: a kernel that looks at little merges much, and short networks stay short.
+template <int R>
+constexpr int UNROLL_SHORT = R <= 4 ? 5 : 1;
+
 // One comparator between two registers of this lane.
 __device__ __forceinline__ void exchange_in_lane(Key& low, Key& high, bool ascending) {
     bool swap = (low > high) == ascending;

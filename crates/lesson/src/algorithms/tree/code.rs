@@ -32,12 +32,7 @@ const TREE: [Line; 23] = [
     line(2, "the lane that holds nearest: key \u{2190} \u{221e}", TRAVERSE, "child = mine ? PADDING : child;"),
     plain(2, "filter its child, if it is a leaf; or else visit it"),
     line(0, "if buffered > 0: fill the buffer up with \u{221e}, merge", BUFFER, "buffer[slot] = PADDING;"),
-    line(
-        0,
-        "the first k elements are the neighbours",
-        BUFFER,
-        "__device__ __forceinline__ void write(const AnswerRow& row) const {",
-    ),
+    line(0, "the first k elements are the neighbours", BUFFER, "__device__ __forceinline__ void write(const AnswerRow& row) const {"),
     plain(0, ""),
     plain(0, "filter a leaf:"),
     line(1, "key \u{2190} (squared distance of my point, its position)", TRAVERSE, "acc = add_squared_difference(point[j * WARP], query[j], acc);"),

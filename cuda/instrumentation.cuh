@@ -1,5 +1,5 @@
-// What a build adds to a search: counters, or a trace. The timed build adds nothing: what instruments a search is a template argument,
-// and each call is in an `if constexpr`.
+// What a build adds to a search: counters, or a trace. The timed build adds nothing: what instruments a
+// search is a template argument, and each call is in an `if constexpr`.
 #pragma once
 
 #include "common_interface.cuh"
@@ -29,10 +29,12 @@ __device__ __forceinline__ void write_counts(unsigned* counts, Numbers... number
 }
 
 // A count as the host has it: the largest number that there is stands for all beyond.
-__device__ __forceinline__ unsigned saturated(unsigned long long count) { return static_cast<unsigned>(min(count, 0xffffffffull)); }
+__device__ __forceinline__ unsigned saturated(unsigned long long count) {
+    return static_cast<unsigned>(min(count, 0xffffffffull));
+}
 
-// Writes the events of one warp. An event that has no room is counted, and so is every later one: the host makes room for all of them and
-// searches again.
+// Writes the events of one warp. An event that has no room is counted, and so is every later one: the host
+// makes room for all of them and searches again.
 struct TraceWriter {
     static constexpr bool TRACED = true;
 
@@ -69,7 +71,9 @@ struct TraceWriter {
         }
     }
 
-    static __device__ __forceinline__ unsigned distance_bits(Key key) { return static_cast<unsigned>(key >> 32); }
+    static __device__ __forceinline__ unsigned distance_bits(Key key) {
+        return static_cast<unsigned>(key >> 32);
+    }
 
     // Says how long the whole trace is.
     __device__ __forceinline__ void end_trace() {

@@ -1,5 +1,5 @@
-// Sorting within a lane: N values in its registers. No lane waits for another, and nothing is shuffled: 32 lists in the steps of one.
-// Twin of crates/engines/src/index/lane.rs.
+// Sorting within a lane: N values in its registers. No lane waits for another, and nothing is shuffled: 32
+// lists in the steps of one. Twin of crates/engines/src/index/lane.rs.
 //
 // Registers are indexed by constants only. Sizes and strides are template arguments, as in warp/bitonic.cuh.
 #pragma once
@@ -8,7 +8,8 @@
 
 namespace warpscope {
 
-// The register of a number that is no constant: chosen by comparisons, as an index would move all of them to local memory.
+// The register of a number that is no constant: chosen by comparisons, as an index would move all of them to
+// local memory.
 template <int N, class T>
 __device__ __forceinline__ T register_at(const T (&values)[N], unsigned number) {
     T chosen = values[0];
@@ -33,8 +34,9 @@ __device__ __forceinline__ void exchange(Key& low, Key& high) {
     low = least;
 }
 
-// The layers of Batcher's odd-even merge sort that merge runs of SIZE, from the one of STRIDE on (Knuth, TAOCP 3, 5.2.2, algorithm M):
-// a fifth fewer comparators than the bitonic sort, which needs its regularity only between lanes.
+// The layers of Batcher's odd-even merge sort that merge runs of SIZE, from the one of STRIDE on (Knuth,
+// TAOCP 3, 5.2.2, algorithm M): a fifth fewer comparators than the bitonic sort, which needs its regularity
+// only between lanes.
 template <int SIZE, int STRIDE, int N, class T>
 __device__ __forceinline__ void odd_even_merge(T (&values)[N]) {
     if constexpr (STRIDE > 0) {
@@ -57,8 +59,9 @@ __device__ __forceinline__ void sort(T (&values)[N]) {
     }
 }
 
-// The strides STRIDE, STRIDE / 2, ... 1 of a bitonic network: with half of N, a power of two, they sort values that rise and then fall. Of a
-// network that is no power of two comparators with what would pad it are left out.
+// The strides STRIDE, STRIDE / 2, ... 1 of a bitonic network: with half of N, a power of two, they sort
+// values that rise and then fall. Of a network that is no power of two comparators with what would pad it are
+// left out.
 template <int STRIDE, int N, class T>
 __device__ __forceinline__ void bitonic_merge(T (&values)[N]) {
     if constexpr (STRIDE > 0) {

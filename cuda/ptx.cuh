@@ -14,15 +14,18 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// Copies 4, 8 or 16 bytes from global to shared memory asynchronously (sm_80), both addresses aligned to as many; writes
-// zeros instead unless `there`.
+// Copies 4, 8 or 16 bytes from global to shared memory asynchronously (sm_80), both addresses aligned to as
+// many; writes zeros instead unless `there`.
 template <int BYTES>
 __device__ __forceinline__ void copy_async(unsigned shared, const void* global, bool there) {
     int bytes = there ? BYTES : 0;
     if constexpr (BYTES == 16) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(bytes) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(bytes)
+                     : "memory");
     } else {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(global), "n"(BYTES), "r"(bytes) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(global), "n"(BYTES),
+                     "r"(bytes)
+                     : "memory");
     }
 }
 
@@ -35,9 +38,9 @@ __device__ __forceinline__ void await_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-// Kernels are launched while the preceding one still runs (programmatic dependent launch, sm_90) in order to be resident when
-// it ends: nothing is read or written before this call, and what another kernel wrote is not read with __ldg, which may
-// return what was there when this kernel started.
+// Kernels are launched while the preceding one still runs (programmatic dependent launch, sm_90) in order to
+// be resident when it ends: nothing is read or written before this call, and what another kernel wrote is not
+// read with __ldg, which may return what was there when this kernel started.
 __device__ __forceinline__ void grid_dependency_sync() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -46,8 +49,8 @@ __device__ __forceinline__ void grid_dependency_sync() {
 }
 
 // Words that some threads read while others write them. Memory order: relaxed, as of cuda::atomic_ref with
-// memory_order_relaxed. An access is whole and is made each time that it is called, but orders no other: only the word
-// itself says what its reader may rely on.
+// memory_order_relaxed. An access is whole and is made each time that it is called, but orders no other: only
+// the word itself says what its reader may rely on.
 
 // Among the threads of a block, of a word in shared memory.
 __device__ __forceinline__ unsigned load_relaxed_shared(const unsigned* word) {
@@ -59,18 +62,25 @@ __device__ __forceinline__ unsigned load_relaxed_shared(const unsigned* word) {
 // Among the threads of the device, of words in global memory.
 __device__ __forceinline__ unsigned load_relaxed(const unsigned* word) {
     unsigned value;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(__cvta_generic_to_global(word))
+                 : "memory");
     return value;
 }
 
 __device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long* word) {
     unsigned long long value;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                 : "=l"(value)
+                 : "l"(__cvta_generic_to_global(word))
+                 : "memory");
     return value;
 }
 
 __device__ __forceinline__ void store_relaxed(unsigned* word, unsigned value) {
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "r"(value) : "memory");
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "r"(value)
+                 : "memory");
 }
 
 }  // namespace warpscope::ptx

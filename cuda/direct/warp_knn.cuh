@@ -1,7 +1,8 @@
 // The direct kernel: exact neighbours of a range of queries, every distance computed. Twin of
 // crates/engines/src/lockstep/warp_knn.rs.
 //
-// Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b * P.queries_per_block() on.
+// Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b *
+// P.queries_per_block() on.
 //
 //   warp_knn<R, D, P, Tally, Observer>(search, observer)
 //     R         registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
@@ -10,22 +11,27 @@
 //     Tally     NoCounters, Counted or Profiled (counters.cuh): what is counted beside the answer
 //     Observer  NoTrace, or a Recorder (observer.cuh), which needs P.warps == P.queries == 1
 //
-// Shared memory: SharedMemory<R, D, P>::BYTES, dynamic; counted and profiled builds have static notes besides.
+// Shared memory: SharedMemory<R, D, P>::BYTES, dynamic; counted and profiled builds have static notes
+// besides.
 //
 // The caller
-// - launches blocks of exactly P.threads() threads, all of which call, and enough of them for all queries of the range;
+// - launches blocks of exactly P.threads() threads, all of which call, and enough of them for all queries of
+//   the range;
 // - has `search.k` <= 32 R, and at least one point;
-// - holds the points as Search::points says: with D = 2 or 3 rows, filled up with infinity to a whole batch of P.batch; with
-//   D = 0 brought into windows by group_rows<P.window * 32>, `padded` a multiple of P.tile;
-// - finds, where there are fewer points than k, index 0xffffffff and an infinite distance in the places left over.
+// - holds the points as Search::points says: with D = 2 or 3 rows, filled up with infinity to a whole batch
+//   of P.batch; with D = 0 brought into windows by group_rows<P.window * 32>, `padded` a multiple of P.tile;
+// - finds, where there are fewer points than k, index 0xffffffff and an infinite distance in the places left
+//   over.
 //
 //   constexpr Policy POLICY = choose_policy(ARCHITECTURE, 64, 2);
-//   extern "C" __global__ void __launch_bounds__(POLICY.threads(), POLICY.min_blocks) kernel(const __grid_constant__ Search search) {
+//   extern "C" __global__ void __launch_bounds__(POLICY.threads(), POLICY.min_blocks)
+//   kernel(const __grid_constant__ Search search) {
 //       warp_knn<64 / 32, 2, POLICY, NoCounters>(search);
 //   }
 //
-// Why it is as it is: a warp owns a few queries and scans batches of points that its block stages in shared memory, so that a
-// point which is loaded once is compared with all of them. docs/kernel.md has the reasons one by one, with what each brought.
+// Why it is as it is: a warp owns a few queries and scans batches of points that its block stages in shared
+// memory, so that a point which is loaded once is compared with all of them. docs/kernel.md has the reasons
+// one by one, with what each brought.
 #pragma once
 
 #include "block/batches.cuh"
@@ -83,11 +89,12 @@ __device__ __forceinline__ void store_state(W (&all)[QUERIES], const W& one, int
     }
 }
 
-// Filters a window of one query, whose distances are in registers: group g of lane L is point base + 32 g + L. False, with
-// nothing done, where the candidates would fill the buffer. recompute(g) is distances[g] once more: computing it costs less
-// than choosing a register by number.
+// Filters a window of one query, whose distances are in registers: group g of lane L is point base + 32 g +
+// L. False, with nothing done, where the candidates would fill the buffer. recompute(g) is distances[g] once
+// more: computing it costs less than choosing a register by number.
 template <int WINDOW, class W, class Recompute>
-__device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base, Recompute recompute) {
+__device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base,
+                                              Recompute recompute) {
     // Whoever watches is shown group by group. The choice by number costs what only that build pays.
     if constexpr (W::TRACED) {
 #pragma unroll 1
@@ -116,10 +123,12 @@ __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[
     return appended;
 }
 
-// Filters the groups of a window one by one, for the queries whose bit is set in `overflowed`: the way on which a buffer is
-// merged. Rolled over queries and groups, so that the merge is there once. recompute(i, g): the distance to query i.
+// Filters the groups of a window one by one, for the queries whose bit is set in `overflowed`: the way on
+// which a buffer is merged. Rolled over queries and groups, so that the merge is there once. recompute(i, g):
+// the distance to query i.
 template <int QUERIES, int WINDOW, class W, class Recompute>
-__device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned overflowed, unsigned base, Recompute recompute) {
+__device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned overflowed, unsigned base,
+                                              Recompute recompute) {
     if (overflowed == 0) {
         return;
     }
@@ -146,7 +155,8 @@ __device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned over
 
 // d = 2 or 3: whole rows in shared memory, the queries in registers.
 template <int D, int QUERIES, int WINDOW, unsigned BATCH, unsigned SLOTS, unsigned WARPS, class W>
-__device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& search, QueryIndex query_index, float* ring, block::Slot* slots) {
+__device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& search, QueryIndex query_index,
+                                          float* ring, block::Slot* slots) {
     float queries[QUERIES][D];
 #pragma unroll
     for (int i = 0; i < QUERIES; ++i) {
@@ -208,7 +218,8 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
 
 // Any other d: a batch is a tile of one window, whose distances grow in registers while its dimensions pass.
 template <int QUERIES, int WINDOW, int TILE, unsigned SLOTS, unsigned WARPS, class W>
-__device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& search, QueryIndex query_index, float* ring, block::Slot* slots) {
+__device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& search, QueryIndex query_index,
+                                           float* ring, block::Slot* slots) {
     constexpr unsigned POINTS = WINDOW * WARP;
     constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
     const unsigned d = EXACT_D != 0 ? EXACT_D : search.d;
@@ -228,7 +239,8 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
             for (unsigned first = 0; first < QUERIES * TILE; first += WARP) {
                 unsigned slot = first + lane, j = t * TILE + slot % TILE;
                 if (slot < QUERIES * TILE) {
-                    query_tile[slot] = j < d ? search.queries[static_cast<size_t>(query_index(slot / TILE)) * d + j] : 0.0f;
+                    query_tile[slot] =
+                        j < d ? search.queries[static_cast<size_t>(query_index(slot / TILE)) * d + j] : 0.0f;
                 }
             }
             __syncwarp();
@@ -259,14 +271,17 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
         // Recompute from global memory: it happens to few points, and rarely to a whole window.
         const float* columns = search.points + static_cast<size_t>(window) * tiles * TILE * POINTS + lane;
         auto recompute = [&](unsigned number, unsigned g) {
-            return squared_distance_of_column(columns + g * WARP, POINTS, row_of(search.queries, number, d), d);
+            return squared_distance_of_column(columns + g * WARP, POINTS, row_of(search.queries, number, d),
+                                              d);
         };
         unsigned overflowed = 0;
 #pragma unroll
         for (int i = 0; i < QUERIES; ++i) {
-            overflowed |= filter_window(warps[i], distances[i], base, [&](unsigned g) { return recompute(query_index(i), g); }) ? 0 : 1u << i;
+            auto recompute_i = [&](unsigned g) { return recompute(query_index(i), g); };
+            overflowed |= filter_window(warps[i], distances[i], base, recompute_i) ? 0 : 1u << i;
         }
-        filter_groups<QUERIES, WINDOW>(warps, overflowed, base, [&](int i, unsigned g) { return recompute(query_index(i), g); });
+        filter_groups<QUERIES, WINDOW>(warps, overflowed, base,
+                                       [&](int i, unsigned g) { return recompute(query_index(i), g); });
     }
 }
 
@@ -275,7 +290,8 @@ template <int R, int D, const Policy& P, class Tally, class Observer = NoTrace>
 __device__ __forceinline__ void warp_knn(const Search& search, const Observer& observer = {}) {
     using Memory = SharedMemory<R, D, P>;
     constexpr int QUERIES = P.queries;
-    static_assert(!Observer::TRACED || P.queries_per_block() == 1, "a trace is of one query, of one block of one warp");
+    static_assert(!Observer::TRACED || P.queries_per_block() == 1,
+                  "a trace is of one query, of one block of one warp");
     extern __shared__ __align__(128) unsigned char shared[];
     float* batches = reinterpret_cast<float*>(shared);
     Key* buffers = reinterpret_cast<Key*>(shared + Memory::BATCHES);
@@ -295,7 +311,8 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
             WarpClock* clock = &clocks[Tally::PROFILED ? warp_of_block : 0];
             warps[i].tally.start(&notes[slot], &search.tally, query_index(i) - search.first_query, clock);
         }
-        // A query past the last is scanned with the others, as the barriers need its warp, but takes no candidate.
+        // A query past the last is scanned with the others, as the barriers need its warp, but takes no
+        // candidate.
         if (first + i >= search.last_query) {
             warps[i].max_distance = -infinite_distance();
         }
@@ -303,7 +320,8 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
     if constexpr (D == 0) {
         scan_tiles<QUERIES, P.window, P.tile, P.slots, P.warps>(warps, search, query_index, batches, slots);
     } else {
-        scan_rows<D, QUERIES, P.window, P.batch, P.slots, P.warps>(warps, search, query_index, batches, slots);
+        scan_rows<D, QUERIES, P.window, P.batch, P.slots, P.warps>(warps, search, query_index, batches,
+                                                                   slots);
     }
 #pragma unroll 1
     for (int i = 0; i < QUERIES && first + i < search.last_query; ++i) {
@@ -315,7 +333,8 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
     }
     // Last, so that every query's share of the warp's clock is of all its work.
     if constexpr (Tally::COUNTED) {
-        unsigned owned = first < search.last_query ? min(search.last_query - first, static_cast<unsigned>(QUERIES)) : 0;
+        unsigned owned =
+            first < search.last_query ? min(search.last_query - first, static_cast<unsigned>(QUERIES)) : 0;
 #pragma unroll
         for (int i = 0; i < QUERIES; ++i) {
             if (i < owned) {

@@ -1,13 +1,16 @@
-// Entry points of the tensor-core filter: filter_round, filter_<slab>_<where the queries are>, and filter_probe.
+// Entry points of the tensor-core filter: filter_round, filter_<slab>_<where the queries are>, and
+// filter_probe.
 #include "entry.cuh"
 #include "filtered/filter.cuh"
 #include "filtered/mma.cuh"
 
 namespace warpscope::filtered {
 
-#define WARPSCOPE_FORM(SLAB, RESIDENT) {SLAB, FilterShared<SLAB, RESIDENT>::QUERIES, RESIDENT ? Slab<SLAB>::BYTES : 0}
+#define WARPSCOPE_FORM(SLAB, RESIDENT) \
+    {SLAB, FilterShared<SLAB, RESIDENT>::QUERIES, RESIDENT ? Slab<SLAB>::BYTES : 0}
 extern "C" __constant__ __attribute__((used)) const FilterCut WARPSCOPE_FILTER_CUT = {
-    {WARPSCOPE_FORM(16, true), WARPSCOPE_FORM(32, true), WARPSCOPE_FORM(64, true), WARPSCOPE_FORM(64, false)}};
+    {WARPSCOPE_FORM(16, true), WARPSCOPE_FORM(32, true), WARPSCOPE_FORM(64, true),
+     WARPSCOPE_FORM(64, false)}};
 
 WARPSCOPE_KERNEL(WARPSCOPE_ROUND_ENTRY, (FILTER_THREADS), Rounding, round_tile)
 WARPSCOPE_KERNEL(WARPSCOPE_FILTER_ENTRY(16, resident), (FILTER_THREADS, 2), Filter, mma_filter<16, true>)

@@ -1,13 +1,13 @@
-// Entry points: select_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a sum of 1 (timed),
-// 2 (counted) and 4 (profiled).
+// Entry points: select_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a sum of 1
+// (timed), 2 (counted) and 4 (profiled).
 #include "entry.cuh"
 #include "filtered/survivors.cuh"
 
 namespace warpscope::filtered {
 
-#define WARPSCOPE_BUILD(BUILD, TALLY)                                                                                        \
-    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_SURVIVORS_ENTRY, WARPSCOPE_K, BUILD), (SURVIVOR_WARPS * WARP), SurvivorSearch, \
-                     search_survivors<WARPSCOPE_K / 32, TALLY>)
+#define WARPSCOPE_BUILD(BUILD, TALLY)                                                                        \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_SURVIVORS_ENTRY, WARPSCOPE_K, BUILD), (SURVIVOR_WARPS * WARP), \
+                     SurvivorSearch, search_survivors<WARPSCOPE_K / 32, TALLY>)
 
 #if WARPSCOPE_BUILDS & 1
 WARPSCOPE_BUILD(timed, NoCounters)

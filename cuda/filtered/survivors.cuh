@@ -1,7 +1,8 @@
-// What the tensor-core filter let through, point by point in processing order: exact distances by the rule, the candidate
-// buffer, the merges. A warp owns a query and takes up where the chunk before left it.
+// What the tensor-core filter let through, point by point in processing order: exact distances by the rule,
+// the candidate buffer, the merges. A warp owns a query and takes up where the chunk before left it.
 //
-// Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b * SURVIVOR_WARPS on.
+// Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b * SURVIVOR_WARPS
+// on.
 //
 //   search_survivors<R, Tally>(search)
 //     R      registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
@@ -11,18 +12,20 @@
 //
 // The caller
 // - launches blocks of exactly SURVIVOR_WARPS * 32 threads;
-// - goes through the points chunk by chunk, in order, from 0 to n, each chunk from a multiple of 256 on, with one `state`
-//   between them, which the first chunk does not read; the answer is written with the last;
-// - gives `survivors` as mma_filter left it for this chunk, or null for all points: so for the first, as no query has a
-//   radius before it;
+// - goes through the points chunk by chunk, in order, from 0 to n, each chunk from a multiple of 256 on, with
+//   one `state` between them, which the first chunk does not read; the answer is written with the last;
+// - gives `survivors` as mma_filter left it for this chunk, or null for all points: so for the first, as no
+//   query has a radius before it;
 // - filters the next chunk with the `radii` that this one wrote.
 //
-//   extern "C" __global__ void __launch_bounds__(SURVIVOR_WARPS * WARP) kernel(const __grid_constant__ SurvivorSearch search) {
+//   extern "C" __global__ void __launch_bounds__(SURVIVOR_WARPS * WARP)
+//   kernel(const __grid_constant__ SurvivorSearch search) {
 //       search_survivors<64 / 32, NoCounters>(search);
 //   }
 //
-// Survivors are a superset of the candidates in the same order, and whether a point is a candidate depends only on the
-// candidates before it: so candidates, merges and all that is counted of them are those of direct/warp_knn.cuh.
+// Survivors are a superset of the candidates in the same order, and whether a point is a candidate depends
+// only on the candidates before it: so candidates, merges and all that is counted of them are those of
+// direct/warp_knn.cuh.
 #pragma once
 
 #include "counters.cuh"
@@ -38,17 +41,20 @@ namespace warpscope::filtered {
 // Tiles of a pack's dimensions in flight.
 constexpr unsigned SURVIVOR_STAGES = 3;
 
-// Up to 32 survivors, one per lane, whose rows pass through shared memory: loaded row by row, read column by column.
+// Up to 32 survivors, one per lane, whose rows pass through shared memory: loaded row by row, read column by
+// column.
 template <unsigned STAGES>
 struct Pack {
     static constexpr unsigned TILE = 32;  // dimensions
-    // A row is eight 16-byte pieces, permuted so that eight lanes reading the same piece of their rows hit all banks.
+    // A row is eight 16-byte pieces, permuted so that eight lanes reading the same piece of their rows hit
+    // all banks.
     float4 rows[STAGES][WARP][TILE / 4];
     float4 query[STAGES][TILE / 4];
     unsigned waiting[2 * WARP];  // survivors that do not fill a pack yet
 
     // The distances of the first `count` lanes' points to the query; infinity in the other lanes.
-    __device__ __forceinline__ float distances(const SurvivorSearch& search, const float* query_row, unsigned index, unsigned count, unsigned lane) {
+    __device__ __forceinline__ float distances(const SurvivorSearch& search, const float* query_row,
+                                               unsigned index, unsigned count, unsigned lane) {
         unsigned tiles = (search.d + TILE - 1) / TILE;
         // Rows are 16-byte aligned if d is a multiple of four.
         bool aligned = search.d % 4 == 0;
@@ -66,7 +72,8 @@ struct Pack {
                         size_t point = __shfl_sync(ALL_LANES, index, row);
                         if (row < count) {
                             const float* from = search.points + point * search.d;
-                            ptx::copy_async<16>(to + (row * 8 + (piece ^ row % 8)) * 16, there ? from + j0 + piece * 4 : from, there);
+                            ptx::copy_async<16>(to + (row * 8 + (piece ^ row % 8)) * 16,
+                                                there ? from + j0 + piece * 4 : from, there);
                         }
                     }
                 } else {
@@ -76,12 +83,14 @@ struct Pack {
                         size_t point = __shfl_sync(ALL_LANES, index, row);
                         if (row < count) {
                             const float* from = search.points + point * search.d;
-                            ptx::copy_async<4>(to + (row * 8 + (lane / 4 ^ row % 8)) * 16 + lane % 4 * 4, there ? from + j0 + lane : from, there);
+                            ptx::copy_async<4>(to + (row * 8 + (lane / 4 ^ row % 8)) * 16 + lane % 4 * 4,
+                                               there ? from + j0 + lane : from, there);
                         }
                     }
                 }
                 bool there = j0 + lane < search.d;
-                ptx::copy_async<4>(ptx::shared_address(query[stage]) + lane * 4, there ? query_row + j0 + lane : query_row, there);
+                ptx::copy_async<4>(ptx::shared_address(query[stage]) + lane * 4,
+                                   there ? query_row + j0 + lane : query_row, there);
                 ++next;
             }
             ptx::close_copies();
@@ -111,9 +120,9 @@ struct Pack {
     }
 };
 
-// Appends the candidates of a pack in lane order, which is processing order; as soon as the buffer is full it is merged,
-// and the rest filtered again: Warp::filter, for points that need not be neighbours. `last_group` is the last group with a
-// candidate.
+// Appends the candidates of a pack in lane order, which is processing order; as soon as the buffer is full it
+// is merged, and the rest filtered again: Warp::filter, for points that need not be neighbours. `last_group`
+// is the last group with a candidate.
 template <class W>
 __device__ __forceinline__ void append(W& warp, float distance, unsigned index, unsigned& last_group) {
     unsigned candidates = __ballot_sync(ALL_LANES, distance < warp.max_distance);
@@ -149,8 +158,10 @@ __device__ __forceinline__ void append(W& warp, float distance, unsigned index, 
 // The radius of a query that has no max_distance yet: its square exceeds every norm that the filter takes.
 constexpr float UNBOUNDED_RADIUS = 0x1p60f;
 
-// The filter's radius for a query: every point whose distance by the rule is below max_distance lies within it.
-__device__ __forceinline__ float filter_radius(float max_distance, unsigned d, float error, double scale, double epsilon) {
+// The filter's radius for a query: every point whose distance by the rule is below max_distance lies within
+// it.
+__device__ __forceinline__ float filter_radius(float max_distance, unsigned d, float error, double scale,
+                                               double epsilon) {
     if (max_distance == infinite_distance()) {
         return UNBOUNDED_RADIUS;
     }
@@ -230,7 +241,8 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
             };
             return make_uint4(all(0), all(1), all(2), all(3));
         }
-        return __ldcs(survivors + (static_cast<size_t>(word / 8) * search.query_rows + row) * 2 + word / 4 % 2);
+        return __ldcs(survivors + (static_cast<size_t>(word / 8) * search.query_rows + row) * 2 +
+                      word / 4 % 2);
     };
     warp.enter(FILTER);
     uint4 next = read(0);
@@ -251,7 +263,8 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
                     continue;
                 }
                 if (word >> lane & 1) {
-                    pack.waiting[waiting + __popc(word & warp::lanes_below(lane))] = search.first_point + (first + source * 4 + i) * WARP + lane;
+                    pack.waiting[waiting + __popc(word & warp::lanes_below(lane))] =
+                        search.first_point + (first + source * 4 + i) * WARP + lane;
                 }
                 waiting += __popc(word);
                 if (waiting >= WARP) {
@@ -280,7 +293,8 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
         }
         if (lane == 0) {
             search.state.warps[row] = make_uint2(warp.buffered, __float_as_uint(warp.max_distance));
-            search.radii[row] = filter_radius(warp.max_distance, search.d, search.errors[query], search.scale, search.epsilon);
+            search.radii[row] = filter_radius(warp.max_distance, search.d, search.errors[query], search.scale,
+                                              search.epsilon);
         }
     }
     if (lane == 0) {

@@ -9,7 +9,9 @@ namespace warpscope::index {
 __device__ __forceinline__ void codes(const Codes& codes) {
     tally(codes.counts, codes.count, codes.passes, [&codes](unsigned at) {
         size_t row = codes.order == nullptr ? at : codes.order[at];
-        unsigned key = static_cast<unsigned>(code(codes.frame, codes.rows + row * codes.d, codes.d) >> codes.shift) & codes.mask;
+        unsigned key =
+            static_cast<unsigned>(code(codes.frame, codes.rows + row * codes.d, codes.d) >> codes.shift) &
+            codes.mask;
         codes.keys[at] = key;
         return key;
     });

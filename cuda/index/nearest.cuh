@@ -8,14 +8,16 @@
 
 namespace warpscope::index {
 
-// A warp that also has the k-th element itself. Not a member of warp::Warp: it costs registers, also those who never read it.
+// A warp that also has the k-th element itself. Not a member of warp::Warp: it costs registers, also those
+// who never read it.
 template <int R, class Tally>
 struct Nearest : warp::Warp<R, Tally, NoTrace, warp::UNROLL_SHORT<R>> {
     using Warp = warp::Warp<R, Tally, NoTrace, warp::UNROLL_SHORT<R>>;
     Key last = PADDING;
 
-    // Filters a group by the pair (distance, position): each lane has the key of a point, or PADDING. Candidates are appended in lane
-    // order; as soon as the buffer is full it is merged, and what was not yet appended is filtered again. No history is kept of merges.
+    // Filters a group by the pair (distance, position): each lane has the key of a point, or PADDING.
+    // Candidates are appended in lane order; as soon as the buffer is full it is merged, and what was not yet
+    // appended is filtered again. No history is kept of merges.
     __device__ __forceinline__ void filter_keys(Key key) {
         unsigned candidates = __ballot_sync(ALL_LANES, key < last);
         if constexpr (Tally::TRACED) {
@@ -28,7 +30,8 @@ struct Nearest : warp::Warp<R, Tally, NoTrace, warp::UNROLL_SHORT<R>> {
             if (appends) {
                 this->buffer[slot] = key;
             }
-            unsigned appended = min(static_cast<unsigned>(__popc(candidates)), Warp::CAPACITY - this->buffered);
+            unsigned appended =
+                min(static_cast<unsigned>(__popc(candidates)), Warp::CAPACITY - this->buffered);
             if constexpr (Tally::COUNTED) {
                 this->tally.appended(appended);
             }

@@ -1,7 +1,9 @@
-// What watches a query's way through the tree and writes it down, event by event. crates/engines/src/cuda/trace/tree.rs reads what is written
-// here, and tells it to the observers of crates/engines/src/index/observer.rs.
+// What watches a query's way through the tree and writes it down, event by event.
+// crates/engines/src/cuda/trace/tree.rs reads what is written here, and tells it to the observers of
+// crates/engines/src/index/observer.rs.
 //
-// Events are words, one event after the other: its kind, then what the comments at `Recorder` say. A key is two words: position, distance.
+// Events are words, one event after the other: its kind, then what the comments at `Recorder` say. A key is
+// two words: position, distance.
 #pragma once
 
 #include "index/interface.cuh"
@@ -28,10 +30,14 @@ struct Recorder : TraceWriter {
     }
 
     // A lane's child comes next: lane; its key.
-    __device__ __forceinline__ void child(unsigned of_lane, Key nearest) { event(CHILD, of_lane, index_of(nearest), distance_bits(nearest)); }
+    __device__ __forceinline__ void child(unsigned of_lane, Key nearest) {
+        event(CHILD, of_lane, index_of(nearest), distance_bits(nearest));
+    }
 
     // No other child can hold a neighbour: their lanes.
-    __device__ __forceinline__ void left_out(Key child) { event(LEFT_OUT, __ballot_sync(ALL_LANES, child != PADDING)); }
+    __device__ __forceinline__ void left_out(Key child) {
+        event(LEFT_OUT, __ballot_sync(ALL_LANES, child != PADDING));
+    }
 
     __device__ __forceinline__ void leaf(unsigned leaf) { visited = leaf; }
 
@@ -42,12 +48,15 @@ struct Recorder : TraceWriter {
     }
 
     // Lanes wrote their keys to the buffer: those lanes.
-    __device__ __forceinline__ void wrote(bool appends) { event(APPENDED, __ballot_sync(ALL_LANES, appends)); }
+    __device__ __forceinline__ void wrote(bool appends) {
+        event(APPENDED, __ballot_sync(ALL_LANES, appends));
+    }
 
     // The buffer was merged: the k-th element's key.
     __device__ __forceinline__ void bounded(Key last) { event(MERGED, index_of(last), distance_bits(last)); }
 
-    // Lanes without a slot voted again: those lanes, and the candidates among them. No event where all had one.
+    // Lanes without a slot voted again: those lanes, and the candidates among them. No event where all had
+    // one.
     __device__ __forceinline__ void filtered_again(bool waits, unsigned candidates) {
         unsigned rest = __ballot_sync(ALL_LANES, waits);
         if (rest != 0) {

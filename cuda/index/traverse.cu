@@ -1,5 +1,5 @@
-// Entry points: traverse_k<K>_d<D>_<build>, D = 0 for any d. WARPSCOPE_K and WARPSCOPE_D choose what is compiled; WARPSCOPE_BUILDS
-// is a sum of 1 (timed), 2 (counted) and 8 (traced: one query).
+// Entry points: traverse_k<K>_d<D>_<build>, D = 0 for any d. WARPSCOPE_K and WARPSCOPE_D choose what is
+// compiled; WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted) and 8 (traced: one query).
 #include "entry.cuh"
 #include "index/recorder.cuh"
 #include "index/traverse.cuh"
@@ -21,7 +21,8 @@ WARPSCOPE_BUILD(counted, VisitTally)
 
 #if WARPSCOPE_BUILDS & 8
 extern "C" __global__ void __launch_bounds__(TRAVERSE_WARPS * WARP, 1)
-    WARPSCOPE_NAME(WARPSCOPE_TRAVERSE_ENTRY, WARPSCOPE_K, WARPSCOPE_D, traced)(const __grid_constant__ Traversal search, Trace trace) {
+    WARPSCOPE_NAME(WARPSCOPE_TRAVERSE_ENTRY, WARPSCOPE_K, WARPSCOPE_D, traced)(
+        const __grid_constant__ Traversal search, Trace trace) {
     traverse<WARPSCOPE_K / 32, WARPSCOPE_D, Recorder>(search, Recorder{{trace}});
 }
 #endif

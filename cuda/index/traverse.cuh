@@ -3,8 +3,8 @@
 //
 // Scope: a warp a query, TRAVERSE_WARPS warps a block; warps never wait for one another.
 //
-//   traverse<R, D, Tally>(search)     R = K / 32; D = 2 or 3, or 0 for any other d; Tally = NoCounters, VisitTally, or a Recorder
-//                                     (recorder.cuh)
+//   traverse<R, D, Tally>(search)     R = K / 32; D = 2 or 3, or 0 for any other d; Tally = NoCounters,
+//                                     VisitTally, or a Recorder (recorder.cuh)
 //
 // Shared memory: static, K + 32 HEIGHTS keys a warp.
 //
@@ -36,17 +36,19 @@ struct VisitTally : NoTrace {
 __device__ __forceinline__ unsigned leaf_of(const Tree& tree, unsigned long long code, unsigned lane) {
     unsigned group = 0;
     for (unsigned height = tree.top + 1; height-- > 0;) {
-        unsigned long long first = tree.first_codes[static_cast<size_t>(tree.first_group[height] + group) * WARP + lane];
+        unsigned long long first =
+            tree.first_codes[static_cast<size_t>(tree.first_group[height] + group) * WARP + lane];
         unsigned begun = __popc(__ballot_sync(ALL_LANES, first <= code));
         group = group * WARP + max(begun, 1u) - 1;
     }
     return group;
 }
 
-// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at first.
+// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at
+// first.
 template <int D, class Tally>
-__device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned group, const float* query, unsigned own, unsigned lane,
-                                     Tally& tally) {
+__device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned group, const float* query,
+                                     unsigned own, unsigned lane, Tally& tally) {
     Key key = keys<D>(tree, tree.first_group[height] + group, query, lane);
     key = choose(height == 0 && group * WARP + lane == own, PADDING, key);
     if constexpr (Tally::COUNTED) {
@@ -60,7 +62,8 @@ __device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned
 
 // Filters the points of a leaf.
 template <int R, int D, class Tally>
-__device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, const float* query, Nearest<R, Tally>& warp) {
+__device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, const float* query,
+                                           Nearest<R, Tally>& warp) {
     unsigned d = D == 0 ? tree.d : D;
     const float* point = tree.coordinates + static_cast<size_t>(leaf) * d * WARP + warp.lane;
     float acc = 0.0f;
@@ -81,12 +84,14 @@ __device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, cons
 
 // Searches the tree for one query; the warp ends with its neighbours.
 //
-// The leaf `own`, where the query's code would be, comes first: its points bound the search. Then depth first: of a node's children, which
-// a lane each holds, the one of the smallest key comes next, as long as that is below the k-th neighbour's. As soon as it is not, the
-// others are left out together, and the search goes on in the node above. What is still to be visited of the nodes above lies in `above`, a
-// key a lane: a lane reads what it wrote itself, so no barrier is needed.
+// The leaf `own`, where the query's code would be, comes first: its points bound the search. Then depth
+// first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as
+// that is below the k-th neighbour's. As soon as it is not, the others are left out together, and the search
+// goes on in the node above. What is still to be visited of the nodes above lies in `above`, a key a lane: a
+// lane reads what it wrote itself, so no barrier is needed.
 template <int R, int D, class Tally>
-__device__ __forceinline__ void descend(const Tree& tree, const float* query, unsigned own, Key* above, Nearest<R, Tally>& warp) {
+__device__ __forceinline__ void descend(const Tree& tree, const float* query, unsigned own, Key* above,
+                                        Nearest<R, Tally>& warp) {
     unsigned lane = warp.lane;
     unsigned height = tree.top, group = 0;
     if constexpr (Tally::TRACED) {
@@ -145,7 +150,8 @@ __device__ __forceinline__ void traverse(const Traversal& search, const Tally& t
     size_t query = search.first_query + in_launch;
     unsigned d = D == 0 ? search.tree.d : D;
     const float* from = search.queries + query * d;
-    unsigned own = search.in_leaves ? turn / WARP : leaf_of(search.tree, code(search.frame, from, d), warp::lane_id());
+    unsigned own =
+        search.in_leaves ? turn / WARP : leaf_of(search.tree, code(search.frame, from, d), warp::lane_id());
     Nearest<R, Tally> warp;
     warp.start(buffers[number], search.k);
     warp.tally = tally;

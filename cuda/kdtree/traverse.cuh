@@ -1,9 +1,11 @@
-// A k-d tree searched by a thread a query, where the lanes of a warp diverge. Twin of crates/engines/src/kdtree_threads/traverse.rs.
+// A k-d tree searched by a thread a query, where the lanes of a warp diverge. Twin of
+// crates/engines/src/kdtree_threads/traverse.rs.
 //
 // Scope: a thread a query; threads never wait for one another.
 //
-// The tree is left-balanced and in level order: the children of node i are 2i + 1 and 2i + 2, and its level says along which axis it
-// divides. So the way back needs no stack: where a thread came from tells what is next (Wald 2022).
+// The tree is left-balanced and in level order: the children of node i are 2i + 1 and 2i + 2, and its level
+// says along which axis it divides. So the way back needs no stack: where a thread came from tells what is
+// next (Wald 2022).
 #pragma once
 
 #include "distance.cuh"
@@ -30,8 +32,9 @@ __device__ __forceinline__ float along(const float* query, unsigned axis) {
     }
 }
 
-// Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the plane between them is farther
-// than the k-th neighbour. Returns what it visited: the timed build does not write that, so the compiler leaves the counting out.
+// Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the
+// plane between them is farther than the k-th neighbour. Returns what it visited: the timed build does not
+// write that, so the compiler leaves the counting out.
 template <int D>
 __device__ __forceinline__ Visits traverse(const Search& search, const float* query, Heap& heap) {
     Visits visits = {};
@@ -58,7 +61,8 @@ __device__ __forceinline__ Visits traverse(const Search& search, const float* qu
         float plane = point[axis], own = along<D>(query, axis);
         bool right = own > plane;
         unsigned near = 2 * node + 1 + right, far = 2 * node + 2 - right;
-        // Where the plane is as far as the k-th neighbour, a point behind it may still be one, by its position.
+        // Where the plane is as far as the k-th neighbour, a point behind it may still be one, by its
+        // position.
         bool both = far < search.n && squared_difference(plane, own) <= distance_of(heap.root);
         if (down && near < search.n) {
             before = node;

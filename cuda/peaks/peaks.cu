@@ -1,5 +1,5 @@
-// Entry points: peaks_<what>, the most that a device does of one thing, for the limits that searches are held against.
-// crates/engines/src/cuda/peaks times them.
+// Entry points: peaks_<what>, the most that a device does of one thing, for the limits that searches are held
+// against. crates/engines/src/cuda/peaks times them.
 #include "entry.cuh"
 #include "peaks/interface.cuh"
 
@@ -17,7 +17,8 @@ __device__ __forceinline__ void arithmetic(const Arithmetic& work) {
 #pragma unroll
         for (unsigned step = 0; step < STEPS; ++step) {
 #pragma unroll
-            for (unsigned chain = 0; chain < CHAINS; ++chain) chains[chain] = __fmaf_rn(chains[chain], work.factor, work.addend);
+            for (unsigned chain = 0; chain < CHAINS; ++chain)
+                chains[chain] = __fmaf_rn(chains[chain], work.factor, work.addend);
         }
     }
     float sum = 0;
@@ -31,12 +32,14 @@ __device__ __forceinline__ void reads(const Reads& work) {
     const float4* words = reinterpret_cast<const float4*>(work.words);
     size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
     float sum = 0;
-    for (size_t at = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < work.count; at += READS * stride) {
+    for (size_t at = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < work.count;
+         at += READS * stride) {
         float4 read[READS];
 #pragma unroll
         for (unsigned place = 0; place < READS; ++place) read[place] = words[at + place * stride];
 #pragma unroll
-        for (unsigned place = 0; place < READS; ++place) sum += read[place].x + read[place].y + read[place].z + read[place].w;
+        for (unsigned place = 0; place < READS; ++place)
+            sum += read[place].x + read[place].y + read[place].z + read[place].w;
     }
     if (sum == NEVER) *work.sum = sum;
 }

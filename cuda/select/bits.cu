@@ -1,5 +1,5 @@
-// Entry points: select_bits_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a sum of 1
-// (timed, for rows that are divided or not) and 2 (counted). WARPSCOPE_ITEMS replaces BITS_ITEMS.
+// Entry points: select_bits_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a sum of
+// 1 (timed, for rows that are divided or not) and 2 (counted). WARPSCOPE_ITEMS replaces BITS_ITEMS.
 #include "entry.cuh"
 #include "select/bits_parts.cuh"
 
@@ -9,9 +9,10 @@ namespace warpscope::select {
 #define WARPSCOPE_ITEMS BITS_ITEMS
 #endif
 
-constexpr unsigned THREADS = WARPSCOPE_K / BITS_KEYS > BITS_FEWEST_THREADS ? WARPSCOPE_K / BITS_KEYS : BITS_FEWEST_THREADS;
-// While some blocks of a multiprocessor merge, others keep its memory busy: 1,024 threads, of 64 registers each. From sm_100 on the compiler
-// needs a few more.
+constexpr unsigned THREADS =
+    WARPSCOPE_K / BITS_KEYS > BITS_FEWEST_THREADS ? WARPSCOPE_K / BITS_KEYS : BITS_FEWEST_THREADS;
+// While some blocks of a multiprocessor merge, others keep its memory busy: 1,024 threads, of 64 registers
+// each. From sm_100 on the compiler needs a few more.
 #if WARPSCOPE_ASYNC_COPIES && __CUDA_ARCH__ >= 1000
 constexpr unsigned BLOCKS = 768 / THREADS > 1 ? 768 / THREADS : 1;
 #elif WARPSCOPE_ASYNC_COPIES
@@ -21,8 +22,8 @@ constexpr unsigned BLOCKS = 1;
 #endif
 constexpr unsigned STAGES = THREADS > BITS_FEWEST_THREADS ? BITS_WIDE_STAGES : BITS_STAGES;
 
-#define WARPSCOPE_BUILD(BUILD, BLOCKS, ...)                                                              \
-    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_BITS_ENTRY, WARPSCOPE_K, BUILD), (THREADS, BLOCKS), Selection,       \
+#define WARPSCOPE_BUILD(BUILD, BLOCKS, ...)                                                                  \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_BITS_ENTRY, WARPSCOPE_K, BUILD), (THREADS, BLOCKS), Selection, \
                      __VA_ARGS__)
 
 #if WARPSCOPE_BUILDS & 1

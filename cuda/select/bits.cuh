@@ -1,11 +1,12 @@
-// Bitonic select: a block a query, which keeps the K smallest of a row sorted in registers and collects candidates in a buffer of K keys
-// (Hanák 2023, §4.1). Twin of crates/engines/src/select/bits.rs.
+// Bitonic select: a block a query, which keeps the K smallest of a row sorted in registers and collects
+// candidates in a buffer of K keys (Hanák 2023, §4.1). Twin of crates/engines/src/select/bits.rs.
 //
 // Scope: all threads of the block call together, whoever holds keys, but for what says otherwise.
 //
-// The order is by (distance, position). In the timed build the warps read on by themselves and meet where the buffer is full, so a distance
-// that equals the bound may be of an earlier position: what is not farther is compared by key. The counted build reads in step, batch after
-// batch, and takes slots in the order of threads, so that its counts can be repeated. Both ways are here, hence more than 300 lines.
+// The order is by (distance, position). In the timed build the warps read on by themselves and meet where the
+// buffer is full, so a distance that equals the bound may be of an earlier position: what is not farther is
+// compared by key. The counted build reads in step, batch after batch, and takes slots in the order of
+// threads, so that its counts can be repeated. Both ways are here, hence more than 300 lines.
 #pragma once
 
 #include "block/bitonic.cuh"
@@ -20,7 +21,8 @@
 
 namespace warpscope::select {
 
-// What is counted of a row, the same in every thread. The timed build does not write it, so the compiler leaves it out.
+// What is counted of a row, the same in every thread. The timed build does not write it, so the compiler
+// leaves it out.
 struct RowCounts {
     unsigned merges = 0, forced = 0, taken = 0, restarts = 0;
 
@@ -40,7 +42,8 @@ struct BitsMemory {
     unsigned warp_counts[THREADS / WARP];
 };
 
-// K, a power of two from 64 on: sorting fewer has no barrier between the reads of `taken` and its reset. THREADS of the block.
+// K, a power of two from 64 on: sorting fewer has no barrier between the reads of `taken` and its reset.
+// THREADS of the block.
 template <unsigned K, unsigned THREADS>
 struct Bits {
     static_assert(K > WARP, "a merge needs a barrier");
@@ -50,7 +53,8 @@ struct Bits {
 
     using Memory = BitsMemory<K, THREADS>;
 
-    // Where a slot lies: slots are elements, T consecutive ones a thread, and row i holds the i-th of each thread.
+    // Where a slot lies: slots are elements, T consecutive ones a thread, and row i holds the i-th of each
+    // thread.
     static __device__ __forceinline__ unsigned place(unsigned slot) { return slot % T * N + slot / T; }
 
     Memory& memory;
@@ -64,7 +68,8 @@ struct Bits {
     float bound;  // what its distance is not above
     RowCounts counts;
 
-    __device__ __forceinline__ Bits(Memory& memory, unsigned k, unsigned by_ballot) : memory(memory), k(k), by_ballot(by_ballot) {}
+    __device__ __forceinline__ Bits(Memory& memory, unsigned k, unsigned by_ballot)
+        : memory(memory), k(k), by_ballot(by_ballot) {}
 
     __device__ __forceinline__ void restart(float new_bound) {
         bound = new_bound;
@@ -88,7 +93,8 @@ struct Bits {
         restart(new_bound);
     }
 
-    // A slot for a candidate in the order of threads, after those that were taken; at least K if there is none.
+    // A slot for a candidate in the order of threads, after those that were taken; at least K if there is
+    // none.
     __device__ __forceinline__ unsigned next_slot(bool candidate) {
         unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
         unsigned lanes = __ballot_sync(ALL_LANES, candidate);
@@ -126,8 +132,8 @@ struct Bits {
         return __shfl_sync(ALL_LANES, first, 0) + __popc(lanes & warp::lanes_below(warp::lane_id()));
     }
 
-    // Appends the candidates of a batch: `waiting` has a bit for each of this thread's keys that may be one. Returns those for which there was
-    // no slot; memory.taken[0] is the number of slots that were asked for.
+    // Appends the candidates of a batch: `waiting` has a bit for each of this thread's keys that may be one.
+    // Returns those for which there was no slot; memory.taken[0] is the number of slots that were asked for.
     template <int ITEMS, bool IN_ORDER, class KeyAt>
     __device__ __forceinline__ unsigned append(unsigned waiting, KeyAt key_at) {
 #pragma unroll
@@ -150,8 +156,8 @@ struct Bits {
         return waiting;
     }
 
-    // Takes the candidates of a source, each warp by itself. All meet in one place, where the buffer is full and at the end: whoever has
-    // read all comes and waits for the others.
+    // Takes the candidates of a source, each warp by itself. All meet in one place, where the buffer is full
+    // and at the end: whoever has read all comes and waits for the others.
     template <int ITEMS, class Source>
     __device__ __forceinline__ void take_apart(Source& source) {
         unsigned waiting = 0;
@@ -184,8 +190,8 @@ struct Bits {
         return taken == K;
     }
 
-    // All threads meet, and merge if the buffer is full. False if it is not: then nobody has anything left, since whoever has comes only for
-    // that.
+    // All threads meet, and merge if the buffer is full. False if it is not: then nobody has anything left,
+    // since whoever has comes only for that.
     __device__ __forceinline__ bool meet() {
         __syncthreads();
         bool full = is_full();
@@ -207,7 +213,8 @@ struct Bits {
             }
             __syncthreads();
         }
-        // Of a buffer that is not full the threads that hold what was taken are sorted, and what is after them is padding.
+        // Of a buffer that is not full the threads that hold what was taken are sorted, and what is after
+        // them is padding.
         unsigned threads = N;
         while (threads > 1 && threads / 2 * T >= buffered) {
             threads /= 2;
@@ -225,7 +232,8 @@ struct Bits {
         network.sort(keys, threads);
         if (!empty) {
             __syncthreads();
-            // 3. min(i, K - 1 - i) with what was kept: element K - 1 - i lies with the mirrored thread, in its mirrored row.
+            // 3. min(i, K - 1 - i) with what was kept: element K - 1 - i lies with the mirrored thread, in
+            //    its mirrored row.
             if (thread < N) {
 #pragma unroll
                 for (unsigned i = 0; i < T; ++i) {
@@ -267,7 +275,8 @@ struct Bits {
     using Bitonic = block::Bitonic<T, N>;
 };
 
-// Takes the candidates of a batch of all threads, in the order of threads where that is counted. Merges whenever the buffer is full.
+// Takes the candidates of a batch of all threads, in the order of threads where that is counted. Merges
+// whenever the buffer is full.
 template <unsigned ITEMS, bool IN_ORDER, class Selector, class KeyAt>
 __device__ __forceinline__ void take(Selector& bits, unsigned waiting, KeyAt key_at) {
     for (;;) {
@@ -284,7 +293,8 @@ __device__ __forceinline__ void take(Selector& bits, unsigned waiting, KeyAt key
     }
 }
 
-// The candidates of distances `begin` to `end` of a row, all threads in step; both are multiples of four, or `end` is n.
+// The candidates of distances `begin` to `end` of a row, all threads in step; both are multiples of four, or
+// `end` is n.
 template <unsigned THREADS, unsigned ITEMS, bool IN_ORDER, class Selector>
 __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigned begin, unsigned end) {
     using Read = Batch<THREADS, ITEMS>;
@@ -293,7 +303,9 @@ __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigne
         batch.load(row, first, end, threadIdx.x);
         unsigned waiting = batch.within(bits.bound);
         if (__syncthreads_or(waiting != 0)) {
-            take<ITEMS, IN_ORDER>(bits, waiting, [&](int i) { return key_of(batch.distances[i], first + Read::place(threadIdx.x, i)); });
+            take<ITEMS, IN_ORDER>(bits, waiting, [&](int i) {
+                return key_of(batch.distances[i], first + Read::place(threadIdx.x, i));
+            });
         }
     }
 }
@@ -321,7 +333,9 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
     const float* row = selection.distances + query * selection.pitch;
     for (bool sampled = selection.sampled > 0;; sampled = false) {
         auto bound = [&] {
-            return sampled ? sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, memory.taken)
+            return sampled ? sampled_bound<THREADS>(row, selection.n,
+                                                    {selection.minima, selection.group, selection.sampled},
+                                                    memory.taken)
                            : infinite_distance();
         };
         if constexpr (COUNTED) {

@@ -1,16 +1,19 @@
 // Fused bitonic select: distances and selection in one kernel, without a matrix (Hanák 2023, §4.2). Twin of
 // crates/engines/src/select/bits_fused.rs.
 //
-// Scope: a warp answers FUSED_QUERIES queries, a block those of its warps, which share the points: they pass through shared memory, fused_tile(K)
-// dimensions of a window of 256 at a time. A lane has the distances of 8 points to its warp's 8 queries in registers. Each query has its K
-// nearest, sorted, and a buffer of K candidates, both in shared memory. Where one buffer of a warp is full all of them are merged: sorted in
+// Scope: a warp answers FUSED_QUERIES queries, a block those of its warps, which share the points: they pass
+// through shared memory, fused_tile(K) dimensions of a window of 256 at a time. A lane has the distances of 8
+// points to its warp's 8 queries in registers. Each query has its K nearest, sorted, and a buffer of K
+// candidates, both in shared memory. Where one buffer of a warp is full all of them are merged: sorted in
 // registers side by side, eight lanes a list, so that a network of K keys ends within a warp for any K.
 //
-// In the thesis all threads of a block share its queries and merge its lists. Here a query is one warp's alone: slots are taken in one order
-// without atomics, nobody waits for another warp's merges, and every build counts the same.
+// In the thesis all threads of a block share its queries and merge its lists. Here a query is one warp's
+// alone: slots are taken in one order without atomics, nobody waits for another warp's merges, and every
+// build counts the same.
 //
 // The caller
-// - launches blocks of fused_warps(K) warps, all of which call, for queries from first_query rounded down to a multiple of FUSED_QUERIES on;
+// - launches blocks of fused_warps(K) warps, all of which call, for queries from first_query rounded down to
+//   a multiple of FUSED_QUERIES on;
 // - has `selection.k` <= K, K a power of two from 8 on, and at least one point;
 // - holds the points in windows as group_rows<256> makes them, `padded` a multiple of fused_tile(K).
 #pragma once
@@ -29,13 +32,18 @@ namespace warpscope::select {
 constexpr unsigned FUSED_POINTS = FUSED_GROUPS * WARP;  // of a window
 constexpr unsigned FUSED_LANES = 8;                     // that hold a list
 
-__host__ __device__ constexpr unsigned fused_tile(unsigned capacity) { return capacity <= FUSED_NARROW ? FUSED_TILE : FUSED_TILE / 2; }
-__host__ __device__ constexpr unsigned fused_warps(unsigned capacity) { return capacity <= FUSED_FEW ? FUSED_WARPS : FUSED_WARPS / 2; }
+__host__ __device__ constexpr unsigned fused_tile(unsigned capacity) {
+    return capacity <= FUSED_NARROW ? FUSED_TILE : FUSED_TILE / 2;
+}
+__host__ __device__ constexpr unsigned fused_warps(unsigned capacity) {
+    return capacity <= FUSED_FEW ? FUSED_WARPS : FUSED_WARPS / 2;
+}
 
 constexpr unsigned FUSED_SLICE = 16;  // dimensions
 
-// The queries of a warp in shared memory, dimension by dimension: a slice of dimensions at a time, brought while the one before it is read. No
-// namesake among the twins, which read the queries where they are. All lanes of the warp call together.
+// The queries of a warp in shared memory, dimension by dimension: a slice of dimensions at a time, brought
+// while the one before it is read. No namesake among the twins, which read the queries where they are. All
+// lanes of the warp call together.
 struct QuerySlices {
     struct Memory {
         alignas(16) float slices[2][FUSED_SLICE][FUSED_QUERIES];
@@ -126,14 +134,15 @@ struct FusedLists {
     Key (&buffers)[FUSED_QUERIES][K];
     unsigned first;  // of the queries
     unsigned lane = warp::lane_id();
-    // Of query `lane`, in the first FUSED_QUERIES lanes: slots taken, what a candidate is below, and what is counted, which the timed build
-    // does not write.
+    // Of query `lane`, in the first FUSED_QUERIES lanes: slots taken, what a candidate is below, and what is
+    // counted, which the timed build does not write.
     unsigned taken = 0;
     Key limit;
     unsigned merges = 0, forced = 0, candidates = 0;
     float bounds[FUSED_QUERIES];  // of each query what a candidate's distance is not above
 
-    __device__ __forceinline__ FusedLists(const Selection& selection, FusedMemory<K>& memory, unsigned warp, unsigned first)
+    __device__ __forceinline__ FusedLists(const Selection& selection, FusedMemory<K>& memory, unsigned warp,
+                                          unsigned first)
         : selection(selection), kept(memory.kept[warp]), buffers(memory.buffers[warp]), first(first) {
         for (unsigned at = lane; at < FUSED_QUERIES * K; at += WARP) {
             (&kept[0][0])[at] = PADDING;
@@ -144,7 +153,8 @@ struct FusedLists {
 
     // What pads the last window is no candidate, and past the last query nothing is.
     __device__ __forceinline__ Key limit_of(Key last) const {
-        return lane < FUSED_QUERIES && first + lane < selection.q ? min(last, key_of(infinite_distance(), 0)) : 0;
+        return lane < FUSED_QUERIES && first + lane < selection.q ? min(last, key_of(infinite_distance(), 0))
+                                                                  : 0;
     }
 
     __device__ __forceinline__ void set_bounds() {
@@ -160,7 +170,9 @@ struct FusedLists {
     }
 
     // Where a lane's points are in a window: four neighbours, and four half a window further.
-    __device__ __forceinline__ unsigned place(unsigned item) const { return item / 4 * (FUSED_POINTS / 2) + lane * 4 + item % 4; }
+    __device__ __forceinline__ unsigned place(unsigned item) const {
+        return item / 4 * (FUSED_POINTS / 2) + lane * 4 + item % 4;
+    }
 
     // A window of points: acc[i][j] is the distance of query i and the point at place(j).
     __device__ __forceinline__ void add(const float (&acc)[FUSED_QUERIES][FUSED_GROUPS], unsigned window) {
@@ -190,12 +202,14 @@ struct FusedLists {
         }
     }
 
-    // Appends the candidates among what waits: of each query every lane's next one in a round, in the order of lanes. Returns what found no slot.
+    // Appends the candidates among what waits: of each query every lane's next one in a round, in the order
+    // of lanes. Returns what found no slot.
     __device__ __forceinline__ unsigned long long append(unsigned long long waiting, unsigned window) {
         unsigned long long left = 0;
 #pragma unroll 1
         for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
-            unsigned items = static_cast<unsigned>(waiting >> (i * FUSED_GROUPS)) & ((1u << FUSED_GROUPS) - 1);
+            unsigned items =
+                static_cast<unsigned>(waiting >> (i * FUSED_GROUPS)) & ((1u << FUSED_GROUPS) - 1);
             unsigned used = __shfl_sync(ALL_LANES, taken, i), before = used;
             Key below = __shfl_sync(ALL_LANES, limit, i);
             bool full = false;
@@ -225,12 +239,14 @@ struct FusedLists {
         return left;
     }
 
-    // A distance again, from global memory: it happens to few, and choosing one of the registers by number costs more.
+    // A distance again, from global memory: it happens to few, and choosing one of the registers by number
+    // costs more.
     __device__ __forceinline__ Key key_at(unsigned i, unsigned window, unsigned at) const {
         constexpr unsigned TILE = fused_tile(K);
         unsigned padded = (selection.d + TILE - 1) / TILE * TILE;
         const float* column = selection.points + static_cast<size_t>(window) * padded * FUSED_POINTS + at;
-        return key_of(squared_distance_of_column(column, FUSED_POINTS, query(i), selection.d), window * FUSED_POINTS + at);
+        return key_of(squared_distance_of_column(column, FUSED_POINTS, query(i), selection.d),
+                      window * FUSED_POINTS + at);
     }
 
     // Merges all buffers into what is kept, as many side by side as the warp's lanes hold.
@@ -286,18 +302,21 @@ struct FusedLists {
         }
         if constexpr (COUNTED) {
             if (lane < FUSED_QUERIES && is_asked(lane)) {
-                write_counts(selection.counts + (first + lane - selection.first_query) * COUNTS, merges, forced, candidates);
+                write_counts(selection.counts + (first + lane - selection.first_query) * COUNTS, merges,
+                             forced, candidates);
             }
         }
     }
 };
 
 // A dimension of a window: a lane's distances grow.
-__device__ __forceinline__ void add_dimension(float (&acc)[FUSED_QUERIES][FUSED_GROUPS], const float* points, const float* queries) {
+__device__ __forceinline__ void add_dimension(float (&acc)[FUSED_QUERIES][FUSED_GROUPS], const float* points,
+                                              const float* queries) {
     float p[FUSED_GROUPS], q[FUSED_QUERIES];
 #pragma unroll
     for (unsigned half = 0; half < 2; ++half) {
-        *reinterpret_cast<float4*>(p + half * 4) = *reinterpret_cast<const float4*>(points + half * (FUSED_POINTS / 2));
+        *reinterpret_cast<float4*>(p + half * 4) =
+            *reinterpret_cast<const float4*>(points + half * (FUSED_POINTS / 2));
         *reinterpret_cast<float4*>(q + half * 4) = *reinterpret_cast<const float4*>(queries + half * 4);
     }
 #pragma unroll
@@ -313,15 +332,18 @@ template <unsigned K, bool COUNTED>
 __device__ __forceinline__ void select_fused(const Selection& selection) {
     using Memory = FusedMemory<K>;
     constexpr unsigned TILE = Memory::TILE;
-    static_assert(FUSED_QUERIES == 8 && FUSED_GROUPS == 8 && FUSED_SLICE % TILE == 0, "a lane reads 8 and 8 floats as four times four");
+    static_assert(FUSED_QUERIES == 8 && FUSED_GROUPS == 8 && FUSED_SLICE % TILE == 0,
+                  "a lane reads 8 and 8 floats as four times four");
     __shared__ Memory memory;
     unsigned warp = threadIdx.x / WARP, d = selection.d;
-    unsigned first = (selection.first_query / FUSED_QUERIES + blockIdx.x * Memory::WARPS + warp) * FUSED_QUERIES;
+    unsigned first =
+        (selection.first_query / FUSED_QUERIES + blockIdx.x * Memory::WARPS + warp) * FUSED_QUERIES;
     FusedLists<K, COUNTED> lists(selection, memory, warp, first);
     QuerySlices queries(memory.queries[warp], lists.query(lists.lane % FUSED_QUERIES), d);
     const float(*slice)[FUSED_QUERIES] = nullptr;
     unsigned tiles = (d + TILE - 1) / TILE, windows = (selection.n - 1) / FUSED_POINTS + 1;
-    block::Batches<TILE * FUSED_POINTS, Memory::SLOTS, Memory::WARPS> batches(selection.points, windows * tiles, memory.ring, memory.slots);
+    block::Batches<TILE * FUSED_POINTS, Memory::SLOTS, Memory::WARPS> batches(
+        selection.points, windows * tiles, memory.ring, memory.slots);
     for (unsigned window = 0; window < windows; ++window) {
         float acc[FUSED_QUERIES][FUSED_GROUPS] = {};
         for (unsigned tile = 0; tile < tiles; ++tile) {

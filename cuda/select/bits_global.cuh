@@ -1,11 +1,13 @@
-// Bitonic select for more neighbours than a block's registers hold: a block a query, K = 4,096 keys sorted in global memory, and a buffer of
-// half as many in shared memory (Hanák 2023, §5.6). Twin of crates/engines/src/select/bits_global.rs.
+// Bitonic select for more neighbours than a block's registers hold: a block a query, K = 4,096 keys sorted in
+// global memory, and a buffer of half as many in shared memory (Hanák 2023, §5.6). Twin of
+// crates/engines/src/select/bits_global.rs.
 //
 // Scope: all threads of the block call together. The row is read in step, batch after batch.
 //
-// A merge sorts the buffer in registers, as bits does, and takes the minimum with the upper half of what is kept. What is then left is bitonic:
-// its first layer of comparators is between the halves, and each half is then sorted in registers and written back. Element e of a half lies
-// where thread e / T has its row e % T, so a thread reads only what it wrote itself.
+// A merge sorts the buffer in registers, as bits does, and takes the minimum with the upper half of what is
+// kept. What is then left is bitonic: its first layer of comparators is between the halves, and each half is
+// then sorted in registers and written back. Element e of a half lies where thread e / T has its row e % T,
+// so a thread reads only what it wrote itself.
 #pragma once
 
 #include "select/bits.cuh"
@@ -19,11 +21,13 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
     using Buffered::N;
     using Network = block::Bitonic<T, N>;
     static constexpr unsigned SLOTS = GLOBAL_SLOTS;
-    static_assert(GLOBAL_KEPT == 2 * SLOTS && N == THREADS, "two halves, and every thread has a part of each");
+    static_assert(GLOBAL_KEPT == 2 * SLOTS && N == THREADS,
+                  "two halves, and every thread has a part of each");
 
     Key* kept;  // GLOBAL_KEPT, once there was a merge
 
-    __device__ __forceinline__ BitsGlobal(typename Buffered::Memory& memory, unsigned k, Key* kept) : Buffered(memory, k, 0), kept(kept) {}
+    __device__ __forceinline__ BitsGlobal(typename Buffered::Memory& memory, unsigned k, Key* kept)
+        : Buffered(memory, k, 0), kept(kept) {}
 
     // Merges the buffer into what is kept.
     __device__ __forceinline__ void merge(bool forced) {
@@ -57,7 +61,8 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
         for (unsigned i = 0; i < T; ++i) {
             unsigned at = i * N + thread;
             Key low = this->empty ? PADDING : kept[at], high = this->empty ? PADDING : kept[SLOTS + at];
-            // min(i, K - 1 - i): the buffer's mirrored element lies with the mirrored thread, in its mirrored row.
+            // min(i, K - 1 - i): the buffer's mirrored element lies with the mirrored thread, in its mirrored
+            // row.
             Key other = memory.buffer[(T - 1 - i) * N + (N - 1 - thread)];
             high = choose(other < high, other, high);
             kept[at] = choose(high < low, high, low);
@@ -112,7 +117,8 @@ __device__ __forceinline__ void select_row_global(const Selection& selection) {
     const float* row = selection.distances + query * selection.pitch;
     float bound = infinite_distance();
     if (selection.sampled > 0) {
-        bound = sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, memory.taken);
+        bound = sampled_bound<THREADS>(row, selection.n,
+                                       {selection.minima, selection.group, selection.sampled}, memory.taken);
     }
     for (;;) {
         bits.begin(bound);

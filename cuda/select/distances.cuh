@@ -1,7 +1,8 @@
-// Tiles of the matrix of squared distances, by three kernels that give the same bits (Hanák 2023, §3.3.2 and §5.2).
+// Tiles of the matrix of squared distances, by three kernels that give the same bits (Hanák 2023, §3.3.2 and
+// §5.2).
 //
-// Every distance is computed by the rule of distance.cuh, dimension by dimension, so that what a selector finds in the matrix is what any
-// other engine computes on its way.
+// Every distance is computed by the rule of distance.cuh, dimension by dimension, so that what a selector
+// finds in the matrix is what any other engine computes on its way.
 #pragma once
 
 #include "distance.cuh"
@@ -29,8 +30,8 @@ __device__ __forceinline__ void distances_naive(const Distances& tile) {
     tile.distances[query * tile.pitch + point] = acc;
 }
 
-// A tile of SIDE queries and SIDE points passes through shared memory, as many dimensions at a time; a thread has a pair, and the pairs of a
-// row of threads share a query (Kuang and Zhao).
+// A tile of SIDE queries and SIDE points passes through shared memory, as many dimensions at a time; a thread
+// has a pair, and the pairs of a row of threads share a query (Kuang and Zhao).
 __device__ __forceinline__ void distances_tiles(const Distances& tile) {
     constexpr unsigned SIDE = TILE_SIDE;
     // A column more, so that threads that read along a column hit different banks.
@@ -41,8 +42,11 @@ __device__ __forceinline__ void distances_tiles(const Distances& tile) {
     for (unsigned first = 0; first < tile.d; first += SIDE) {
         unsigned j = first + x;
         unsigned point = first_point + y, query = first_query + y;
-        points[y][x] = j < tile.d && point < tile.n ? tile.points[static_cast<size_t>(point) * tile.d + j] : 0.0f;
-        queries[y][x] = j < tile.d && query < tile.query_count ? tile.queries[static_cast<size_t>(tile.first_query + query) * tile.d + j] : 0.0f;
+        points[y][x] =
+            j < tile.d && point < tile.n ? tile.points[static_cast<size_t>(point) * tile.d + j] : 0.0f;
+        queries[y][x] = j < tile.d && query < tile.query_count
+                            ? tile.queries[static_cast<size_t>(tile.first_query + query) * tile.d + j]
+                            : 0.0f;
         __syncthreads();
         unsigned count = min(SIDE, tile.d - first);
         for (unsigned i = 0; i < count; ++i) {
@@ -56,23 +60,28 @@ __device__ __forceinline__ void distances_tiles(const Distances& tile) {
     }
 }
 
-// A tile of a matrix with an entry for each pair of a query and a point, in registers, as the matrix products of MAGMA have it.
+// A tile of a matrix with an entry for each pair of a query and a point, in registers, as the matrix products
+// of MAGMA have it.
 //
-// A block has 128 queries and 128 points, which pass through shared memory 8 dimensions at a time; a thread has 8 x 8 pairs, so that
-// what it reads from shared memory it uses eight times. While one slice of dimensions is worked on, the next is on its way to registers, and
-// the shared memory of two slices makes one barrier a slice enough. Past the last dimension there are zeros, which add nothing.
+// A block has 128 queries and 128 points, which pass through shared memory 8 dimensions at a time; a thread
+// has 8 x 8 pairs, so that what it reads from shared memory it uses eight times. While one slice of
+// dimensions is worked on, the next is on its way to registers, and the shared memory of two slices makes one
+// barrier a slice enough. Past the last dimension there are zeros, which add nothing.
 //
-// `Sum` is what a dimension adds to a pair, and what becomes of the sum: add(p, q, acc), finish(acc, point_norm, query_norm), and
-// HAS_NORMS, whether there are norms. All threads of the block must call.
+// `Sum` is what a dimension adds to a pair, and what becomes of the sum: add(p, q, acc), finish(acc,
+// point_norm, query_norm), and HAS_NORMS, whether there are norms. All threads of the block must call.
 
 // The rule of all engines.
 struct SquaredDifferences {
     static constexpr bool HAS_NORMS = false;
-    static __device__ __forceinline__ float add(float p, float q, float acc) { return add_squared_difference(p, q, acc); }
+    static __device__ __forceinline__ float add(float p, float q, float acc) {
+        return add_squared_difference(p, q, acc);
+    }
     static __device__ __forceinline__ float finish(float acc, float, float) { return acc; }
 };
 
-// Four values of a row of which so many are left; 0 past its end. Where d is a multiple of four, rows begin at multiples of 16 bytes.
+// Four values of a row of which so many are left; 0 past its end. Where d is a multiple of four, rows begin
+// at multiples of 16 bytes.
 template <bool IN_FOURS>
 __device__ __forceinline__ float4 four_of_row(const float* row, int left) {
     float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -86,27 +95,30 @@ __device__ __forceinline__ float4 four_of_row(const float* row, int left) {
     return four;
 }
 
-// Side of the tile, dimensions of a slice, and pairs of a thread in either direction: 4 neighbouring ones and 4 half a tile further.
+// Side of the tile, dimensions of a slice, and pairs of a thread in either direction: 4 neighbouring ones and
+// 4 half a tile further.
 constexpr unsigned SIDE = REGISTER_SIDE, EACH = 8, HALF = SIDE / 2;
 constexpr int DEPTH = 8;
 static_assert(SIDE / EACH * (SIDE / EACH) == DISTANCE_THREADS, "a thread for each 8 x 8 pairs");
 static_assert(SIDE * DEPTH == DISTANCE_THREADS * 4, "a thread brings four values of a slice");
 
-// Two slices of points or queries. Four columns more, so that the threads of a warp, half of which write dimensions four further, hit
-// different banks.
+// Two slices of points or queries. Four columns more, so that the threads of a warp, half of which write
+// dimensions four further, hit different banks.
 using Slices = float[2][DEPTH][SIDE + 4];
 
-// Adds all dimensions to the thread's pairs, of points from x on and queries from y on. It brings its share of
-// the rows `point` and `query` for all.
+// Adds all dimensions to the thread's pairs, of points from x on and queries from y on. It brings its share
+// of the rows `point` and `query` for all.
 template <class Sum, bool IN_FOURS>
-__device__ __forceinline__ void add_dimensions(float (&acc)[EACH][EACH], Slices& points, Slices& queries, const float* point,
-                                               const float* query, unsigned x, unsigned y, unsigned d) {
+__device__ __forceinline__ void add_dimensions(float (&acc)[EACH][EACH], Slices& points, Slices& queries,
+                                               const float* point, const float* query, unsigned x, unsigned y,
+                                               unsigned d) {
     int row = threadIdx.x / 2, column = threadIdx.x % 2 * 4;
     // Dimensions from the slice on.
     int left = static_cast<int>(d);
     point += column;
     query += column;
-    float4 next_point = four_of_row<IN_FOURS>(point, left - column), next_query = four_of_row<IN_FOURS>(query, left - column);
+    float4 next_point = four_of_row<IN_FOURS>(point, left - column),
+           next_query = four_of_row<IN_FOURS>(query, left - column);
     unsigned side = 0;
 #pragma unroll 1
     for (; left > 0; left -= DEPTH, side ^= 1) {
@@ -154,7 +166,8 @@ __device__ __forceinline__ void register_tiles(const Distances& tile) {
     // Two threads bring a row. Past the end it is the last one, whose pairs nobody writes.
     unsigned row = threadIdx.x / 2;
     const float* point = row_of(tile.points, min(first_point + row, tile.n - 1), tile.d);
-    const float* query = row_of(tile.queries, tile.first_query + min(first_query + row, tile.query_count - 1), tile.d);
+    const float* query =
+        row_of(tile.queries, tile.first_query + min(first_query + row, tile.query_count - 1), tile.d);
     // A warp has 8 x 4 threads, so that it reads 32 neighbouring points and 16 neighbouring queries.
     unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     unsigned x = (warp % 2 * 8 + lane % 8) * 4, y = (warp / 2 * 4 + lane / 8) * 4;
@@ -176,14 +189,16 @@ __device__ __forceinline__ void register_tiles(const Distances& tile) {
         if (at >= tile.pitch) {
             continue;
         }
-        float4 norms = Sum::HAS_NORMS ? *reinterpret_cast<const float4*>(tile.point_norms + at) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        float4 norms = Sum::HAS_NORMS ? *reinterpret_cast<const float4*>(tile.point_norms + at)
+                                      : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll
         for (unsigned a = 0; a < EACH; ++a) {
             unsigned number = corner[1] + a / 4 * HALF + y + a % 4;
             if (number >= tile.query_count) {
                 continue;
             }
-            float norm = Sum::HAS_NORMS ? tile.query_norms[tile.first_query + number] : 0.0f, inf = infinite_distance();
+            float norm = Sum::HAS_NORMS ? tile.query_norms[tile.first_query + number] : 0.0f,
+                  inf = infinite_distance();
             const float* sums = &acc[a][half * 4];
             float4 four;
             four.x = at < tile.n ? Sum::finish(sums[0], norms.x, norm) : inf;

@@ -1,8 +1,10 @@
-// The expanded form of squared distances, ‖x‖² − 2⟨x, y⟩ + ‖y‖², by a matrix product (Hanák 2023, §3.3.1 and §5.2).
+// The expanded form of squared distances, ‖x‖² − 2⟨x, y⟩ + ‖y‖², by a matrix product (Hanák 2023, §3.3.1 and
+// §5.2).
 //
-// Rounding takes digits from it that the rule of distance.cuh keeps, so that no answer is made of it: the host measures how long it takes and
-// counts what it gets wrong, for one order of summation: norms and products dimension by dimension, one rounding a step; then
-// (‖x‖² − 2⟨x, y⟩) + ‖y‖². Twin of crates/engines/src/select/expanded.rs.
+// Rounding takes digits from it that the rule of distance.cuh keeps, so that no answer is made of it: the
+// host measures how long it takes and counts what it gets wrong, for one order of summation: norms and
+// products dimension by dimension, one rounding a step; then (‖x‖² − 2⟨x, y⟩) + ‖y‖². Twin of
+// crates/engines/src/select/expanded.rs.
 #pragma once
 
 #include "distance.cuh"
@@ -65,7 +67,8 @@ __device__ __forceinline__ void distances_complete(const Distances& tile) {
         }
         return;
     }
-    float4 norms = *reinterpret_cast<const float4*>(tile.point_norms + point), four = *reinterpret_cast<const float4*>(distances);
+    float4 norms = *reinterpret_cast<const float4*>(tile.point_norms + point),
+           four = *reinterpret_cast<const float4*>(distances);
     four.x = expanded(four.x, norms.x, norm);
     four.y = expanded(four.y, norms.y, norm);
     four.z = expanded(four.z, norms.z, norm);
@@ -73,8 +76,8 @@ __device__ __forceinline__ void distances_complete(const Distances& tile) {
     *reinterpret_cast<float4*>(distances) = four;
 }
 
-// How many of the k points that the expanded form finds are not among the k nearest: a warp a query. Those that are have a key that is not
-// above the last neighbour's.
+// How many of the k points that the expanded form finds are not among the k nearest: a warp a query. Those
+// that are have a key that is not above the last neighbour's.
 __device__ __forceinline__ void distances_wrong(const Comparison& of) {
     unsigned query = blockIdx.x * (DISTANCE_THREADS / WARP) + threadIdx.x / WARP, lane = threadIdx.x % WARP;
     if (query >= of.query_count) {

@@ -1,11 +1,13 @@
-// Entry points: select_merge_path_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+// Entry points: select_merge_path_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a
+// sum of 1 (timed) and 2 (counted).
 #include "entry.cuh"
 #include "select/merge_path.cuh"
 
 namespace warpscope::select {
 
-#define WARPSCOPE_BUILD(BUILD, COUNTED) \
-    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_MERGE_PATH_ENTRY, WARPSCOPE_K, BUILD), (PathShape<WARPSCOPE_K>::THREADS), Selection, merge_path<WARPSCOPE_K, COUNTED>)
+#define WARPSCOPE_BUILD(BUILD, COUNTED)                                              \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_MERGE_PATH_ENTRY, WARPSCOPE_K, BUILD), \
+                     (PathShape<WARPSCOPE_K>::THREADS), Selection, merge_path<WARPSCOPE_K, COUNTED>)
 
 #if WARPSCOPE_BUILDS & 1
 WARPSCOPE_BUILD(timed, false)

@@ -1,9 +1,10 @@
-// Merge path: a block a query, which sorts a row run after run by merging shorter runs, and merges each into the K smallest (Hanák 2023, §3.4.2).
-// Twin of crates/engines/src/select/merge_path.rs.
+// Merge path: a block a query, which sorts a row run after run by merging shorter runs, and merges each into
+// the K smallest (Hanák 2023, §3.4.2). Twin of crates/engines/src/select/merge_path.rs.
 //
-// Two sorted runs a and b span a matrix, and their merge is a path through it: down for a key of a, right for one of b. Output i lies on the
-// cross diagonal i, where a binary search finds how many keys of a come before it. So each thread finds where its outputs begin, and merges them
-// one after another. No merge makes more than K outputs: what comes after the k-th is not needed.
+// Two sorted runs a and b span a matrix, and their merge is a path through it: down for a key of a, right for
+// one of b. Output i lies on the cross diagonal i, where a binary search finds how many keys of a come before
+// it. So each thread finds where its outputs begin, and merges them one after another. No merge makes more
+// than K outputs: what comes after the k-th is not needed.
 //
 // Scope: all threads of the block call together, but for what says otherwise.
 #pragma once
@@ -23,7 +24,8 @@ struct PathShape {
     static constexpr unsigned THREADS = K <= 1024 ? PATH_FEW_THREADS : PATH_THREADS;
     static constexpr unsigned RUN = THREADS * PATH_KEYS;  // distances that are read at a time, at least K
 
-    // A key of padding after every sixteenth, as many as have banks of their own: threads that walk beside one another do not meet in a bank.
+    // A key of padding after every sixteenth, as many as have banks of their own: threads that walk beside
+    // one another do not meet in a bank.
     static __device__ __forceinline__ constexpr unsigned place(unsigned i) { return i + i / 16; }
 
     struct Memory {
@@ -39,7 +41,8 @@ struct MergePath {
     static constexpr unsigned THREADS = Shape::THREADS;
 
     typename Shape::Memory& memory;
-    // Merges and pairs are the block's, and all threads keep the same numbers; steps are a thread's. The timed build does not write them.
+    // Merges and pairs are the block's, and all threads keep the same numbers; steps are a thread's. The
+    // timed build does not write them.
     unsigned merges = 0, pairs = 0, steps = 0;
 
     __device__ __forceinline__ explicit MergePath(typename Shape::Memory& memory) : memory(memory) {
@@ -59,7 +62,8 @@ struct MergePath {
         put(memory.runs, threadIdx.x * PATH_KEYS, keys);
     }
 
-    // Sorts a thread's own keys: in each round every other pair of neighbours, as many rounds as there are keys.
+    // Sorts a thread's own keys: in each round every other pair of neighbours, as many rounds as there are
+    // keys.
     static __device__ __forceinline__ void transpose(Key (&keys)[PATH_KEYS]) {
 #pragma unroll
         for (unsigned round = 0; round < PATH_KEYS; ++round) {
@@ -81,8 +85,10 @@ struct MergePath {
         __syncthreads();
     }
 
-    // How many keys of a are among the first `diagonal` of the merge of a and b. Both have `length` keys; those of a begin at `a` of `as`.
-    __device__ __forceinline__ unsigned search_path(const Key* as, unsigned a, const Key* bs, unsigned b, unsigned length, unsigned diagonal) {
+    // How many keys of a are among the first `diagonal` of the merge of a and b. Both have `length` keys;
+    // those of a begin at `a` of `as`.
+    __device__ __forceinline__ unsigned search_path(const Key* as, unsigned a, const Key* bs, unsigned b,
+                                                    unsigned length, unsigned diagonal) {
         unsigned low = diagonal > length ? diagonal - length : 0, high = min(diagonal, length);
 #pragma unroll 1
         while (low < high) {
@@ -99,8 +105,8 @@ struct MergePath {
 
     // This thread's part of a merge: ITEMS outputs from the one numbered `diagonal` on.
     template <unsigned ITEMS>
-    __device__ __forceinline__ void merge_along(Key (&out)[ITEMS], const Key* as, unsigned a, const Key* bs, unsigned b, unsigned length,
-                                                unsigned diagonal) {
+    __device__ __forceinline__ void merge_along(Key (&out)[ITEMS], const Key* as, unsigned a, const Key* bs,
+                                                unsigned b, unsigned length, unsigned diagonal) {
         unsigned of_a = search_path(as, a, bs, b, length, diagonal), of_b = diagonal - of_a;
         // Padding stands for what comes after the end: a key of it is never taken before one that is none.
         Key key_a = of_a < length ? at(as, a + of_a) : PADDING;
@@ -122,7 +128,8 @@ struct MergePath {
         }
     }
 
-    // Merges COUNT runs of LENGTH keys, one after another in shared memory, in pairs, until one is left. It has K keys.
+    // Merges COUNT runs of LENGTH keys, one after another in shared memory, in pairs, until one is left. It
+    // has K keys.
     template <unsigned COUNT, unsigned LENGTH>
     __device__ __forceinline__ void merge_runs() {
         if constexpr (COUNT > 1) {

@@ -1,4 +1,5 @@
-// Entry points: select_merge_queue_<build>, for any k. WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+// Entry points: select_merge_queue_<build>, for any k. WARPSCOPE_BUILDS is a sum of 1 (timed) and 2
+// (counted).
 #include "entry.cuh"
 #include "select/merge_queue.cuh"
 

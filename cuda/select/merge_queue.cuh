@@ -1,10 +1,12 @@
-// Merge queue: a warp a query, which keeps the k smallest in levels of m, m, 2 m, 4 m, ... keys, and a buffer of candidates before them (Tang et
-// al. 2015; Hanák 2023, §3.6.2). Twin of crates/engines/src/select/merge_queue.rs.
+// Merge queue: a warp a query, which keeps the k smallest in levels of m, m, 2 m, 4 m, ... keys, and a buffer
+// of candidates before them (Tang et al. 2015; Hanák 2023, §3.6.2). Twin of
+// crates/engines/src/select/merge_queue.rs.
 //
 // Scope: a warp, all lanes of which call together.
 //
-// Invariants: each level descends, and so do the levels' heads, their largest keys; so the first level's head is the largest of all. The queue
-// holds K >= k keys, of which K - k are 0 from the start and stay, no key being below them: the head is the k-th.
+// Invariants: each level descends, and so do the levels' heads, their largest keys; so the first level's head
+// is the largest of all. The queue holds K >= k keys, of which K - k are 0 from the start and stay, no key
+// being below them: the head is the k-th.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -30,7 +32,8 @@ struct MergeQueue {
     bool sorts;  // or else each group's candidates are inserted at once
     unsigned buffered = 0;
     unsigned lane = warp::lane_id();
-    unsigned candidates = 0, flushes = 0, inserts = 0, merges = 0, deepest = 0;  // what is counted; the timed build does not write it
+    // what is counted; the timed build does not write it
+    unsigned candidates = 0, flushes = 0, inserts = 0, merges = 0, deepest = 0;
 
     __device__ __forceinline__ MergeQueue(const Selection& selection, Key* memory)
         : levels(memory),
@@ -166,8 +169,8 @@ struct MergeQueue {
     }
 };
 
-// Reads a row, GROUPS groups of 32 distances at a time, begun before the last ones are looked at. Most batches have no candidate: they are
-// asked for together, and only of the others group after group.
+// Reads a row, GROUPS groups of 32 distances at a time, begun before the last ones are looked at. Most
+// batches have no candidate: they are asked for together, and only of the others group after group.
 template <int GROUPS>
 __device__ __forceinline__ void stream_groups(MergeQueue& queue, const float* row, unsigned n) {
     constexpr unsigned BATCH = GROUPS * WARP;
@@ -218,7 +221,8 @@ __device__ __forceinline__ void merge_queue(const Selection& selection) {
     queue.write(AnswerRow(selection, selection.first_query + query), selection.k);
     if constexpr (COUNTED) {
         if (queue.lane == 0) {
-            write_counts(selection.counts + query * COUNTS, queue.candidates, queue.flushes, queue.inserts, queue.merges, queue.deepest);
+            write_counts(selection.counts + query * COUNTS, queue.candidates, queue.flushes, queue.inserts,
+                         queue.merges, queue.deepest);
         }
     }
 }

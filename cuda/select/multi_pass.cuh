@@ -1,9 +1,10 @@
-// Selection in several passes over a row (Hanák 2023, §3.7, §4.3): a pass divides the distances among which the k-th is into buckets, counts
-// them, and goes on with the bucket of the k-th; then all below it and as many equal ones as are left are taken. Twin of
-// crates/engines/src/select/multi_pass.rs.
+// Selection in several passes over a row (Hanák 2023, §3.7, §4.3): a pass divides the distances among which
+// the k-th is into buckets, counts them, and goes on with the bucket of the k-th; then all below it and as
+// many equal ones as are left are taken. Twin of crates/engines/src/select/multi_pass.rs.
 //
-// What divides is a template argument: digits (radix_select.cuh) or splitters from a sample (sample_select.cuh). Distances are compared by
-// their bits, so that a bucket is a range of whole numbers, and equal ones are a range of one.
+// What divides is a template argument: digits (radix_select.cuh) or splitters from a sample
+// (sample_select.cuh). Distances are compared by their bits, so that a bucket is a range of whole numbers,
+// and equal ones are a range of one.
 //
 // Scope: a block a row, PASS_THREADS threads, all of which call together.
 #pragma once
@@ -17,8 +18,9 @@
 
 namespace warpscope::select {
 
-// A row of distances, tile after tile, and what is taken from it in the order of positions. A warp has consecutive floats of a tile, each lane
-// four at a time. Sums over the lanes, and over the warps before, tell where each writes what it takes, with a barrier a tile.
+// A row of distances, tile after tile, and what is taken from it in the order of positions. A warp has
+// consecutive floats of a tile, each lane four at a time. Sums over the lanes, and over the warps before,
+// tell where each writes what it takes, with a barrier a tile.
 
 // Floats of a tile that a thread has.
 constexpr unsigned PASS_ITEMS = 8;
@@ -31,7 +33,8 @@ static_assert(OF_TILE < 1u << 16, "two counts in a word");
 // The bits of what is behind the end of a row.
 constexpr unsigned NOWHERE = 0xffffffffu;
 
-// Distances, and their positions; none where they are in the order of positions. At a multiple of four floats.
+// Distances, and their positions; none where they are in the order of positions. At a multiple of four
+// floats.
 struct Source {
     const float* distances;
     const unsigned* positions;
@@ -44,7 +47,8 @@ __device__ __forceinline__ void in_tiles(const Source& source, Each each) {
     unsigned place = threadIdx.x / WARP * OF_WARP + warp::lane_id() * 4;
     unsigned begin = 0;
     for (unsigned rest = source.length; rest > 0; begin += OF_TILE, rest -= min(rest, OF_TILE)) {
-        const float4* fours = reinterpret_cast<const float4*>(source.distances + begin + static_cast<size_t>(place));
+        const float4* fours =
+            reinterpret_cast<const float4*>(source.distances + begin + static_cast<size_t>(place));
         unsigned mine = rest > place ? rest - place : 0;
         unsigned bits[PASS_ITEMS];
 #pragma unroll
@@ -72,10 +76,11 @@ struct Taken {
     unsigned second;
 };
 
-// Calls put(bits, place in the source, those of the first class before it, those of the second) for each distance that is of a class, and
-// returns how many there are of each.
+// Calls put(bits, place in the source, those of the first class before it, those of the second) for each
+// distance that is of a class, and returns how many there are of each.
 template <class ClassOf, class Put>
-__device__ __forceinline__ Taken in_order(OrderMemory& memory, const Source& source, ClassOf class_of, Put put) {
+__device__ __forceinline__ Taken in_order(OrderMemory& memory, const Source& source, ClassOf class_of,
+                                          Put put) {
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP, side = 0;
     Taken taken = {0, 0};
     in_tiles(source, [&](const unsigned (&bits)[PASS_ITEMS], unsigned begin, unsigned place) {
@@ -109,7 +114,8 @@ __device__ __forceinline__ Taken in_order(OrderMemory& memory, const Source& sou
                 for (unsigned i = 0; i < 4; ++i) {
                     unsigned kind = class_of(bits[4 * round + i]);
                     if (kind != NEITHER) {
-                        put(bits[4 * round + i], begin + place + round * WARP * 4 + i, taken.first + (at & 0xffff), taken.second + (at >> 16));
+                        put(bits[4 * round + i], begin + place + round * WARP * 4 + i,
+                            taken.first + (at & 0xffff), taken.second + (at >> 16));
                         at += kind;
                     }
                 }
@@ -124,7 +130,8 @@ __device__ __forceinline__ Taken in_order(OrderMemory& memory, const Source& sou
     return taken;
 }
 
-// The buckets' counts: as many copies of them as there is room for, at most one a lane, so that lanes with the same bucket do not wait.
+// The buckets' counts: as many copies of them as there is room for, at most one a lane, so that lanes with
+// the same bucket do not wait.
 constexpr unsigned COUNTERS = 8192;
 
 // Above the bits of all distances, the infinite ones included.
@@ -139,8 +146,11 @@ struct Range {
     unsigned rank;  // of the k-th among those in it, from 1
     unsigned size;  // distances in it
 
-    // Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are sorted.
-    __device__ __forceinline__ bool is_open(unsigned few) const { return rank < size && high - low > 1 && size > few; }
+    // Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are
+    // sorted.
+    __device__ __forceinline__ bool is_open(unsigned few) const {
+        return rank < size && high - low > 1 && size > few;
+    }
     __device__ __forceinline__ bool holds(unsigned bits) const { return bits - low < high - low; }
 };
 
@@ -169,7 +179,8 @@ struct PassMemory {
 
 // Counts the distances of a range by the buckets of `partition`.
 template <class Partition>
-__device__ __forceinline__ void count_buckets(PassMemory& memory, const Source& source, const Range& range, const Partition& partition) {
+__device__ __forceinline__ void count_buckets(PassMemory& memory, const Source& source, const Range& range,
+                                              const Partition& partition) {
     unsigned buckets = partition.buckets(), copies = min(COUNTERS / buckets, WARP);
     for (unsigned i = threadIdx.x; i < buckets * copies; i += PASS_THREADS) {
         memory.counters[i] = 0;
@@ -228,14 +239,17 @@ __device__ __forceinline__ Limit sort_few(PassMemory& memory, const Source& sour
     memory.keys[first] = memory.keys[first + 1] = PADDING;
     __syncthreads();
     auto is_in = [&](unsigned bits) -> unsigned { return range.holds(bits) ? SECOND : NEITHER; };
-    in_order(memory.order, source, is_in, [&](unsigned bits, unsigned, unsigned, unsigned at) { memory.keys[at] = static_cast<Key>(bits) << 32 | at; });
+    in_order(memory.order, source, is_in, [&](unsigned bits, unsigned, unsigned, unsigned at) {
+        memory.keys[at] = static_cast<Key>(bits) << 32 | at;
+    });
     Key keys[2] = {memory.keys[first], memory.keys[first + 1]};
     __syncthreads();
     FewNetwork network{memory.keys};
     // As many threads as hold them: a power of two.
     network.sort(keys, 1u << (32 - __clz((range.size - 1) / 2)));
     if (first == (range.rank - 1) / 2 * 2) {
-        memory.found.number = static_cast<unsigned>(choose((range.rank - 1) % 2 == 0, keys[0], keys[1]) >> 32);
+        memory.found.number =
+            static_cast<unsigned>(choose((range.rank - 1) % 2 == 0, keys[0], keys[1]) >> 32);
     }
     __syncthreads();
     unsigned limit = memory.found.number;
@@ -247,8 +261,8 @@ __device__ __forceinline__ Limit sort_few(PassMemory& memory, const Source& sour
 // Multiples of four, up from a number of distances.
 __device__ __forceinline__ size_t fours(unsigned count) { return (static_cast<size_t>(count) + 3) / 4 * 4; }
 
-// The k smallest of a row. Distances read and written are counted; the timed build does not write the counts. Trace is NoTrace, or a
-// PassRecorder, which says when it is told what.
+// The k smallest of a row. Distances read and written are counted; the timed build does not write the counts.
+// Trace is NoTrace, or a PassRecorder, which says when it is told what.
 template <class Partition, bool COUNTED, class Trace = NoTrace>
 __device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace = Trace()) {
     // So many distances are sorted rather than divided once more.
@@ -280,19 +294,24 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace 
         if (!range.is_open(SORTED) || range.size > source.length / 2) {
             continue;
         }
-        // It goes on with those in the range. There are half as many at most, so two places, the second half as large, take turns.
+        // It goes on with those in the range. There are half as many at most, so two places, the second half
+        // as large, take turns.
         size_t half = fours(of.n / 2), quarter = fours(of.n / 4);
         unsigned* words = passes.auxiliary + query * passes.auxiliary_words;
         float* to = reinterpret_cast<float*>(words + (narrowed % 2 == 0 ? 0 : half));
         unsigned* to_positions = words + half + quarter + (narrowed % 2 == 0 ? 0 : half);
-        auto class_of = [&](unsigned bits) -> unsigned { return range.holds(bits) ? SECOND : moves_positions && bits < range.low ? FIRST : NEITHER; };
-        Taken taken = in_order(memory.order, source, class_of, [&](unsigned bits, unsigned at, unsigned below, unsigned in) {
+        auto class_of = [&](unsigned bits) -> unsigned {
+            return range.holds(bits) ? SECOND : moves_positions && bits < range.low ? FIRST : NEITHER;
+        };
+        auto move = [&](unsigned bits, unsigned at, unsigned below, unsigned in) {
             bool is_in = range.holds(bits);
             (is_in ? to + in : of.squared_distances + answer + found + below)[0] = __uint_as_float(bits);
             if (moves_positions) {
-                (is_in ? to_positions + in : of.indices + answer + found + below)[0] = source.positions == nullptr ? at : source.positions[at];
+                (is_in ? to_positions + in : of.indices + answer + found + below)[0] =
+                    source.positions == nullptr ? at : source.positions[at];
             }
-        });
+        };
+        Taken taken = in_order(memory.order, source, class_of, move);
         reads += source.length;
         writes += taken.first + taken.second;
         found += taken.first;
@@ -311,7 +330,9 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace 
         }
     }
     Source last = moves_positions ? source : row;
-    auto class_of = [&](unsigned bits) -> unsigned { return bits < limit.bits ? FIRST : bits == limit.bits && limit.equal > 0 ? SECOND : NEITHER; };
+    auto class_of = [&](unsigned bits) -> unsigned {
+        return bits < limit.bits ? FIRST : bits == limit.bits && limit.equal > 0 ? SECOND : NEITHER;
+    };
     in_order(memory.order, last, class_of, [&](unsigned bits, unsigned at, unsigned less, unsigned same) {
         if (bits < limit.bits || same < limit.equal) {
             size_t to = answer + found + less + min(same, limit.equal);

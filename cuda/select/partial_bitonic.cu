@@ -1,5 +1,5 @@
-// Entry points: select_partial_bitonic_k<K>_<build>. WARPSCOPE_K chooses what is compiled, WARPSCOPE_STORAGE where a chunk is sorted;
-// WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+// Entry points: select_partial_bitonic_k<K>_<build>. WARPSCOPE_K chooses what is compiled, WARPSCOPE_STORAGE
+// where a chunk is sorted; WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
 #include "entry.cuh"
 #include "select/partial_bitonic.cuh"
 
@@ -21,8 +21,9 @@ struct Stored<REGISTERS> {
 
 using Chunk = Stored<WARPSCOPE_STORAGE>::Chunk;
 
-#define WARPSCOPE_BUILD(BUILD, COUNTED) \
-    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_PARTIAL_BITONIC_ENTRY, WARPSCOPE_K, BUILD), (Chunk::THREADS), Selection, partial_bitonic<Chunk, COUNTED>)
+#define WARPSCOPE_BUILD(BUILD, COUNTED)                                                                     \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_PARTIAL_BITONIC_ENTRY, WARPSCOPE_K, BUILD), (Chunk::THREADS), \
+                     Selection, partial_bitonic<Chunk, COUNTED>)
 
 #if WARPSCOPE_BUILDS & 1
 WARPSCOPE_BUILD(timed, false)

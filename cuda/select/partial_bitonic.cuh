@@ -1,11 +1,13 @@
-// Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest (Hanák 2023, §3.5.1). Twin of
-// crates/engines/src/select/partial_bitonic.rs.
+// Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest
+// (Hanák 2023, §3.5.1). Twin of crates/engines/src/select/partial_bitonic.rs.
 //
-// Nothing is filtered and nothing waits in a buffer: the network does the same whatever the distances are. A chunk is K keys. What is kept
-// is sorted too: of element i of it and element K - 1 - i of the chunk the smaller stays, and all that stay are bitonic.
+// Nothing is filtered and nothing waits in a buffer: the network does the same whatever the distances are. A
+// chunk is K keys. What is kept is sorted too: of element i of it and element K - 1 - i of the chunk the
+// smaller stays, and all that stay are bitonic.
 //
-// Scope: a team, all threads of which call together. In registers up to 16 keys are of a thread; where a warp holds K of them, the warps of a
-// block are a team each, which takes every fourth chunk and keeps K keys of its own, and the teams merge at the end. Otherwise the team is the block.
+// Scope: a team, all threads of which call together. In registers up to 16 keys are of a thread; where a warp
+// holds K of them, the warps of a block are a team each, which takes every fourth chunk and keeps K keys of
+// its own, and the teams merge at the end. Otherwise the team is the block.
 #pragma once
 
 #include "block/bitonic.cuh"
@@ -17,7 +19,8 @@
 
 namespace warpscope::select {
 
-// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that is longer.
+// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that is
+// longer.
 __device__ constexpr unsigned sort_layers(unsigned keys, unsigned below) {
     unsigned layers = 0;
     for (unsigned size = 2; size <= keys; size *= 2) {
@@ -43,15 +46,18 @@ __device__ __forceinline__ void write(unsigned* counts, unsigned sorts, unsigned
     constexpr unsigned K = Chunk::K;
     // The choice between the kept and the new is a layer in shared memory.
     unsigned all = sorts * sort_layers(K, K) + merges * (1 + merge_layers(K, K));
-    unsigned shuffled = sorts * sort_layers(K, Chunk::SHUFFLED_BELOW) + merges * merge_layers(K, Chunk::SHUFFLED_BELOW);
-    unsigned in_thread = sorts * sort_layers(K, Chunk::IN_THREAD_BELOW) + merges * merge_layers(K, Chunk::IN_THREAD_BELOW);
+    unsigned shuffled =
+        sorts * sort_layers(K, Chunk::SHUFFLED_BELOW) + merges * merge_layers(K, Chunk::SHUFFLED_BELOW);
+    unsigned in_thread =
+        sorts * sort_layers(K, Chunk::IN_THREAD_BELOW) + merges * merge_layers(K, Chunk::IN_THREAD_BELOW);
     atomicAdd(counts, merges);
     atomicAdd(counts + 1, all);
     atomicAdd(counts + 2, shuffled - in_thread);
     atomicAdd(counts + 3, all - shuffled);
 }
 
-// A chunk in the registers of a team: T consecutive keys a thread once it is sorted. K is a power of two from 128 on.
+// A chunk in the registers of a team: T consecutive keys a thread once it is sorted. K is a power of two from
+// 128 on.
 template <unsigned KEYS>
 struct RegisterChunk {
     static constexpr unsigned K = KEYS;
@@ -130,7 +136,9 @@ struct RegisterChunk {
         }
     }
 
-    static __device__ __forceinline__ Key element(const Memory& memory, unsigned i) { return memory.kept[i % T * N + i / T]; }
+    static __device__ __forceinline__ Key element(const Memory& memory, unsigned i) {
+        return memory.kept[i % T * N + i / T];
+    }
 
   private:
     __device__ __forceinline__ block::Bitonic<T, N> network() const { return {memory.exchange, thread}; }

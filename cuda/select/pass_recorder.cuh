@@ -1,8 +1,10 @@
-// What watches a selection in several passes and writes it down, event by event. crates/engines/src/cuda/trace/passes.rs reads what is written here,
-// and tells it to the observers of crates/engines/src/select/observer.rs.
+// What watches a selection in several passes and writes it down, event by event.
+// crates/engines/src/cuda/trace/passes.rs reads what is written here, and tells it to the observers of
+// crates/engines/src/select/observer.rs.
 //
-// Events are words, one event after the other: its kind, then what the comments at `PassRecorder` say. The block's first warp writes them;
-// what it reads for that was written before a barrier, and is written again only after the next one.
+// Events are words, one event after the other: its kind, then what the comments at `PassRecorder` say. The
+// block's first warp writes them; what it reads for that was written before a barrier, and is written again
+// only after the next one.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -39,7 +41,8 @@ struct PassRecorder : TraceWriter {
         }
     }
 
-    // The k smallest were taken, in the order of positions: how many; of each two words, position and distance. The selection is done.
+    // The k smallest were taken, in the order of positions: how many; of each two words, position and
+    // distance. The selection is done.
     __device__ __forceinline__ void taken(const unsigned* positions, const float* distances, unsigned count) {
         if (!writes()) {
             return;

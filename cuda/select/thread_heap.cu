@@ -1,5 +1,5 @@
-// Entry points: select_heaps_<place>_<build>, for any k, the heaps in shared or in device memory. WARPSCOPE_BUILDS is a sum of 1 (timed) and 2
-// (counted).
+// Entry points: select_heaps_<place>_<build>, for any k, the heaps in shared or in device memory.
+// WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
 #include "entry.cuh"
 #include "select/thread_heap.cuh"
 
@@ -11,7 +11,8 @@ WARPSCOPE_KERNEL(WARPSCOPE_THREAD_HEAP_ENTRY(device, timed), (WARP, 16), Selecti
 #endif
 #if WARPSCOPE_BUILDS & 2
 WARPSCOPE_KERNEL(WARPSCOPE_THREAD_HEAP_ENTRY(shared, counted), (WARP, 16), Selection, thread_heap<true, true>)
-WARPSCOPE_KERNEL(WARPSCOPE_THREAD_HEAP_ENTRY(device, counted), (WARP, 16), Selection, thread_heap<false, true>)
+WARPSCOPE_KERNEL(WARPSCOPE_THREAD_HEAP_ENTRY(device, counted), (WARP, 16), Selection,
+                 thread_heap<false, true>)
 #endif
 
 }  // namespace warpscope::select

@@ -1,8 +1,9 @@
-// Thread heap: a thread a query, which keeps the k smallest in a heap; lanes whose distance is none of them wait for those whose is (Hanák 2023,
-// §3.6.1). Twin of crates/engines/src/select/thread_heap.rs.
+// Thread heap: a thread a query, which keeps the k smallest in a heap; lanes whose distance is none of them
+// wait for those whose is (Hanák 2023, §3.6.1). Twin of crates/engines/src/select/thread_heap.rs.
 //
-// Scope: a block of one warp, 32 queries. The matrix is row-major, so a lane would read from another row than its neighbours; a tile of
-// 32 x 32 distances, read row by row, is turned in shared memory, from which each lane has its own query's.
+// Scope: a block of one warp, 32 queries. The matrix is row-major, so a lane would read from another row than
+// its neighbours; a tile of 32 x 32 distances, read row by row, is turned in shared memory, from which each
+// lane has its own query's.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -12,13 +13,16 @@
 
 namespace warpscope::select {
 
-// What is counted of a query: keys that were inserted, and the levels that they sank by. The timed build does not write it.
+// What is counted of a query: keys that were inserted, and the levels that they sank by. The timed build does
+// not write it.
 struct Sinks {
     unsigned inserts = 0, steps = 0;
 };
 
-// Reads the rows of as many queries as there are, up to 32, tile after tile. Each lane takes what is below its own k-th, in step with the others.
-__device__ __forceinline__ void stream_tiles(kdtree::Heap& heap, Sinks& sinks, const Selection& selection, unsigned first, unsigned queries) {
+// Reads the rows of as many queries as there are, up to 32, tile after tile. Each lane takes what is below
+// its own k-th, in step with the others.
+__device__ __forceinline__ void stream_tiles(kdtree::Heap& heap, Sinks& sinks, const Selection& selection,
+                                             unsigned first, unsigned queries) {
     // One column more than there are points, so that a column's distances are in banks of their own.
     __shared__ float tile[WARP][WARP + 1];
     unsigned lane = threadIdx.x, n = selection.n;
@@ -28,7 +32,8 @@ __device__ __forceinline__ void stream_tiles(kdtree::Heap& heap, Sinks& sinks, c
 #pragma unroll
         for (unsigned query = 0; query < WARP; ++query) {
             unsigned at = begin + lane;
-            next[query] = query < queries && at < n ? __ldcs(rows + query * selection.pitch + at) : infinite_distance();
+            next[query] =
+                query < queries && at < n ? __ldcs(rows + query * selection.pitch + at) : infinite_distance();
         }
     };
     float bound = infinite_distance();

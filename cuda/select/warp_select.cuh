@@ -1,11 +1,12 @@
-// Warp select: a warp a query, whose lanes keep short queues of candidates; all are merged when one lane's no longer keeps what is needed
-// (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3). Twin of crates/engines/src/select/warp_select.rs.
+// Warp select: a warp a query, whose lanes keep short queues of candidates; all are merged when one lane's no
+// longer keeps what is needed (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3). Twin of
+// crates/engines/src/select/warp_select.rs.
 //
-// Scope: a warp, all lanes of which call together. In block select the warps of a block share a query, each with every so many groups, and
-// merge at the end.
+// Scope: a warp, all lanes of which call together. In block select the warps of a block share a query, each
+// with every so many groups, and merge at the end.
 //
-// Invariants: a lane's queue descends; its first key, the largest, is not below the k-th of the warp's queue, which ascends; all that was
-// seen and is among the k smallest is in one of them.
+// Invariants: a lane's queue descends; its first key, the largest, is not below the k-th of the warp's queue,
+// which ascends; all that was seen and is among the k smallest is in one of them.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -17,7 +18,9 @@
 
 namespace warpscope::select {
 
-__host__ __device__ constexpr unsigned block_select_warps(unsigned capacity) { return capacity <= SELECT_FEW ? SELECT_WARPS : SELECT_WARPS / 2; }
+__host__ __device__ constexpr unsigned block_select_warps(unsigned capacity) {
+    return capacity <= SELECT_FEW ? SELECT_WARPS : SELECT_WARPS / 2;
+}
 
 struct QueueTally : NoTrace {
     static constexpr bool COUNTED = true;
@@ -41,10 +44,12 @@ __device__ __forceinline__ void exchange_descending(Key& first, Key& second) {
     first = larger;
 }
 
-// K = 32 R keys of the warp, Q of each lane. Counts is NoCounters, QueueTally, or a QueueRecorder, which says when it is told what.
+// K = 32 R keys of the warp, Q of each lane. Counts is NoCounters, QueueTally, or a QueueRecorder, which says
+// when it is told what.
 template <int R, int Q, class Counts>
 struct WarpQueues {
-    static constexpr bool TRACED = Counts::TRACED;  // whether every group is told, also where nothing is taken
+    // whether every group is told, also where nothing is taken
+    static constexpr bool TRACED = Counts::TRACED;
 
     Key warp_queue[R];
     Key lane_queue[Q];
@@ -53,7 +58,8 @@ struct WarpQueues {
     unsigned lane = warp::lane_id();
     Counts counts;
 
-    __device__ __forceinline__ explicit WarpQueues(unsigned neighbours, Counts counts_from = Counts()) : k(neighbours), counts(counts_from) {
+    __device__ __forceinline__ explicit WarpQueues(unsigned neighbours, Counts counts_from = Counts())
+        : k(neighbours), counts(counts_from) {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             warp_queue[r] = PADDING;
@@ -64,9 +70,12 @@ struct WarpQueues {
         }
     }
 
-    __device__ __forceinline__ bool takes(float distance) const { return distance < distance_of(lane_queue[0]); }
+    __device__ __forceinline__ bool takes(float distance) const {
+        return distance < distance_of(lane_queue[0]);
+    }
 
-    // A group: each lane's distance of a point that comes after all that it has seen. Whether the queues were merged.
+    // A group: each lane's distance of a point that comes after all that it has seen. Whether the queues were
+    // merged.
     __device__ __forceinline__ bool add(float distance, unsigned position) {
         bool inserts = takes(distance);
         if constexpr (Counts::COUNTED) {
@@ -105,13 +114,15 @@ struct WarpQueues {
         if constexpr (TRACED) {
             counts.sorted(lane_queue);
         }
-        // The smaller of element K - 1 - i and the lanes' element i stays: the mirrored register of the mirrored lane.
+        // The smaller of element K - 1 - i and the lanes' element i stays: the mirrored register of the
+        // mirrored lane.
 #pragma unroll
         for (int i = 0; i < Q; ++i) {
             if (i < R) {
                 Key to_warp = __shfl_xor_sync(ALL_LANES, lane_queue[i], WARP - 1);
                 Key to_lane = __shfl_xor_sync(ALL_LANES, warp_queue[R - 1 - i], WARP - 1);
-                warp_queue[R - 1 - i] = choose(to_warp < warp_queue[R - 1 - i], to_warp, warp_queue[R - 1 - i]);
+                warp_queue[R - 1 - i] =
+                    choose(to_warp < warp_queue[R - 1 - i], to_warp, warp_queue[R - 1 - i]);
                 lane_queue[i] = choose(lane_queue[i] < to_lane, to_lane, lane_queue[i]);
             }
         }
@@ -167,9 +178,11 @@ struct WarpQueues {
     }
 };
 
-// Reads every `stride`-th batch of a row from the warp's first on: GROUPS groups of 32 distances, begun before the last ones are looked at.
+// Reads every `stride`-th batch of a row from the warp's first on: GROUPS groups of 32 distances, begun
+// before the last ones are looked at.
 template <int GROUPS, class Queues>
-__device__ __forceinline__ void stream_groups(Queues& queues, const float* row, unsigned n, unsigned first, unsigned stride) {
+__device__ __forceinline__ void stream_groups(Queues& queues, const float* row, unsigned n, unsigned first,
+                                              unsigned stride) {
     constexpr unsigned BATCH = GROUPS * WARP;
     float next[GROUPS];
     auto load = [&](unsigned begin) {
@@ -201,8 +214,9 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
         if (!Queues::TRACED && !__any_sync(ALL_LANES, queues.takes(nearest))) {
             continue;  // as most batches
         }
-        // Groups that a lane may take something of, until a merge gives the lanes other keys. They are added one after the other: inlined for
-        // each of them, merges are more code than the instruction cache holds.
+        // Groups that a lane may take something of, until a merge gives the lanes other keys. They are added
+        // one after the other: inlined for each of them, merges are more code than the instruction cache
+        // holds.
         unsigned left = (2u << (GROUPS - 1)) - 1;
         while (left != 0) {
             unsigned waiting = 0;
@@ -248,15 +262,18 @@ __device__ __forceinline__ void warp_select(const Selection& selection, Counts c
     }
 }
 
-// A block of block_select_warps(K) warps a query. K keys of shared memory for each warp of the half that the other half merges.
+// A block of block_select_warps(K) warps a query. K keys of shared memory for each warp of the half that the
+// other half merges.
 template <int K, int Q, class Counts>
 __device__ __forceinline__ void block_select(const Selection& selection) {
     constexpr unsigned WARPS = block_select_warps(K);
     extern __shared__ Key others[];
-    // The same in all lanes, as the compiler does not see of threadIdx: it would guard each shuffle that a warp may be divided at.
+    // The same in all lanes, as the compiler does not see of threadIdx: it would guard each shuffle that a
+    // warp may be divided at.
     unsigned query = blockIdx.x, warp = __shfl_sync(ALL_LANES, threadIdx.x / WARP, 0);
     WarpQueues<K / WARP, Q, Counts> queues(selection.k);
-    stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, warp, WARPS);
+    stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, warp,
+                                 WARPS);
     queues.merge();
     // The upper half of the warps that are left hands its keys to the lower half.
 #pragma unroll 1

@@ -1,5 +1,5 @@
-// Entry points of split.cuh: split_<stage>_d<D>, D = 0 for any d, of which a block answers SPLIT_ROW_QUERIES queries, or one.
-// WARPSCOPE_D chooses what is compiled.
+// Entry points of split.cuh: split_<stage>_d<D>, D = 0 for any d, of which a block answers SPLIT_ROW_QUERIES
+// queries, or one. WARPSCOPE_D chooses what is compiled.
 #include "entry.cuh"
 #include "ptx.cuh"
 #include "split/split.cuh"
@@ -12,12 +12,12 @@ __device__ __forceinline__ void overlapped(const Split& split) {
     STAGE(split);
 }
 
-#define WARPSCOPE_STAGE(STAGE, THREADS, BLOCKS, ...)                                                             \
-    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_SPLIT_ENTRY, STAGE, WARPSCOPE_D), (THREADS, BLOCKS), Split,        \
+#define WARPSCOPE_STAGE(STAGE, THREADS, BLOCKS, ...)                                                      \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_SPLIT_ENTRY, STAGE, WARPSCOPE_D), (THREADS, BLOCKS), Split, \
                      overlapped<__VA_ARGS__>)
 
-// Blocks that a multiprocessor should hold, which caps registers: warps hide each other's waiting for memory and for the
-// counts of the lists. Five where they have the registers and the multiprocessor the threads.
+// Blocks that a multiprocessor should hold, which caps registers: warps hide each other's waiting for memory
+// and for the counts of the lists. Five where they have the registers and the multiprocessor the threads.
 #if (WARPSCOPE_D == 0 && __CUDA_ARCH__ < 1000) || (WARPSCOPE_D == 2 && __CUDA_ARCH__ >= 800)
 #define WARPSCOPE_SPLIT_BLOCKS 5
 #else

@@ -1,6 +1,8 @@
-// STEP without an index: all distances are computed, and the clusters' exact minima bound them. Twin of crates/engines/src/step/exhaustive.rs.
+// STEP without an index: all distances are computed, and the clusters' exact minima bound them. Twin of
+// crates/engines/src/step/exhaustive.rs.
 //
-// Scope: of store_distances a block, with DISTANCE_QUERIES queries and a group of points a warp; of the others a warp a query.
+// Scope: of store_distances a block, with DISTANCE_QUERIES queries and a group of points a warp; of the
+// others a warp a query.
 #pragma once
 
 #include "distance.cuh"
@@ -16,7 +18,8 @@ namespace warpscope::step {
 constexpr unsigned DISTANCE_TILE = 32;
 
 // The key of this lane's point of a group; what pads the last group has PADDING.
-__device__ __forceinline__ Key group_keys(const Stored& stored, const float* distances, unsigned group, unsigned lane) {
+__device__ __forceinline__ Key group_keys(const Stored& stored, const float* distances, unsigned group,
+                                          unsigned lane) {
     size_t position = static_cast<size_t>(group) * WARP + lane;
     float distance = distances[position];
     return position < stored.n ? key_of(distance, static_cast<unsigned>(position)) : PADDING;
@@ -31,7 +34,9 @@ struct StoredDistances {
     __device__ __forceinline__ unsigned first_group(Key entry) const {
         return index_of(entry) / (WARP * stored.groups_in_cluster) * stored.groups_in_cluster;
     }
-    __device__ __forceinline__ unsigned end_group(Key entry) const { return min(first_group(entry) + stored.groups_in_cluster, stored.groups); }
+    __device__ __forceinline__ unsigned end_group(Key entry) const {
+        return min(first_group(entry) + stored.groups_in_cluster, stored.groups);
+    }
     // The nearest point itself, which all others come after.
     __device__ __forceinline__ Key least(Key entry) const { return entry; }
     __device__ __forceinline__ unsigned first_position(unsigned group) const { return group * WARP; }
@@ -43,7 +48,8 @@ struct StoredDistances {
     }
 };
 
-// Computes the distances of a block's queries to all points, which the blocks share out. Those of what pads the last group are infinite.
+// Computes the distances of a block's queries to all points, which the blocks share out. Those of what pads
+// the last group are infinite.
 __device__ __forceinline__ void store_distances(const Distances& distances) {
     __shared__ float tile[DISTANCE_QUERIES][DISTANCE_TILE];
     const Queries& queries = distances.queries;
@@ -59,7 +65,8 @@ __device__ __forceinline__ void store_distances(const Distances& distances) {
         for (unsigned i = threadIdx.x; i < DISTANCE_QUERIES * DISTANCE_TILE; i += DISTANCE_THREADS) {
             unsigned query = first + i / DISTANCE_TILE, j = i % DISTANCE_TILE;
             bool exists = query < queries.count && j < count;
-            tile[i / DISTANCE_TILE][j] = exists ? queries.rows[static_cast<size_t>(queries.first + query) * d + from + j] : 0.0f;
+            tile[i / DISTANCE_TILE][j] =
+                exists ? queries.rows[static_cast<size_t>(queries.first + query) * d + from + j] : 0.0f;
         }
         __syncthreads();
         for (unsigned j = 0; j < count; ++j) {
@@ -82,9 +89,10 @@ __device__ __forceinline__ void store_distances(const Distances& distances) {
     }
 }
 
-// The smallest key of each of `count` clusters from `from` on, sorted among as many entries as a power of two.
-__device__ __forceinline__ void minima(const Stored& stored, unsigned from, unsigned count, unsigned padded, const float* distances, Key* entries,
-                                       unsigned lane) {
+// The smallest key of each of `count` clusters from `from` on, sorted among as many entries as a power of
+// two.
+__device__ __forceinline__ void minima(const Stored& stored, unsigned from, unsigned count, unsigned padded,
+                                       const float* distances, Key* entries, unsigned lane) {
     for (unsigned cluster = 0; cluster < padded; ++cluster) {
         Key least = PADDING;
         if (cluster < count) {
@@ -111,7 +119,8 @@ __device__ __forceinline__ void order_minima(const Minima& order) {
         return;
     }
     Key* entries = share_of(warp, padded, 0) + CANDIDATES;
-    const float* distances = order.stored.distances + static_cast<size_t>(in_launch) * order.stored.groups * WARP;
+    const float* distances =
+        order.stored.distances + static_cast<size_t>(in_launch) * order.stored.groups * WARP;
     minima(order.stored, 0, order.order.count, padded, distances, entries, lane);
     Key* to = row_of(order.order.entries, in_launch, padded);
     for (unsigned i = lane; i < order.order.count; i += WARP) {
@@ -130,7 +139,8 @@ __device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
     unsigned own = visit.order.entries == nullptr ? visit.order.padded : 0;
     Key* share = share_of(warp, own, 0);
     Key* entries = share + CANDIDATES;
-    const float* distances = visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
+    const float* distances =
+        visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
     if (own > 0) {
         minima(visit.stored, 0, visit.order.count, visit.order.padded, distances, entries, lane);
     } else {

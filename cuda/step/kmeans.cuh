@@ -1,10 +1,10 @@
-// k-means clustering: seeds by k-means++, then Lloyd's iterations. Twin of crates/engines/src/step/kmeans.rs, which says why all sums are of
-// integers.
+// k-means clustering: seeds by k-means++, then Lloyd's iterations. Twin of crates/engines/src/step/kmeans.rs,
+// which says why all sums are of integers.
 //
-//   weigh, choose    a turn of k-means++: the caller launches weigh with a thread a point in blocks of SEED_THREADS, then choose with one
-//                    such block, for every seed but the first
-//   assign, move     an iteration: assign has a thread a point, move one for each coordinate of a centre, in blocks of ASSIGN_THREADS;
-//                    before assign the caller sets sums and changed to 0
+//   weigh, choose    a turn of k-means++: the caller launches weigh with a thread a point in blocks of
+//                    SEED_THREADS, then choose with one such block, for every seed but the first
+//   assign, move     an iteration: assign has a thread a point, move one for each coordinate of a centre, in
+//                    blocks of ASSIGN_THREADS; before assign the caller sets sums and changed to 0
 #pragma once
 
 #include "distance.cuh"
@@ -31,7 +31,8 @@ __device__ __forceinline__ unsigned long long weight(const Scale& scale, float s
 }
 
 // The mean coordinate of `count` points whose cells add up to `sum`.
-__device__ __forceinline__ float mean(const Scale& scale, unsigned axis, unsigned long long sum, unsigned count) {
+__device__ __forceinline__ float mean(const Scale& scale, unsigned axis, unsigned long long sum,
+                                      unsigned count) {
     double offset = __ddiv_rn(__ddiv_rn(__ull2double_rn(sum), count), scale.cells);
     return __double2float_rn(__dadd_rn(scale.low[axis], offset));
 }
@@ -45,10 +46,13 @@ __device__ __forceinline__ unsigned long long random(unsigned long long turn) {
 }
 
 // A number below `total`, in proportion to a random one.
-__device__ __forceinline__ unsigned long long below(unsigned long long total, unsigned long long random) { return __umul64hi(random, total); }
+__device__ __forceinline__ unsigned long long below(unsigned long long total, unsigned long long random) {
+    return __umul64hi(random, total);
+}
 
 // Exclusive prefix sum over the SEED_THREADS threads of a block; `total` is the sum of all.
-__device__ __forceinline__ unsigned long long exclusive_sum(unsigned long long value, unsigned long long& total) {
+__device__ __forceinline__ unsigned long long exclusive_sum(unsigned long long value,
+                                                            unsigned long long& total) {
     __shared__ unsigned long long sums[SEED_THREADS / WARP];
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned long long inclusive = warp::inclusive_sum(value, lane);
@@ -67,7 +71,8 @@ __device__ __forceinline__ unsigned long long exclusive_sum(unsigned long long v
     return before + inclusive - value;
 }
 
-// Brings the distances to the nearest seed up to date with the last seed, and writes the sum of the weights of a block's points.
+// Brings the distances to the nearest seed up to date with the last seed, and writes the sum of the weights
+// of a block's points.
 __device__ __forceinline__ void weigh(const Seeding& seeding) {
     unsigned at = blockIdx.x * SEED_THREADS + threadIdx.x;
     unsigned seed = seeding.seeds[seeding.turn - 1];
@@ -90,7 +95,8 @@ __device__ __forceinline__ void weigh(const Seeding& seeding) {
     }
 }
 
-// Chooses the next seed with a probability in proportion to its weight: the block of weigh first, then the point in it.
+// Chooses the next seed with a probability in proportion to its weight: the block of weigh first, then the
+// point in it.
 __device__ __forceinline__ void choose_seed(const Seeding& seeding) {
     __shared__ unsigned chosen_block;
     __shared__ unsigned long long chosen_before;
@@ -127,9 +133,11 @@ __device__ __forceinline__ void choose_seed(const Seeding& seeding) {
     }
 }
 
-// The centre of the smallest (distance, number) among `count` staged ones, or the one found before. D is 2 or 3, or 0 for any other d.
+// The centre of the smallest (distance, number) among `count` staged ones, or the one found before. D is 2 or
+// 3, or 0 for any other d.
 template <int D>
-__device__ __forceinline__ Key nearest_centre(const float* centres, unsigned first, unsigned count, const float* point, unsigned d, Key nearest) {
+__device__ __forceinline__ Key nearest_centre(const float* centres, unsigned first, unsigned count,
+                                              const float* point, unsigned d, Key nearest) {
     unsigned dims = D == 0 ? d : D;
     for (unsigned centre = 0; centre < count; ++centre) {
         float distance = 0.0f;
@@ -143,8 +151,8 @@ __device__ __forceinline__ Key nearest_centre(const float* centres, unsigned fir
     return nearest;
 }
 
-// Assigns points to the nearest centre by the distance of every engine, of equally near ones to the first, and adds them up.
-// Centres pass through `tile`.
+// Assigns points to the nearest centre by the distance of every engine, of equally near ones to the first,
+// and adds them up. Centres pass through `tile`.
 template <int D>
 __device__ __forceinline__ void assign(const Lloyd& lloyd, float (&tile)[ASSIGN_TILE]) {
     unsigned d = D == 0 ? lloyd.d : D;

@@ -1,7 +1,8 @@
-// A query's k nearest so far, and the queue of candidates that are merged into them. Twin of crates/engines/src/step/queue.rs, which says how
-// the merge goes.
+// A query's k nearest so far, and the queue of candidates that are merged into them. Twin of
+// crates/engines/src/step/queue.rs, which says how the merge goes.
 //
-// Scope: a warp. R = K / 32, at least 2. What a build without COUNTED counts is not read, and the compiler leaves it out. Shared memory: CANDIDATES keys, which the caller gives.
+// Scope: a warp. R = K / 32, at least 2. What a build without COUNTED counts is not read, and the compiler
+// leaves it out. Shared memory: CANDIDATES keys, which the caller gives.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -44,8 +45,8 @@ struct Queue : warp::SortedKeys<R> {
         last = element(k - 1);
     }
 
-    // Filters a group: each lane has the key of a point, or PADDING. Candidates are queued in lane order; as soon as the queue is full it
-    // is merged, and what was not yet queued is filtered again.
+    // Filters a group: each lane has the key of a point, or PADDING. Candidates are queued in lane order; as
+    // soon as the queue is full it is merged, and what was not yet queued is filtered again.
     __device__ __forceinline__ void filter_keys(Key key) {
         unsigned candidates = __ballot_sync(ALL_LANES, key < last);
         while (candidates != 0) {
@@ -80,7 +81,8 @@ struct Queue : warp::SortedKeys<R> {
         NoTrace nobody;
         // Places were written by other lanes than those that read them.
         __syncwarp();
-        // 1. Sort the queue. Element (lane, register) lies at register * 32 + lane, as nothing depends on the order before it is sorted.
+        // 1. Sort the queue. Element (lane, register) lies at register * 32 + lane, as nothing depends on the
+        //    order before it is sorted.
         Key sorted[QUEUE];
 #pragma unroll
         for (unsigned r = 0; r < QUEUE; ++r) {

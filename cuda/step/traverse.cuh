@@ -1,4 +1,5 @@
-// A query's way through the clusters: in the order of their bounds, until none can hold a neighbour. Twin of crates/engines/src/step/traverse.rs.
+// A query's way through the clusters: in the order of their bounds, until none can hold a neighbour. Twin of
+// crates/engines/src/step/traverse.rs.
 //
 // Scope: a warp a query, at most VISIT_WARPS warps a block; warps never wait for one another.
 //
@@ -17,7 +18,8 @@
 
 namespace warpscope::step {
 
-// A warp's share of the dynamic shared memory, in keys: the queue, the entries unless they are in global memory, and d coordinates.
+// A warp's share of the dynamic shared memory, in keys: the queue, the entries unless they are in global
+// memory, and d coordinates.
 __device__ __forceinline__ Key* share_of(unsigned warp, unsigned entries, unsigned d) {
     extern __shared__ Key shared[];
     return shared + warp * (CANDIDATES + entries + (d + 1) / 2);
@@ -42,7 +44,8 @@ __device__ __forceinline__ void sort_entries(Key* entries, unsigned count, unsig
 }
 
 // Brings a query's coordinates into the warp's memory.
-__device__ __forceinline__ const float* stage_query(const Queries& queries, unsigned in_launch, Key* to, unsigned lane) {
+__device__ __forceinline__ const float* stage_query(const Queries& queries, unsigned in_launch, Key* to,
+                                                    unsigned lane) {
     float* row = reinterpret_cast<float*>(to);
     const float* from = row_of(queries.rows, queries.first + in_launch, queries.d);
     for (unsigned j = lane; j < queries.d; j += WARP) {
@@ -54,7 +57,8 @@ __device__ __forceinline__ const float* stage_query(const Queries& queries, unsi
 }
 
 // Sorts the clusters by their bounds, and by number where bounds are equal.
-__device__ __forceinline__ void order_clusters(const Spheres& spheres, const Order& order, const float* query, unsigned d, Key* entries, unsigned lane) {
+__device__ __forceinline__ void order_clusters(const Spheres& spheres, const Order& order, const float* query,
+                                               unsigned d, Key* entries, unsigned lane) {
     double norm = norm_of(spheres, query, d);
     for (unsigned first = 0; first < order.padded; first += WARP) {
         Key key = first < spheres.count ? keys(spheres, first / WARP, query, d, norm, lane) : PADDING;
@@ -63,16 +67,25 @@ __device__ __forceinline__ void order_clusters(const Spheres& spheres, const Ord
     sort_entries(entries, order.padded, lane);
 }
 
-// Clusters whose distances to the query are computed when they are visited. An entry is a cluster's bound and number.
+// Clusters whose distances to the query are computed when they are visited. An entry is a cluster's bound and
+// number.
 struct Indexed {
     const IndexedVisit& visit;
     const float* query;
     unsigned lane;
 
-    __device__ __forceinline__ unsigned first_group(Key entry) const { return visit.first_groups[index_of(entry)]; }
-    __device__ __forceinline__ unsigned end_group(Key entry) const { return visit.first_groups[index_of(entry) + 1]; }
-    __device__ __forceinline__ Key least(Key entry) const { return key_of(distance_of(entry), first_position(first_group(entry))); }
-    __device__ __forceinline__ unsigned first_position(unsigned group) const { return visit.positions[static_cast<size_t>(group) * WARP]; }
+    __device__ __forceinline__ unsigned first_group(Key entry) const {
+        return visit.first_groups[index_of(entry)];
+    }
+    __device__ __forceinline__ unsigned end_group(Key entry) const {
+        return visit.first_groups[index_of(entry) + 1];
+    }
+    __device__ __forceinline__ Key least(Key entry) const {
+        return key_of(distance_of(entry), first_position(first_group(entry)));
+    }
+    __device__ __forceinline__ unsigned first_position(unsigned group) const {
+        return visit.positions[static_cast<size_t>(group) * WARP];
+    }
     // The key of this lane's point of a group; `there` becomes whether there is one.
     __device__ __forceinline__ Key keys(Key, unsigned group, bool& there) const {
         unsigned d = visit.queries.d;
@@ -92,13 +105,15 @@ struct Alone {
     __device__ __forceinline__ void tell(Key) const {}
 };
 
-// Visits the clusters of sorted entries, or those of the warp's share; the queue ends with the neighbours among their points.
+// Visits the clusters of sorted entries, or those of the warp's share; the queue ends with the neighbours
+// among their points.
 //
-// As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and none is nearer than its
-// bound: as soon as the pair of that bound and a group's first position is not below the k-th neighbour, the cluster is done.
+// As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and
+// none is nearer than its bound: as soon as the pair of that bound and a group's first position is not below
+// the k-th neighbour, the cluster is done.
 template <int R, bool COUNTED, class Source, class Share = Alone>
-__device__ __forceinline__ void traverse(const Source& source, const Key* order, unsigned count, Queue<R, COUNTED>& queue,
-                                         const Share& share = {}) {
+__device__ __forceinline__ void traverse(const Source& source, const Key* order, unsigned count,
+                                         Queue<R, COUNTED>& queue, const Share& share = {}) {
     for (unsigned at = share.first(); at < count; at += share.step()) {
         Key entry = order[at];
         queue.last = share.tightened(queue.last);
@@ -126,8 +141,8 @@ __device__ __forceinline__ void traverse(const Source& source, const Key* order,
 
 // Writes a query's answer.
 template <int R, bool COUNTED>
-__device__ __forceinline__ void write(const Found& found, const Queries& queries, unsigned in_launch, unsigned clusters,
-                                      Queue<R, COUNTED>& queue) {
+__device__ __forceinline__ void write(const Found& found, const Queries& queries, unsigned in_launch,
+                                      unsigned clusters, Queue<R, COUNTED>& queue) {
     queue.write(AnswerRow(found, queries.first + in_launch));
     if constexpr (COUNTED) {
         if (queue.lane == 0) {
@@ -139,7 +154,8 @@ __device__ __forceinline__ void write(const Found& found, const Queries& queries
 
 // Fission's first kernel: the order alone.
 __device__ __forceinline__ void order(const Ordering& ordering) {
-    unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), d = ordering.queries.d, padded = ordering.order.padded;
+    unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), d = ordering.queries.d,
+             padded = ordering.order.padded;
     unsigned in_launch = blockIdx.x * (blockDim.x / WARP) + warp;
     if (in_launch >= ordering.queries.count) {
         return;

@@ -1,5 +1,5 @@
-// A query's warp: the sorted intermediate result in registers, the candidate buffer in shared memory, and how one becomes
-// the other. Twin of crates/engines/src/lockstep/candidate_buffer.rs.
+// A query's warp: the sorted intermediate result in registers, the candidate buffer in shared memory, and how
+// one becomes the other. Twin of crates/engines/src/lockstep/candidate_buffer.rs.
 #pragma once
 
 #include "counters.cuh"
@@ -44,11 +44,11 @@ struct SortedKeys {
     }
 };
 
-// The intermediate result and its buffer, which has K slots; element (lane, register) of what is swapped lies at slot
-// register * 32 + lane, so that every access of the warp goes to 32 neighbouring words, and that order means nothing for
-// a buffer, which is sorted before it is used.
-// The observer is a base because an empty base takes no room: builds that nobody watches stay what they are.
-// UNROLL is of the network (bitonic.cuh).
+// The intermediate result and its buffer, which has K slots; element (lane, register) of what is swapped lies
+// at slot register * 32 + lane, so that every access of the warp goes to 32 neighbouring words, and that
+// order means nothing for a buffer, which is sorted before it is used. The observer is a base because an
+// empty base takes no room: builds that nobody watches stay what they are. UNROLL is of the network
+// (bitonic.cuh).
 template <int R, class Tally, class Observer = NoTrace, int UNROLL = 1>
 struct Warp : SortedKeys<R>, private Observer {
     using Sorted = SortedKeys<R>;
@@ -65,7 +65,8 @@ struct Warp : SortedKeys<R>, private Observer {
     float max_distance = infinite_distance();  // squared distance of the k-th element
     Tally tally;
 
-    __device__ __forceinline__ void start(Key* buffer_of_query, unsigned neighbours, const Observer& who_watches = {}) {
+    __device__ __forceinline__ void start(Key* buffer_of_query, unsigned neighbours,
+                                          const Observer& who_watches = {}) {
         Sorted::start(neighbours);
         buffer = buffer_of_query;
         observer() = who_watches;
@@ -81,8 +82,9 @@ struct Warp : SortedKeys<R>, private Observer {
         }
     }
 
-    // Filters a group: lane L has the distance of point base + L. Candidates are appended in lane order; as soon as the
-    // buffer is full it is merged, and what was not yet appended is filtered again with the new max_distance.
+    // Filters a group: lane L has the distance of point base + L. Candidates are appended in lane order; as
+    // soon as the buffer is full it is merged, and what was not yet appended is filtered again with the new
+    // max_distance.
     __device__ __forceinline__ void filter(float distance, unsigned base) {
         unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);
         if constexpr (TRACED) {
@@ -125,12 +127,13 @@ struct Warp : SortedKeys<R>, private Observer {
         enter(FILTER);
     }
 
-    // Appends the candidates of a window of groups, unless they would fill the buffer: then nothing is appended, the
-    // answer is false, and the window's groups must be filtered one by one. Bit g of `candidates` says that point
-    // base + 32 g + lane is one, and distance(g) is its squared distance.
+    // Appends the candidates of a window of groups, unless they would fill the buffer: then nothing is
+    // appended, the answer is false, and the window's groups must be filtered one by one. Bit g of
+    // `candidates` says that point base + 32 g + lane is one, and distance(g) is its squared distance.
     //
-    // The buffer is sorted before it is used, and max_distance does not change before it is full: so the order in which
-    // slots are taken is free, and each lane's next candidate goes in one step, whatever its group.
+    // The buffer is sorted before it is used, and max_distance does not change before it is full: so the
+    // order in which slots are taken is free, and each lane's next candidate goes in one step, whatever its
+    // group.
     template <class Distance>
     __device__ __forceinline__ bool append_window(unsigned candidates, unsigned base, Distance distance) {
         unsigned slots = buffered;
@@ -145,7 +148,8 @@ struct Warp : SortedKeys<R>, private Observer {
             if (waiting != 0) {
                 unsigned group = WARP - 1 - __clz(waiting);
                 waiting ^= 1u << group;
-                buffer[slots + __popc(lanes & lanes_below(lane))] = key_of(distance(group), base + group * WARP + lane);
+                buffer[slots + __popc(lanes & lanes_below(lane))] =
+                    key_of(distance(group), base + group * WARP + lane);
             }
             slots = end;
         }
@@ -178,7 +182,8 @@ struct Warp : SortedKeys<R>, private Observer {
         enter(SORT);
         // Slots were written by other lanes than those that read them.
         __syncwarp();
-        // 1. Swap: the buffer goes to the registers. Each slot is read and written by the same lane: no barrier between.
+        // 1. Swap: the buffer goes to the registers. Each slot is read and written by the same lane: no
+        //    barrier between.
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             Key candidate = buffer[r * WARP + lane];
@@ -191,7 +196,8 @@ struct Warp : SortedKeys<R>, private Observer {
         // 2. Sort it.
         sort<UNROLL>(keys, lane, observer());
         enter(MERGE);
-        // 3. min(i, K-1-i) with the intermediate result: element K-1-i lies in the mirrored lane and register. The
+        // 3. min(i, K-1-i) with the intermediate result: element K-1-i lies in the mirrored lane and
+        //    register. The
         // shuffles of the sort do not order shared memory, so that takes a barrier.
         __syncwarp();
 #pragma unroll

@@ -1,5 +1,5 @@
-// A warp's lanes: how many there are, which this one is, masks with a bit a lane, and what all lanes compute together. Twin of
-// crates/engines/src/lockstep/lanes.rs.
+// A warp's lanes: how many there are, which this one is, masks with a bit a lane, and what all lanes compute
+// together. Twin of crates/engines/src/lockstep/lanes.rs.
 #pragma once
 
 #include "key.cuh"

@@ -1,9 +1,10 @@
-// A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou 2017, §4.2). Twin of
-// crates/engines/src/select/network.rs.
+// A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou
+// 2017, §4.2). Twin of crates/engines/src/select/network.rs.
 //
-// Element i of 32 R keys lies in register i / 32 of lane i % 32. Strides below 32 exchange between lanes, by shuffle; the others exchange two
-// registers, of the same lane or, in the first layer of a size, of the mirrored one. All runs ascend, so that what would pad the keys to a
-// power of two would stay at the end: comparators with it are left out.
+// Element i of 32 R keys lies in register i / 32 of lane i % 32. Strides below 32 exchange between lanes, by
+// shuffle; the others exchange two registers, of the same lane or, in the first layer of a size, of the
+// mirrored one. All runs ascend, so that what would pad the keys to a power of two would stay at the end:
+// comparators with it are left out.
 #pragma once
 
 #include "key.cuh"
@@ -42,7 +43,8 @@ __device__ __forceinline__ void sort_registers(Key (&keys)[R], unsigned lane) {
                 Key to_high = __shfl_xor_sync(ALL_LANES, keys[low], WARP - 1);
                 Key to_low = __shfl_xor_sync(ALL_LANES, keys[low ^ (SIZE - 1)], WARP - 1);
                 keys[low] = choose(to_low < keys[low], to_low, keys[low]);
-                keys[low ^ (SIZE - 1)] = choose(keys[low ^ (SIZE - 1)] < to_high, to_high, keys[low ^ (SIZE - 1)]);
+                keys[low ^ (SIZE - 1)] =
+                    choose(keys[low ^ (SIZE - 1)] < to_high, to_high, keys[low ^ (SIZE - 1)]);
             }
         }
         bitonic_merge<SIZE / 4>(keys);

@@ -8,12 +8,12 @@
 #define WARPSCOPE_WARP_KNN_ENTRY(K, D, BUILD) warp_knn_k##K##_d##D##_##BUILD
 // Brings rows into the order that the search wants; with D = 0.
 #define WARPSCOPE_GROUP_ROWS_ENTRY warp_knn_group_rows
-// How the module was cut to size: a `Cut`.
+// How the module was specialised: a `Cut`.
 #define WARPSCOPE_WARP_KNN_CUT warp_knn_cut
 
 namespace warpscope::direct {
 
-// How the kernel is cut to size.
+// How the kernel is specialised.
 struct Policy {
     unsigned warps;       // In a block.
     unsigned queries;     // That a warp owns: they share the points that it has loaded.

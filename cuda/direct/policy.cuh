@@ -1,4 +1,4 @@
-// How the kernel is cut to size, per architecture, capacity and dimensions.
+// How the kernel is specialised, per architecture, capacity and dimensions.
 //
 // The host does not repeat any of it: every module carries the policy that it was compiled with
 // (warp_knn_cut, in warp_knn.cu), and crates/engines/src/cuda/direct/policy.rs reads it from there.

@@ -7,7 +7,7 @@
 //   warp_knn<R, D, P, Tally, Observer>(search, observer)
 //     R         registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
 //     D         dimensions: 2, 3, or 0 for any other number, which `search.d` then says
-//     P         how it is cut to size (direct/interface.cuh); choose_policy() has it from the table
+//     P         how it is specialised (direct/interface.cuh); choose_policy() has it from the table
 //     Tally     NoCounters, Counted or Profiled (counters.cuh): what is counted beside the answer
 //     Observer  NoTrace, or a Recorder (observer.cuh), which needs P.warps == P.queries == 1
 //

@@ -7,7 +7,7 @@
 
 // A kernel of one parameter, which it hands to a function, the last argument. BOUNDS are those of
 // __launch_bounds__, in parentheses.
-#define WARPSCOPE_KERNEL(NAME, BOUNDS, PARAMETER, ...)                                         \
+#define WARPSCOPE_KERNEL(NAME, BOUNDS, PARAMETER, ...)                                                      \
     extern "C" __global__ void __launch_bounds__ BOUNDS NAME(const __grid_constant__ PARAMETER parameter) { \
-        __VA_ARGS__(parameter);                                                                \
+        __VA_ARGS__(parameter);                                                                             \
     }

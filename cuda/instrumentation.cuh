@@ -1,5 +1,6 @@
 // What a build adds to a search: counters, or a trace. The timed build adds nothing: what instruments a
-// search is a template argument, and each call is in an `if constexpr`.
+// search is a template argument, and each call is in an `if constexpr`. Where counting is no more than an
+// addition to a register, only writing the sum is: a sum that is not written the compiler leaves out.
 #pragma once
 
 #include "common_interface.cuh"

@@ -564,7 +564,6 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
             unsigned column = __ffs(left) - 1, whose = first + column;
             unsigned count = __shfl_sync(ALL_LANES, found, whose);
             size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
-            AnswerRow row(search, query);
             unsigned position[R], rank[R];
             float squared[R];
 #pragma unroll
@@ -604,7 +603,7 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
                 }
                 NoTrace trace;
                 warp::sort<warp::UNROLL_SHORT<R>>(sorted_keys.keys, lane, trace);
-                sorted_keys.write(row);
+                sorted_keys.write(AnswerRow(search, query));
                 continue;
             }
             // Other lanes may still read those of the query before.
@@ -620,7 +619,8 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
             for (int r = 0; r < R; ++r) {
                 unsigned i = r * WARP + lane;
                 if (i < search.k) {
-                    row.put(i, key_of(sorted[(start + i) * ACROSS + column], memory.answer.by_rank[i]));
+                    search.indices[query * search.k + i] = memory.answer.by_rank[i];
+                    search.squared_distances[query * search.k + i] = sorted[(start + i) * ACROSS + column];
                 }
             }
         }

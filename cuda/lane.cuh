@@ -1,5 +1,5 @@
-// Choosing and sorting within a lane: N values in its registers. No lane waits for another, and nothing is shuffled: 32
-// lists in the steps of one. Twin of crates/engines/src/index/lane.rs.
+// Choosing and sorting within a lane: N values in its registers. No lane waits for another, and nothing is
+// shuffled: 32 lists in the steps of one. Twin of crates/engines/src/index/lane.rs.
 //
 // Registers are indexed by constants only. Sizes and strides are template arguments, as in warp/bitonic.cuh.
 #pragma once

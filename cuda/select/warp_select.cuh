@@ -153,7 +153,11 @@ struct WarpQueues {
     }
 
     __device__ __forceinline__ void set_limit() {
-        Key mine = register_at(warp_queue, (k - 1) / WARP);
+        Key mine = warp_queue[0];
+#pragma unroll
+        for (int r = 1; r < R; ++r) {
+            mine = choose((k - 1) / WARP == r, warp_queue[r], mine);
+        }
         limit = __shfl_sync(ALL_LANES, mine, (k - 1) % WARP);
     }
 

@@ -1,5 +1,5 @@
-// What every kernel may write for the host besides its answer: tallies and a trace. Twin of the types in crates/knn/src/answer.rs.
-// build/interface.rs makes Rust of this file.
+// What every kernel may write for the host besides its answer: tallies and a trace. Twin of the types in
+// crates/knn/src/answer.rs. build/interface.rs makes Rust of this file.
 #pragma once
 
 #include "key.cuh"
@@ -42,7 +42,9 @@ struct TallyOut {
 };
 
 // The first word of each event of a trace; observer.cuh says what follows.
-enum TraceEvent : unsigned { BATCH = 1, GROUP, APPENDED, FILTERED_AGAIN, FULL, PADDED, SWAPPED, LAYER, MINIMUM, MERGED, FINISHED };
+enum TraceEvent : unsigned {
+    BATCH = 1, GROUP, APPENDED, FILTERED_AGAIN, FULL, PADDED, SWAPPED, LAYER, MINIMUM, MERGED, FINISHED
+};
 
 // Where a trace goes, in global memory.
 struct Trace {

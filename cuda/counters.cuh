@@ -1,11 +1,12 @@
-// What a warp counts of its search, and the three builds of runs. Twin of crates/engines/src/lockstep/counters.rs.
+// What a warp counts of its search, and the three builds of runs. Twin of
+// crates/engines/src/lockstep/counters.rs.
 //
 // Every number is of the whole warp, so each lane keeps a copy and lane 0 writes it.
 #pragma once
 
 #include "common_interface.cuh"
+#include "instrumentation.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope {
 
@@ -23,27 +24,13 @@ __device__ __forceinline__ unsigned long long global_nanoseconds() {
     return now;
 }
 
-// What a query's warp notes, in shared memory, because registers are for keys. Only lane 0 reads and writes it, so there
-// is nothing to wait for.
+// What a query's warp notes, in shared memory, because registers are for keys. Only lane 0 reads and writes
+// it, so there is nothing to wait for.
 struct TallyNotes {
     const TallyOut* out;
     Counters counters;
     unsigned query;  // of this launch
     WarpClock* clock;
-};
-
-// Nothing is added to the timed build: every call below is empty and every member is gone.
-struct Timed {
-    static constexpr bool COUNTED = false;
-    static constexpr bool PROFILED = false;
-
-    __device__ __forceinline__ void start(TallyNotes*, const TallyOut*, unsigned, WarpClock*) {}
-    __device__ __forceinline__ void resume() {}
-    __device__ __forceinline__ void groups_hit(unsigned) {}
-    __device__ __forceinline__ void appended(unsigned) {}
-    __device__ __forceinline__ void merged(unsigned, float) {}
-    __device__ __forceinline__ void enter(WarpPhase) {}
-    __device__ __forceinline__ void write(unsigned) {}
 };
 
 struct Counted {
@@ -52,7 +39,8 @@ struct Counted {
 
     TallyNotes* notes;
 
-    __device__ __forceinline__ void start(TallyNotes* notes_of_query, const TallyOut* out, unsigned query, WarpClock* clock) {
+    __device__ __forceinline__ void start(TallyNotes* notes_of_query, const TallyOut* out, unsigned query,
+                                          WarpClock* clock) {
         notes = notes_of_query;
         if (warp::lane_id() == 0) {
             *notes = {out, {0, 0, 0}, query, clock};
@@ -80,10 +68,10 @@ struct Counted {
         if (warp::lane_id() == 0) {
             unsigned entry = min(notes->counters.merges, CONVERGENCE_ENTRIES - 1);
             notes->counters.merges += 1;
-            notes->out->convergence[static_cast<size_t>(notes->query) * CONVERGENCE_ENTRIES + entry] = {points_seen, max_distance};
+            notes->out->convergence[static_cast<size_t>(notes->query) * CONVERGENCE_ENTRIES + entry] = {
+                points_seen, max_distance};
         }
     }
-    __device__ __forceinline__ void enter(WarpPhase) {}
     __device__ __forceinline__ void write(unsigned) {
         if (warp::lane_id() == 0) {
             notes->out->counters[notes->query] = notes->counters;
@@ -95,7 +83,8 @@ struct Counted {
 struct Profiled : Counted {
     static constexpr bool PROFILED = true;
 
-    __device__ __forceinline__ void start(TallyNotes* notes_of_query, const TallyOut* out, unsigned query, WarpClock* clock) {
+    __device__ __forceinline__ void start(TallyNotes* notes_of_query, const TallyOut* out, unsigned query,
+                                          WarpClock* clock) {
         Counted::start(notes_of_query, out, query, clock);
         if (warp::lane_id() == 0) {
             *clock = {{}, global_nanoseconds(), clock64(), LOAD_BATCH};
@@ -105,7 +94,8 @@ struct Profiled : Counted {
         Counted::resume();
         if (warp::lane_id() == 0) {
             for (unsigned i = 0; i < WARP_PHASES; ++i) {
-                notes->clock->cycles[i] = notes->out->cycles[static_cast<size_t>(notes->query) * WARP_PHASES + i];
+                notes->clock->cycles[i] =
+                    notes->out->cycles[static_cast<size_t>(notes->query) * WARP_PHASES + i];
             }
             notes->clock->start_ns = notes->out->spans[notes->query].start_ns;
         }
@@ -128,7 +118,8 @@ struct Profiled : Counted {
             asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
             asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
             for (unsigned i = 0; i < WARP_PHASES; ++i) {
-                notes->out->cycles[static_cast<size_t>(notes->query) * WARP_PHASES + i] = notes->clock->cycles[i] / queries;
+                notes->out->cycles[static_cast<size_t>(notes->query) * WARP_PHASES + i] =
+                    notes->clock->cycles[i] / queries;
             }
             notes->out->spans[notes->query] = {notes->clock->start_ns, global_nanoseconds(), sm, warp};
         }

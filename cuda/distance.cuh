@@ -1,10 +1,12 @@
-// Batches of points in shared memory, and distances to a window of groups. Twin of crates/engines/src/lockstep/distance.rs.
+// Batches of points in shared memory, and distances to a window of groups. Twin of
+// crates/engines/src/lockstep/distance.rs.
 //
-// The rule, on every device: acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) } in f32. __fmaf_rn and
-// __fsub_rn keep the compiler from fusing or reordering it whatever its flags. fma(t, t, 0) is t * t, to the bit.
+// The rule, on every device: acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) } in f32.
+// __fmaf_rn and __fsub_rn keep the compiler from fusing or reordering it whatever its flags. fma(t, t, 0) is
+// t * t, to the bit.
 //
-// Places past the last point hold infinity: their distance is infinite, no filter lets it through, and so neither the
-// filter nor the window needs to know where the points end.
+// Places past the last point hold infinity: their distance is infinite, no filter lets it through, and so
+// neither the filter nor the window needs to know where the points end.
 #pragma once
 
 #include "key.cuh"
@@ -21,8 +23,18 @@ __device__ __forceinline__ float add_squared_difference(float p, float q, float 
     return __fmaf_rn(t, t, acc);
 }
 
-// d = 2 and 3: a batch lies in shared memory as it does in global memory, row by row. Lanes that read a row of three
-// floats each hit 32 different banks; rows of two are read as one 64-bit word.
+// The squared distance of a point and a query; a point's coordinates are STRIDE floats apart.
+template <int STRIDE = 1>
+__device__ __forceinline__ float squared_distance(const float* point, const float* query, unsigned d) {
+    float acc = 0.0f;
+    for (unsigned j = 0; j < d; ++j) {
+        acc = add_squared_difference(point[j * STRIDE], query[j], acc);
+    }
+    return acc;
+}
+
+// d = 2 and 3: a batch lies in shared memory as it does in global memory, row by row. Lanes that read a row
+// of three floats each hit 32 different banks; rows of two are read as one 64-bit word.
 template <int D>
 __device__ __forceinline__ void load_row(float (&point)[D], const float* row);
 
@@ -40,6 +52,15 @@ __device__ __forceinline__ void load_row<3>(float (&point)[3], const float* row)
     point[2] = row[2];
 }
 
+// A row number by number, for what is read once.
+template <int D>
+__device__ __forceinline__ void copy_row(float (&to)[D], const float* row) {
+#pragma unroll
+    for (int j = 0; j < D; ++j) {
+        to[j] = row[j];
+    }
+}
+
 template <int D>
 __device__ __forceinline__ float squared_distance(const float (&point)[D], const float (&query)[D]) {
     float acc = squared_difference(point[0], query[0]);
@@ -50,9 +71,11 @@ __device__ __forceinline__ float squared_distance(const float (&point)[D], const
     return acc;
 }
 
-// Any other d: a window of POINTS points lies in global memory dimension by dimension, `stride` floats apart, and passes
-// through shared memory a tile of dimensions at a time. Of one point, for the few that are looked at again:
-__device__ __forceinline__ float squared_distance_of_column(const float* column, unsigned stride, const float* query, unsigned d) {
+// Any other d: a window of POINTS points lies in global memory dimension by dimension, `stride` floats apart,
+// and passes through shared memory a tile of dimensions at a time. Of one point, for the few that are looked
+// at again:
+__device__ __forceinline__ float squared_distance_of_column(const float* column, unsigned stride,
+                                                            const float* query, unsigned d) {
     float acc = 0.0f;
     for (unsigned j = 0; j < d; ++j) {
         acc = add_squared_difference(column[static_cast<size_t>(j) * stride], query[j], acc);
@@ -60,16 +83,19 @@ __device__ __forceinline__ float squared_distance_of_column(const float* column,
     return acc;
 }
 
-// Brings rows first_row ... first_row + count - 1 of n into that order; first_row is a multiple of POINTS. A window has
-// `padded` dimensions: past d they are 0, and so is their difference. Past n the first dimension is infinite, and so is the
-// distance.
+// Brings rows first_row ... first_row + count - 1 of n into that order; first_row is a multiple of POINTS. A
+// window has `padded` dimensions: past d they are 0, and so is their difference. Past n the first dimension
+// is infinite, and so is the distance.
 template <unsigned POINTS>
-__device__ __forceinline__ void group_rows(const float* rows, float* windows, unsigned first_row, unsigned count, unsigned n, unsigned d, unsigned padded) {
+__device__ __forceinline__ void group_rows(const float* rows, float* windows, unsigned first_row,
+                                           unsigned count, unsigned n, unsigned d, unsigned padded) {
     size_t end = static_cast<size_t>((count + POINTS - 1) / POINTS) * padded * POINTS;
     size_t start = static_cast<size_t>(first_row / POINTS) * padded * POINTS;
-    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < end; i += static_cast<size_t>(gridDim.x) * blockDim.x) {
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < end;
+         i += static_cast<size_t>(gridDim.x) * blockDim.x) {
         unsigned j = static_cast<unsigned>(i / POINTS % padded);
-        unsigned row = static_cast<unsigned>(i / POINTS / padded) * POINTS + static_cast<unsigned>(i % POINTS);
+        unsigned row =
+            static_cast<unsigned>(i / POINTS / padded) * POINTS + static_cast<unsigned>(i % POINTS);
         bool there = first_row + row < n;
         float nobody = there || j > 0 ? 0.0f : infinite_distance();
         windows[start + i] = there && j < d ? rows[static_cast<size_t>(row) * d + j] : nobody;

@@ -1,13 +1,14 @@
-// A candidate as one number, and the values that stand for "no point". Twin of crates/engines/src/lockstep/key.rs.
+// A candidate as one number, and the values that stand for "no point". Twin of
+// crates/engines/src/lockstep/key.rs.
 #pragma once
 
 namespace warpscope {
 
 __device__ __forceinline__ float infinite_distance() { return __uint_as_float(0x7f800000u); }
 
-// A candidate as one number: the bits of its squared distance, then its index. Distances are not negative, so their bits
-// order as they do, and comparing keys compares the pair (distance, index): an equal, later point never pushes out an
-// earlier one.
+// A candidate as one number: the bits of its squared distance, then its index. Distances are not negative, so
+// their bits order as they do, and comparing keys compares the pair (distance, index): an equal, later point
+// never pushes out an earlier one.
 using Key = unsigned long long;
 
 // What fills unused places: (+inf, 0xffffffff), after every real key.
@@ -17,12 +18,41 @@ __device__ __forceinline__ Key key_of(float squared_distance, unsigned index) {
     return static_cast<Key>(__float_as_uint(squared_distance)) << 32 | index;
 }
 
-__device__ __forceinline__ float distance_of(Key key) { return __uint_as_float(static_cast<unsigned>(key >> 32)); }
+__device__ __forceinline__ float distance_of(Key key) {
+    return __uint_as_float(static_cast<unsigned>(key >> 32));
+}
 
 __device__ __forceinline__ unsigned index_of(Key key) { return static_cast<unsigned>(key); }
 
-// `condition ? a : b` between values. The operator itself, between two registers, is a choice between two places, and
-// would move the whole array to local memory.
-__device__ __forceinline__ Key choose(bool condition, Key a, Key b) { return condition ? a : b; }
+// `condition ? a : b` between values. The operator itself, between two registers, is a choice between two
+// places, and would move the whole array to local memory.
+template <class T>
+__device__ __forceinline__ T choose(bool condition, T a, T b) {
+    return condition ? a : b;
+}
+
+// Row `number` of a matrix whose rows have `width` values.
+template <class T>
+__device__ __forceinline__ T* row_of(T* rows, size_t number, size_t width) {
+    return rows + number * width;
+}
+
+// A query's row of the answer.
+struct AnswerRow {
+    unsigned* indices;
+    float* squared_distances;
+
+    template <class Search>
+    __device__ __forceinline__ AnswerRow(const Search& search, size_t query) {
+        size_t first = query * search.k;
+        indices = search.indices + first;
+        squared_distances = search.squared_distances + first;
+    }
+
+    __device__ __forceinline__ void put(unsigned rank, Key key) const {
+        indices[rank] = index_of(key);
+        squared_distances[rank] = distance_of(key);
+    }
+};
 
 }  // namespace warpscope

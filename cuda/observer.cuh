@@ -1,40 +1,19 @@
-// What watches a warp at work and writes down what it does, event by event. Twin of crates/engines/src/lockstep/observer.rs;
-// crates/engines/src/cuda/trace/events.rs reads what is written here.
+// What watches a warp at work and writes down what it does, event by event. Twin of
+// crates/engines/src/lockstep/observer.rs; crates/engines/src/cuda/trace/events.rs reads what is written
+// here.
 //
-// Events are words, one event after the other: its kind, then what the comments at `Recorder` say. "A word a register"
-// means R words; bit L of word r is element L R + r.
+// Events are words, one event after the other: its kind, then what the comments at `Recorder` say. "A word a
+// register" means R words; bit L of word r is element L R + r.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
-#include "trace_writer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope {
 
-// Nobody watches: every call is empty. So are all builds of the kernel but the traced one.
-struct Unwatched {
-    static constexpr bool WATCHES = false;
-
-    __device__ __forceinline__ void batch(unsigned, unsigned) {}
-    __device__ __forceinline__ void group(unsigned, float, unsigned) {}
-    __device__ __forceinline__ void appended(unsigned, unsigned, bool, const Key*) {}
-    __device__ __forceinline__ void filtered_again(bool, unsigned) {}
-    __device__ __forceinline__ void full() {}
-    __device__ __forceinline__ void padded(unsigned) {}
-    template <int R>
-    __device__ __forceinline__ void swapped(const Key (&)[R]) {}
-    template <int R>
-    __device__ __forceinline__ void layer(unsigned, unsigned, const Key (&)[R]) {}
-    template <int R>
-    __device__ __forceinline__ void minimum(const Key (&)[R]) {}
-    __device__ __forceinline__ void merged(unsigned, float) {}
-    __device__ __forceinline__ void finished() {}
-};
-
 // Listens to one warp of one query.
 struct Recorder : TraceWriter {
-    static constexpr bool WATCHES = true;
-
     unsigned end = 0;  // of the batch
 
     // Points first ... end - 1 are staged: first, end.
@@ -43,8 +22,8 @@ struct Recorder : TraceWriter {
         event(BATCH, first, end_of_batch);
     }
 
-    // A ballot about points base + lane: base, candidates; where there are any, 32 distances. A window that its batch does
-    // not fill goes on with groups of nobody, which are no event.
+    // A ballot about points base + lane: base, candidates; where there are any, 32 distances. A window that
+    // its batch does not fill goes on with groups of nobody, which are no event.
     __device__ __forceinline__ void group(unsigned base, float distance, unsigned candidates) {
         if (base >= end) {
             return;
@@ -57,9 +36,11 @@ struct Recorder : TraceWriter {
         }
     }
 
-    // Candidates went to the buffer, each to its slot, unless that lies past the end: the candidates; those that did; a slot
-    // for each candidate, lanes ascending; the two words of the key, read from the slot, for each that did.
-    __device__ __forceinline__ void appended(unsigned candidates, unsigned slot, bool appends, const Key* buffer) {
+    // Candidates went to the buffer, each to its slot, unless that lies past the end: the candidates; those
+    // that did; a slot for each candidate, lanes ascending; the two words of the key, read from the slot, for
+    // each that did.
+    __device__ __forceinline__ void appended(unsigned candidates, unsigned slot, bool appends,
+                                             const Key* buffer) {
         unsigned placed = __ballot_sync(ALL_LANES, appends);
         event(APPENDED, candidates, placed);
         if (unsigned* words = room(__popc(candidates) + 2 * __popc(placed))) {
@@ -75,7 +56,8 @@ struct Recorder : TraceWriter {
         }
     }
 
-    // Lanes without a slot voted again: those lanes, and the candidates among them. No event where all had one.
+    // Lanes without a slot voted again: those lanes, and the candidates among them. No event where all had
+    // one.
     __device__ __forceinline__ void filtered_again(bool waits, unsigned candidates) {
         unsigned rest = __ballot_sync(ALL_LANES, waits);
         if (rest != 0) {
@@ -99,16 +81,16 @@ struct Recorder : TraceWriter {
         }
     }
 
-    // A layer of comparators between elements `stride` apart, ascending where i & size is 0, has run: size, stride, and the
-    // elements that changed, a word a register.
+    // A layer of comparators between elements `stride` apart, ascending where i & size is 0, has run: size,
+    // stride, and the elements that changed, a word a register.
     template <int R>
     __device__ __forceinline__ void layer(unsigned size, unsigned stride, const Key (&keys)[R]) {
         event(LAYER, size, stride);
         changed(keys);
     }
 
-    // Element i became the smaller of itself and element K-1-i of the intermediate result: the elements that changed, a word
-    // a register.
+    // Element i became the smaller of itself and element K-1-i of the intermediate result: the elements that
+    // changed, a word a register.
     template <int R>
     __device__ __forceinline__ void minimum(const Key (&keys)[R]) {
         event(MINIMUM);
@@ -116,7 +98,9 @@ struct Recorder : TraceWriter {
     }
 
     // The merge is done: points seen, max_distance.
-    __device__ __forceinline__ void merged(unsigned points_seen, float max_distance) { event(MERGED, points_seen, __float_as_uint(max_distance)); }
+    __device__ __forceinline__ void merged(unsigned points_seen, float max_distance) {
+        event(MERGED, points_seen, __float_as_uint(max_distance));
+    }
 
     // The search is done.
     __device__ __forceinline__ void finished() {
@@ -125,9 +109,9 @@ struct Recorder : TraceWriter {
     }
 
   private:
-    // The elements whose keys are not what they were, a word a register. The keys are compared in memory, where each lane
-    // has its own: a register is chosen by constants only, and the network has so many layers in its code that what is done
-    // at each of them must be short.
+    // The elements whose keys are not what they were, a word a register. The keys are compared in memory,
+    // where each lane has its own: a register is chosen by constants only, and the network has so many layers
+    // in its code that what is done at each of them must be short.
     template <int R>
     __device__ __forceinline__ void changed(const Key (&keys)[R]) {
         Key* before = trace.keys + lane;
@@ -139,7 +123,8 @@ struct Recorder : TraceWriter {
         write_changes(before, after, room(R), R);
     }
 
-    static __device__ __noinline__ void write_changes(Key* before, const Key* after, unsigned* words, unsigned registers) {
+    static __device__ __noinline__ void write_changes(Key* before, const Key* after, unsigned* words,
+                                                      unsigned registers) {
 #pragma unroll 1
         for (unsigned r = 0; r < registers; ++r) {
             Key key = after[r * WARP];

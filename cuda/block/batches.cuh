@@ -1,14 +1,15 @@
 // Batches of points in shared memory: a ring of slots that is filled ahead of the warps.
 //
-// A block barrier per batch would make every warp wait for one that is merging. Here a warp waits only for the batch that
-// it needs next, and the last warp to leave a slot refills it, so that a merging warp holds up the others only once they
-// have used up the ring.
+// A block barrier per batch would make every warp wait for one that is merging. Here a warp waits only for
+// the batch that it needs next, and the last warp to leave a slot refills it, so that a merging warp holds up
+// the others only once they have used up the ring.
 //
-// From compute capability 9.0 on, a slot is filled by one bulk copy, which runs asynchronously and counts its bytes into an
-// mbarrier. Earlier GPUs have no bulk copies: the ring then has one slot, which the block fills together between barriers.
+// From compute capability 9.0 on, a slot is filled by one bulk copy, which runs asynchronously and counts its
+// bytes into an mbarrier. Earlier GPUs have no bulk copies: the ring then has one slot, which the block fills
+// together between barriers.
 #pragma once
 
-#include "block/shared_address.cuh"
+#include "ptx.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::block {
@@ -28,22 +29,28 @@ struct Slot {
 
 #if WARPSCOPE_BULK_COPIES
 __device__ __forceinline__ void start_barrier(unsigned long long* barrier, unsigned arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(ptx::shared_address(barrier)), "r"(arrivals)
+                 : "memory");
 }
 
 __device__ __forceinline__ void arrive(unsigned long long* barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(ptx::shared_address(barrier)) : "memory");
 }
 
 // One arrival that also sets how many bytes the phase waits for.
 __device__ __forceinline__ void expect_bytes(unsigned long long* barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(ptx::shared_address(barrier)),
+                 "r"(bytes)
+                 : "memory");
 }
 
-__device__ __forceinline__ void bulk_copy(void* to, const void* from, unsigned bytes, unsigned long long* barrier) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
-                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
-                 : "memory");
+__device__ __forceinline__ void bulk_copy(void* to, const void* from, unsigned bytes,
+                                          unsigned long long* barrier) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+            ptx::shared_address(to)),
+        "l"(from), "r"(bytes), "r"(ptx::shared_address(barrier))
+        : "memory");
 }
 
 __device__ __forceinline__ void wait_for_phase(unsigned long long* barrier, unsigned parity) {
@@ -53,15 +60,15 @@ __device__ __forceinline__ void wait_for_phase(unsigned long long* barrier, unsi
         "wait:\n"
         "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
         "@!done bra wait;\n"
-        "}" ::"r"(shared_address(barrier)),
+        "}" ::"r"(ptx::shared_address(barrier)),
         "r"(parity)
         : "memory");
 }
 #endif
 
-// `count` batches of FLOATS floats, contiguous in `points`, for a block of WARPS warps. If there are too few points to fill
-// the last batch, it is padded with infinity: those distances are infinite and never pass the filter, so neither the
-// copies nor the filter need to know where the points end.
+// `count` batches of FLOATS floats, contiguous in `points`, for a block of WARPS warps. If there are too few
+// points to fill the last batch, it is padded with infinity: those distances are infinite and never pass the
+// filter, so neither the copies nor the filter need to know where the points end.
 template <unsigned FLOATS, unsigned SLOTS, unsigned WARPS>
 struct Batches {
     static constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
@@ -97,7 +104,7 @@ struct Batches {
         return ring + batch % RING * FLOATS;
 #else
         __syncthreads();  // everyone is through with the batch before
-        const float* from = points + static_cast<size_t>(batch) * FLOATS;
+        const float* from = row_of(points, batch, FLOATS);
         for (unsigned i = threadIdx.x; i < FLOATS; i += blockDim.x) {
             ring[i] = from[i];
         }
@@ -110,7 +117,8 @@ struct Batches {
     __device__ __forceinline__ void leave(unsigned batch) {
 #if WARPSCOPE_BULK_COPIES
         if (batch + RING < count) {
-            // Opaque to the compiler, which would otherwise keep the slot's address in a register throughout the batch.
+            // Opaque to the compiler, which would otherwise keep the slot's address in a register throughout
+            // the batch.
             asm volatile("" : "+r"(batch));
             Slot& slot = slots[batch % RING];
             arrive(&slot.emptied);
@@ -128,7 +136,7 @@ struct Batches {
 #if WARPSCOPE_BULK_COPIES
     __device__ __forceinline__ void fill(unsigned batch, unsigned slot) {
         expect_bytes(&slots[slot].filled, FLOATS * 4);
-        bulk_copy(ring + slot * FLOATS, points + static_cast<size_t>(batch) * FLOATS, FLOATS * 4, &slots[slot].filled);
+        bulk_copy(ring + slot * FLOATS, row_of(points, batch, FLOATS), FLOATS * 4, &slots[slot].filled);
     }
 #endif
 };

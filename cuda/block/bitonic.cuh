@@ -1,78 +1,62 @@
-// The bitonic network over a block's registers: T consecutive keys a thread (Hanák 2023, §4.1.1 to 4.1.4). Twin of
-// crates/engines/src/select/bitonic.rs.
+// The bitonic network over a block's registers: T consecutive keys a thread (Hanák 2023, §4.1.1 to 4.1.4).
+// Twin of crates/engines/src/select/bitonic.rs.
 //
-// K = T N keys; thread i < N holds elements T i ... T i + T - 1. Strides below T exchange two registers of a thread, plainly; strides
-// below 32 T exchange between lanes, by shuffle; the others go through shared memory. All runs ascend: the first layer of each size
-// compares an element with its mirror image in the run, so that nothing depends on the direction.
+// K = T N keys; thread i < N holds elements T i ... T i + T - 1. Strides below T exchange two registers of a
+// thread, plainly; strides below 32 T exchange between lanes, by shuffle; the others go through shared
+// memory. All runs ascend: the first layer of each size compares an element with its mirror image in the run,
+// so that nothing depends on the direction.
 //
-// Scope: all threads of the block call; those that hold nothing only wait. A network of a warp, N = 32, waits for no other warp.
+// Scope: all threads of the block call; those that hold nothing only wait. A network of a warp, N = 32, waits
+// for no other warp.
 #pragma once
 
 #include "key.cuh"
+#include "lane.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::block {
 
-template <int T, int N>
+template <unsigned T, unsigned N>
 struct Bitonic {
     static constexpr unsigned KEYS = T * N;
 
-    // KEYS keys of shared memory. Row i holds the i-th key of each thread, so that a warp's accesses go to neighbouring words.
-    // A warp alone needs none.
+    // KEYS keys of shared memory. Row i holds the i-th key of each thread, so that a warp's accesses go to
+    // neighbouring words. A warp alone needs none.
     Key* exchange;
     // This one's number among those of the network.
     unsigned thread = threadIdx.x;
 
-    // Both keys of a comparator in this thread.
-    static __device__ __forceinline__ void exchange_in_thread(Key& low, Key& high) {
-        Key smaller = choose(high < low, high, low);
-        high = choose(high < low, low, high);
-        low = smaller;
-    }
-
-    // Strides STRIDE, STRIDE / 2, ... 1, in each thread.
-    template <int STRIDE>
-    static __device__ __forceinline__ void halve_in_thread(Key (&keys)[T]) {
-        if constexpr (STRIDE > 0) {
-#pragma unroll
-            for (int low = 0; low < T; ++low) {
-                if ((low & STRIDE) == 0) {
-                    exchange_in_thread(keys[low], keys[low + STRIDE]);
-                }
-            }
-            halve_in_thread<STRIDE / 2>(keys);
-        }
-    }
-
     // The sizes up to T: each thread sorts its own keys.
-    template <int SIZE>
+    template <unsigned SIZE>
     static __device__ __forceinline__ void sort_in_thread(Key (&keys)[T]) {
         if constexpr (SIZE <= T) {
 #pragma unroll
-            for (int low = 0; low < T; ++low) {
+            for (unsigned low = 0; low < T; ++low) {
                 if ((low & SIZE / 2) == 0) {
-                    exchange_in_thread(keys[low], keys[low ^ (SIZE - 1)]);
+                    warpscope::exchange(keys[low], keys[low ^ (SIZE - 1)]);
                 }
             }
-            halve_in_thread<SIZE / 4>(keys);
+            bitonic_merge<SIZE / 4>(keys);
             sort_in_thread<SIZE * 2>(keys);
         }
     }
 
-    // A layer between the first `threads` threads: this one's keys meet those of the thread whose number differs in the bits of `mask`, in
-    // reversed order if MIRRORED. Where these are fewer than a warp, its other lanes exchange what is PADDING.
+    // A layer between the first `threads` threads: this one's keys meet those of the thread whose number
+    // differs in the bits of `mask`, in reversed order if MIRRORED. Where these are fewer than a warp, its
+    // other lanes exchange what is PADDING.
     template <bool MIRRORED>
-    __device__ __forceinline__ void exchange_between_threads(Key (&keys)[T], unsigned mask, bool keeps_smaller, unsigned threads) const {
+    __device__ __forceinline__ void exchange_between_threads(Key (&keys)[T], unsigned mask,
+                                                             bool keeps_smaller, unsigned threads) const {
         // Of threads within a warp all masks are.
-        if (N <= static_cast<int>(WARP) || mask < WARP) {
+        if (N <= WARP || mask < WARP) {
             if (thread < max(threads, WARP)) {
                 Key others[T];
 #pragma unroll
-                for (int i = 0; i < T; ++i) {
+                for (unsigned i = 0; i < T; ++i) {
                     others[i] = __shfl_xor_sync(ALL_LANES, keys[MIRRORED ? T - 1 - i : i], mask);
                 }
 #pragma unroll
-                for (int i = 0; i < T; ++i) {
+                for (unsigned i = 0; i < T; ++i) {
                     keys[i] = choose((others[i] < keys[i]) == keeps_smaller, others[i], keys[i]);
                 }
             }
@@ -80,14 +64,14 @@ struct Bitonic {
         }
         if (thread < threads) {
 #pragma unroll
-            for (int i = 0; i < T; ++i) {
+            for (unsigned i = 0; i < T; ++i) {
                 exchange[i * N + thread] = keys[i];
             }
         }
         __syncthreads();
         if (thread < threads) {
 #pragma unroll
-            for (int i = 0; i < T; ++i) {
+            for (unsigned i = 0; i < T; ++i) {
                 Key other = exchange[(MIRRORED ? T - 1 - i : i) * N + (thread ^ mask)];
                 keys[i] = choose((other < keys[i]) == keeps_smaller, other, keys[i]);
             }
@@ -103,14 +87,15 @@ struct Bitonic {
             exchange_between_threads<false>(keys, stride, (thread & stride) == 0, threads);
         }
         if (thread < threads) {
-            halve_in_thread<T / 2>(keys);
+            bitonic_merge<T / 2>(keys);
         }
     }
 
     // Sorts what is bitonic.
     __device__ __forceinline__ void merge(Key (&keys)[T]) const { halve(keys, N / 2, N); }
 
-    // Sorts the keys of the first `threads` threads, a power of two up to N; if those of the others are PADDING, all are sorted.
+    // Sorts the keys of the first `threads` threads, a power of two up to N; if those of the others are
+    // PADDING, all are sorted.
     __device__ __forceinline__ void sort(Key (&keys)[T], unsigned threads) const {
         if (thread < threads) {
             sort_in_thread<2>(keys);

@@ -1,9 +1,9 @@
-// Block-wide radix select: finds the k-th smallest of many keys digit by digit from the top, without sorting them.
+// Block-wide radix select: finds the k-th smallest of many keys digit by digit from the top, without sorting
+// them; and a sort of few.
 #pragma once
 
 #include "key.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::block {
 
@@ -11,8 +11,8 @@ namespace warpscope::block {
 constexpr unsigned SELECT_THREADS = 1024;
 constexpr unsigned SELECT_WARPS = SELECT_THREADS / WARP;
 
-// Twelve bits: for a distance's 31 bits, the first digit covers the exponent and four bits of the fraction, so that a bound
-// truncated after it is at most 1/16 too large.
+// Twelve bits: for a distance's 31 bits, the first digit covers the exponent and four bits of the fraction,
+// so that a bound truncated after it is at most 1/16 too large.
 constexpr unsigned DIGIT_BITS = 12;
 constexpr unsigned DIGITS = 1 << DIGIT_BITS;
 constexpr unsigned DIGITS_A_THREAD = DIGITS / SELECT_THREADS;
@@ -21,7 +21,8 @@ static_assert(DIGITS_A_THREAD == 4, "a thread reads its digits as one uint4");
 // The bits that keys use: distances are not negative, so the top bit is clear.
 constexpr unsigned KEY_BITS = 63;
 
-// The known prefix of the k-th smallest key: its key >> shift is `value`; `below` keys have less there, `through` at most that.
+// The known prefix of the k-th smallest key: its key >> shift is `value`; `below` keys have less there,
+// `through` at most that.
 struct Prefix {
     Key value;
     unsigned shift;
@@ -39,9 +40,11 @@ struct SelectMemory {
     Prefix found;
 };
 
-// Extends a prefix by one digit. `key_at(i)` is the i-th of `count` keys, callable from any thread; 0 < k <= count.
+// Extends a prefix by one digit. `key_at(i)` is the i-th of `count` keys, callable from any thread; 0 < k <=
+// count.
 template <class KeyAt>
-__device__ __forceinline__ Prefix add_digit(SelectMemory& memory, Prefix prefix, unsigned k, unsigned count, KeyAt key_at) {
+__device__ __forceinline__ Prefix add_digit(SelectMemory& memory, Prefix prefix, unsigned k, unsigned count,
+                                            KeyAt key_at) {
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned shift = prefix.shift > DIGIT_BITS ? prefix.shift - DIGIT_BITS : 0;
     unsigned mask = (1u << (prefix.shift - shift)) - 1;
@@ -74,6 +77,33 @@ __device__ __forceinline__ Prefix add_digit(SelectMemory& memory, Prefix prefix,
     }
     __syncthreads();
     return memory.found;
+}
+
+// A bitonic network over one key per thread: by shuffle within a warp, through shared memory between warps.
+// Sorts the keys of the first `size` threads, a power of two from 32 to SELECT_THREADS. `exchange` holds two
+// keys per thread: one layer's values are read while the next layer's are written. All threads of the block
+// must call.
+__device__ __forceinline__ Key sort(Key key, unsigned size, Key* exchange) {
+    unsigned thread = threadIdx.x;
+    unsigned side = 0;
+#pragma unroll 1
+    for (unsigned run = 2; run <= size; run *= 2) {
+#pragma unroll 1
+        for (unsigned stride = run / 2; stride > 0; stride /= 2) {
+            Key other = key;
+            if (stride >= WARP) {
+                exchange[side + thread] = key;
+                __syncthreads();
+                other = exchange[side + (thread ^ stride)];
+                side ^= SELECT_THREADS;
+            } else if (thread < size) {
+                other = __shfl_xor_sync(ALL_LANES, key, stride);
+            }
+            bool keeps_smaller = ((thread & stride) == 0) == ((thread & run) == 0);
+            key = choose((other < key) == keeps_smaller, other, key);
+        }
+    }
+    return key;
 }
 
 }  // namespace warpscope::block

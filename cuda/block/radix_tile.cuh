@@ -1,13 +1,12 @@
-// A tile of keys, each with a number beside it, in the order of a digit: what the passes of a radix sort do with a block's keys. Keys of the
-// same digit keep their order (Satish, Harris and Garland 2009: the tile is put in order in shared memory, so that neighbours go to
-// neighbouring places).
+// A tile of keys, each with a number beside it, in the order of a digit: what the passes of a radix sort do
+// with a block's keys. Keys of the same digit keep their order (Satish, Harris and Garland 2009: the tile is
+// put in order in shared memory, so that neighbours go to neighbouring places).
 //
-// Scope: a block of a thread a digit, all threads of which call together. Within a tile a warp has consecutive keys, and so do its rounds:
-// item i of lane L of warp W is key (W ITEMS + i) WARP + L.
+// Scope: a block of a thread a digit, all threads of which call together. Within a tile a warp has
+// consecutive keys, and so do its rounds: item i of lane L of warp W is key (W ITEMS + i) WARP + L.
 #pragma once
 
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::block {
 
@@ -50,7 +49,8 @@ struct RadixTile {
     static constexpr unsigned KEYS = DIGITS * ITEMS;
     static_assert(ITEMS % 2 == 0 && ITEMS * WARP <= 1u << 16, "two ranks in a word");
 
-    // Each thread's keys and their numbers, and the rank of each in its warp, two in a word: registers are what limits a multiprocessor's blocks.
+    // Each thread's keys and their numbers, and the rank of each in its warp, two in a word: registers are
+    // what limits a multiprocessor's blocks.
     struct Items {
         unsigned keys[ITEMS];
         unsigned numbers[ITEMS];
@@ -61,16 +61,24 @@ struct RadixTile {
     unsigned places[WARPS][DIGITS];
     unsigned turned[2][KEYS];
 
-    static __device__ __forceinline__ unsigned digit_of(unsigned key, unsigned shift) { return key >> shift & (DIGITS - 1); }
+    static __device__ __forceinline__ unsigned digit_of(unsigned key, unsigned shift) {
+        return key >> shift & (DIGITS - 1);
+    }
 
     // Where in the tile this thread's first item is; the others follow at every 32nd key.
-    static __device__ __forceinline__ unsigned first_place() { return threadIdx.x / WARP * ITEMS * WARP + warp::lane_id(); }
+    static __device__ __forceinline__ unsigned first_place() {
+        return threadIdx.x / WARP * ITEMS * WARP + warp::lane_id();
+    }
 
     // How many of the first `count` keys are at `place` or behind it.
-    static __device__ __forceinline__ unsigned from(unsigned place, unsigned count) { return count > place ? count - place : 0; }
+    static __device__ __forceinline__ unsigned from(unsigned place, unsigned count) {
+        return count > place ? count - place : 0;
+    }
 
-    // Reads the first `count` keys of the tile that begins at `begin` of them all, and their numbers; without those a key's number is its place.
-    static __device__ __forceinline__ void read(Items& items, const unsigned* keys, const unsigned* numbers, unsigned begin, unsigned count) {
+    // Reads the first `count` keys of the tile that begins at `begin` of them all, and their numbers; without
+    // those a key's number is its place.
+    static __device__ __forceinline__ void read(Items& items, const unsigned* keys, const unsigned* numbers,
+                                                unsigned begin, unsigned count) {
         unsigned first = first_place(), mine = from(first, count);
         keys += begin + static_cast<size_t>(first);
 #pragma unroll
@@ -91,7 +99,8 @@ struct RadixTile {
         }
     }
 
-    // Ranks the first `count` keys of the tile among those of their digit and warp, and returns how many of this thread's digit there are.
+    // Ranks the first `count` keys of the tile among those of their digit and warp, and returns how many of
+    // this thread's digit there are.
     __device__ __forceinline__ unsigned rank(Items& items, unsigned count, unsigned shift) {
         unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP, mine = from(first_place(), count);
         for (unsigned digit = lane; digit < DIGITS; digit += WARP) {
@@ -124,10 +133,11 @@ struct RadixTile {
         return own;
     }
 
-    // Hands out the ranked keys in the order of their digits: put(place, key, number). This thread's digit begins at `in_tile` of the tile,
-    // an exclusive sum of what rank returned, and at `place` of the result.
+    // Hands out the ranked keys in the order of their digits: put(place, key, number). This thread's digit
+    // begins at `in_tile` of the tile, an exclusive sum of what rank returned, and at `place` of the result.
     template <class Put>
-    __device__ __forceinline__ void write(const Items& items, unsigned count, unsigned shift, unsigned in_tile, unsigned place, Put put) {
+    __device__ __forceinline__ void write(const Items& items, unsigned count, unsigned shift,
+                                          unsigned in_tile, unsigned place, Put put) {
         unsigned warp = threadIdx.x / WARP, mine = from(first_place(), count);
 #pragma unroll
         for (unsigned other = 0; other < WARPS; ++other) {

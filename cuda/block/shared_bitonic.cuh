@@ -1,8 +1,9 @@
-// The bitonic network over keys in shared memory (Hanák 2023, §4.1.1): what block/bitonic.cuh improves on. Twin of
-// crates/engines/src/select/shared_bitonic.rs.
+// The bitonic network over keys in shared memory (Hanák 2023, §4.1.1): what block/bitonic.cuh improves on.
+// Twin of crates/engines/src/select/shared_bitonic.rs.
 //
-// K keys, a power of two, of THREADS threads, at most K of them. Each layer reads both keys of a comparator, compares them, and writes them back.
-// With SHUFFLES, strides below 32 are run between lanes: a warp reads 32 keys, and writes them when the strides are through. All runs ascend.
+// K keys, a power of two, of THREADS threads, at most K of them. Each layer reads both keys of a comparator,
+// compares them, and writes them back. With SHUFFLES, strides below 32 are run between lanes: a warp reads 32
+// keys, and writes them when the strides are through. All runs ascend.
 //
 // Scope: all threads of the block call, after a barrier; each function ends with one.
 #pragma once
@@ -14,7 +15,8 @@ namespace warpscope::block {
 
 template <unsigned K, unsigned THREADS, bool SHUFFLES>
 struct SharedBitonic {
-    // A layer: the keys of a comparator have numbers that differ in the bits of `mask`, of which `stride` is the highest.
+    // A layer: the keys of a comparator have numbers that differ in the bits of `mask`, of which `stride` is
+    // the highest.
     static __device__ __forceinline__ void exchange_in_memory(Key* keys, unsigned stride, unsigned mask) {
         for (unsigned i = threadIdx.x; i < K / 2; i += THREADS) {
             // i with a 0 at the place of the stride.

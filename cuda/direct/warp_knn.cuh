@@ -1,31 +1,37 @@
 // The direct kernel: exact neighbours of a range of queries, every distance computed. Twin of
 // crates/engines/src/lockstep/warp_knn.rs.
 //
-// Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b * P.queries_per_block() on.
+// Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b *
+// P.queries_per_block() on.
 //
 //   warp_knn<R, D, P, Tally, Observer>(search, observer)
 //     R         registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
 //     D         dimensions: 2, 3, or 0 for any other number, which `search.d` then says
-//     P         how it is cut to size (direct/interface.cuh); choose_policy() has it from the table
-//     Tally     Timed, Counted or Profiled (counters.cuh): what is counted beside the answer
-//     Observer  Unwatched, or a Recorder (observer.cuh), which needs P.warps == P.queries == 1
+//     P         how it is specialised (direct/interface.cuh); choose_policy() has it from the table
+//     Tally     NoCounters, Counted or Profiled (counters.cuh): what is counted beside the answer
+//     Observer  NoTrace, or a Recorder (observer.cuh), which needs P.warps == P.queries == 1
 //
-// Shared memory: SharedMemory<R, D, P>::BYTES, dynamic; counted and profiled builds have static notes besides.
+// Shared memory: SharedMemory<R, D, P>::BYTES, dynamic; counted and profiled builds have static notes
+// besides.
 //
 // The caller
-// - launches blocks of exactly P.threads() threads, all of which call, and enough of them for all queries of the range;
+// - launches blocks of exactly P.threads() threads, all of which call, and enough of them for all queries of
+//   the range;
 // - has `search.k` <= 32 R, and at least one point;
-// - holds the points as Search::points says: with D = 2 or 3 rows, filled up with infinity to a whole batch of P.batch; with
-//   D = 0 brought into windows by group_rows<P.window * 32>, `padded` a multiple of P.tile;
-// - finds, where there are fewer points than k, index 0xffffffff and an infinite distance in the places left over.
+// - holds the points as Search::points says: with D = 2 or 3 rows, filled up with infinity to a whole batch
+//   of P.batch; with D = 0 brought into windows by group_rows<P.window * 32>, `padded` a multiple of P.tile;
+// - finds, where there are fewer points than k, index 0xffffffff and an infinite distance in the places left
+//   over.
 //
 //   constexpr Policy POLICY = choose_policy(ARCHITECTURE, 64, 2);
-//   extern "C" __global__ void __launch_bounds__(POLICY.threads(), POLICY.min_blocks) kernel(const __grid_constant__ Search search) {
-//       warp_knn<64 / 32, 2, POLICY, Timed>(search);
+//   extern "C" __global__ void __launch_bounds__(POLICY.threads(), POLICY.min_blocks)
+//   kernel(const __grid_constant__ Search search) {
+//       warp_knn<64 / 32, 2, POLICY, NoCounters>(search);
 //   }
 //
-// Why it is as it is: a warp owns a few queries and scans batches of points that its block stages in shared memory, so that a
-// point which is loaded once is compared with all of them. docs/kernel.md has the reasons one by one, with what each brought.
+// Why it is as it is: a warp owns a few queries and scans batches of points that its block stages in shared
+// memory, so that a point which is loaded once is compared with all of them. docs/kernel.md has the reasons
+// one by one, with what each brought.
 #pragma once
 
 #include "block/batches.cuh"
@@ -34,6 +40,7 @@
 #include "direct/policy.cuh"
 #include "distance.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "observer.cuh"
 #include "warp/candidate_buffer.cuh"
 #include "warp/lanes.cuh"
@@ -54,7 +61,7 @@ struct SharedMemory {
 };
 
 // The queries of a warp. Past the last of the launch it is the last again.
-struct Numbers {
+struct QueryIndex {
     unsigned first;
     unsigned end;
 
@@ -63,7 +70,7 @@ struct Numbers {
 
 // Copies the state of query `i` out of the registers, which only constants can index, or back.
 template <int QUERIES, class W>
-__device__ __forceinline__ void take(W& one, const W (&all)[QUERIES], int i) {
+__device__ __forceinline__ void load_state(W& one, const W (&all)[QUERIES], int i) {
 #pragma unroll
     for (int j = 0; j < QUERIES; ++j) {
         if (j == i) {
@@ -73,7 +80,7 @@ __device__ __forceinline__ void take(W& one, const W (&all)[QUERIES], int i) {
 }
 
 template <int QUERIES, class W>
-__device__ __forceinline__ void put(W (&all)[QUERIES], const W& one, int i) {
+__device__ __forceinline__ void store_state(W (&all)[QUERIES], const W& one, int i) {
 #pragma unroll
     for (int j = 0; j < QUERIES; ++j) {
         if (j == i) {
@@ -82,21 +89,17 @@ __device__ __forceinline__ void put(W (&all)[QUERIES], const W& one, int i) {
     }
 }
 
-// Filters a window of one query, whose distances are in registers: group g of lane L is point base + 32 g + L. False, with
-// nothing done, where the candidates would fill the buffer. again(g) is distances[g] once more: computing it costs less
-// than choosing a register by number.
-template <int WINDOW, class W, class Again>
-__device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base, Again again) {
+// Filters a window of one query, whose distances are in registers: group g of lane L is point base + 32 g +
+// L. False, with nothing done, where the candidates would fill the buffer. recompute(g) is distances[g] once
+// more: computing it costs less than choosing a register by number.
+template <int WINDOW, class W, class Recompute>
+__device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base,
+                                              Recompute recompute) {
     // Whoever watches is shown group by group. The choice by number costs what only that build pays.
-    if constexpr (W::WATCHED) {
+    if constexpr (W::TRACED) {
 #pragma unroll 1
         for (int group = 0; group < WINDOW; ++group) {
-            float distance = distances[0];
-#pragma unroll
-            for (int g = 1; g < WINDOW; ++g) {
-                distance = g == group ? distances[g] : distance;
-            }
-            warp.filter(distance, base + group * WARP);
+            warp.filter(register_at(distances, group), base + group * WARP);
         }
         return true;
     }
@@ -109,40 +112,42 @@ __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[
     if (!__any_sync(ALL_LANES, __int_as_float(nearest) < warp.max_distance)) {
         return true;
     }
-    warp.tally.enter(INSERT);
+    warp.enter(INSERT);
     unsigned candidates = 0;
 #pragma unroll
     for (int g = 0; g < WINDOW; ++g) {
         candidates |= distances[g] < warp.max_distance ? 1u << g : 0;
     }
-    bool appended = warp.append_window(candidates, base, again);
-    warp.tally.enter(FILTER);
+    bool appended = warp.append_window(candidates, base, recompute);
+    warp.enter(FILTER);
     return appended;
 }
 
-// Filters the groups of a window one by one, for the queries whose bit is set in `late`: the way on which a buffer is
-// merged. Rolled over queries and groups, so that the merge is there once. again(i, g): the distance to query i.
-template <int QUERIES, int WINDOW, class W, class Again>
-__device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned late, unsigned base, Again again) {
-    if (late == 0) {
+// Filters the groups of a window one by one, for the queries whose bit is set in `overflowed`: the way on
+// which a buffer is merged. Rolled over queries and groups, so that the merge is there once. recompute(i, g):
+// the distance to query i.
+template <int QUERIES, int WINDOW, class W, class Recompute>
+__device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned overflowed, unsigned base,
+                                              Recompute recompute) {
+    if (overflowed == 0) {
         return;
     }
     if constexpr (QUERIES == 1) {
 #pragma unroll 1
         for (int group = 0; group < WINDOW; ++group) {
-            warps[0].filter(again(0, group), base + group * WARP);
+            warps[0].filter(recompute(0, group), base + group * WARP);
         }
     } else {
 #pragma unroll 1
         for (int i = 0; i < QUERIES; ++i) {
-            if (late >> i & 1) {
+            if (overflowed >> i & 1) {
                 W warp;
-                take(warp, warps, i);
+                load_state(warp, warps, i);
 #pragma unroll 1
                 for (int group = 0; group < WINDOW; ++group) {
-                    warp.filter(again(i, group), base + group * WARP);
+                    warp.filter(recompute(i, group), base + group * WARP);
                 }
-                put(warps, warp, i);
+                store_state(warps, warp, i);
             }
         }
     }
@@ -150,13 +155,14 @@ __device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned late
 
 // d = 2 or 3: whole rows in shared memory, the queries in registers.
 template <int D, int QUERIES, int WINDOW, unsigned BATCH, unsigned SLOTS, unsigned WARPS, class W>
-__device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& search, Numbers numbers, float* ring, block::Slot* slots) {
+__device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& search, QueryIndex query_index,
+                                          float* ring, block::Slot* slots) {
     float queries[QUERIES][D];
 #pragma unroll
     for (int i = 0; i < QUERIES; ++i) {
 #pragma unroll
         for (int j = 0; j < D; ++j) {
-            queries[i][j] = search.queries[static_cast<size_t>(numbers(i)) * D + j];
+            queries[i][j] = search.queries[static_cast<size_t>(query_index(i)) * D + j];
         }
     }
     unsigned lane = warp::lane_id();
@@ -164,11 +170,13 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
     block::Batches<BATCH * D, SLOTS, WARPS> batches(search.points, count, ring, slots);
     for (unsigned batch = 0; batch < count; ++batch) {
         unsigned first = batch * BATCH;
-        warps[0].tally.enter(LOAD_BATCH);
+        warps[0].enter(LOAD_BATCH);
         const float* rows = batches.enter(batch) + lane * D;
-        warps[0].tally.enter(FILTER);
+        warps[0].enter(FILTER);
         unsigned end = min(search.n - first, BATCH);
-        warps[0].observer().batch(first, first + end);
+        if constexpr (W::TRACED) {
+            warps[0].observer().batch(first, first + end);
+        }
 #pragma unroll 1
         for (unsigned offset = 0; offset < end; offset += WINDOW * WARP) {
             float points[WINDOW][D];
@@ -176,7 +184,7 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
             for (int g = 0; g < WINDOW; ++g) {
                 load_row<D>(points[g], rows + (offset + g * WARP) * D);
             }
-            unsigned late = 0;
+            unsigned overflowed = 0;
 #pragma unroll
             for (int i = 0; i < QUERIES; ++i) {
                 float distances[WINDOW];
@@ -184,14 +192,14 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
                 for (int g = 0; g < WINDOW; ++g) {
                     distances[g] = squared_distance<D>(points[g], queries[i]);
                 }
-                auto again = [&](unsigned g) {
+                auto recompute = [&](unsigned g) {
                     float point[D];
                     load_row<D>(point, rows + (offset + g * WARP) * D);
                     return squared_distance<D>(point, queries[i]);
                 };
-                late |= filter_window(warps[i], distances, first + offset, again) ? 0 : 1u << i;
+                overflowed |= filter_window(warps[i], distances, first + offset, recompute) ? 0 : 1u << i;
             }
-            filter_groups<QUERIES, WINDOW>(warps, late, first + offset, [&](int i, unsigned g) {
+            filter_groups<QUERIES, WINDOW>(warps, overflowed, first + offset, [&](int i, unsigned g) {
                 float point[D], query[D];
                 load_row<D>(point, rows + (offset + g * WARP) * D);
 #pragma unroll
@@ -210,7 +218,8 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
 
 // Any other d: a batch is a tile of one window, whose distances grow in registers while its dimensions pass.
 template <int QUERIES, int WINDOW, int TILE, unsigned SLOTS, unsigned WARPS, class W>
-__device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& search, Numbers numbers, float* ring, block::Slot* slots) {
+__device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& search, QueryIndex query_index,
+                                           float* ring, block::Slot* slots) {
     constexpr unsigned POINTS = WINDOW * WARP;
     constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
     const unsigned d = EXACT_D != 0 ? EXACT_D : search.d;
@@ -223,19 +232,20 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
     for (unsigned window = 0; window < windows; ++window) {
         float distances[QUERIES][WINDOW] = {};
         for (unsigned t = 0; t < tiles; ++t) {
-            warps[0].tally.enter(LOAD_BATCH);
+            warps[0].enter(LOAD_BATCH);
             // What a warp's lanes read, other lanes wrote: before the first read, and after the last.
             __syncwarp();
 #pragma unroll
             for (unsigned first = 0; first < QUERIES * TILE; first += WARP) {
                 unsigned slot = first + lane, j = t * TILE + slot % TILE;
                 if (slot < QUERIES * TILE) {
-                    query_tile[slot] = j < d ? search.queries[static_cast<size_t>(numbers(slot / TILE)) * d + j] : 0.0f;
+                    query_tile[slot] =
+                        j < d ? search.queries[static_cast<size_t>(query_index(slot / TILE)) * d + j] : 0.0f;
                 }
             }
             __syncwarp();
             const float* tile = batches.enter(window * tiles + t) + lane;
-            warps[0].tally.enter(FILTER);
+            warps[0].enter(FILTER);
 #pragma unroll
             for (int j = 0; j < TILE; ++j) {
                 float points[WINDOW];
@@ -255,27 +265,33 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
             batches.leave(window * tiles + t);
         }
         unsigned base = window * POINTS;
-        warps[0].observer().batch(base, min(search.n, base + POINTS));
-        // Again from global memory: it happens to few points, and rarely to a whole window.
+        if constexpr (W::TRACED) {
+            warps[0].observer().batch(base, min(search.n, base + POINTS));
+        }
+        // Recompute from global memory: it happens to few points, and rarely to a whole window.
         const float* columns = search.points + static_cast<size_t>(window) * tiles * TILE * POINTS + lane;
-        auto again = [&](unsigned number, unsigned g) {
-            return squared_distance_of_column(columns + g * WARP, POINTS, search.queries + static_cast<size_t>(number) * d, d);
+        auto recompute = [&](unsigned number, unsigned g) {
+            return squared_distance_of_column(columns + g * WARP, POINTS, row_of(search.queries, number, d),
+                                              d);
         };
-        unsigned late = 0;
+        unsigned overflowed = 0;
 #pragma unroll
         for (int i = 0; i < QUERIES; ++i) {
-            late |= filter_window(warps[i], distances[i], base, [&](unsigned g) { return again(numbers(i), g); }) ? 0 : 1u << i;
+            auto recompute_i = [&](unsigned g) { return recompute(query_index(i), g); };
+            overflowed |= filter_window(warps[i], distances[i], base, recompute_i) ? 0 : 1u << i;
         }
-        filter_groups<QUERIES, WINDOW>(warps, late, base, [&](int i, unsigned g) { return again(numbers(i), g); });
+        filter_groups<QUERIES, WINDOW>(warps, overflowed, base,
+                                       [&](int i, unsigned g) { return recompute(query_index(i), g); });
     }
 }
 
-// `observer` is told what the warps do, where it watches: one query alone.
-template <int R, int D, const Policy& P, class Tally, class Observer = Unwatched>
+// `observer` is told what the warps do, where it writes a trace: of one query alone.
+template <int R, int D, const Policy& P, class Tally, class Observer = NoTrace>
 __device__ __forceinline__ void warp_knn(const Search& search, const Observer& observer = {}) {
     using Memory = SharedMemory<R, D, P>;
     constexpr int QUERIES = P.queries;
-    static_assert(!Observer::WATCHES || P.queries_per_block() == 1, "who watches one query has one block of one warp");
+    static_assert(!Observer::TRACED || P.queries_per_block() == 1,
+                  "a trace is of one query, of one block of one warp");
     extern __shared__ __align__(128) unsigned char shared[];
     float* batches = reinterpret_cast<float*>(shared);
     Key* buffers = reinterpret_cast<Key*>(shared + Memory::BATCHES);
@@ -285,38 +301,45 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
 
     unsigned warp_of_block = threadIdx.x / WARP;
     unsigned first = search.first_query + (blockIdx.x * P.warps + warp_of_block) * QUERIES;
-    Numbers numbers = {first, search.last_query};
+    QueryIndex query_index = {first, search.last_query};
     warp::Warp<R, Tally, Observer> warps[QUERIES];
 #pragma unroll
     for (int i = 0; i < QUERIES; ++i) {
         unsigned slot = warp_of_block * QUERIES + i;
         warps[i].start(buffers + slot * R * WARP, search.k, observer);
-        warps[i].tally.start(&notes[Tally::COUNTED ? slot : 0], &search.tally, numbers(i) - search.first_query, &clocks[Tally::PROFILED ? warp_of_block : 0]);
-        // A query past the last is scanned with the others, as the barriers need its warp, but takes no candidate.
+        if constexpr (Tally::COUNTED) {
+            WarpClock* clock = &clocks[Tally::PROFILED ? warp_of_block : 0];
+            warps[i].tally.start(&notes[slot], &search.tally, query_index(i) - search.first_query, clock);
+        }
+        // A query past the last is scanned with the others, as the barriers need its warp, but takes no
+        // candidate.
         if (first + i >= search.last_query) {
             warps[i].max_distance = -infinite_distance();
         }
     }
     if constexpr (D == 0) {
-        scan_tiles<QUERIES, P.window, P.tile, P.slots, P.warps>(warps, search, numbers, batches, slots);
+        scan_tiles<QUERIES, P.window, P.tile, P.slots, P.warps>(warps, search, query_index, batches, slots);
     } else {
-        scan_rows<D, QUERIES, P.window, P.batch, P.slots, P.warps>(warps, search, numbers, batches, slots);
+        scan_rows<D, QUERIES, P.window, P.batch, P.slots, P.warps>(warps, search, query_index, batches,
+                                                                   slots);
     }
 #pragma unroll 1
     for (int i = 0; i < QUERIES && first + i < search.last_query; ++i) {
         warp::Warp<R, Tally, Observer> warp;
-        take(warp, warps, i);
+        load_state(warp, warps, i);
         warp.finish(search.n);
-        warp.tally.enter(WRITE_OUT);
-        size_t row = static_cast<size_t>(first + i) * search.k;
-        warp.write(search.indices + row, search.squared_distances + row);
+        warp.enter(WRITE_OUT);
+        warp.write(AnswerRow(search, first + i));
     }
     // Last, so that every query's share of the warp's clock is of all its work.
-    unsigned owned = first < search.last_query ? min(search.last_query - first, static_cast<unsigned>(QUERIES)) : 0;
+    if constexpr (Tally::COUNTED) {
+        unsigned owned =
+            first < search.last_query ? min(search.last_query - first, static_cast<unsigned>(QUERIES)) : 0;
 #pragma unroll
-    for (int i = 0; i < QUERIES; ++i) {
-        if (i < owned) {
-            warps[i].tally.write(owned);
+        for (int i = 0; i < QUERIES; ++i) {
+            if (i < owned) {
+                warps[i].tally.write(owned);
+            }
         }
     }
 }

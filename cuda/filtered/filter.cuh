@@ -1,55 +1,61 @@
-// The tensor-core filter: which points of a chunk may be candidates, for every query, one bit a pair. What it excludes is
-// proven to be no candidate (docs/filter.md); what it lets through, the survivors, survivors.cuh computes by the rule.
+// The tensor-core filter: which points of a chunk may be candidates, for every query, one bit a pair. What it
+// excludes is proven to be no candidate (docs/filter.md); what it lets through, the survivors, survivors.cuh
+// computes by the rule.
 //
 // Scope: a grid of blocks of FILTER_THREADS threads, all of which call.
 //
 //   round_tile(rounding)               block x rounds tile x: FILTER_TILE rows
-//   mma_filter<SLAB, RESIDENT>(filter) block (x, y) holds tile x of the queries against tiles_a_block tiles of points
+//   mma_filter<SLAB, RESIDENT>(filter) block (x, y) holds tile x of the queries against tiles_a_block
+//                                      tiles of points
 //     SLAB      dimensions that pass through shared memory together: 16, 32 or 64
 //     RESIDENT  whether the tile of queries stays there, or streams beside the points
 //
-// Shared memory: round_tile's is static. mma_filter's is dynamic, FilterShared<SLAB, RESIDENT>::QUERIES bytes, and with
-// RESIDENT Slab<SLAB>::BYTES more for each slab of padded_d. Compute capability 8.0 or newer.
+// Shared memory: round_tile's is static. mma_filter's is dynamic, FilterShared<SLAB, RESIDENT>::QUERIES
+// bytes, and with RESIDENT Slab<SLAB>::BYTES more for each slab of padded_d. Compute capability 8.0 or newer.
 //
 // The caller
-// - rounds points (factor 1) and queries (factor 2) about one centre and scale, with one epsilon, padded_d a multiple of SLAB;
-// - has memory for whole tiles behind the last row: rounding marks what is no row, so that it is let through to nobody;
+// - rounds points (factor 1) and queries (factor 2) about one centre and scale, with one epsilon, padded_d a
+//   multiple of SLAB;
+// - has memory for whole tiles behind the last row: rounding marks what is no row, so that it is let through
+//   to nobody;
 // - has written a radius for every query of the tiles (filter_radius in survivors.cuh);
 // - reads a set bit as "may be", a clear one as "is not": never the other way round.
 //
-//   extern "C" __global__ void __launch_bounds__(FILTER_THREADS, 2) kernel(const __grid_constant__ Filter filter) {
+//   extern "C" __global__ void __launch_bounds__(FILTER_THREADS, 2)
+//   kernel(const __grid_constant__ Filter filter) {
 //       mma_filter<64, true>(filter);
 //   }
 //
 // How it decides, and why it is safe:
 //
-// Rows are rounded to BF16 once, relative to a common centre c and scaled by a power of two s: x~ = bf16(s (p - c)), and
-// how far each moved is kept: e = |s (p - c) - x~|. By the triangle inequality a pair whose distance is below r has
+// Rows are rounded to BF16 once, relative to a common centre c and scaled by a power of two s: x~ = bf16(s (p
+// - c)), and how far each moved is kept: e = |s (p - c) - x~|. By the triangle inequality a pair whose
+// distance is below r has
 //     |x~ - q~|^2 <= (r + e_q + e_x)^2,   that is   2 x~ q~ + (r + e_q + e_x)^2 - |q~|^2 - |x~|^2 >= 0,
-// and of that sum only the sign is kept. The accumulators start with all but the product, which the tensor cores add.
+// and of that sum only the sign is kept. The accumulators start with all but the product, which the tensor
+// cores add.
 #pragma once
 
-#include "block/async_copy.cuh"
-#include "block/shared_address.cuh"
 #include "filtered/interface.cuh"
 #include "filtered/mma.cuh"
+#include "ptx.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::filtered {
 
-// Slabs in flight. Three of the largest need more shared memory than some GPUs have, and PTX for 8.0, which all of them
-// can run, must not request more than they have.
+// Slabs in flight. Three of the largest need more shared memory than some GPUs have, and PTX for 8.0, which
+// all of them can run, must not request more than they have.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
 constexpr unsigned FILTER_STAGES = 2;
 #else
 constexpr unsigned FILTER_STAGES = 3;
 #endif
 
-// Values that decide regardless of the product: a row past the end is excluded, one that BF16 cannot represent passes.
+// Values that decide regardless of the product: a row past the end is excluded, one that BF16 cannot
+// represent passes.
 constexpr float EXCLUDES = -0x1p126f;
 constexpr float LETS_THROUGH = 0x1p125f;
-// The radius of a query that has no max_distance yet: its square exceeds every norm below.
-constexpr float UNBOUNDED_RADIUS = 0x1p60f;
+
 // A warp rounds one row, a block one tile.
 __device__ __forceinline__ void round_tile(const Rounding& rounding) {
     __shared__ float errors[FILTER_THREADS / WARP];
@@ -62,7 +68,9 @@ __device__ __forceinline__ void round_tile(const Rounding& rounding) {
         unsigned short* target = rounding.rounded + row * rounding.padded_d;
         double norm = 0.0, moved = 0.0;
         for (unsigned j = lane; j < rounding.padded_d; j += WARP) {
-            double exact = there && j < rounding.d ? (static_cast<double>(source[j]) - rounding.centre[j]) * rounding.scale : 0.0;
+            double exact = there && j < rounding.d
+                               ? (static_cast<double>(source[j]) - rounding.centre[j]) * rounding.scale
+                               : 0.0;
             // Flush tiny values to zero: the tensor cores must not see subnormals.
             unsigned short bits = fabs(exact) < 0x1p-100 ? 0 : bf16_of(static_cast<float>(exact));
             double rounded = float_of_bf16(bits);
@@ -108,8 +116,8 @@ __device__ __forceinline__ void round_tile(const Rounding& rounding) {
     }
 }
 
-// A tile's rows in shared memory, SLAB dimensions of each, in 16-byte pieces permuted within 128 bytes so that the eight
-// rows of a matrix fall into different banks.
+// A tile's rows in shared memory, SLAB dimensions of each, in 16-byte pieces permuted within 128 bytes so
+// that the eight rows of a matrix fall into different banks.
 template <int SLAB>
 struct Slab {
     static constexpr unsigned PIECES = SLAB / 8;
@@ -125,7 +133,8 @@ template <int SLAB, bool RESIDENT>
 struct FilterShared {
     // The query tile stays resident if it is small enough, and is streamed beside the points otherwise.
     static constexpr unsigned STAGE_BYTES = Slab<SLAB>::BYTES * (RESIDENT ? 1 : 2);
-    static constexpr unsigned BOUNDS_BYTES = FILTER_TILE * 4 + 16;  // the points' bounds and their tile's largest error
+    // the points' bounds and their tile's largest error
+    static constexpr unsigned BOUNDS_BYTES = FILTER_TILE * 4 + 16;
     static constexpr unsigned BITS_BYTES = FILTER_TILE * 16;
 
     static constexpr unsigned ROWS_BYTES = FILTER_TILE * 8;
@@ -136,8 +145,9 @@ struct FilterShared {
     static constexpr unsigned QUERIES = BITS + 2 * BITS_BYTES;  // and as many slabs as there are
 };
 
-// A thread's share in copying slabs of a tile: one piece of every ROWS-th row. Rows of points are permuted within their
-// group so that a lane's accumulators are neighbours: column 2 t + i of the warp's j-th matrix is point 8 t + 2 j + i.
+// A thread's share in copying slabs of a tile: one piece of every ROWS-th row. Rows of points are permuted
+// within their group so that a lane's accumulators are neighbours: column 2 t + i of the warp's j-th matrix
+// is point 8 t + 2 j + i.
 template <int SLAB, bool POINTS>
 struct SlabCopy {
     using S = Slab<SLAB>;
@@ -148,10 +158,11 @@ struct SlabCopy {
     size_t stride;
     unsigned to;
 
-    __device__ __forceinline__ SlabCopy(const unsigned short* tile, unsigned padded_d) : stride(static_cast<size_t>(ROWS) * padded_d) {
+    __device__ __forceinline__ SlabCopy(const unsigned short* tile, unsigned padded_d)
+        : stride(static_cast<size_t>(ROWS) * padded_d) {
         unsigned row = threadIdx.x / S::PIECES, piece = threadIdx.x % S::PIECES;
         unsigned place = POINTS ? row / 32 * 32 + row / 2 % 4 * 8 + row / 8 % 4 * 2 + row % 2 : row;
-        from = tile + static_cast<size_t>(row) * padded_d + piece * 8;
+        from = row_of(tile, row, padded_d) + piece * 8;
         to = S::offset(place, piece);
     }
 
@@ -159,7 +170,7 @@ struct SlabCopy {
     __device__ __forceinline__ void copy(unsigned shared) const {
 #pragma unroll
         for (unsigned i = 0; i < FILTER_TILE / ROWS; ++i) {
-            block::copy_16_async(shared + to + i * ROWS * SLAB * 2, from + i * stride, true);
+            ptx::copy_async<16>(shared + to + i * ROWS * SLAB * 2, from + i * stride, true);
         }
     }
 };
@@ -169,7 +180,7 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
     using S = Slab<SLAB>;
     using Shared = FilterShared<SLAB, RESIDENT>;
     extern __shared__ __align__(128) char filter_shared[];
-    const unsigned base = block::shared_address(filter_shared);
+    const unsigned base = ptx::shared_address(filter_shared);
 
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned first_row = warp % 2 * 64, first_column = warp / 2 * 32;
@@ -179,7 +190,8 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
     unsigned slabs = filter.padded_d / SLAB;
     unsigned steps = (end - begin) * slabs;
     size_t tile_size = static_cast<size_t>(FILTER_TILE) * filter.padded_d;
-    SlabCopy<SLAB, true> next_points(filter.points + (filter.first_tile + begin) * tile_size, filter.padded_d);
+    SlabCopy<SLAB, true> next_points(filter.points + (filter.first_tile + begin) * tile_size,
+                                     filter.padded_d);
     SlabCopy<SLAB, false> next_queries(filter.queries + query_tile * tile_size, filter.padded_d);
 
     // The next tile, slab and stage to enter the pipeline.
@@ -197,9 +209,10 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
                 size_t tile = filter.first_tile + next_tile;
                 unsigned bounds = base + Shared::BOUNDS + next_stage * Shared::BOUNDS_BYTES;
                 if (threadIdx.x < FILTER_TILE / 4) {
-                    block::copy_16_async(bounds + threadIdx.x * 16, filter.point_bounds + tile * FILTER_TILE + threadIdx.x * 4, true);
+                    ptx::copy_async<16>(bounds + threadIdx.x * 16,
+                                        filter.point_bounds + tile * FILTER_TILE + threadIdx.x * 4, true);
                 } else if (threadIdx.x == FILTER_TILE / 4) {
-                    block::copy_4_async(bounds + FILTER_TILE * 4, filter.largest_errors + tile, true);
+                    ptx::copy_async<4>(bounds + FILTER_TILE * 4, filter.largest_errors + tile, true);
                 }
             }
             if (++next_slab == slabs) {
@@ -210,7 +223,7 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
             }
             next_stage = (next_stage + 1) % FILTER_STAGES;
         }
-        block::close_copies();
+        ptx::close_copies();
     };
 
     if constexpr (RESIDENT) {
@@ -233,21 +246,24 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
     // Writes the bits of a finished tile, 16 bytes per query.
     auto write_bits = [&](unsigned tile) {
         if (threadIdx.x < FILTER_TILE) {
-            uint4 bits = *reinterpret_cast<const uint4*>(filter_shared + Shared::BITS + tile % 2 * Shared::BITS_BYTES + threadIdx.x * 16);
-            size_t row = static_cast<size_t>(tile / FILTER_TILES_TOGETHER) * filter.query_rows + query_tile * FILTER_TILE + threadIdx.x;
-            reinterpret_cast<uint4*>(filter.survivors)[row * FILTER_TILES_TOGETHER + tile % FILTER_TILES_TOGETHER] = bits;
+            uint4 bits = *reinterpret_cast<const uint4*>(filter_shared + Shared::BITS +
+                                                         tile % 2 * Shared::BITS_BYTES + threadIdx.x * 16);
+            size_t row = static_cast<size_t>(tile / FILTER_TILES_TOGETHER) * filter.query_rows +
+                         query_tile * FILTER_TILE + threadIdx.x;
+            uint4* survivors = reinterpret_cast<uint4*>(filter.survivors);
+            survivors[row * FILTER_TILES_TOGETHER + tile % FILTER_TILES_TOGETHER] = bits;
         }
     };
 
-    // Offsets of this lane's matrix rows in a slab. The permutation of pieces is the same for all rows of a lane, and makes
-    // the pieces of the k-th 16 dimensions differ from the first by an exclusive or.
+    // Offsets of this lane's matrix rows in a slab. The permutation of pieces is the same for all rows of a
+    // lane, and makes the pieces of the k-th 16 dimensions differ from the first by an exclusive or.
     unsigned row_offset = S::offset(first_row + lane % 16, lane / 16);
     unsigned column_offset = S::offset(first_column + lane / 16 * 8 + lane % 8, lane / 8 % 2);
 
     float sums[4][4][4];  // [rows 16 i ...][points][fragment]
     unsigned tile = begin, slab = 0, stage = 0;
     for (unsigned step = 0; step < steps; ++step) {
-        block::await_copies<FILTER_STAGES - 2>();
+        ptx::await_copies<FILTER_STAGES - 2>();
         __syncthreads();  // this step's slab is there, and everyone is through with the step before
         if (slab == 0 && tile > begin) {
             write_bits(tile - 1);
@@ -255,8 +271,10 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
         fetch();
 
         if (slab == 0) {
-            const float* point_bounds = reinterpret_cast<const float*>(filter_shared + Shared::BOUNDS + stage * Shared::BOUNDS_BYTES);
-            const float4* columns = reinterpret_cast<const float4*>(point_bounds + first_column + lane % 4 * 8);
+            const float* point_bounds =
+                reinterpret_cast<const float*>(filter_shared + Shared::BOUNDS + stage * Shared::BOUNDS_BYTES);
+            const float4* columns =
+                reinterpret_cast<const float4*>(point_bounds + first_column + lane % 4 * 8);
             float4 low = columns[0], high = columns[1];
             float column_bounds[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
             float largest_error = point_bounds[FILTER_TILE];
@@ -298,7 +316,8 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
         stage = (stage + 1) % FILTER_STAGES;
         if (++slab == slabs) {
             // A negative sum excludes the point. The signs of eight neighbouring points form a byte.
-            char* bits = filter_shared + Shared::BITS + tile % 2 * Shared::BITS_BYTES + first_column / 8 + lane % 4;
+            char* bits =
+                filter_shared + Shared::BITS + tile % 2 * Shared::BITS_BYTES + first_column / 8 + lane % 4;
 #pragma unroll
             for (unsigned i = 0; i < 8; ++i) {
                 unsigned signs = 0;

@@ -1,4 +1,5 @@
-// What the host and the kernels of the tensor-core filter agree on. build/interface.rs makes Rust of this file.
+// What the host and the kernels of the tensor-core filter agree on. build/interface.rs makes Rust of this
+// file.
 #pragma once
 
 #include "common_interface.cuh"
@@ -32,7 +33,8 @@ struct FilterForm {
     unsigned a_slab;  // and for every slab of a resident query tile.
 };
 
-// What the host must know for a launch, as it lies in a module: 16 resident, 32 resident, 64 resident, 64 streaming.
+// What the host must know for a launch, as it lies in a module: 16 resident, 32 resident, 64 resident, 64
+// streaming.
 struct FilterCut {
     FilterForm forms[4];
 };
@@ -43,8 +45,10 @@ struct Rounding {
     const float* centre;  // d
     double scale;         // s, a power of two
     double epsilon;       // the relative margin of sums in FP32
-    double largest_norm;  // the largest |x~|^2 of a row that is filtered, at most 2^80: longer ones are let through
-    float factor;         // 1 for points, 2 for queries: a power of two that the stored row is multiplied with
+    // the largest |x~|^2 of a row that is filtered, at most 2^80: longer ones are let through
+    double largest_norm;
+    // 1 for points, 2 for queries: a power of two that the stored row is multiplied with
+    float factor;
     unsigned count;
     unsigned d;
     unsigned padded_d;        // a multiple of the filter's slab
@@ -104,10 +108,13 @@ struct SurvivorSearch {
     unsigned last_query;
     unsigned first_point;  // of this chunk; the first chunk begins at 0, and the last ends with n
     unsigned last_point;
-    const unsigned* survivors;  // which points of the chunk survived, as `Filter` has them, or null: all of them
+    // which points of the chunk survived, as `Filter` has them, or null: all of them
+    const unsigned* survivors;
     unsigned query_rows;
     SurvivorState state;
-    float* radii;         // for the filter of the next chunk: (1 + epsilon) (scale x radius + error), an entry a query of this launch
+    // for the filter of the next chunk: (1 + epsilon) (scale x radius + error), an entry a query of this
+    // launch
+    float* radii;
     const float* errors;  // q
     double scale;
     double epsilon;

@@ -1,36 +1,38 @@
-// What the tensor-core filter let through, point by point in processing order: exact distances by the rule, the candidate
-// buffer, the merges. A warp owns a query and takes up where the chunk before left it.
+// What the tensor-core filter let through, point by point in processing order: exact distances by the rule,
+// the candidate buffer, the merges. A warp owns a query and takes up where the chunk before left it.
 //
-// Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b * SURVIVOR_WARPS on.
+// Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b * SURVIVOR_WARPS
+// on.
 //
 //   search_survivors<R, Tally>(search)
 //     R      registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
-//     Tally  Timed, Counted or Profiled (counters.cuh): what is counted beside the answer
+//     Tally  NoCounters, Counted or Profiled (counters.cuh): what is counted beside the answer
 //
 // Shared memory: static, some 25 KiB and R / 2 KiB more. Compute capability 8.0 or newer.
 //
 // The caller
 // - launches blocks of exactly SURVIVOR_WARPS * 32 threads;
-// - goes through the points chunk by chunk, in order, from 0 to n, each chunk from a multiple of 256 on, with one `state`
-//   between them, which the first chunk does not read; the answer is written with the last;
-// - gives `survivors` as mma_filter left it for this chunk, or null for all points: so for the first, as no query has a
-//   radius before it;
+// - goes through the points chunk by chunk, in order, from 0 to n, each chunk from a multiple of 256 on, with
+//   one `state` between them, which the first chunk does not read; the answer is written with the last;
+// - gives `survivors` as mma_filter left it for this chunk, or null for all points: so for the first, as no
+//   query has a radius before it;
 // - filters the next chunk with the `radii` that this one wrote.
 //
-//   extern "C" __global__ void __launch_bounds__(SURVIVOR_WARPS * WARP) kernel(const __grid_constant__ SurvivorSearch search) {
-//       search_survivors<64 / 32, Timed>(search);
+//   extern "C" __global__ void __launch_bounds__(SURVIVOR_WARPS * WARP)
+//   kernel(const __grid_constant__ SurvivorSearch search) {
+//       search_survivors<64 / 32, NoCounters>(search);
 //   }
 //
-// Survivors are a superset of the candidates in the same order, and whether a point is a candidate depends only on the
-// candidates before it: so candidates, merges and all that is counted of them are those of direct/warp_knn.cuh.
+// Survivors are a superset of the candidates in the same order, and whether a point is a candidate depends
+// only on the candidates before it: so candidates, merges and all that is counted of them are those of
+// direct/warp_knn.cuh.
 #pragma once
 
-#include "block/async_copy.cuh"
-#include "block/shared_address.cuh"
 #include "counters.cuh"
 #include "distance.cuh"
 #include "filtered/interface.cuh"
 #include "key.cuh"
+#include "ptx.cuh"
 #include "warp/candidate_buffer.cuh"
 #include "warp/lanes.cuh"
 
@@ -39,17 +41,20 @@ namespace warpscope::filtered {
 // Tiles of a pack's dimensions in flight.
 constexpr unsigned SURVIVOR_STAGES = 3;
 
-// Up to 32 survivors, one per lane, whose rows pass through shared memory: loaded row by row, read column by column.
+// Up to 32 survivors, one per lane, whose rows pass through shared memory: loaded row by row, read column by
+// column.
 template <unsigned STAGES>
 struct Pack {
     static constexpr unsigned TILE = 32;  // dimensions
-    // A row is eight 16-byte pieces, permuted so that eight lanes reading the same piece of their rows hit all banks.
+    // A row is eight 16-byte pieces, permuted so that eight lanes reading the same piece of their rows hit
+    // all banks.
     float4 rows[STAGES][WARP][TILE / 4];
     float4 query[STAGES][TILE / 4];
     unsigned waiting[2 * WARP];  // survivors that do not fill a pack yet
 
     // The distances of the first `count` lanes' points to the query; infinity in the other lanes.
-    __device__ __forceinline__ float distances(const SurvivorSearch& search, const float* query_row, unsigned index, unsigned count, unsigned lane) {
+    __device__ __forceinline__ float distances(const SurvivorSearch& search, const float* query_row,
+                                               unsigned index, unsigned count, unsigned lane) {
         unsigned tiles = (search.d + TILE - 1) / TILE;
         // Rows are 16-byte aligned if d is a multiple of four.
         bool aligned = search.d % 4 == 0;
@@ -57,7 +62,7 @@ struct Pack {
         auto fetch = [&] {
             if (next < tiles) {
                 unsigned stage = next % STAGES, j0 = next * TILE;
-                unsigned to = block::shared_address(rows[stage]);
+                unsigned to = ptx::shared_address(rows[stage]);
                 if (aligned) {
                     unsigned piece = lane % 8;
                     bool there = j0 + piece * 4 < search.d;
@@ -67,7 +72,8 @@ struct Pack {
                         size_t point = __shfl_sync(ALL_LANES, index, row);
                         if (row < count) {
                             const float* from = search.points + point * search.d;
-                            block::copy_16_async(to + (row * 8 + (piece ^ row % 8)) * 16, there ? from + j0 + piece * 4 : from, there);
+                            ptx::copy_async<16>(to + (row * 8 + (piece ^ row % 8)) * 16,
+                                                there ? from + j0 + piece * 4 : from, there);
                         }
                     }
                 } else {
@@ -77,22 +83,24 @@ struct Pack {
                         size_t point = __shfl_sync(ALL_LANES, index, row);
                         if (row < count) {
                             const float* from = search.points + point * search.d;
-                            block::copy_4_async(to + (row * 8 + (lane / 4 ^ row % 8)) * 16 + lane % 4 * 4, there ? from + j0 + lane : from, there);
+                            ptx::copy_async<4>(to + (row * 8 + (lane / 4 ^ row % 8)) * 16 + lane % 4 * 4,
+                                               there ? from + j0 + lane : from, there);
                         }
                     }
                 }
                 bool there = j0 + lane < search.d;
-                block::copy_4_async(block::shared_address(query[stage]) + lane * 4, there ? query_row + j0 + lane : query_row, there);
+                ptx::copy_async<4>(ptx::shared_address(query[stage]) + lane * 4,
+                                   there ? query_row + j0 + lane : query_row, there);
                 ++next;
             }
-            block::close_copies();
+            ptx::close_copies();
         };
         for (unsigned i = 0; i < STAGES - 1; ++i) {
             fetch();
         }
         float acc = 0.0f;
         for (unsigned tile = 0; tile < tiles; ++tile) {
-            block::await_copies<STAGES - 2>();
+            ptx::await_copies<STAGES - 2>();
             __syncwarp();  // the tile is there, and every lane is through with the tile before
             fetch();
             unsigned stage = tile % STAGES;
@@ -112,16 +120,16 @@ struct Pack {
     }
 };
 
-// Appends the candidates of a pack in lane order, which is processing order; as soon as the buffer is full it is merged,
-// and the rest filtered again: Warp::filter, for points that need not be neighbours. `last_group` is the last group with a
-// candidate.
+// Appends the candidates of a pack in lane order, which is processing order; as soon as the buffer is full it
+// is merged, and the rest filtered again: Warp::filter, for points that need not be neighbours. `last_group`
+// is the last group with a candidate.
 template <class W>
 __device__ __forceinline__ void append(W& warp, float distance, unsigned index, unsigned& last_group) {
     unsigned candidates = __ballot_sync(ALL_LANES, distance < warp.max_distance);
     if (candidates == 0) {
         return;
     }
-    warp.tally.enter(INSERT);
+    warp.enter(INSERT);
     do {
         unsigned slot = warp.buffered + __popc(candidates & warp::lanes_below(warp.lane));
         bool candidate = candidates >> warp.lane & 1;
@@ -130,31 +138,36 @@ __device__ __forceinline__ void append(W& warp, float distance, unsigned index, 
             warp.buffer[slot] = key_of(distance, index);
         }
         unsigned appended = __ballot_sync(ALL_LANES, appends);
-        if constexpr (decltype(warp.tally)::COUNTED) {
+        if constexpr (W::COUNTED) {
             unsigned group = index / WARP, before = appended & warp::lanes_below(warp.lane);
             unsigned previous = __shfl_sync(ALL_LANES, group, before != 0 ? WARP - 1 - __clz(before) : 0);
             bool first = appends && group != (before != 0 ? previous : last_group);
             warp.tally.groups_hit(first ? 1u << warp.lane : 0);
             last_group = __shfl_sync(ALL_LANES, group, WARP - 1 - __clz(appended));
+            warp.tally.appended(__popc(appended));
         }
-        warp.tally.appended(__popc(appended));
         warp.buffered += __popc(appended);
         if (warp.buffered == W::CAPACITY) {
             warp.merge_buffer(__shfl_sync(ALL_LANES, index, WARP - 1 - __clz(appended)) + 1);
         }
         candidates = __ballot_sync(ALL_LANES, candidate && !appends && distance < warp.max_distance);
     } while (candidates != 0);
-    warp.tally.enter(FILTER);
+    warp.enter(FILTER);
 }
 
-// The filter's radius for a query: every point whose distance by the rule is below max_distance lies within it.
-__device__ __forceinline__ float filter_radius(float max_distance, unsigned d, float error, double scale, double epsilon) {
+// The radius of a query that has no max_distance yet: its square exceeds every norm that the filter takes.
+constexpr float UNBOUNDED_RADIUS = 0x1p60f;
+
+// The filter's radius for a query: every point whose distance by the rule is below max_distance lies within
+// it.
+__device__ __forceinline__ float filter_radius(float max_distance, unsigned d, float error, double scale,
+                                               double epsilon) {
     if (max_distance == infinite_distance()) {
-        return 0x1p60f;
+        return UNBOUNDED_RADIUS;
     }
     // The rule rounds each square at most d + 2 times and loses 2^-150 to underflow in each step.
     double exact = sqrt((max_distance + d * 0x1p-149) / (1.0 - (d + 4) * 0x1p-24)) * scale;
-    return fminf(__double2float_ru((exact + error) * (1.0 + epsilon) + 0x1p-50), 0x1p60f);
+    return fminf(__double2float_ru((exact + error) * (1.0 + epsilon) + 0x1p-50), UNBOUNDED_RADIUS);
 }
 
 template <int R, class Tally>
@@ -171,14 +184,18 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
         return;  // no barrier but the warp's own is ahead
     }
     Pack<SURVIVOR_STAGES>& pack = packs[slot];
-    const float* query_row = search.queries + static_cast<size_t>(query) * search.d;
+    const float* query_row = row_of(search.queries, query, search.d);
     constexpr unsigned K = WARP * R;
 
     warp::Warp<R, Tally> warp;
     warp.start(buffers[slot], search.k);
-    warp.tally.start(&notes[Tally::COUNTED ? slot : 0], &search.tally, row, &clocks[Tally::PROFILED ? slot : 0]);
+    if constexpr (Tally::COUNTED) {
+        warp.tally.start(&notes[slot], &search.tally, row, &clocks[Tally::PROFILED ? slot : 0]);
+    }
     if (search.first_point > 0) {
-        warp.tally.resume();
+        if constexpr (Tally::COUNTED) {
+            warp.tally.resume();
+        }
         uint2 saved = search.state.warps[row];
         warp.buffered = saved.x;
         warp.max_distance = __uint_as_float(saved.y);
@@ -202,9 +219,9 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
         __syncwarp();
         pack.waiting[lane] = left;
         computed += count;
-        warp.tally.enter(LOAD_BATCH);
+        warp.enter(LOAD_BATCH);
         float distance = pack.distances(search, query_row, index, count, lane);
-        warp.tally.enter(FILTER);
+        warp.enter(FILTER);
         append(warp, distance, index, last_group);
     };
 
@@ -224,9 +241,10 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
             };
             return make_uint4(all(0), all(1), all(2), all(3));
         }
-        return __ldcs(survivors + (static_cast<size_t>(word / 8) * search.query_rows + row) * 2 + word / 4 % 2);
+        return __ldcs(survivors + (static_cast<size_t>(word / 8) * search.query_rows + row) * 2 +
+                      word / 4 % 2);
     };
-    warp.tally.enter(FILTER);
+    warp.enter(FILTER);
     uint4 next = read(0);
 #pragma unroll 1
     for (unsigned first = 0; first < groups; first += 4 * WARP) {
@@ -245,7 +263,8 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
                     continue;
                 }
                 if (word >> lane & 1) {
-                    pack.waiting[waiting + __popc(word & warp::lanes_below(lane))] = search.first_point + (first + source * 4 + i) * WARP + lane;
+                    pack.waiting[waiting + __popc(word & warp::lanes_below(lane))] =
+                        search.first_point + (first + source * 4 + i) * WARP + lane;
                 }
                 waiting += __popc(word);
                 if (waiting >= WARP) {
@@ -261,9 +280,8 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
 
     if (search.last_point == search.n) {
         warp.finish(search.n);
-        warp.tally.enter(WRITE_OUT);
-        size_t first = static_cast<size_t>(query) * search.k;
-        warp.write(search.indices + first, search.squared_distances + first);
+        warp.enter(WRITE_OUT);
+        warp.write(AnswerRow(search, query));
     } else {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
@@ -275,13 +293,16 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
         }
         if (lane == 0) {
             search.state.warps[row] = make_uint2(warp.buffered, __float_as_uint(warp.max_distance));
-            search.radii[row] = filter_radius(warp.max_distance, search.d, search.errors[query], search.scale, search.epsilon);
+            search.radii[row] = filter_radius(warp.max_distance, search.d, search.errors[query], search.scale,
+                                              search.epsilon);
         }
     }
     if (lane == 0) {
         atomicAdd(search.computed, static_cast<unsigned long long>(computed));
     }
-    warp.tally.write(1);
+    if constexpr (Tally::COUNTED) {
+        warp.tally.write(1);
+    }
 }
 
 }  // namespace warpscope::filtered

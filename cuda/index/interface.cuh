@@ -41,7 +41,9 @@ struct Visits {
 };
 
 // The first word of each event of a search's trace; recorder.cuh says what follows.
-enum TreeEvent : unsigned { OWN_LEAF = 1, NODE, CHILD, LEFT_OUT, LEAF, APPENDED, MERGED, FILTERED_AGAIN, FINISHED };
+enum TreeEvent : unsigned {
+    OWN_LEAF = 1, NODE, CHILD, LEFT_OUT, LEAF, APPENDED, MERGED, FILTERED_AGAIN, FINISHED
+};
 
 // Where the cells of the Morton curve lie.
 struct Frame {
@@ -106,7 +108,8 @@ struct Growth {
 struct Traversal {
     Tree tree;
     const float* queries;   // q x d, row-major
-    const unsigned* order;  // queries of this launch in the order in which warps, or lanes, have them; 0: as they are
+    // queries of this launch in the order in which warps, or lanes, have them; 0: as they are
+    const unsigned* order;
     Frame frame;            // of the codes
     unsigned in_leaves;     // 1: the queries are the points, in the order of the leaves
     unsigned k;

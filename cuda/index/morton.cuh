@@ -1,4 +1,5 @@
-// Morton codes: points that are close on the curve are close in space. Twin of crates/engines/src/index/morton.rs.
+// Morton codes: points that are close on the curve are close in space. Twin of
+// crates/engines/src/index/morton.rs.
 #pragma once
 
 #include "index/interface.cuh"
@@ -48,7 +49,8 @@ __device__ __forceinline__ unsigned long long code(const Frame& frame, const flo
         case 2:
             return spread_2(cell_of(frame, point, 0)) << 1 | spread_2(cell_of(frame, point, 1));
         case 3:
-            return spread_3(cell_of(frame, point, 0)) << 2 | spread_3(cell_of(frame, point, 1)) << 1 | spread_3(cell_of(frame, point, 2));
+            return spread_3(cell_of(frame, point, 0)) << 2 | spread_3(cell_of(frame, point, 1)) << 1 |
+                   spread_3(cell_of(frame, point, 2));
         default:
             unsigned long long all = 0;
             for (unsigned axis = 0; axis < d; ++axis) {

@@ -1,28 +1,28 @@
 // The state of a query whose points come in any order. Twin of crates/engines/src/index/nearest.rs.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
 #include "warp/candidate_buffer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::index {
 
-// The network is unrolled where that pays: a search of a tree looks at little, so merging is much of its work.
-template <int R>
-constexpr int UNROLL = R <= 4 ? 5 : 1;
-
-// A warp that also has the k-th element itself. Not a member of warp::Warp: it costs registers, also those who never read it.
+// A warp that also has the k-th element itself. Not a member of warp::Warp: it costs registers, also those
+// who never read it.
 template <int R, class Tally>
-struct Nearest : warp::Warp<R, Tally, Unwatched, UNROLL<R>> {
-    using Warp = warp::Warp<R, Tally, Unwatched, UNROLL<R>>;
+struct Nearest : warp::Warp<R, Tally, NoTrace, warp::UNROLL_SHORT<R>> {
+    using Warp = warp::Warp<R, Tally, NoTrace, warp::UNROLL_SHORT<R>>;
     Key last = PADDING;
 
-    // Filters a group by the pair (distance, position): each lane has the key of a point, or PADDING. Candidates are appended in lane
-    // order; as soon as the buffer is full it is merged, and what was not yet appended is filtered again. `points_seen` is what a merge
-    // is noted with.
-    __device__ __forceinline__ void filter_keys(Key key, unsigned points_seen) {
+    // Filters a group by the pair (distance, position): each lane has the key of a point, or PADDING.
+    // Candidates are appended in lane order; as soon as the buffer is full it is merged, and what was not yet
+    // appended is filtered again. No history is kept of merges.
+    __device__ __forceinline__ void filter_keys(Key key) {
         unsigned candidates = __ballot_sync(ALL_LANES, key < last);
-        this->tally.voted(key, candidates);
+        if constexpr (Tally::TRACED) {
+            this->tally.voted(key, candidates);
+        }
         while (candidates != 0) {
             unsigned slot = this->buffered + __popc(candidates & warp::lanes_below(this->lane));
             bool candidate = candidates >> this->lane & 1;
@@ -30,26 +30,35 @@ struct Nearest : warp::Warp<R, Tally, Unwatched, UNROLL<R>> {
             if (appends) {
                 this->buffer[slot] = key;
             }
-            unsigned appended = min(static_cast<unsigned>(__popc(candidates)), Warp::CAPACITY - this->buffered);
-            this->tally.appended(appended);
-            this->tally.wrote(appends);
+            unsigned appended =
+                min(static_cast<unsigned>(__popc(candidates)), Warp::CAPACITY - this->buffered);
+            if constexpr (Tally::COUNTED) {
+                this->tally.appended(appended);
+            }
+            if constexpr (Tally::TRACED) {
+                this->tally.wrote(appends);
+            }
             this->buffered += appended;
             if (this->buffered == Warp::CAPACITY) {
-                this->merge_buffer(points_seen);
+                this->merge_buffer(0);
                 last = this->element(this->k - 1);
-                this->tally.bounded(last);
+                if constexpr (Tally::TRACED) {
+                    this->tally.bounded(last);
+                }
             }
             candidates = __ballot_sync(ALL_LANES, candidate && !appends && key < last);
-            this->tally.filtered_again(candidate && !appends, candidates);
+            if constexpr (Tally::TRACED) {
+                this->tally.filtered_again(candidate && !appends, candidates);
+            }
         }
     }
 
-    // Merges what is left in the buffer after `points_seen` points.
-    __device__ __forceinline__ void finish(unsigned points_seen) {
+    // Merges what is left in the buffer after the last point.
+    __device__ __forceinline__ void finish() {
         bool merges = this->buffered > 0;
-        Warp::finish(points_seen);
-        // Nobody else needs the last element.
-        if constexpr (Tally::WATCHES) {
+        Warp::finish(0);
+        // Only a trace needs the last element.
+        if constexpr (Tally::TRACED) {
             if (merges) {
                 this->tally.bounded(this->element(this->k - 1));
             }

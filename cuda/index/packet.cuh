@@ -1,15 +1,17 @@
-// A packet: 32 neighbouring queries a warp, a lane each. What one of them needs is loaded for all, and each keeps its list in its own
-// registers. Twin of crates/engines/src/index/packet.rs.
+// A packet: 32 neighbouring queries a warp, a lane each. What one of them needs is loaded for all, and each
+// keeps its list in its own registers. Twin of crates/engines/src/index/packet.rs.
 //
-// 1. find_shortest: from the nearest leaf on, each lane keeps the k smallest *distances*, as f32 and nothing else: a comparator is two
-//    instructions, where pairs take eight.
-// 2. Collected: in the leaves that were visited, what is not farther than the k-th of them is found again, now with positions.
-// 3. The pairs are sorted, once; in long lists a point's rank is found among the distances of step 1 instead. A lane that collected more
-//    than fit, as many points are as far as the k-th, is answered by the whole warp (traverse.cuh), and so are the queries of a part that
-//    needs too many leaves.
+// 1. find_shortest: from the nearest leaf on, each lane keeps the k smallest *distances*, as f32 and nothing
+//    else: a comparator is two instructions, where pairs take eight.
+// 2. Collected: in the leaves that were visited, what is not farther than the k-th of them is found again,
+//    now with positions.
+// 3. The pairs are sorted, once; in long lists a point's rank is found among the distances of step 1 instead.
+//    A lane that collected more than fit, as many points are as far as the k-th, is answered by the whole
+//    warp (traverse.cuh), and so are the queries of a part that needs too many leaves.
 //
-// Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the box around both sides of the
-// jump would meet many leaves that neither side needs. Few packets jump far, but the others would wait for them at the end.
+// Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the
+// box around both sides of the jump would meet many leaves that neither side needs. Few packets jump far, but
+// the others would wait for them at the end.
 //
 // Scope: a warp a packet and a block; nothing waits for another.
 //
@@ -19,12 +21,11 @@
 #include "distance.cuh"
 #include "index/boxes.cuh"
 #include "index/interface.cuh"
-#include "index/lane.cuh"
 #include "index/traverse.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "warp/bitonic.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::index {
 
@@ -35,11 +36,13 @@ constexpr unsigned STRIDE = 8;
 template <int L>
 constexpr unsigned BATCH = L < 32 ? 16 : 32;
 
-// Distances that a lane gathers before they have to be merged. Fewer bound the search sooner, and take more merges.
+// Distances that a lane gathers before they have to be merged. Fewer bound the search sooner, and take more
+// merges.
 template <int L>
 constexpr unsigned EAGER = L < 32 ? 8 : L < 128 ? 24 : 32;
 
-// Leaves before and after the packet's own that come first: they are mostly needed, and bound the search of all others.
+// Leaves before and after the packet's own that come first: they are mostly needed, and bound the search of
+// all others.
 template <int L>
 constexpr unsigned AROUND = L < 64 ? 1 : L < 128 ? 4 : 6;
 
@@ -47,11 +50,13 @@ constexpr unsigned AROUND = L < 64 ? 1 : L < 128 ? 4 : 6;
 template <int L>
 constexpr unsigned MOST_VISITED = L < 128 ? 256 : 512;
 
-// Whether packets are searched in parts. With lists of 64 the loop takes the registers of two warps in sixteen, which is more than it saves.
+// Whether packets are searched in parts. With lists of 64 the loop takes the registers of two warps in
+// sixteen, which is more than it saves.
 template <int L>
 constexpr bool IN_PARTS = L != 64;
 
-// Whether a leaf is collected from only if it had candidates. In the plane most have, and to ask takes longer.
+// Whether a leaf is collected from only if it had candidates. In the plane most have, and to ask takes
+// longer.
 template <int D>
 constexpr bool SELECTIVE = D == 3;
 
@@ -80,11 +85,11 @@ struct Packet {
         }
     }
 
-    // The lanes behind which a part ends, of those that have a query: where the next query is much farther away than most are from their
-    // next, and at the end.
+    // The lanes behind which a part ends, of those that have a query: where the next query is much farther
+    // away than most are from their next, and at the end.
     __device__ __forceinline__ unsigned part_ends(unsigned queries, unsigned lane) const {
-        // Above the exponent of a float there is nothing, as squares have no sign: bits rise with the logarithm, whose mean the few that are
-        // far do not move much.
+        // Above the exponent of a float there is nothing, as squares have no sign: bits rise with the
+        // logarithm, whose mean the few that are far do not move much.
         constexpr unsigned SHIFT = 16, OCTAVE = 1 << (23 - SHIFT);
         float gap = 0.0f;
 #pragma unroll
@@ -99,16 +104,19 @@ struct Packet {
     }
 };
 
-// What no point in this lane's box of a group is below, whichever the query: as for one query (boxes.cuh), from the nearest corner of
-// the box around all.
+// What no point in this lane's box of a group is below, whichever the query: as for one query (boxes.cuh),
+// from the nearest corner of the box around all.
 template <int D>
-__device__ __forceinline__ float bounds(const Tree& tree, unsigned height, unsigned group, const Packet<D>& packet, unsigned lane) {
-    const float* low = tree.corners + static_cast<size_t>(tree.first_group[height] + group) * 2 * D * WARP + lane;
+__device__ __forceinline__ float bounds(const Tree& tree, unsigned height, unsigned group,
+                                        const Packet<D>& packet, unsigned lane) {
+    const float* low =
+        tree.corners + static_cast<size_t>(tree.first_group[height] + group) * 2 * D * WARP + lane;
     const float* high = low + D * WARP;
     float acc = 0.0f;
 #pragma unroll
     for (int j = 0; j < D; ++j) {
-        float gap = fmaxf(fmaxf(__fsub_rn(low[j * WARP], packet.high[j]), __fsub_rn(packet.low[j], high[j * WARP])), 0.0f);
+        float gap = fmaxf(
+            fmaxf(__fsub_rn(low[j * WARP], packet.high[j]), __fsub_rn(packet.low[j], high[j * WARP])), 0.0f);
         acc = __fmaf_rn(gap, gap, acc);
     }
     return acc;
@@ -116,18 +124,13 @@ __device__ __forceinline__ float bounds(const Tree& tree, unsigned height, unsig
 
 // What no point of a box is below for this lane's query.
 template <int D>
-__device__ __forceinline__ float bound(const Tree& tree, unsigned height, unsigned box, const Packet<D>& packet) {
-    const float* low = tree.corners + static_cast<size_t>(tree.first_group[height] + box / WARP) * 2 * D * WARP + box % WARP;
-    const float* high = low + D * WARP;
-    float acc = 0.0f;
-#pragma unroll
-    for (int j = 0; j < D; ++j) {
-        acc = add_squared_difference(clamp(packet.query[j], low[j * WARP], high[j * WARP]), packet.query[j], acc);
-    }
-    return acc;
+__device__ __forceinline__ float bound(const Tree& tree, unsigned height, unsigned box,
+                                       const Packet<D>& packet) {
+    return box_distance<D>(tree, tree.first_group[height] + box / WARP, packet.query, box % WARP);
 }
 
-// A leaf, a point a lane. It is loaded before it is known whether it is needed, or while the one before is looked at.
+// A leaf, a point a lane. It is loaded before it is known whether it is needed, or while the one before is
+// looked at.
 template <int D>
 struct Leaf {
     float point[D];
@@ -155,9 +158,11 @@ struct Leaf {
     }
 };
 
-// Squared distances of this lane's query to STRIDE points of a leaf that is shared: every lane reads the same.
+// Squared distances of this lane's query to STRIDE points of a leaf that is shared: every lane reads the
+// same.
 template <int D>
-__device__ __forceinline__ void distances(const float* points, const Packet<D>& packet, float (&squared)[STRIDE]) {
+__device__ __forceinline__ void distances(const float* points, const Packet<D>& packet,
+                                          float (&squared)[STRIDE]) {
 #pragma unroll
     for (unsigned i = 0; i < STRIDE; ++i) {
         squared[i] = 0.0f;
@@ -186,19 +191,24 @@ __device__ __forceinline__ float distance_to(const Leaf<D>& leaf, const Packet<D
     return acc;
 }
 
-// The greatest of the lanes' limits, none of which is NaN: as signed numbers the bits of floats below zero are below zero.
-__device__ __forceinline__ float greatest(float limit) { return __int_as_float(warp::reduce_max(__float_as_int(limit))); }
+// The greatest of the lanes' limits, none of which is NaN: as signed numbers the bits of floats below zero
+// are below zero.
+__device__ __forceinline__ float greatest(float limit) {
+    return __int_as_float(warp::reduce_max(__float_as_int(limit)));
+}
 
 // The k smallest distances of this lane's query.
 template <int L, int D>
 struct Shortest {
     const Tree& tree;
     const Packet<D>& packet;
-    float* slots;   // (EAGER + WARP) x WARP, this lane's column: a leaf fits behind what need not be merged yet
+    // (EAGER + WARP) x WARP, this lane's column: a leaf fits behind what need not be merged yet
+    float* slots;
     float best[L];  // the last k of them, ascending; those before are below all distances
     unsigned taken = 0;  // slots, times WARP
 
-    __device__ __forceinline__ Shortest(const Tree& tree, const Packet<D>& packet, float* slots, unsigned k) : tree(tree), packet(packet), slots(slots) {
+    __device__ __forceinline__ Shortest(const Tree& tree, const Packet<D>& packet, float* slots, unsigned k)
+        : tree(tree), packet(packet), slots(slots) {
 #pragma unroll
         for (int i = 0; i < L; ++i) {
             best[i] = i + k < L ? -1.0f : infinite_distance();
@@ -235,7 +245,8 @@ struct Shortest {
             if (candidates == 0) {
                 continue;
             }
-            unsigned slot = __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * WARP;
+            unsigned slot =
+                __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * WARP;
             if (candidates >> lane & 1) {
                 // From this lane's column to the other's.
                 slots[static_cast<int>(slot + whose) - static_cast<int>(lane)] = squared;
@@ -266,8 +277,8 @@ struct Shortest {
     }
 };
 
-// What a point is collected as: its pair, or, where lists are long, its place in the leaves that were visited, which takes a quarter of the
-// memory.
+// What a point is collected as: its pair, or, where lists are long, its place in the leaves that were
+// visited, which takes a quarter of the memory.
 template <int L>
 struct EntryOf {
     using Type = Key;
@@ -281,18 +292,21 @@ struct EntryOf<128> {
     using Type = unsigned short;
 };
 
-// From one entry of a lane to its next. All lanes read long lists from one column: an odd stride spreads it over the banks.
+// From one entry of a lane to its next. All lanes read long lists from one column: an odd stride spreads it
+// over the banks.
 template <int L>
 constexpr unsigned NEXT = L <= 32 ? WARP : WARP + 1;
 
-// Queries whose distances are laid out at a time, to be searched by all lanes, and from one of them to the query's next.
+// Queries whose distances are laid out at a time, to be searched by all lanes, and from one of them to the
+// query's next.
 constexpr unsigned LAID_OUT = 8, ACROSS = LAID_OUT + 1;
 
 // Shared memory of a packet. What is needed one after the other has the same place.
 template <int L, int D>
 struct PacketMemory {
     using Entry = typename EntryOf<L>::Type;
-    static_assert(sizeof(Entry) == sizeof(Key) || MOST_VISITED<L> * WARP <= 1u << 16, "a place in the visited leaves fits into two bytes");
+    static_assert(sizeof(Entry) == sizeof(Key) || MOST_VISITED<L> * WARP <= 1u << 16,
+                  "a place in the visited leaves fits into two bytes");
 
     union {
         struct {
@@ -318,14 +332,17 @@ struct PacketMemory {
     unsigned visited[MOST_VISITED<L>];
 };
 
-// Finds the k smallest distances of each lane's query, and notes the leaves where they may be; false if they are too many.
+// Finds the k smallest distances of each lane's query, and notes the leaves where they may be; false if they
+// are too many.
 //
-// The packet's own leaf and those around it on the curve come first: mostly they are needed, and they bound the search where the own
-// one lies across a jump of the curve. Then depth first, the child nearest to the packet first. A box as far as the k-th distance is
-// visited too, as one of its points may be a neighbour by its position. What is done more than once is called in one place only:
-// unrolled, merging is most of the code, and would not stay in the instruction cache twice.
+// The packet's own leaf and those around it on the curve come first: mostly they are needed, and they bound
+// the search where the own one lies across a jump of the curve. Then depth first, the child nearest to the
+// packet first. A box as far as the k-th distance is visited too, as one of its points may be a neighbour by
+// its position. What is done more than once is called in one place only: unrolled, merging is most of the
+// code, and would not stay in the instruction cache twice.
 template <int L, int D>
-__device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& memory, unsigned& count, unsigned lane, Shortest<L, D>& found) {
+__device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& memory, unsigned& count,
+                                              unsigned lane, Shortest<L, D>& found) {
     const Tree& tree = found.tree;
     const Packet<D>& packet = found.packet;
     unsigned height = tree.top, group = 0, turn = 0;
@@ -372,7 +389,8 @@ __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& 
         if (level == 0) {
             leaf.load(tree, box, lane);
         }
-        // The box around all may be much larger than what they need, where they lie across a jump: so each is asked itself.
+        // The box around all may be much larger than what they need, where they lie across a jump: so each is
+        // asked itself.
         unsigned askers = __ballot_sync(ALL_LANES, bound(tree, level, box, packet) <= found.limit());
         if (askers == 0) {
             continue;
@@ -417,7 +435,8 @@ struct Collected {
     unsigned taken = 0;  // entries, times NEXT
 
     // The leaf that was visited as number `turn`.
-    __device__ __forceinline__ void leaf(unsigned turn, const float* points, const unsigned* shared_positions) {
+    __device__ __forceinline__ void leaf(unsigned turn, const float* points,
+                                         const unsigned* shared_positions) {
 #pragma unroll 1
         for (unsigned first = 0; first < WARP; first += STRIDE) {
             float squared[STRIDE];
@@ -427,7 +446,8 @@ struct Collected {
 #pragma unroll
                 for (unsigned i = 0; i < STRIDE; i += 4) {
                     uint4 four = *reinterpret_cast<const uint4*>(shared_positions + first + i);
-                    positions[i] = four.x, positions[i + 1] = four.y, positions[i + 2] = four.z, positions[i + 3] = four.w;
+                    positions[i] = four.x, positions[i + 1] = four.y, positions[i + 2] = four.z,
+                    positions[i + 3] = four.w;
                 }
             }
 #pragma unroll
@@ -441,7 +461,8 @@ struct Collected {
         }
     }
 
-    __device__ __forceinline__ void leaf_for(unsigned turn, const Leaf<D>& leaf, unsigned askers, unsigned lane) {
+    __device__ __forceinline__ void leaf_for(unsigned turn, const Leaf<D>& leaf, unsigned askers,
+                                             unsigned lane) {
         for (; askers != 0; askers &= askers - 1) {
             unsigned whose = __ffs(askers) - 1;
             float squared = distance_to(leaf, packet, whose);
@@ -449,9 +470,11 @@ struct Collected {
             if (candidates == 0) {
                 continue;
             }
-            unsigned slot = __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * NEXT<L>;
+            unsigned slot =
+                __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * NEXT<L>;
             if ((candidates >> lane & 1) && slot < ROWS * NEXT<L>) {
-                put(entries[static_cast<int>(slot + whose) - static_cast<int>(lane)], squared, leaf.position, turn * WARP + lane);
+                put(entries[static_cast<int>(slot + whose) - static_cast<int>(lane)], squared, leaf.position,
+                    turn * WARP + lane);
             }
             taken += lane == whose ? __popc(candidates) * NEXT<L> : 0;
         }
@@ -472,24 +495,23 @@ struct Collected {
 
 // Answers one query of the packet by the whole warp.
 template <int L, int D>
-__device__ __noinline__ void answer_alone(const Traversal& search, unsigned in_launch, unsigned own, Key* above, Key* buffer) {
+__device__ __noinline__ void answer_alone(const Traversal& search, unsigned in_launch, unsigned own,
+                                          Key* above, Key* buffer) {
     constexpr int R = L < 32 ? 1 : L / 32;
     size_t query = search.first_query + in_launch;
     float row[D];
-#pragma unroll
-    for (int j = 0; j < D; ++j) {
-        row[j] = search.queries[query * D + j];
-    }
-    Nearest<R, Unseen> warp;
+    copy_row(row, search.queries + query * D);
+    Nearest<R, NoCounters> warp;
     warp.start(buffer, search.k);
     descend<R, D>(search.tree, row, own, above, warp);
-    warp.write(search.indices + query * search.k, search.squared_distances + query * search.k);
+    warp.write(AnswerRow(search, query));
 }
 
-// Sorts each lane's pairs in its registers, and writes them. Lists are columns, and rows of consecutive ranks are to be written: they are
-// turned so that few lanes meet in a bank.
+// Sorts each lane's pairs in its registers, and writes them. Lists are columns, and rows of consecutive ranks
+// are to be written: they are turned so that few lanes meet in a bank.
 template <int L>
-__device__ __forceinline__ void write_sorted(const Traversal& search, Key* entries, unsigned found, unsigned in_launch, unsigned part, unsigned lane) {
+__device__ __forceinline__ void write_sorted(const Traversal& search, Key* entries, unsigned found,
+                                             unsigned in_launch, unsigned part, unsigned lane) {
     Key keys[L];
 #pragma unroll
     for (unsigned i = 0; i < L; ++i) {
@@ -507,34 +529,20 @@ __device__ __forceinline__ void write_sorted(const Traversal& search, Key* entri
     for (unsigned first = 0; first < WARP; first += WARP / L) {
         unsigned whose = first + lane / L;
         Key key = entries[rank * WARP + (whose + rank) % WARP];
-        size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
+        AnswerRow row(search, search.first_query + __shfl_sync(ALL_LANES, in_launch, whose));
         if (rank < search.k && (part >> whose & 1)) {
-            search.indices[query * search.k + rank] = index_of(key);
-            search.squared_distances[query * search.k + rank] = distance_of(key);
+            row.put(rank, key);
         }
     }
 }
 
-// Writes the pairs of one query, lane by lane R of them in no order, by sorting them.
-template <int R>
-__device__ __forceinline__ void write_by_sorting(const Traversal& search, Key (&keys)[R], size_t query, unsigned lane) {
-    Unwatched nobody;
-    warp::sort<UNROLL<R>>(keys, lane, nobody);
-#pragma unroll
-    for (int r = 0; r < R; ++r) {
-        unsigned rank = lane * R + r;
-        if (rank < search.k) {
-            search.indices[query * search.k + rank] = index_of(keys[r]);
-            search.squared_distances[query * search.k + rank] = distance_of(keys[r]);
-        }
-    }
-}
-
-// Long lists, one after the other, by the whole warp. A point's rank is the number of its query's k distances that are smaller, and those
-// are sorted already: to search them takes half of what sorting pairs takes. Where two are equal their positions decide, and pairs are sorted.
+// Long lists, one after the other, by the whole warp. A point's rank is the number of its query's k distances
+// that are smaller, and those are sorted already: to search them takes half of what sorting pairs takes.
+// Where two are equal their positions decide, and pairs are sorted.
 template <int L, int D>
-__device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMemory<L, D>& memory, const float (&best)[L], unsigned found,
-                                              unsigned in_launch, unsigned part, unsigned lane) {
+__device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMemory<L, D>& memory,
+                                              const float (&best)[L], unsigned found, unsigned in_launch,
+                                              unsigned part, unsigned lane) {
     constexpr int R = L / 32;
     const Tree& tree = search.tree;
     float* sorted = memory.answer.sorted;
@@ -568,7 +576,8 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
                 rank[r] = 0;
 #pragma unroll
                 for (int j = 0; j < D; ++j) {
-                    squared[r] = add_squared_difference(point[j * WARP], search.queries[query * D + j], squared[r]);
+                    squared[r] =
+                        add_squared_difference(point[j * WARP], search.queries[query * D + j], squared[r]);
                 }
             }
 #pragma unroll
@@ -586,12 +595,15 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
                 equal |= there && sorted[(rank[r] + 1) * ACROSS + column] == squared[r];
             }
             if (__any_sync(ALL_LANES, equal)) {
-                Key keys[R];
+                warp::SortedKeys<R> sorted_keys;
+                sorted_keys.k = search.k;
 #pragma unroll
                 for (int r = 0; r < R; ++r) {
-                    keys[r] = r * WARP + lane < count ? key_of(squared[r], position[r]) : PADDING;
+                    sorted_keys.keys[r] = r * WARP + lane < count ? key_of(squared[r], position[r]) : PADDING;
                 }
-                write_by_sorting(search, keys, query, lane);
+                NoTrace trace;
+                warp::sort<warp::UNROLL_SHORT<R>>(sorted_keys.keys, lane, trace);
+                sorted_keys.write(AnswerRow(search, query));
                 continue;
             }
             // Other lanes may still read those of the query before.
@@ -615,10 +627,12 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
     }
 }
 
-// Answers the queries of lanes first ... end - 1, by their numbers in the launch; the others have the first's, and look for nothing.
+// Answers the queries of lanes first ... end - 1, by their numbers in the launch; the others have the
+// first's, and look for nothing.
 template <int L, int D>
-__device__ __forceinline__ void answer_part(const Traversal& search, PacketMemory<L, D>& memory, Packet<D>& packet, unsigned of_lane, unsigned first,
-                                            unsigned end, unsigned lane) {
+__device__ __forceinline__ void answer_part(const Traversal& search, PacketMemory<L, D>& memory,
+                                            Packet<D>& packet, unsigned of_lane, unsigned first, unsigned end,
+                                            unsigned lane) {
     const Tree& tree = search.tree;
     unsigned part = ALL_LANES >> (WARP - end) & ALL_LANES << first;
     bool there = part >> lane & 1;
@@ -628,7 +642,10 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
     unsigned own = blockIdx.x;
     if (!search.in_leaves) {
         // Where the one in the middle would be; the others are near.
-        own = leaf_of(tree, code(search.frame, search.queries + __shfl_sync(ALL_LANES, query, (first + end) / 2) * D, D), lane);
+        own = leaf_of(
+            tree,
+            code(search.frame, search.queries + __shfl_sync(ALL_LANES, query, (first + end) / 2) * D, D),
+            lane);
     }
 
     unsigned count;
@@ -673,7 +690,8 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
     for (unsigned lanes = alone; lanes != 0; lanes &= lanes - 1) {
         // The memory serves another purpose now.
         __syncwarp();
-        answer_alone<L, D>(search, __shfl_sync(ALL_LANES, in_launch, __ffs(lanes) - 1), own, memory.alone.above, memory.alone.buffer);
+        answer_alone<L, D>(search, __shfl_sync(ALL_LANES, in_launch, __ffs(lanes) - 1), own,
+                           memory.alone.above, memory.alone.buffer);
     }
 }
 
@@ -686,7 +704,7 @@ __device__ __forceinline__ void answer_packet(const Traversal& search) {
     of_lane = search.order == nullptr ? of_lane : search.order[of_lane];
     Packet<D> packet;
     if constexpr (IN_PARTS<L>) {
-        packet.load(search.queries + static_cast<size_t>(search.first_query + of_lane) * D);
+        packet.load(row_of(search.queries, search.first_query + of_lane, D));
         unsigned ends = packet.part_ends(queries, lane), first = 0;
 #pragma unroll 1
         while (ends != 0) {

@@ -1,17 +1,22 @@
-// A radix sort from the lowest digit to the highest, stable in each, of 32-bit keys with a 32-bit number beside them: a kernel a digit
-// (Adinets and Merrill, Onesweep, 2022). On the CPU the standard library sorts (crates/engines/src/index/tree.rs).
+// A radix sort from the lowest digit to the highest, stable in each, of 32-bit keys with a 32-bit number
+// beside them: a kernel a digit (Adinets and Merrill, Onesweep, 2022). On the CPU the standard library sorts
+// (crates/engines/src/index/tree.rs).
 //
-// 1. tally: while keys are made, their digits are counted, of all passes at once: a pass changes the order of keys, not their digits.
-// 2. sweep: a block takes the next tile of SORT_THREADS x SORT_ITEMS keys, ranks each among those of its digit, and learns how many of
-//    each digit lie in the tiles before it by looking back over what their blocks have published (Merrill and Garland, Single-pass
-//    parallel prefix scan with decoupled look-back, 2016). Within a tile a warp has consecutive keys, and so do its rounds: keys of the
-//    same digit keep their order.
+// 1. tally: while keys are made, their digits are counted, of all passes at once: a pass changes the order of
+//    keys, not their digits.
+// 2. sweep: a block takes the next tile of SORT_THREADS x SORT_ITEMS keys, ranks each among those of its
+//    digit, and learns how many of each digit lie in the tiles before it by looking back over what their
+//    blocks have published (Merrill and Garland, Single-pass parallel prefix scan with decoupled look-back,
+//    2016). Within a tile a warp has consecutive keys, and so do its rounds: keys of the same digit keep
+//    their order.
 //
-// The caller zeroes the counts, tiles and turns of all passes, and launches sweep with a block a tile, each of SORT_THREADS threads.
+// The caller zeroes the counts, tiles and turns of all passes, and launches sweep with a block a tile, each
+// of SORT_THREADS threads.
 #pragma once
 
 #include "block/radix_tile.cuh"
 #include "index/interface.cuh"
+#include "ptx.cuh"
 
 namespace warpscope::index {
 
@@ -20,8 +25,9 @@ constexpr unsigned DIGITS = Tile::DIGITS;
 constexpr unsigned TILE = Tile::KEYS;
 static_assert(SORT_THREADS == DIGITS, "a thread has a digit");
 
-// What a tile has published of a digit: nothing, its own number of keys, or that of all tiles up to it. There are fewer than 2^30
-// keys, and flag and number are one word: whoever sees the flag sees the number.
+// What a tile has published of a digit: nothing, its own number of keys, or that of all tiles up to it. There
+// are fewer than 2^30 keys, and flag and number are one word, so that relaxed accesses are enough: who sees
+// the flag sees the number.
 constexpr unsigned OWN = 1u << 30, ALL = 2u << 30, NUMBER = OWN - 1;
 
 // Tiles that are looked at together: their words are loaded at once.
@@ -54,16 +60,15 @@ __device__ __forceinline__ void tally(unsigned* counts, unsigned count, unsigned
 }
 
 // How many keys of this thread's digit lie in the tiles before this one, which has `own`.
-__device__ __forceinline__ unsigned look_back(volatile unsigned* tiles, unsigned tile, unsigned own) {
+__device__ __forceinline__ unsigned look_back(unsigned* tiles, unsigned tile, unsigned own) {
     tiles += threadIdx.x;
-    tiles[tile * DIGITS] = (tile == 0 ? ALL : OWN) | own;
+    ptx::store_relaxed(tiles + tile * DIGITS, (tile == 0 ? ALL : OWN) | own);
     unsigned before = 0;
     for (unsigned at = tile; at > 0;) {
         unsigned words[BACK];
 #pragma unroll
         for (unsigned i = 0; i < BACK; ++i) {
-            unsigned word = i < at ? tiles[(at - 1 - i) * DIGITS] : +ALL;
-            words[i] = word;
+            words[i] = i < at ? ptx::load_relaxed(tiles + (at - 1 - i) * DIGITS) : ALL;
         }
 #pragma unroll
         for (unsigned i = 0; i < BACK; ++i) {
@@ -75,7 +80,7 @@ __device__ __forceinline__ unsigned look_back(volatile unsigned* tiles, unsigned
         }
     }
     if (tile > 0) {
-        tiles[tile * DIGITS] = ALL | (before + own);
+        ptx::store_relaxed(tiles + tile * DIGITS, ALL | (before + own));
     }
     return before;
 }
@@ -92,14 +97,17 @@ __device__ __forceinline__ void sweep(const Pass& pass) {
     unsigned count = min(pass.count - first, TILE);
     Tile::Items items;
     Tile::read(items, pass.keys, pass.order, first, count);
-    // A thread has a digit: how many keys of it the tile has, where they begin in the tile, and where in the result.
+    // A thread has a digit: how many keys of it the tile has, where they begin in the tile, and where in the
+    // result.
     unsigned own = memory.rank(items, count, pass.shift);
     unsigned in_tile = block::exclusive_sum(own, memory.sums);
-    unsigned place = block::exclusive_sum(pass.counts[threadIdx.x], memory.sums) + look_back(pass.tiles, tile, own);
-    memory.write(items, count, pass.shift, in_tile, place, [&pass](unsigned to, unsigned key, unsigned number) {
-        pass.sorted_keys[to] = key;
-        pass.sorted_order[to] = number;
-    });
+    unsigned place =
+        block::exclusive_sum(pass.counts[threadIdx.x], memory.sums) + look_back(pass.tiles, tile, own);
+    memory.write(items, count, pass.shift, in_tile, place,
+                 [&pass](unsigned to, unsigned key, unsigned number) {
+                     pass.sorted_keys[to] = key;
+                     pass.sorted_order[to] = number;
+                 });
 }
 
 }  // namespace warpscope::index

@@ -3,7 +3,8 @@
 //
 // Scope: a warp a query, TRAVERSE_WARPS warps a block; warps never wait for one another.
 //
-//   traverse<R, D, Tally>(search)     R = K / 32; D = 2 or 3, or 0 for any other d; Tally = Unseen, Seen, or a Recorder (recorder.cuh)
+//   traverse<R, D, Tally>(search)     R = K / 32; D = 2 or 3, or 0 for any other d; Tally = NoCounters,
+//                                     VisitTally, or a Recorder (recorder.cuh)
 //
 // Shared memory: static, K + 32 HEIGHTS keys a warp.
 //
@@ -17,74 +18,52 @@
 #include "index/nearest.cuh"
 #include "key.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::index {
 
-// Nothing is added to the timed build.
-struct Unseen {
-    static constexpr bool WATCHES = false;
-
-    __device__ __forceinline__ void enter(WarpPhase) {}
-    __device__ __forceinline__ void own_leaf(unsigned) {}
-    __device__ __forceinline__ void node(unsigned, unsigned, Key) {}
-    __device__ __forceinline__ void child(unsigned, Key) {}
-    __device__ __forceinline__ void left_out(Key) {}
-    __device__ __forceinline__ void leaf(unsigned, unsigned) {}
-    __device__ __forceinline__ void voted(Key, unsigned) {}
-    __device__ __forceinline__ void wrote(bool) {}
-    __device__ __forceinline__ void appended(unsigned) {}
-    __device__ __forceinline__ void merged(unsigned, float) {}
-    __device__ __forceinline__ void bounded(Key) {}
-    __device__ __forceinline__ void filtered_again(bool, unsigned) {}
-    __device__ __forceinline__ unsigned accessed() const { return 0; }
-    __device__ __forceinline__ void write(Visits*, unsigned) {}
-};
-
 // Every lane counts the same.
-struct Seen : Unseen {
+struct VisitTally : NoTrace {
+    static constexpr bool COUNTED = true;
+    static constexpr bool PROFILED = false;
+
     Visits visits = {};
 
     __device__ __forceinline__ void appended(unsigned count) { visits.candidates += count; }
     __device__ __forceinline__ void merged(unsigned, float) { visits.merges += 1; }
-    __device__ __forceinline__ void node(unsigned, unsigned, Key) { visits.nodes += 1; }
-    __device__ __forceinline__ void leaf(unsigned, unsigned points) {
-        visits.leaves += 1;
-        visits.accessed += points;
-    }
-    __device__ __forceinline__ void left_out(Key child) { visits.left_out += __popc(__ballot_sync(ALL_LANES, child != PADDING)); }
-    __device__ __forceinline__ unsigned accessed() const { return visits.accessed; }
-    __device__ __forceinline__ void write(Visits* out, unsigned lane) {
-        if (lane == 0) {
-            *out = visits;
-        }
-    }
 };
 
 // The leaf where a code would be: the last that does not begin behind it.
 __device__ __forceinline__ unsigned leaf_of(const Tree& tree, unsigned long long code, unsigned lane) {
     unsigned group = 0;
     for (unsigned height = tree.top + 1; height-- > 0;) {
-        unsigned long long first = tree.first_codes[static_cast<size_t>(tree.first_group[height] + group) * WARP + lane];
+        unsigned long long first =
+            tree.first_codes[static_cast<size_t>(tree.first_group[height] + group) * WARP + lane];
         unsigned begun = __popc(__ballot_sync(ALL_LANES, first <= code));
         group = group * WARP + max(begun, 1u) - 1;
     }
     return group;
 }
 
-// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at first.
+// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at
+// first.
 template <int D, class Tally>
-__device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned group, const float* query, unsigned own, unsigned lane,
-                                     Tally& tally) {
+__device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned group, const float* query,
+                                     unsigned own, unsigned lane, Tally& tally) {
     Key key = keys<D>(tree, tree.first_group[height] + group, query, lane);
     key = choose(height == 0 && group * WARP + lane == own, PADDING, key);
-    tally.node(height, group, key);
+    if constexpr (Tally::COUNTED) {
+        tally.visits.nodes += 1;
+    }
+    if constexpr (Tally::TRACED) {
+        tally.node(height, group, key);
+    }
     return key;
 }
 
 // Filters the points of a leaf.
 template <int R, int D, class Tally>
-__device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, const float* query, Nearest<R, Tally>& warp) {
+__device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, const float* query,
+                                           Nearest<R, Tally>& warp) {
     unsigned d = D == 0 ? tree.d : D;
     const float* point = tree.coordinates + static_cast<size_t>(leaf) * d * WARP + warp.lane;
     float acc = 0.0f;
@@ -93,35 +72,42 @@ __device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, cons
         acc = add_squared_difference(point[j * WARP], query[j], acc);
     }
     unsigned first = leaf * WARP;
-    warp.tally.leaf(leaf, min(tree.n - first, WARP));
-    warp.filter_keys(key_of(acc, tree.positions[static_cast<size_t>(first) + warp.lane]), warp.tally.accessed());
-}
-
-// The smallest key of the warp.
-__device__ __forceinline__ Key minimum(Key key) {
-    unsigned distance = static_cast<unsigned>(key >> 32);
-    unsigned least = warp::reduce_min(distance);
-    unsigned position = warp::reduce_min(distance == least ? index_of(key) : 0xffffffffu);
-    return static_cast<Key>(least) << 32 | position;
+    if constexpr (Tally::COUNTED) {
+        warp.tally.visits.leaves += 1;
+        warp.tally.visits.accessed += min(tree.n - first, WARP);
+    }
+    if constexpr (Tally::TRACED) {
+        warp.tally.leaf(leaf);
+    }
+    warp.filter_keys(key_of(acc, tree.positions[static_cast<size_t>(first) + warp.lane]));
 }
 
 // Searches the tree for one query; the warp ends with its neighbours.
 //
-// The leaf `own`, where the query's code would be, comes first: its points bound the search. Then depth first: of a node's children, which
-// a lane each holds, the one of the smallest key comes next, as long as that is below the k-th neighbour's. As soon as it is not, the
-// others are left out together, and the search goes on in the node above. What is still to be visited of the nodes above lies in `above`, a
-// key a lane: a lane reads what it wrote itself, so no barrier is needed.
+// The leaf `own`, where the query's code would be, comes first: its points bound the search. Then depth
+// first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as
+// that is below the k-th neighbour's. As soon as it is not, the others are left out together, and the search
+// goes on in the node above. What is still to be visited of the nodes above lies in `above`, a key a lane: a
+// lane reads what it wrote itself, so no barrier is needed.
 template <int R, int D, class Tally>
-__device__ __forceinline__ void descend(const Tree& tree, const float* query, unsigned own, Key* above, Nearest<R, Tally>& warp) {
+__device__ __forceinline__ void descend(const Tree& tree, const float* query, unsigned own, Key* above,
+                                        Nearest<R, Tally>& warp) {
     unsigned lane = warp.lane;
     unsigned height = tree.top, group = 0;
-    warp.tally.own_leaf(own);
+    if constexpr (Tally::TRACED) {
+        warp.tally.own_leaf(own);
+    }
     visit_leaf<R, D>(tree, own, query, warp);
     Key child = enter<D>(tree, height, group, query, own, lane, warp.tally);
     while (true) {
-        Key nearest = minimum(child);
+        Key nearest = warp::reduce_min(child);
         if (nearest >= warp.last) {
-            warp.tally.left_out(child);
+            if constexpr (Tally::COUNTED) {
+                warp.tally.visits.left_out += __popc(__ballot_sync(ALL_LANES, child != PADDING));
+            }
+            if constexpr (Tally::TRACED) {
+                warp.tally.left_out(child);
+            }
             if (height == tree.top) {
                 break;
             }
@@ -134,7 +120,9 @@ __device__ __forceinline__ void descend(const Tree& tree, const float* query, un
         bool mine = child == nearest;
         unsigned of_lane = __ffs(__ballot_sync(ALL_LANES, mine)) - 1;
         unsigned next = group * WARP + of_lane;
-        warp.tally.child(of_lane, nearest);
+        if constexpr (Tally::TRACED) {
+            warp.tally.child(of_lane, nearest);
+        }
         child = mine ? PADDING : child;
         if (height == 0) {
             visit_leaf<R, D>(tree, next, query, warp);
@@ -145,7 +133,7 @@ __device__ __forceinline__ void descend(const Tree& tree, const float* query, un
             child = enter<D>(tree, height, group, query, own, lane, warp.tally);
         }
     }
-    warp.finish(warp.tally.accessed());
+    warp.finish();
 }
 
 template <int R, int D, class Tally>
@@ -162,7 +150,8 @@ __device__ __forceinline__ void traverse(const Traversal& search, const Tally& t
     size_t query = search.first_query + in_launch;
     unsigned d = D == 0 ? search.tree.d : D;
     const float* from = search.queries + query * d;
-    unsigned own = search.in_leaves ? turn / WARP : leaf_of(search.tree, code(search.frame, from, d), warp::lane_id());
+    unsigned own =
+        search.in_leaves ? turn / WARP : leaf_of(search.tree, code(search.frame, from, d), warp::lane_id());
     Nearest<R, Tally> warp;
     warp.start(buffers[number], search.k);
     warp.tally = tally;
@@ -175,14 +164,15 @@ __device__ __forceinline__ void traverse(const Traversal& search, const Tally& t
         descend<R, D>(search.tree, rows[number], own, above[number], warp);
     } else {
         float row[D];
-#pragma unroll
-        for (int j = 0; j < D; ++j) {
-            row[j] = from[j];
-        }
+        copy_row(row, from);
         descend<R, D>(search.tree, row, own, above[number], warp);
     }
-    warp.write(search.indices + query * search.k, search.squared_distances + query * search.k);
-    warp.tally.write(search.visits + in_launch, warp.lane);
+    warp.write(AnswerRow(search, query));
+    if constexpr (Tally::COUNTED) {
+        if (warp.lane == 0) {
+            search.visits[in_launch] = warp.tally.visits;
+        }
+    }
 }
 
 }  // namespace warpscope::index

@@ -1,14 +1,15 @@
 // The tree: points in Morton order, in leaves of 32, under an implicit 32-ary hierarchy of boxes. Twin of
 // crates/engines/src/index/tree.rs, which says how it is numbered.
 //
-// A warp makes a box, whatever height: of a leaf's points, or of a group of boxes. The caller launches a warp for every box of the
-// height, the padding of its last group included, in blocks of BUILD_THREADS threads, from the lowest height to the highest.
+// A warp makes a box, whatever height: of a leaf's points, or of a group of boxes. The caller launches a warp
+// for every box of the height, the padding of its last group included, in blocks of BUILD_THREADS threads,
+// from the lowest height to the highest.
 #pragma once
 
 #include "index/interface.cuh"
 #include "index/morton.cuh"
 #include "key.cuh"
-#include "warp/reduce.cuh"
+#include "warp/lanes.cuh"
 
 namespace warpscope::index {
 
@@ -64,7 +65,8 @@ __device__ __forceinline__ void bound_points(const Growth& growth, unsigned leaf
     unsigned first = next ? growth.order[at + WARP - 1] : position;
     unsigned long long sorted = NO_CODE;
     if (exists && (lane == 0 || next)) {
-        sorted = code(growth.frame, growth.rows + static_cast<size_t>(first) * tree.d, tree.d) >> growth.below << growth.below;
+        sorted = code(growth.frame, row_of(growth.rows, first, tree.d), tree.d);
+        sorted = sorted >> growth.below << growth.below;
     }
     unsigned long long other = __shfl_down_sync(ALL_LANES, sorted, 1);
     if (lane == 0) {

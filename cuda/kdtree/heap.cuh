@@ -1,7 +1,8 @@
-// The k nearest points of one thread's query, as a heap whose root is the farthest. Twin of crates/engines/src/kdtree_threads/heap.rs.
+// The k nearest points of one thread's query, as a heap whose root is the farthest. Twin of
+// crates/engines/src/kdtree_threads/heap.rs.
 //
-// Entry i of a query lies `stride` keys behind entry i - 1, beside those of its neighbours in the warp: threads that are at the same entry
-// share their accesses. That they rarely are is what this engine shows.
+// Entry i of a query lies `stride` keys behind entry i - 1, beside those of its neighbours in the warp:
+// threads that are at the same entry share their accesses. That they rarely are is what this engine shows.
 #pragma once
 
 #include "key.cuh"

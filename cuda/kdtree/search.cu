@@ -1,23 +1,20 @@
-// Entry points: kdtree_search_d<D>_<build>, D = 0 for any d. WARPSCOPE_D chooses what is compiled; WARPSCOPE_BUILDS is a sum of 1 (timed)
-// and 2 (counted).
+// Entry points: kdtree_search_d<D>_<build>, D = 0 for any d. WARPSCOPE_D chooses what is compiled;
+// WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+#include "entry.cuh"
 #include "kdtree/traverse.cuh"
 
 namespace warpscope::kdtree {
 
 // Unasked the compiler aims at more blocks than fit, and spills.
-#define WARPSCOPE_ENTRY(D, BUILD, TALLY)                                              \
-    extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, 8)                   \
-        WARPSCOPE_KDTREE_ENTRY(D, BUILD)(const __grid_constant__ Search search) {     \
-        answer<D, TALLY>(search);                                                     \
-    }
-// Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNEL(D, BUILD, TALLY) WARPSCOPE_ENTRY(D, BUILD, TALLY)
+#define WARPSCOPE_BUILD(BUILD, COUNTED)                                                               \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_KDTREE_ENTRY, WARPSCOPE_D, BUILD), (SEARCH_THREADS, 8), \
+                     Search, answer<WARPSCOPE_D, COUNTED>)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_D, timed, Unseen)
+WARPSCOPE_BUILD(timed, false)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(WARPSCOPE_D, counted, Seen)
+WARPSCOPE_BUILD(counted, true)
 #endif
 
 }  // namespace warpscope::kdtree

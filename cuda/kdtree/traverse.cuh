@@ -1,9 +1,11 @@
-// A k-d tree searched by a thread a query, where the lanes of a warp diverge. Twin of crates/engines/src/kdtree_threads/traverse.rs.
+// A k-d tree searched by a thread a query, where the lanes of a warp diverge. Twin of
+// crates/engines/src/kdtree_threads/traverse.rs.
 //
 // Scope: a thread a query; threads never wait for one another.
 //
-// The tree is left-balanced and in level order: the children of node i are 2i + 1 and 2i + 2, and its level says along which axis it
-// divides. So the way back needs no stack: where a thread came from tells what is next (Wald 2022).
+// The tree is left-balanced and in level order: the children of node i are 2i + 1 and 2i + 2, and its level
+// says along which axis it divides. So the way back needs no stack: where a thread came from tells what is
+// next (Wald 2022).
 #pragma once
 
 #include "distance.cuh"
@@ -11,23 +13,6 @@
 #include "kdtree/interface.cuh"
 
 namespace warpscope::kdtree {
-
-// Nothing is added to the timed build.
-struct Unseen {
-    __device__ __forceinline__ void step() {}
-    __device__ __forceinline__ void access() {}
-    __device__ __forceinline__ void retain() {}
-    __device__ __forceinline__ void write(Visits*) const {}
-};
-
-struct Seen {
-    Visits visits = {};
-
-    __device__ __forceinline__ void step() { visits.steps += 1; }
-    __device__ __forceinline__ void access() { visits.accessed += 1; }
-    __device__ __forceinline__ void retain() { visits.candidates += 1; }
-    __device__ __forceinline__ void write(Visits* out) const { *out = visits; }
-};
 
 // The axis along which a node divides: the root along the first, each level along the next.
 __device__ __forceinline__ unsigned axis_of(unsigned node, unsigned d) { return (31 - __clz(node + 1)) % d; }
@@ -47,26 +32,28 @@ __device__ __forceinline__ float along(const float* query, unsigned axis) {
     }
 }
 
-// Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the plane between them is farther
-// than the k-th neighbour.
-template <int D, class Tally>
-__device__ __forceinline__ void traverse(const Search& search, const float* query, Heap& heap, Tally& tally) {
+// Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the
+// plane between them is farther than the k-th neighbour. Returns what it visited: the timed build does not
+// write that, so the compiler leaves the counting out.
+template <int D>
+__device__ __forceinline__ Visits traverse(const Search& search, const float* query, Heap& heap) {
+    Visits visits = {};
     unsigned d = D == 0 ? search.d : D;
     unsigned node = 0, before = 0;
     bool down = true;
     for (;;) {
-        tally.step();
-        const float* point = search.coordinates + static_cast<size_t>(node) * d;
+        visits.steps += 1;
+        const float* point = row_of(search.coordinates, node, d);
         if (down) {
             float acc = 0.0f;
 #pragma unroll
             for (unsigned j = 0; j < d; ++j) {
                 acc = add_squared_difference(point[j], query[j], acc);
             }
-            tally.access();
+            visits.accessed += 1;
             Key key = key_of(acc, search.positions[node]);
             if (key < heap.root) {
-                tally.retain();
+                visits.candidates += 1;
                 heap.replace(key);
             }
         }
@@ -74,7 +61,8 @@ __device__ __forceinline__ void traverse(const Search& search, const float* quer
         float plane = point[axis], own = along<D>(query, axis);
         bool right = own > plane;
         unsigned near = 2 * node + 1 + right, far = 2 * node + 2 - right;
-        // Where the plane is as far as the k-th neighbour, a point behind it may still be one, by its position.
+        // Where the plane is as far as the k-th neighbour, a point behind it may still be one, by its
+        // position.
         bool both = far < search.n && squared_difference(plane, own) <= distance_of(heap.root);
         if (down && near < search.n) {
             before = node;
@@ -84,7 +72,7 @@ __device__ __forceinline__ void traverse(const Search& search, const float* quer
             node = far;
             down = true;
         } else if (node == 0) {
-            return;
+            return visits;
         } else {
             before = node;
             node = (node - 1) / 2;
@@ -93,7 +81,7 @@ __device__ __forceinline__ void traverse(const Search& search, const float* quer
     }
 }
 
-template <int D, class Tally>
+template <int D, bool COUNTED>
 __device__ __forceinline__ void answer(const Search& search) {
     unsigned in_launch = blockIdx.x * SEARCH_THREADS + threadIdx.x;
     if (in_launch >= search.query_count) {
@@ -102,17 +90,14 @@ __device__ __forceinline__ void answer(const Search& search) {
     size_t query = search.first_query + in_launch;
     Heap heap{search.heaps + in_launch, search.query_count, search.k};
     heap.restart();
-    Tally tally;
+    Visits visits;
     const float* row = search.queries + query * (D == 0 ? search.d : D);
     if constexpr (D == 0) {
-        traverse<D>(search, row, heap, tally);
+        visits = traverse<D>(search, row, heap);
     } else {
         float own[D];
-#pragma unroll
-        for (int j = 0; j < D; ++j) {
-            own[j] = row[j];
-        }
-        traverse<D>(search, own, heap, tally);
+        copy_row(own, row);
+        visits = traverse<D>(search, own, heap);
     }
     heap.sort();
     for (unsigned rank = 0; rank < search.k; ++rank) {
@@ -120,7 +105,9 @@ __device__ __forceinline__ void answer(const Search& search) {
         search.indices[query * search.k + rank] = index_of(key);
         search.squared_distances[query * search.k + rank] = distance_of(key);
     }
-    tally.write(search.visits + in_launch);
+    if constexpr (COUNTED) {
+        search.visits[in_launch] = visits;
+    }
 }
 
 }  // namespace warpscope::kdtree

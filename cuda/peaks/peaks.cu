@@ -1,5 +1,6 @@
-// Entry points: peaks_<what>, the most that a device does of one thing, for the limits that searches are held against.
-// crates/engines/src/cuda/peaks times them.
+// Entry points: peaks_<what>, the most that a device does of one thing, for the limits that searches are held
+// against. crates/engines/src/cuda/peaks times them.
+#include "entry.cuh"
 #include "peaks/interface.cuh"
 
 namespace warpscope::peaks {
@@ -8,7 +9,7 @@ namespace warpscope::peaks {
 constexpr float NEVER = 12345.678f;
 
 // FP32 instructions: nothing but multiply-adds between registers.
-extern "C" __global__ void __launch_bounds__(THREADS) WARPSCOPE_PEAKS_ENTRY(arithmetic)(const __grid_constant__ Arithmetic work) {
+__device__ __forceinline__ void arithmetic(const Arithmetic& work) {
     float chains[CHAINS];
 #pragma unroll
     for (unsigned chain = 0; chain < CHAINS; ++chain) chains[chain] = static_cast<float>(threadIdx.x + chain);
@@ -16,7 +17,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) WARPSCOPE_PEAKS_ENTRY(arit
 #pragma unroll
         for (unsigned step = 0; step < STEPS; ++step) {
 #pragma unroll
-            for (unsigned chain = 0; chain < CHAINS; ++chain) chains[chain] = __fmaf_rn(chains[chain], work.factor, work.addend);
+            for (unsigned chain = 0; chain < CHAINS; ++chain)
+                chains[chain] = __fmaf_rn(chains[chain], work.factor, work.addend);
         }
     }
     float sum = 0;
@@ -26,19 +28,24 @@ extern "C" __global__ void __launch_bounds__(THREADS) WARPSCOPE_PEAKS_ENTRY(arit
 }
 
 // Bytes of device memory: every thread of the grid reads 16 of them at a time, beside its neighbour's.
-extern "C" __global__ void __launch_bounds__(THREADS) WARPSCOPE_PEAKS_ENTRY(reads)(const __grid_constant__ Reads work) {
+__device__ __forceinline__ void reads(const Reads& work) {
     const float4* words = reinterpret_cast<const float4*>(work.words);
     size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
     float sum = 0;
-    for (size_t at = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < work.count; at += READS * stride) {
+    for (size_t at = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < work.count;
+         at += READS * stride) {
         float4 read[READS];
 #pragma unroll
         for (unsigned place = 0; place < READS; ++place) read[place] = words[at + place * stride];
 #pragma unroll
-        for (unsigned place = 0; place < READS; ++place) sum += read[place].x + read[place].y + read[place].z + read[place].w;
+        for (unsigned place = 0; place < READS; ++place)
+            sum += read[place].x + read[place].y + read[place].z + read[place].w;
     }
     if (sum == NEVER) *work.sum = sum;
 }
+
+WARPSCOPE_KERNEL(WARPSCOPE_PEAKS_ENTRY(arithmetic), (THREADS), Arithmetic, arithmetic)
+WARPSCOPE_KERNEL(WARPSCOPE_PEAKS_ENTRY(reads), (THREADS), Reads, reads)
 
 // What a launch costs that has nothing to do.
 extern "C" __global__ void WARPSCOPE_PEAKS_ENTRY(launch)() {}

@@ -1,16 +1,19 @@
 // Fused bitonic select: distances and selection in one kernel, without a matrix (Hanák 2023, §4.2). Twin of
 // crates/engines/src/select/bits_fused.rs.
 //
-// Scope: a warp answers FUSED_QUERIES queries, a block those of its warps, which share the points: they pass through shared memory, fused_tile(K)
-// dimensions of a window of 256 at a time. A lane has the distances of 8 points to its warp's 8 queries in registers. Each query has its K
-// nearest, sorted, and a buffer of K candidates, both in shared memory. Where one buffer of a warp is full all of them are merged: sorted in
+// Scope: a warp answers FUSED_QUERIES queries, a block those of its warps, which share the points: they pass
+// through shared memory, fused_tile(K) dimensions of a window of 256 at a time. A lane has the distances of 8
+// points to its warp's 8 queries in registers. Each query has its K nearest, sorted, and a buffer of K
+// candidates, both in shared memory. Where one buffer of a warp is full all of them are merged: sorted in
 // registers side by side, eight lanes a list, so that a network of K keys ends within a warp for any K.
 //
-// In the thesis all threads of a block share its queries and merge its lists. Here a query is one warp's alone: slots are taken in one order
-// without atomics, nobody waits for another warp's merges, and every build counts the same.
+// In the thesis all threads of a block share its queries and merge its lists. Here a query is one warp's
+// alone: slots are taken in one order without atomics, nobody waits for another warp's merges, and every
+// build counts the same.
 //
 // The caller
-// - launches blocks of fused_warps(K) warps, all of which call, for queries from first_query rounded down to a multiple of FUSED_QUERIES on;
+// - launches blocks of fused_warps(K) warps, all of which call, for queries from first_query rounded down to
+//   a multiple of FUSED_QUERIES on;
 // - has `selection.k` <= K, K a power of two from 8 on, and at least one point;
 // - holds the points in windows as group_rows<256> makes them, `padded` a multiple of fused_tile(K).
 #pragma once
@@ -18,9 +21,10 @@
 #include "block/batches.cuh"
 #include "block/bitonic.cuh"
 #include "distance.cuh"
+#include "instrumentation.cuh"
 #include "key.cuh"
+#include "ptx.cuh"
 #include "select/interface.cuh"
-#include "select/query_slices.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
@@ -28,23 +32,80 @@ namespace warpscope::select {
 constexpr unsigned FUSED_POINTS = FUSED_GROUPS * WARP;  // of a window
 constexpr unsigned FUSED_LANES = 8;                     // that hold a list
 
-__host__ __device__ constexpr unsigned fused_tile(unsigned capacity) { return capacity <= FUSED_NARROW ? FUSED_TILE : FUSED_TILE / 2; }
-__host__ __device__ constexpr unsigned fused_warps(unsigned capacity) { return capacity <= FUSED_FEW ? FUSED_WARPS : FUSED_WARPS / 2; }
+__host__ __device__ constexpr unsigned fused_tile(unsigned capacity) {
+    return capacity <= FUSED_NARROW ? FUSED_TILE : FUSED_TILE / 2;
+}
+__host__ __device__ constexpr unsigned fused_warps(unsigned capacity) {
+    return capacity <= FUSED_FEW ? FUSED_WARPS : FUSED_WARPS / 2;
+}
 
-// Nothing is added to the timed build.
-struct UncountedLists {
-    __device__ __forceinline__ void merge(bool) {}
-    __device__ __forceinline__ void candidates(unsigned) {}
-    __device__ __forceinline__ void write(unsigned*) const {}
-};
+constexpr unsigned FUSED_SLICE = 16;  // dimensions
 
-// Lane i counts for query i of its warp.
-struct ListTally {
-    unsigned merges = 0, forced = 0, taken = 0;
+// The queries of a warp in shared memory, dimension by dimension: a slice of dimensions at a time, brought
+// while the one before it is read. No namesake among the twins, which read the queries where they are. All
+// lanes of the warp call together.
+struct QuerySlices {
+    struct Memory {
+        alignas(16) float slices[2][FUSED_SLICE][FUSED_QUERIES];
+    };
 
-    __device__ __forceinline__ void merge(bool is_forced) { merges += 1, forced += is_forced; }
-    __device__ __forceinline__ void candidates(unsigned count) { taken += count; }
-    __device__ __forceinline__ void write(unsigned* counts) const { counts[0] = merges, counts[1] = forced, counts[2] = taken; }
+    Memory& memory;
+    const float* query;  // whose coordinates this lane brings
+    unsigned d;
+    unsigned count;         // of slices
+    unsigned next = 0;      // the slice that is brought next
+    unsigned brought = 0;   // slices, of all windows
+
+    // `query` is query number lane % FUSED_QUERIES of the warp.
+    __device__ __forceinline__ QuerySlices(Memory& memory, const float* query, unsigned d)
+        : memory(memory), query(query), d(d), count((d - 1) / FUSED_SLICE + 1) {
+        bring();
+        if (count == 2) {
+            bring();
+        }
+        await();
+    }
+
+    // Slice `at` of a window, by dimension and query. Called slice by slice, window by window.
+    __device__ __forceinline__ const float (*enter(unsigned at))[FUSED_QUERIES] {
+        // Two slices stay.
+        if (count <= 2) {
+            return memory.slices[at];
+        }
+        unsigned here = (brought - 1) % 2;
+        await();
+        bring();
+        return memory.slices[here];
+    }
+
+  private:
+    // What was brought is there, and no lane reads the slice before it any more.
+    __device__ __forceinline__ void await() {
+#if WARPSCOPE_ASYNC_COPIES
+        ptx::await_copies<0>();
+#endif
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ void bring() {
+        unsigned lane = warp::lane_id();
+#pragma unroll
+        for (unsigned j = lane / FUSED_QUERIES; j < FUSED_SLICE; j += WARP / FUSED_QUERIES) {
+            float* to = &memory.slices[brought % 2][j][lane % FUSED_QUERIES];
+            unsigned dimension = next * FUSED_SLICE + j;
+            bool there = dimension < d;
+#if WARPSCOPE_ASYNC_COPIES
+            ptx::copy_async<4>(ptx::shared_address(to), query + (there ? dimension : 0), there);
+#else
+            *to = there ? query[dimension] : 0.0f;
+#endif
+        }
+#if WARPSCOPE_ASYNC_COPIES
+        ptx::close_copies();
+#endif
+        brought += 1;
+        next = next + 1 == count ? 0 : next + 1;
+    }
 };
 
 // What a block keeps in shared memory: at most 48 KiB.
@@ -63,23 +124,25 @@ struct FusedMemory {
 };
 
 // The lists of a warp's queries.
-template <unsigned K, class Counts>
+template <unsigned K, bool COUNTED>
 struct FusedLists {
     static constexpr unsigned T = K / FUSED_LANES;  // keys of a lane
-    using Network = block::Bitonic<static_cast<int>(T), static_cast<int>(FUSED_LANES)>;
+    using Network = block::Bitonic<T, FUSED_LANES>;
 
     const Selection& selection;
     Key (&kept)[FUSED_QUERIES][K];
     Key (&buffers)[FUSED_QUERIES][K];
     unsigned first;  // of the queries
     unsigned lane = warp::lane_id();
-    // Of query `lane`, in the first FUSED_QUERIES lanes: slots taken, what a candidate is below, and what was counted.
+    // Of query `lane`, in the first FUSED_QUERIES lanes: slots taken, what a candidate is below, and what is
+    // counted, which the timed build does not write.
     unsigned taken = 0;
     Key limit;
-    Counts counts;
+    unsigned merges = 0, forced = 0, candidates = 0;
     float bounds[FUSED_QUERIES];  // of each query what a candidate's distance is not above
 
-    __device__ __forceinline__ FusedLists(const Selection& selection, FusedMemory<K>& memory, unsigned warp, unsigned first)
+    __device__ __forceinline__ FusedLists(const Selection& selection, FusedMemory<K>& memory, unsigned warp,
+                                          unsigned first)
         : selection(selection), kept(memory.kept[warp]), buffers(memory.buffers[warp]), first(first) {
         for (unsigned at = lane; at < FUSED_QUERIES * K; at += WARP) {
             (&kept[0][0])[at] = PADDING;
@@ -90,7 +153,8 @@ struct FusedLists {
 
     // What pads the last window is no candidate, and past the last query nothing is.
     __device__ __forceinline__ Key limit_of(Key last) const {
-        return lane < FUSED_QUERIES && first + lane < selection.q ? min(last, key_of(infinite_distance(), 0)) : 0;
+        return lane < FUSED_QUERIES && first + lane < selection.q ? min(last, key_of(infinite_distance(), 0))
+                                                                  : 0;
     }
 
     __device__ __forceinline__ void set_bounds() {
@@ -102,11 +166,13 @@ struct FusedLists {
 
     // A lane's coordinates of query i; past the last query it is the last again.
     __device__ __forceinline__ const float* query(unsigned i) const {
-        return selection.queries + static_cast<size_t>(min(first + i, selection.q - 1)) * selection.d;
+        return row_of(selection.queries, min(first + i, selection.q - 1), selection.d);
     }
 
     // Where a lane's points are in a window: four neighbours, and four half a window further.
-    __device__ __forceinline__ unsigned place(unsigned item) const { return item / 4 * (FUSED_POINTS / 2) + lane * 4 + item % 4; }
+    __device__ __forceinline__ unsigned place(unsigned item) const {
+        return item / 4 * (FUSED_POINTS / 2) + lane * 4 + item % 4;
+    }
 
     // A window of points: acc[i][j] is the distance of query i and the point at place(j).
     __device__ __forceinline__ void add(const float (&acc)[FUSED_QUERIES][FUSED_GROUPS], unsigned window) {
@@ -136,12 +202,14 @@ struct FusedLists {
         }
     }
 
-    // Appends the candidates among what waits: of each query every lane's next one in a round, in the order of lanes. Returns what found no slot.
+    // Appends the candidates among what waits: of each query every lane's next one in a round, in the order
+    // of lanes. Returns what found no slot.
     __device__ __forceinline__ unsigned long long append(unsigned long long waiting, unsigned window) {
         unsigned long long left = 0;
 #pragma unroll 1
         for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
-            unsigned items = static_cast<unsigned>(waiting >> (i * FUSED_GROUPS)) & ((1u << FUSED_GROUPS) - 1);
+            unsigned items =
+                static_cast<unsigned>(waiting >> (i * FUSED_GROUPS)) & ((1u << FUSED_GROUPS) - 1);
             unsigned used = __shfl_sync(ALL_LANES, taken, i), before = used;
             Key below = __shfl_sync(ALL_LANES, limit, i);
             bool full = false;
@@ -162,7 +230,7 @@ struct FusedLists {
             }
             left |= static_cast<unsigned long long>(items) << (i * FUSED_GROUPS);
             if (lane == i) {
-                counts.candidates(used - before);
+                candidates += used - before;
                 taken = used;
             }
         }
@@ -171,12 +239,14 @@ struct FusedLists {
         return left;
     }
 
-    // A distance again, from global memory: it happens to few, and choosing one of the registers by number costs more.
+    // A distance again, from global memory: it happens to few, and choosing one of the registers by number
+    // costs more.
     __device__ __forceinline__ Key key_at(unsigned i, unsigned window, unsigned at) const {
         constexpr unsigned TILE = fused_tile(K);
         unsigned padded = (selection.d + TILE - 1) / TILE * TILE;
         const float* column = selection.points + static_cast<size_t>(window) * padded * FUSED_POINTS + at;
-        return key_of(squared_distance_of_column(column, FUSED_POINTS, query(i), selection.d), window * FUSED_POINTS + at);
+        return key_of(squared_distance_of_column(column, FUSED_POINTS, query(i), selection.d),
+                      window * FUSED_POINTS + at);
     }
 
     // Merges all buffers into what is kept, as many side by side as the warp's lanes hold.
@@ -207,7 +277,8 @@ struct FusedLists {
                 kept[list][thread * T + i] = keys[i];
             }
         }
-        counts.merge(taken < K);
+        merges += 1;
+        forced += taken < K;
         taken = 0;
         __syncwarp();
         limit = limit_of(kept[lane % FUSED_QUERIES][selection.k - 1]);
@@ -223,25 +294,29 @@ struct FusedLists {
 #pragma unroll 1
         for (unsigned i = 0; i < FUSED_QUERIES; ++i) {
             if (is_asked(i)) {
-                size_t row = static_cast<size_t>(first + i) * selection.k;
+                AnswerRow row(selection, first + i);
                 for (unsigned at = lane; at < selection.k; at += WARP) {
-                    selection.indices[row + at] = index_of(kept[i][at]);
-                    selection.squared_distances[row + at] = distance_of(kept[i][at]);
+                    row.put(at, kept[i][at]);
                 }
             }
         }
-        if (lane < FUSED_QUERIES && is_asked(lane)) {
-            counts.write(selection.counts + (first + lane - selection.first_query) * COUNTS);
+        if constexpr (COUNTED) {
+            if (lane < FUSED_QUERIES && is_asked(lane)) {
+                write_counts(selection.counts + (first + lane - selection.first_query) * COUNTS, merges,
+                             forced, candidates);
+            }
         }
     }
 };
 
 // A dimension of a window: a lane's distances grow.
-__device__ __forceinline__ void add_dimension(float (&acc)[FUSED_QUERIES][FUSED_GROUPS], const float* points, const float* queries) {
+__device__ __forceinline__ void add_dimension(float (&acc)[FUSED_QUERIES][FUSED_GROUPS], const float* points,
+                                              const float* queries) {
     float p[FUSED_GROUPS], q[FUSED_QUERIES];
 #pragma unroll
     for (unsigned half = 0; half < 2; ++half) {
-        *reinterpret_cast<float4*>(p + half * 4) = *reinterpret_cast<const float4*>(points + half * (FUSED_POINTS / 2));
+        *reinterpret_cast<float4*>(p + half * 4) =
+            *reinterpret_cast<const float4*>(points + half * (FUSED_POINTS / 2));
         *reinterpret_cast<float4*>(q + half * 4) = *reinterpret_cast<const float4*>(queries + half * 4);
     }
 #pragma unroll
@@ -253,19 +328,22 @@ __device__ __forceinline__ void add_dimension(float (&acc)[FUSED_QUERIES][FUSED_
     }
 }
 
-template <unsigned K, class Counts>
+template <unsigned K, bool COUNTED>
 __device__ __forceinline__ void select_fused(const Selection& selection) {
     using Memory = FusedMemory<K>;
     constexpr unsigned TILE = Memory::TILE;
-    static_assert(FUSED_QUERIES == 8 && FUSED_GROUPS == 8 && FUSED_SLICE % TILE == 0, "a lane reads 8 and 8 floats as four times four");
+    static_assert(FUSED_QUERIES == 8 && FUSED_GROUPS == 8 && FUSED_SLICE % TILE == 0,
+                  "a lane reads 8 and 8 floats as four times four");
     __shared__ Memory memory;
     unsigned warp = threadIdx.x / WARP, d = selection.d;
-    unsigned first = (selection.first_query / FUSED_QUERIES + blockIdx.x * Memory::WARPS + warp) * FUSED_QUERIES;
-    FusedLists<K, Counts> lists(selection, memory, warp, first);
+    unsigned first =
+        (selection.first_query / FUSED_QUERIES + blockIdx.x * Memory::WARPS + warp) * FUSED_QUERIES;
+    FusedLists<K, COUNTED> lists(selection, memory, warp, first);
     QuerySlices queries(memory.queries[warp], lists.query(lists.lane % FUSED_QUERIES), d);
     const float(*slice)[FUSED_QUERIES] = nullptr;
     unsigned tiles = (d + TILE - 1) / TILE, windows = (selection.n - 1) / FUSED_POINTS + 1;
-    block::Batches<TILE * FUSED_POINTS, Memory::SLOTS, Memory::WARPS> batches(selection.points, windows * tiles, memory.ring, memory.slots);
+    block::Batches<TILE * FUSED_POINTS, Memory::SLOTS, Memory::WARPS> batches(
+        selection.points, windows * tiles, memory.ring, memory.slots);
     for (unsigned window = 0; window < windows; ++window) {
         float acc[FUSED_QUERIES][FUSED_GROUPS] = {};
         for (unsigned tile = 0; tile < tiles; ++tile) {

@@ -1,54 +1,41 @@
-// Bitonic select for more neighbours than a block's registers hold: a block a query, K = 4,096 keys sorted in global memory, and a buffer of
-// half as many in shared memory (Hanák 2023, §5.6). Twin of crates/engines/src/select/bits_global.rs.
+// Bitonic select for more neighbours than a block's registers hold: a block a query, K = 4,096 keys sorted in
+// global memory, and a buffer of half as many in shared memory (Hanák 2023, §5.6). Twin of
+// crates/engines/src/select/bits_global.rs.
 //
 // Scope: all threads of the block call together. The row is read in step, batch after batch.
 //
-// A merge sorts the buffer in registers, as bits does, and takes the minimum with the upper half of what is kept. What is then left is bitonic:
-// its first layer of comparators is between the halves, and each half is then sorted in registers and written back. Element e of a half lies
-// where thread e / T has its row e % T, so a thread reads only what it wrote itself.
+// A merge sorts the buffer in registers, as bits does, and takes the minimum with the upper half of what is
+// kept. What is then left is bitonic: its first layer of comparators is between the halves, and each half is
+// then sorted in registers and written back. Element e of a half lies where thread e / T has its row e % T,
+// so a thread reads only what it wrote itself.
 #pragma once
 
 #include "select/bits.cuh"
 
 namespace warpscope::select {
 
-template <unsigned THREADS, class Counts>
-struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS, Counts> {
-    using Buffered = Bits<GLOBAL_SLOTS, THREADS, Counts>;
+template <unsigned THREADS>
+struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
+    using Buffered = Bits<GLOBAL_SLOTS, THREADS>;
     using Buffered::T;
     using Buffered::N;
-    using Network = block::Bitonic<static_cast<int>(T), static_cast<int>(N)>;
+    using Network = block::Bitonic<T, N>;
     static constexpr unsigned SLOTS = GLOBAL_SLOTS;
-    static_assert(GLOBAL_KEPT == 2 * SLOTS && N == THREADS, "two halves, and every thread has a part of each");
+    static_assert(GLOBAL_KEPT == 2 * SLOTS && N == THREADS,
+                  "two halves, and every thread has a part of each");
 
     Key* kept;  // GLOBAL_KEPT, once there was a merge
 
-    __device__ __forceinline__ BitsGlobal(typename Buffered::Memory& memory, unsigned k, Key* kept) : Buffered(memory, k, 0), kept(kept) {}
-
-    // Takes the candidates of a batch of all threads. Merges whenever the buffer is full. Slots are taken in the order of threads where that is
-    // counted.
-    template <int ITEMS, bool, class KeyAt>
-    __device__ __forceinline__ void take(unsigned waiting, KeyAt key_at) {
-        for (;;) {
-            waiting = this->template append<ITEMS, Counts::COUNTED>(waiting, key_at);
-            // Slots were written by other threads than those that read them.
-            __syncthreads();
-            if (!this->is_full()) {
-                return;
-            }
-            merge(false);
-            if (!__syncthreads_or(waiting != 0)) {
-                return;
-            }
-        }
-    }
+    __device__ __forceinline__ BitsGlobal(typename Buffered::Memory& memory, unsigned k, Key* kept)
+        : Buffered(memory, k, 0), kept(kept) {}
 
     // Merges the buffer into what is kept.
     __device__ __forceinline__ void merge(bool forced) {
         auto& memory = this->memory;
         unsigned thread = threadIdx.x, k = this->k;
         Network network{memory.exchange};
-        this->counts.merge(forced);
+        this->counts.merges += 1;
+        this->counts.forced += forced;
         for (unsigned slot = this->buffered + thread; slot < SLOTS; slot += THREADS) {
             memory.buffer[Buffered::place(slot)] = PADDING;
         }
@@ -74,7 +61,8 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS, Counts> {
         for (unsigned i = 0; i < T; ++i) {
             unsigned at = i * N + thread;
             Key low = this->empty ? PADDING : kept[at], high = this->empty ? PADDING : kept[SLOTS + at];
-            // min(i, K - 1 - i): the buffer's mirrored element lies with the mirrored thread, in its mirrored row.
+            // min(i, K - 1 - i): the buffer's mirrored element lies with the mirrored thread, in its mirrored
+            // row.
             Key other = memory.buffer[(T - 1 - i) * N + (N - 1 - thread)];
             high = choose(other < high, other, high);
             kept[at] = choose(high < low, high, low);
@@ -109,52 +97,40 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS, Counts> {
         this->buffered = 0;
     }
 
-    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
-        for (unsigned row = 0; row < 2 * T; ++row) {
-            unsigned element = row / T * SLOTS + threadIdx.x * T + row % T;
+    __device__ __forceinline__ void write(const AnswerRow& row) const {
+        for (unsigned i = 0; i < 2 * T; ++i) {
+            unsigned element = i / T * SLOTS + threadIdx.x * T + i % T;
             if (element < this->k) {
-                Key key = kept[row * N + threadIdx.x];
-                indices[element] = index_of(key);
-                squared_distances[element] = distance_of(key);
+                row.put(element, kept[i * N + threadIdx.x]);
             }
         }
     }
 };
 
 // A row: one block finds its k smallest.
-template <unsigned THREADS, unsigned ITEMS, class Counts>
+template <unsigned THREADS, unsigned ITEMS, bool COUNTED>
 __device__ __forceinline__ void select_row_global(const Selection& selection) {
-    using Selector = BitsGlobal<THREADS, Counts>;
+    using Selector = BitsGlobal<THREADS>;
     __shared__ typename Selector::Memory memory;
     unsigned query = blockIdx.x;
-    Selector bits(memory, selection.k, selection.kept + static_cast<size_t>(query) * GLOBAL_KEPT);
+    Selector bits(memory, selection.k, row_of(selection.kept, query, GLOBAL_KEPT));
     const float* row = selection.distances + query * selection.pitch;
     float bound = infinite_distance();
     if (selection.sampled > 0) {
-        bound = sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, memory.taken);
+        bound = sampled_bound<THREADS>(row, selection.n,
+                                       {selection.minima, selection.group, selection.sampled}, memory.taken);
     }
     for (;;) {
-        // What was taken of the last batch has been read by all.
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            memory.taken[0] = 0;
-        }
-        __syncthreads();
-        bits.restart(bound);
-        stream<THREADS, ITEMS>(bits, row, 0, selection.n);
+        bits.begin(bound);
+        stream<THREADS, ITEMS, COUNTED>(bits, row, 0, selection.n);
         // The bound was too small: once more, without.
         if (bits.all_taken >= min(selection.k, selection.n) || bound == infinite_distance()) {
             break;
         }
-        bits.counts.restart();
+        bits.counts.restarts += 1;
         bound = infinite_distance();
     }
-    if (bits.buffered > 0) {
-        bits.merge(true);
-    }
-    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-    bits.write(selection.indices + at, selection.squared_distances + at);
-    bits.counts.write(selection.counts + query * COUNTS);
+    finish<COUNTED>(bits, selection, query);
 }
 
 }  // namespace warpscope::select

@@ -1,12 +1,14 @@
-// Rows that are divided between blocks (Hanák 2023, §5.4.2): a kernel bounds each row, one collects what of each part is within the bound, and
-// one selects from that. Where rows are few, they would leave most of a GPU idle otherwise.
+// Rows that are divided between blocks (Hanák 2023, §5.4.2): a kernel bounds each row, one collects what of
+// each part is within the bound, and one selects from that. Where rows are few, they would leave most of a
+// GPU idle otherwise.
 #pragma once
 
 #include "select/bits.cuh"
 
 namespace warpscope::select {
 
-// A warp's keys of what the parts of a row kept: every so many parts, a key a lane. They are in no order of positions.
+// A warp's keys of what the parts of a row kept: every so many parts, a key a lane. They are in no order of
+// positions.
 template <unsigned K, unsigned THREADS>
 struct KeptKeys {
     const Key* kept;
@@ -30,7 +32,9 @@ struct KeptKeys {
         return true;
     }
 
-    __device__ __forceinline__ unsigned within(float bound) const { return distance_of(key) <= bound ? 1 : 0; }
+    __device__ __forceinline__ unsigned within(float bound) const {
+        return distance_of(key) <= bound ? 1 : 0;
+    }
     __device__ __forceinline__ Key key_at(int) const { return key; }
 };
 
@@ -41,7 +45,8 @@ __device__ __forceinline__ void bound_row(const Selection& selection) {
     float bound = infinite_distance();
     if (selection.sampled > 0) {
         const float* row = selection.distances + blockIdx.x * selection.pitch;
-        bound = sampled_bound<THREADS>(row, selection.n, {selection.minima, selection.group, selection.sampled}, totals);
+        bound = sampled_bound<THREADS>(row, selection.n,
+                                       {selection.minima, selection.group, selection.sampled}, totals);
     }
     if (threadIdx.x == 0) {
         selection.bounds[blockIdx.x] = bound;
@@ -51,7 +56,7 @@ __device__ __forceinline__ void bound_row(const Selection& selection) {
 // A part of a row: its keys that may be among the k smallest, in any order unless they were merged.
 template <unsigned K, unsigned THREADS, unsigned ITEMS, unsigned STAGES>
 __device__ __forceinline__ void select_part(const Selection& selection) {
-    using Selector = Bits<K, THREADS, Uncounted>;
+    using Selector = Bits<K, THREADS>;
     extern __shared__ float4 ring[];
     __shared__ typename Selector::Memory memory;
     Selector bits(memory, selection.k, selection.by_ballot);
@@ -59,7 +64,8 @@ __device__ __forceinline__ void select_part(const Selection& selection) {
     const float* row = selection.distances + query * selection.pitch;
     // Parts are rounded up, so the last ones may be empty; what is past 2^32 is not computed.
     unsigned begin = part * selection.part;
-    unsigned end = begin < selection.n && selection.n - begin > selection.part ? begin + selection.part : selection.n;
+    unsigned end =
+        begin < selection.n && selection.n - begin > selection.part ? begin + selection.part : selection.n;
     RowBatches<THREADS, ITEMS, STAGES> batches(ring, row, begin, end, selection.prefetch);
     if (threadIdx.x == 0) {
         memory.taken[0] = 0;
@@ -91,15 +97,16 @@ __device__ __forceinline__ void select_part(const Selection& selection) {
     }
 }
 
-// The k smallest of what the parts of a row kept; of the whole row, if the bound was too small for that. A block a row.
+// The k smallest of what the parts of a row kept; of the whole row, if the bound was too small for that. A
+// block a row.
 template <unsigned K, unsigned THREADS, unsigned ITEMS, unsigned STAGES>
 __device__ __forceinline__ void combine_parts(const Selection& selection) {
-    using Selector = Bits<K, THREADS, Uncounted>;
+    using Selector = Bits<K, THREADS>;
     extern __shared__ float4 ring[];
     __shared__ typename Selector::Memory memory;
     Selector bits(memory, selection.k, 0);
     unsigned query = blockIdx.x;
-    const unsigned* part_counts = selection.part_counts + static_cast<size_t>(query) * selection.parts;
+    const unsigned* part_counts = row_of(selection.part_counts, query, selection.parts);
     unsigned found = 0;
     if (threadIdx.x < 2) {
         memory.taken[threadIdx.x] = 0;
@@ -116,17 +123,15 @@ __device__ __forceinline__ void combine_parts(const Selection& selection) {
     __syncthreads();
     found = memory.taken[1];
     if (found < min(selection.k, selection.n)) {
-        RowBatches<THREADS, ITEMS, STAGES> batches(ring, selection.distances + query * selection.pitch, 0, selection.n, 0);
+        RowBatches<THREADS, ITEMS, STAGES> batches(ring, selection.distances + query * selection.pitch, 0,
+                                                   selection.n, 0);
         bits.template take_apart<ITEMS>(batches);
     } else {
-        KeptKeys<K, THREADS> keys{selection.kept + static_cast<size_t>(query) * selection.parts * K, part_counts, selection.parts};
+        KeptKeys<K, THREADS> keys{selection.kept + static_cast<size_t>(query) * selection.parts * K,
+                                  part_counts, selection.parts};
         bits.template take_apart<1>(keys);
     }
-    if (bits.buffered > 0) {
-        bits.merge(true);
-    }
-    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-    bits.write(selection.indices + at, selection.squared_distances + at);
+    finish<false>(bits, selection, query);
 }
 
 }  // namespace warpscope::select

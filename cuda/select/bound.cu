@@ -1,10 +1,9 @@
 // Entry point: select_bits_bound.
+#include "entry.cuh"
 #include "select/bits_parts.cuh"
 
 namespace warpscope::select {
 
-extern "C" __global__ void __launch_bounds__(BOUND_THREADS) WARPSCOPE_BITS_BOUND_ENTRY(const __grid_constant__ Selection selection) {
-    bound_row<BOUND_THREADS>(selection);
-}
+WARPSCOPE_KERNEL(WARPSCOPE_BITS_BOUND_ENTRY, (BOUND_THREADS), Selection, bound_row<BOUND_THREADS>)
 
 }  // namespace warpscope::select

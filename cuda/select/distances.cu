@@ -1,22 +1,18 @@
 // Entry points: select_distances_<kind>, for any d.
+#include "entry.cuh"
 #include "select/distances.cuh"
 #include "select/expanded.cuh"
 
 namespace warpscope::select {
 
+WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(naive), (DISTANCE_THREADS, 1), Distances, distances_naive)
+WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(tiles), (DISTANCE_THREADS, 1), Distances, distances_tiles)
 // Two blocks of register tiles fit a multiprocessor, if they have no more than 128 registers a thread.
-#define WARPSCOPE_KERNEL(KIND, PARAMETER, BLOCKS)                               \
-    extern "C" __global__ void __launch_bounds__(DISTANCE_THREADS, BLOCKS)      \
-        WARPSCOPE_DISTANCES_ENTRY(KIND)(const __grid_constant__ PARAMETER of) { \
-        distances_##KIND(of);                                                   \
-    }
-
-WARPSCOPE_KERNEL(naive, Distances, 1)
-WARPSCOPE_KERNEL(tiles, Distances, 1)
-WARPSCOPE_KERNEL(registers, Distances, 2)
-WARPSCOPE_KERNEL(expanded, Distances, 2)
-WARPSCOPE_KERNEL(norms, Norms, 1)
-WARPSCOPE_KERNEL(complete, Distances, 1)
-WARPSCOPE_KERNEL(wrong, Comparison, 1)
+WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(registers), (DISTANCE_THREADS, 2), Distances,
+                 register_tiles<SquaredDifferences>)
+WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(expanded), (DISTANCE_THREADS, 2), Distances, distances_expanded)
+WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(norms), (DISTANCE_THREADS, 1), Norms, distances_norms)
+WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(complete), (DISTANCE_THREADS, 1), Distances, distances_complete)
+WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(wrong), (DISTANCE_THREADS, 1), Comparison, distances_wrong)
 
 }  // namespace warpscope::select

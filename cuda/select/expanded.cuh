@@ -1,14 +1,16 @@
-// The expanded form of squared distances, ‖x‖² − 2⟨x, y⟩ + ‖y‖², by a matrix product (Hanák 2023, §3.3.1 and §5.2).
+// The expanded form of squared distances, ‖x‖² − 2⟨x, y⟩ + ‖y‖², by a matrix product (Hanák 2023, §3.3.1 and
+// §5.2).
 //
-// Rounding takes digits from it that the rule of distance.cuh keeps, so that no answer is made of it: the host measures how long it takes and
-// counts what it gets wrong, for one order of summation: norms and products dimension by dimension, one rounding a step; then
-// (‖x‖² − 2⟨x, y⟩) + ‖y‖². Twin of crates/engines/src/select/expanded.rs.
+// Rounding takes digits from it that the rule of distance.cuh keeps, so that no answer is made of it: the
+// host measures how long it takes and counts what it gets wrong, for one order of summation: norms and
+// products dimension by dimension, one rounding a step; then (‖x‖² − 2⟨x, y⟩) + ‖y‖². Twin of
+// crates/engines/src/select/expanded.rs.
 #pragma once
 
 #include "distance.cuh"
+#include "select/distances.cuh"
 #include "select/interface.cuh"
-#include "select/register_tiles.cuh"
-#include "warp/reduce.cuh"
+#include "warp/lanes.cuh"
 
 namespace warpscope::select {
 
@@ -35,7 +37,7 @@ __device__ __forceinline__ void distances_norms(const Norms& of) {
     if (row >= of.count) {
         return;
     }
-    const float* values = of.rows + static_cast<size_t>(row) * of.d;
+    const float* values = row_of(of.rows, row, of.d);
     float acc = 0.0f;
     auto add = [&](float value) { acc = __fmaf_rn(value, value, acc); };
     unsigned j = 0;
@@ -65,7 +67,8 @@ __device__ __forceinline__ void distances_complete(const Distances& tile) {
         }
         return;
     }
-    float4 norms = *reinterpret_cast<const float4*>(tile.point_norms + point), four = *reinterpret_cast<const float4*>(distances);
+    float4 norms = *reinterpret_cast<const float4*>(tile.point_norms + point),
+           four = *reinterpret_cast<const float4*>(distances);
     four.x = expanded(four.x, norms.x, norm);
     four.y = expanded(four.y, norms.y, norm);
     four.z = expanded(four.z, norms.z, norm);
@@ -73,8 +76,8 @@ __device__ __forceinline__ void distances_complete(const Distances& tile) {
     *reinterpret_cast<float4*>(distances) = four;
 }
 
-// How many of the k points that the expanded form finds are not among the k nearest: a warp a query. Those that are have a key that is not
-// above the last neighbour's.
+// How many of the k points that the expanded form finds are not among the k nearest: a warp a query. Those
+// that are have a key that is not above the last neighbour's.
 __device__ __forceinline__ void distances_wrong(const Comparison& of) {
     unsigned query = blockIdx.x * (DISTANCE_THREADS / WARP) + threadIdx.x / WARP, lane = threadIdx.x % WARP;
     if (query >= of.query_count) {
@@ -82,19 +85,15 @@ __device__ __forceinline__ void distances_wrong(const Comparison& of) {
     }
     size_t last = static_cast<size_t>(of.first_query + query) * of.k + of.k - 1;
     Key limit = key_of(of.squared_distances[last], of.indices[last]);
-    const float* coordinates = of.queries + static_cast<size_t>(of.first_query + query) * of.d;
+    const float* coordinates = row_of(of.queries, of.first_query + query, of.d);
     unsigned wrong = 0;
     for (unsigned i = lane; i < of.k; i += WARP) {
         unsigned index = of.found[static_cast<size_t>(query) * of.k + i];
         if (index == index_of(PADDING)) {
             continue;
         }
-        const float* point = of.points + static_cast<size_t>(index) * of.d;
-        float acc = 0.0f;
-        for (unsigned j = 0; j < of.d; ++j) {
-            acc = add_squared_difference(point[j], coordinates[j], acc);
-        }
-        wrong += key_of(acc, index) > limit ? 1 : 0;
+        float distance = squared_distance(row_of(of.points, index, of.d), coordinates, of.d);
+        wrong += key_of(distance, index) > limit ? 1 : 0;
     }
     wrong = warp::reduce_add(wrong);
     if (lane == 0) {

@@ -29,7 +29,8 @@ namespace warpscope::select {
 // Numbers that a selector may count of a query.
 constexpr unsigned COUNTS = 8;
 
-// Keys that a thread of bits keeps where K needs more than the fewest threads of a block, and floats that each reads at a time.
+// Keys that a thread of bits keeps where K needs more than the fewest threads of a block, and floats that
+// each reads at a time.
 constexpr unsigned BITS_KEYS = 4;
 constexpr unsigned BITS_FEWEST_THREADS = 128;
 constexpr unsigned BITS_ITEMS = 8;
@@ -57,8 +58,8 @@ constexpr unsigned FUSED_NARROW = 32;
 constexpr unsigned FUSED_WARPS = 4;
 constexpr unsigned FUSED_FEW = 64;
 
-// Warps of a block of warp select, and of block select up to this K; beyond, that has half as many: each keeps K keys. And groups of 32 distances
-// that each reads at a time.
+// Warps of a block of warp select, and of block select up to this K; beyond, that has half as many: each
+// keeps K keys. And groups of 32 distances that each reads at a time.
 constexpr unsigned SELECT_WARPS = 4;
 constexpr unsigned SELECT_FEW = 128;
 constexpr unsigned SELECT_GROUPS = 16;
@@ -67,8 +68,8 @@ constexpr unsigned SELECT_GROUPS = 16;
 constexpr unsigned QUEUE_WARPS = 4;
 constexpr unsigned QUEUE_GROUPS = 8;
 
-// Of partial bitonic: where a chunk is sorted. In registers, the most keys of a thread, and the teams of a block that are a warp each; in shared
-// memory, the threads of a block, for K up to 512 and beyond.
+// Of partial bitonic: where a chunk is sorted. In registers, the most keys of a thread, and the teams of a
+// block that are a warp each; in shared memory, the threads of a block, for K up to 512 and beyond.
 enum Storage : unsigned { REGISTERS = 0, SHUFFLES, SHARED };
 constexpr unsigned PARTIAL_KEYS = 16;
 constexpr unsigned PARTIAL_TEAMS = 4;
@@ -97,8 +98,11 @@ constexpr unsigned NAIVE_POINTS = 256;
 constexpr unsigned TILE_SIDE = 16;
 constexpr unsigned REGISTER_SIDE = 128;
 
-// The first word of each event of a trace of warp select (queue_recorder.cuh), and of radix select (pass_recorder.cuh), which say what follows.
-enum QueueEvent : unsigned { PASSED = 1, INSERTED, CHECKED, DRAINED, SORTED, EXCHANGED, MERGED, DESCENDED, LIMITED, FINISHED };
+// The first word of each event of a trace of warp select (queue_recorder.cuh), and of radix select
+// (pass_recorder.cuh), which say what follows.
+enum QueueEvent : unsigned {
+    PASSED = 1, INSERTED, CHECKED, DRAINED, SORTED, EXCHANGED, MERGED, DESCENDED, LIMITED, FINISHED
+};
 enum PassEvent : unsigned { COUNTED = 1, FOUND, NARROWED, TAKEN };
 
 // The parameter of every kernel that makes distances: a tile of the matrix, query by query.
@@ -152,7 +156,8 @@ struct Selection {
     unsigned* indices;         // q x k, row-major
     float* squared_distances;  // q x k, row-major
     unsigned* counts;          // query_count x COUNTS, of the counted build
-    unsigned sampled;          // the rank in a sample's minima that bounds the k-th distance; 0: there is no sample
+    // the rank in a sample's minima that bounds the k-th distance; 0: there is no sample
+    unsigned sampled;
     unsigned minima;           // minima of the sample
     unsigned group;            // distances that each is of, a multiple of four
     unsigned parts;            // that a row is divided into
@@ -161,12 +166,15 @@ struct Selection {
     unsigned prefetch;         // whether the batch after the next is brought to the L2 cache
     float* bounds;             // query_count, of several parts
     unsigned* part_counts;     // query_count x parts
-    unsigned long long* kept;  // query_count x parts x K: keys of a part that may be among the k nearest; of bits-global all that it keeps
+    // query_count x parts x K: keys of a part that may be among the k nearest; of bits-global all that it
+    // keeps
+    unsigned long long* kept;
     unsigned capacity;         // keys of a merge queue, of which k are wanted; a power of two from 32 on
     unsigned level;            // of which the first level has, a power of two up to 32
     unsigned buffer;           // keys of the buffer before it, a power of two from 32 on
     unsigned sorts;            // whether that is filled and sorted before it is emptied
-    unsigned long long* heaps;  // k x query_count, of heaps in device memory: those of 32 queries beside one another
+    // k x query_count, of heaps in device memory: those of 32 queries beside one another
+    unsigned long long* heaps;
 };
 
 // The parameter of selectors that go over a row several times, and of the sort of rows.
@@ -174,7 +182,8 @@ struct MultiPass {
     Selection of;
     unsigned* auxiliary;                 // query_count x auxiliary_words
     unsigned long long auxiliary_words;  // of a row, a multiple of 4
-    unsigned stages;                     // 1: positions are moved along with distances; 2: they are not, and the row is read again
+    // 1: positions are moved along with distances; 2: they are not, and the row is read again
+    unsigned stages;
     unsigned bits;                       // a pass divides into 2^bits
 };
 

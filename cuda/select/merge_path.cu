@@ -1,20 +1,19 @@
-// Entry points: select_merge_path_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+// Entry points: select_merge_path_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a
+// sum of 1 (timed) and 2 (counted).
+#include "entry.cuh"
 #include "select/merge_path.cuh"
 
 namespace warpscope::select {
 
-#define WARPSCOPE_ENTRY(NAME, K, COUNTS)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(PathShape<K>::THREADS) NAME(const __grid_constant__ Selection selection) { \
-        merge_path<K, COUNTS>(selection);                                                                                   \
-    }
-// Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNEL(K, BUILD, COUNTS) WARPSCOPE_ENTRY(WARPSCOPE_MERGE_PATH_ENTRY(K, BUILD), K, COUNTS)
+#define WARPSCOPE_BUILD(BUILD, COUNTED)                                              \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_MERGE_PATH_ENTRY, WARPSCOPE_K, BUILD), \
+                     (PathShape<WARPSCOPE_K>::THREADS), Selection, merge_path<WARPSCOPE_K, COUNTED>)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_K, timed, UncountedPaths)
+WARPSCOPE_BUILD(timed, false)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(WARPSCOPE_K, counted, PathTally)
+WARPSCOPE_BUILD(counted, true)
 #endif
 
 }  // namespace warpscope::select

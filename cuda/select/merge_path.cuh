@@ -1,41 +1,21 @@
-// Merge path: a block a query, which sorts a row run after run by merging shorter runs, and merges each into the K smallest (Hanák 2023, §3.4.2).
-// Twin of crates/engines/src/select/merge_path.rs.
+// Merge path: a block a query, which sorts a row run after run by merging shorter runs, and merges each into
+// the K smallest (Hanák 2023, §3.4.2). Twin of crates/engines/src/select/merge_path.rs.
 //
-// Two sorted runs a and b span a matrix, and their merge is a path through it: down for a key of a, right for one of b. Output i lies on the
-// cross diagonal i, where a binary search finds how many keys of a come before it. So each thread finds where its outputs begin, and merges them
-// one after another. No merge makes more than K outputs: what comes after the k-th is not needed.
+// Two sorted runs a and b span a matrix, and their merge is a path through it: down for a key of a, right for
+// one of b. Output i lies on the cross diagonal i, where a binary search finds how many keys of a come before
+// it. So each thread finds where its outputs begin, and merges them one after another. No merge makes more
+// than K outputs: what comes after the k-th is not needed.
 //
 // Scope: all threads of the block call together, but for what says otherwise.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "select/interface.cuh"
+#include "select/row_batches.cuh"
 
 namespace warpscope::select {
-
-struct UncountedPaths {
-    __device__ __forceinline__ void merge() {}
-    __device__ __forceinline__ void pairs(unsigned) {}
-    __device__ __forceinline__ void step() {}
-    __device__ __forceinline__ void write(unsigned*) const {}
-};
-
-// Merges and pairs are the block's, and all threads keep the same numbers; steps are a thread's.
-struct PathTally {
-    unsigned merges = 0, all_pairs = 0, steps = 0;
-
-    __device__ __forceinline__ void merge() { merges += 1; }
-    __device__ __forceinline__ void pairs(unsigned count) { all_pairs += count; }
-    __device__ __forceinline__ void step() { steps += 1; }
-    // Counts are zero before.
-    __device__ __forceinline__ void write(unsigned* counts) const {
-        atomicAdd(counts + 2, steps);
-        if (threadIdx.x == 0) {
-            counts[0] = merges;
-            counts[1] = all_pairs;
-        }
-    }
-};
 
 // K, a power of two from 128 on.
 template <unsigned KEYS>
@@ -44,7 +24,8 @@ struct PathShape {
     static constexpr unsigned THREADS = K <= 1024 ? PATH_FEW_THREADS : PATH_THREADS;
     static constexpr unsigned RUN = THREADS * PATH_KEYS;  // distances that are read at a time, at least K
 
-    // A key of padding after every sixteenth, as many as have banks of their own: threads that walk beside one another do not meet in a bank.
+    // A key of padding after every sixteenth, as many as have banks of their own: threads that walk beside
+    // one another do not meet in a bank.
     static __device__ __forceinline__ constexpr unsigned place(unsigned i) { return i + i / 16; }
 
     struct Memory {
@@ -53,14 +34,16 @@ struct PathShape {
     };
 };
 
-template <unsigned KEYS, class Counts>
+template <unsigned KEYS>
 struct MergePath {
     using Shape = PathShape<KEYS>;
     static constexpr unsigned K = Shape::K;
     static constexpr unsigned THREADS = Shape::THREADS;
 
     typename Shape::Memory& memory;
-    Counts counts;
+    // Merges and pairs are the block's, and all threads keep the same numbers; steps are a thread's. The
+    // timed build does not write them.
+    unsigned merges = 0, pairs = 0, steps = 0;
 
     __device__ __forceinline__ explicit MergePath(typename Shape::Memory& memory) : memory(memory) {
         for (unsigned i = threadIdx.x; i < K; i += THREADS) {
@@ -71,33 +54,22 @@ struct MergePath {
     // A key, its place counted from the array's beginning.
     static __device__ __forceinline__ Key at(const Key* keys, unsigned i) { return keys[Shape::place(i)]; }
 
-    // Reads PATH_KEYS distances a thread, four beside one another; what lies from n on is padding. Sorts them, by odd-even transposition.
+    // Reads PATH_KEYS distances a thread, and sorts them, by odd-even transposition.
     __device__ __forceinline__ void load_runs(const float* row, unsigned first, unsigned n) {
         Key keys[PATH_KEYS];
-#pragma unroll
-        for (unsigned i = 0; i < PATH_KEYS; i += 4) {
-            unsigned at = first + (i / 4 * THREADS + threadIdx.x) * 4;
-            float inf = infinite_distance();
-            float4 four = at < n ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
-            keys[i] = choose(at < n, key_of(four.x, at), PADDING);
-            keys[i + 1] = choose(at < n && n - at > 1, key_of(four.y, at + 1), PADDING);
-            keys[i + 2] = choose(at < n && n - at > 2, key_of(four.z, at + 2), PADDING);
-            keys[i + 3] = choose(at < n && n - at > 3, key_of(four.w, at + 3), PADDING);
-        }
+        read_keys<THREADS>(keys, row, first, n, threadIdx.x);
         transpose(keys);
         put(memory.runs, threadIdx.x * PATH_KEYS, keys);
     }
 
-    // Sorts a thread's own keys: in each round every other pair of neighbours, as many rounds as there are keys.
+    // Sorts a thread's own keys: in each round every other pair of neighbours, as many rounds as there are
+    // keys.
     static __device__ __forceinline__ void transpose(Key (&keys)[PATH_KEYS]) {
 #pragma unroll
         for (unsigned round = 0; round < PATH_KEYS; ++round) {
 #pragma unroll
             for (unsigned i = round % 2; i + 1 < PATH_KEYS; i += 2) {
-                bool swap = keys[i + 1] < keys[i];
-                Key smaller = choose(swap, keys[i + 1], keys[i]);
-                keys[i + 1] = choose(swap, keys[i], keys[i + 1]);
-                keys[i] = smaller;
+                exchange(keys[i], keys[i + 1]);
             }
         }
     }
@@ -113,13 +85,15 @@ struct MergePath {
         __syncthreads();
     }
 
-    // How many keys of a are among the first `diagonal` of the merge of a and b. Both have `length` keys; those of a begin at `a` of `as`.
-    __device__ __forceinline__ unsigned search_path(const Key* as, unsigned a, const Key* bs, unsigned b, unsigned length, unsigned diagonal) {
+    // How many keys of a are among the first `diagonal` of the merge of a and b. Both have `length` keys;
+    // those of a begin at `a` of `as`.
+    __device__ __forceinline__ unsigned search_path(const Key* as, unsigned a, const Key* bs, unsigned b,
+                                                    unsigned length, unsigned diagonal) {
         unsigned low = diagonal > length ? diagonal - length : 0, high = min(diagonal, length);
 #pragma unroll 1
         while (low < high) {
             unsigned middle = (low + high) / 2;
-            counts.step();
+            steps += 1;
             if (at(as, a + middle) < at(bs, b + diagonal - 1 - middle)) {
                 low = middle + 1;
             } else {
@@ -131,8 +105,8 @@ struct MergePath {
 
     // This thread's part of a merge: ITEMS outputs from the one numbered `diagonal` on.
     template <unsigned ITEMS>
-    __device__ __forceinline__ void merge_along(Key (&out)[ITEMS], const Key* as, unsigned a, const Key* bs, unsigned b, unsigned length,
-                                                unsigned diagonal) {
+    __device__ __forceinline__ void merge_along(Key (&out)[ITEMS], const Key* as, unsigned a, const Key* bs,
+                                                unsigned b, unsigned length, unsigned diagonal) {
         unsigned of_a = search_path(as, a, bs, b, length, diagonal), of_b = diagonal - of_a;
         // Padding stands for what comes after the end: a key of it is never taken before one that is none.
         Key key_a = of_a < length ? at(as, a + of_a) : PADDING;
@@ -154,7 +128,8 @@ struct MergePath {
         }
     }
 
-    // Merges COUNT runs of LENGTH keys, one after another in shared memory, in pairs, until one is left. It has K keys.
+    // Merges COUNT runs of LENGTH keys, one after another in shared memory, in pairs, until one is left. It
+    // has K keys.
     template <unsigned COUNT, unsigned LENGTH>
     __device__ __forceinline__ void merge_runs() {
         if constexpr (COUNT > 1) {
@@ -164,7 +139,7 @@ struct MergePath {
             Key out[ITEMS];
             merge_along(out, memory.runs, a, memory.runs, a + LENGTH, LENGTH, first % OUT);
             put(memory.runs, first, out);
-            counts.pairs(COUNT / 2);
+            pairs += COUNT / 2;
             merge_runs<COUNT / 2, OUT>();
         }
     }
@@ -176,18 +151,18 @@ struct MergePath {
         Key out[ITEMS];
         merge_along(out, memory.kept, 0, memory.runs, 0, K, first);
         put(memory.kept, first, out);
-        counts.merge();
+        merges += 1;
     }
 };
 
 // A block a query.
-template <unsigned K, class Counts>
+template <unsigned K, bool COUNTED>
 __device__ __forceinline__ void merge_path(const Selection& selection) {
     using Shape = PathShape<K>;
     __shared__ typename Shape::Memory memory;
     unsigned query = blockIdx.x;
     const float* row = selection.distances + query * selection.pitch;
-    MergePath<K, Counts> path(memory);
+    MergePath<K> path(memory);
     unsigned runs = (selection.n - 1) / Shape::RUN + 1;
 #pragma unroll 1
     for (unsigned i = 0; i < runs; ++i) {
@@ -201,7 +176,14 @@ __device__ __forceinline__ void merge_path(const Selection& selection) {
         selection.indices[first + i] = index_of(key);
         selection.squared_distances[first + i] = distance_of(key);
     }
-    path.counts.write(selection.counts + query * COUNTS);
+    if constexpr (COUNTED) {
+        // They are zero before.
+        unsigned* counts = selection.counts + query * COUNTS;
+        atomicAdd(counts + 2, path.steps);
+        if (threadIdx.x == 0) {
+            write_counts(counts, path.merges, path.pairs);
+        }
+    }
 }
 
 }  // namespace warpscope::select

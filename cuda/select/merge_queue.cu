@@ -1,20 +1,16 @@
-// Entry points: select_merge_queue_<build>, for any k. WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+// Entry points: select_merge_queue_<build>, for any k. WARPSCOPE_BUILDS is a sum of 1 (timed) and 2
+// (counted).
+#include "entry.cuh"
 #include "select/merge_queue.cuh"
 
 namespace warpscope::select {
 
 // Unasked the compiler aims at more blocks, and spills.
-#define WARPSCOPE_KERNEL(BUILD, COUNTS)                                                                                        \
-    extern "C" __global__ void __launch_bounds__(QUEUE_WARPS * WARP, 5)                                                         \
-        WARPSCOPE_MERGE_QUEUE_ENTRY(BUILD)(const __grid_constant__ Selection selection) {                                      \
-        merge_queue<COUNTS>(selection);                                                                                        \
-    }
-
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(timed, UncountedInserts)
+WARPSCOPE_KERNEL(WARPSCOPE_MERGE_QUEUE_ENTRY(timed), (QUEUE_WARPS * WARP, 5), Selection, merge_queue<false>)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(counted, InsertTally)
+WARPSCOPE_KERNEL(WARPSCOPE_MERGE_QUEUE_ENTRY(counted), (QUEUE_WARPS * WARP, 5), Selection, merge_queue<true>)
 #endif
 
 }  // namespace warpscope::select

@@ -1,49 +1,23 @@
-// Merge queue: a warp a query, which keeps the k smallest in levels of m, m, 2 m, 4 m, ... keys, and a buffer of candidates before them (Tang et
-// al. 2015; Hanák 2023, §3.6.2). Twin of crates/engines/src/select/merge_queue.rs.
+// Merge queue: a warp a query, which keeps the k smallest in levels of m, m, 2 m, 4 m, ... keys, and a buffer
+// of candidates before them (Tang et al. 2015; Hanák 2023, §3.6.2). Twin of
+// crates/engines/src/select/merge_queue.rs.
 //
 // Scope: a warp, all lanes of which call together.
 //
-// Invariants: each level descends, and so do the levels' heads, their largest keys; so the first level's head is the largest of all. The queue
-// holds K >= k keys, of which K - k are 0 from the start and stay, no key being below them: the head is the k-th.
+// Invariants: each level descends, and so do the levels' heads, their largest keys; so the first level's head
+// is the largest of all. The queue holds K >= k keys, of which K - k are 0 from the start and stay, no key
+// being below them: the head is the k-th.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
 #include "warp/runs.cuh"
 
 namespace warpscope::select {
 
-struct UncountedInserts {
-    __device__ __forceinline__ void take(unsigned) {}
-    __device__ __forceinline__ void flush() {}
-    __device__ __forceinline__ void insert() {}
-    __device__ __forceinline__ void merge(unsigned) {}
-    __device__ __forceinline__ void write(unsigned*, unsigned) const {}
-};
-
-struct InsertTally {
-    unsigned candidates = 0, flushes = 0, inserts = 0, merges = 0, deepest = 0;
-
-    __device__ __forceinline__ void take(unsigned taken) { candidates += taken; }
-    __device__ __forceinline__ void flush() { flushes += 1; }
-    __device__ __forceinline__ void insert() { inserts += 1; }
-    __device__ __forceinline__ void merge(unsigned level) {
-        merges += 1;
-        deepest = max(deepest, level);
-    }
-    __device__ __forceinline__ void write(unsigned* counts, unsigned lane) const {
-        if (lane == 0) {
-            counts[0] = candidates;
-            counts[1] = flushes;
-            counts[2] = inserts;
-            counts[3] = merges;
-            counts[4] = deepest;
-        }
-    }
-};
-
-template <class Counts>
 struct MergeQueue {
     // K keys of shared memory: the first level is [0, m), the one that follows [m, 2 m), then [2 m, 4 m), ...
     Key* levels;
@@ -58,7 +32,8 @@ struct MergeQueue {
     bool sorts;  // or else each group's candidates are inserted at once
     unsigned buffered = 0;
     unsigned lane = warp::lane_id();
-    Counts counts;
+    // what is counted; the timed build does not write it
+    unsigned candidates = 0, flushes = 0, inserts = 0, merges = 0, deepest = 0;
 
     __device__ __forceinline__ MergeQueue(const Selection& selection, Key* memory)
         : levels(memory),
@@ -95,14 +70,14 @@ struct MergeQueue {
     // A group: each lane's distance of a point that comes after all that it has seen.
     __device__ __forceinline__ void add(float distance, unsigned position) {
         bool waits = distance < bound();
-        for (unsigned candidates; (candidates = __ballot_sync(ALL_LANES, waits)) != 0;) {
-            unsigned slot = buffered + __popc(candidates & warp::lanes_below(lane));
-            unsigned taken = min(static_cast<unsigned>(__popc(candidates)), buffer_size - buffered);
+        for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, waits)) != 0;) {
+            unsigned slot = buffered + __popc(lanes & warp::lanes_below(lane));
+            unsigned taken = min(static_cast<unsigned>(__popc(lanes)), buffer_size - buffered);
             if (waits && slot < buffer_size) {
                 buffer[slot] = key_of(distance, position);
                 waits = false;
             }
-            counts.take(taken);
+            candidates += taken;
             buffered += taken;
             if (buffered == buffer_size || !sorts) {
                 flush();
@@ -115,7 +90,7 @@ struct MergeQueue {
     __device__ __forceinline__ void flush() {
         unsigned end = buffered;
         if (sorts) {
-            counts.flush();
+            flushes += 1;
             for (end = WARP; end < buffered;) {
                 end *= 2;
             }
@@ -144,7 +119,7 @@ struct MergeQueue {
 
     // Drops the head for a key below it: what was between moves up by one.
     __device__ __forceinline__ void insert(Key key) {
-        counts.insert();
+        inserts += 1;
         unsigned larger = __popc(__ballot_sync(ALL_LANES, first > key));
         Key next = __shfl_down_sync(ALL_LANES, first, 1);
         first = choose(lane + 1 < larger, next, choose(lane + 1 == larger, key, first));
@@ -166,7 +141,8 @@ struct MergeQueue {
                 break;
             }
             warp::merge_runs(levels, from, to, lane);
-            counts.merge(number);
+            merges += 1;
+            deepest = max(deepest, number);
             from = to;
             to *= 2;
         }
@@ -186,19 +162,17 @@ struct MergeQueue {
     }
 
     // The k largest of K, which are all that is not 0 from the start.
-    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances, unsigned k) const {
+    __device__ __forceinline__ void write(const AnswerRow& row, unsigned k) const {
         for (unsigned i = lane; i < k; i += WARP) {
-            Key key = levels[k - 1 - i];
-            indices[i] = index_of(key);
-            squared_distances[i] = distance_of(key);
+            row.put(i, levels[k - 1 - i]);
         }
     }
 };
 
-// Reads a row, GROUPS groups of 32 distances at a time, begun before the last ones are looked at. Most batches have no candidate: they are
-// asked for together, and only of the others group after group.
-template <int GROUPS, class Queue>
-__device__ __forceinline__ void stream_groups(Queue& queue, const float* row, unsigned n) {
+// Reads a row, GROUPS groups of 32 distances at a time, begun before the last ones are looked at. Most
+// batches have no candidate: they are asked for together, and only of the others group after group.
+template <int GROUPS>
+__device__ __forceinline__ void stream_groups(MergeQueue& queue, const float* row, unsigned n) {
     constexpr unsigned BATCH = GROUPS * WARP;
     float next[GROUPS];
     auto load = [&](unsigned begin) {
@@ -228,30 +202,29 @@ __device__ __forceinline__ void stream_groups(Queue& queue, const float* row, un
         // One copy of what is long, for all groups.
 #pragma unroll 1
         for (int g = 0; g < GROUPS; ++g) {
-            float distance = distances[0];
-#pragma unroll
-            for (int other = 1; other < GROUPS; ++other) {
-                distance = g == other ? distances[other] : distance;
-            }
-            queue.add(distance, batch * BATCH + g * WARP + queue.lane);
+            queue.add(register_at(distances, g), batch * BATCH + g * WARP + queue.lane);
         }
     }
 }
 
 // A warp a query. K keys and a buffer of shared memory for each.
-template <class Counts>
+template <bool COUNTED>
 __device__ __forceinline__ void merge_queue(const Selection& selection) {
     extern __shared__ Key queues[];
     unsigned warp = threadIdx.x / WARP, query = blockIdx.x * (blockDim.x / WARP) + warp;
     if (query >= selection.query_count) {
         return;
     }
-    MergeQueue<Counts> queue(selection, queues + warp * (selection.capacity + selection.buffer));
+    MergeQueue queue(selection, queues + warp * (selection.capacity + selection.buffer));
     stream_groups<QUEUE_GROUPS>(queue, selection.distances + query * selection.pitch, selection.n);
     queue.finish();
-    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-    queue.write(selection.indices + at, selection.squared_distances + at, selection.k);
-    queue.counts.write(selection.counts + query * COUNTS, queue.lane);
+    queue.write(AnswerRow(selection, selection.first_query + query), selection.k);
+    if constexpr (COUNTED) {
+        if (queue.lane == 0) {
+            write_counts(selection.counts + query * COUNTS, queue.candidates, queue.flushes, queue.inserts,
+                         queue.merges, queue.deepest);
+        }
+    }
 }
 
 }  // namespace warpscope::select

@@ -1,23 +1,137 @@
-// Selection in several passes over a row (Hanák 2023, §3.7, §4.3): a pass divides the distances among which the k-th is into buckets, counts
-// them, and goes on with the bucket of the k-th; then all below it and as many equal ones as are left are taken. Twin of
-// crates/engines/src/select/multi_pass.rs.
+// Selection in several passes over a row (Hanák 2023, §3.7, §4.3): a pass divides the distances among which
+// the k-th is into buckets, counts them, and goes on with the bucket of the k-th; then all below it and as
+// many equal ones as are left are taken. Twin of crates/engines/src/select/multi_pass.rs.
 //
-// What divides is a template argument: digits (radix_select.cuh) or splitters from a sample (sample_select.cuh). Distances are compared by
-// their bits, so that a bucket is a range of whole numbers, and equal ones are a range of one.
+// What divides is a template argument: digits (radix_select.cuh) or splitters from a sample
+// (sample_select.cuh). Distances are compared by their bits, so that a bucket is a range of whole numbers,
+// and equal ones are a range of one.
 //
-// Scope: a block a row, PASS_THREADS threads.
+// Scope: a block a row, PASS_THREADS threads, all of which call together.
 #pragma once
 
 #include "block/bitonic.cuh"
 #include "block/radix_tile.cuh"
+#include "instrumentation.cuh"
 #include "key.cuh"
-#include "select/in_order.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
 
-// The buckets' counts: as many copies of them as there is room for, at most one a lane, so that lanes with the same bucket do not wait.
+// A row of distances, tile after tile, and what is taken from it in the order of positions. A warp has
+// consecutive floats of a tile, each lane four at a time. Sums over the lanes, and over the warps before,
+// tell where each writes what it takes, with a barrier a tile.
+
+// Floats of a tile that a thread has.
+constexpr unsigned PASS_ITEMS = 8;
+constexpr unsigned PASS_WARPS = PASS_THREADS / WARP;
+constexpr unsigned PASS_ROUNDS = PASS_ITEMS / 4;
+constexpr unsigned OF_WARP = PASS_ITEMS * WARP;
+constexpr unsigned OF_TILE = PASS_ITEMS * PASS_THREADS;
+static_assert(OF_TILE < 1u << 16, "two counts in a word");
+
+// The bits of what is behind the end of a row.
+constexpr unsigned NOWHERE = 0xffffffffu;
+
+// Distances, and their positions; none where they are in the order of positions. At a multiple of four
+// floats.
+struct Source {
+    const float* distances;
+    const unsigned* positions;
+    unsigned length;
+};
+
+// Calls each(bits, begin of the tile, place in it of the thread's first) for each tile of a source.
+template <class Each>
+__device__ __forceinline__ void in_tiles(const Source& source, Each each) {
+    unsigned place = threadIdx.x / WARP * OF_WARP + warp::lane_id() * 4;
+    unsigned begin = 0;
+    for (unsigned rest = source.length; rest > 0; begin += OF_TILE, rest -= min(rest, OF_TILE)) {
+        const float4* fours =
+            reinterpret_cast<const float4*>(source.distances + begin + static_cast<size_t>(place));
+        unsigned mine = rest > place ? rest - place : 0;
+        unsigned bits[PASS_ITEMS];
+#pragma unroll
+        for (unsigned round = 0; round < PASS_ROUNDS; ++round) {
+            unsigned at = round * WARP * 4;
+            float4 four = at < mine ? fours[round * WARP] : make_float4(0, 0, 0, 0);
+            bits[4 * round] = at < mine ? __float_as_uint(four.x) : NOWHERE;
+            bits[4 * round + 1] = at + 1 < mine ? __float_as_uint(four.y) : NOWHERE;
+            bits[4 * round + 2] = at + 2 < mine ? __float_as_uint(four.z) : NOWHERE;
+            bits[4 * round + 3] = at + 3 < mine ? __float_as_uint(four.w) : NOWHERE;
+        }
+        each(bits, begin, place);
+    }
+}
+
+// What class_of makes of a distance: two counts in a word.
+enum Class : unsigned { NEITHER = 0, FIRST = 1, SECOND = 1u << 16 };
+
+struct OrderMemory {
+    unsigned warps[2][PASS_WARPS];
+};
+
+struct Taken {
+    unsigned first;
+    unsigned second;
+};
+
+// Calls put(bits, place in the source, those of the first class before it, those of the second) for each
+// distance that is of a class, and returns how many there are of each.
+template <class ClassOf, class Put>
+__device__ __forceinline__ Taken in_order(OrderMemory& memory, const Source& source, ClassOf class_of,
+                                          Put put) {
+    unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP, side = 0;
+    Taken taken = {0, 0};
+    in_tiles(source, [&](const unsigned (&bits)[PASS_ITEMS], unsigned begin, unsigned place) {
+        unsigned mine = 0;
+#pragma unroll
+        for (unsigned item = 0; item < PASS_ITEMS; ++item) {
+            mine += class_of(bits[item]);
+        }
+        unsigned of_warp = warp::reduce_add(mine);
+        if (lane == 0) {
+            memory.warps[side][warp] = of_warp;
+        }
+        __syncthreads();
+        // The other side is written next: who still reads this one has not come to the barrier after it.
+        unsigned of_lane = lane < PASS_WARPS ? memory.warps[side][lane] : 0;
+        side ^= 1;
+        unsigned through = warp::inclusive_sum(of_lane, lane);
+        unsigned before = __shfl_sync(ALL_LANES, through - of_lane, warp);
+        unsigned all = __shfl_sync(ALL_LANES, through, WARP - 1);
+        if (of_warp != 0) {
+#pragma unroll
+            for (unsigned round = 0; round < PASS_ROUNDS; ++round) {
+                unsigned own = 0;
+#pragma unroll
+                for (unsigned i = 0; i < 4; ++i) {
+                    own += class_of(bits[4 * round + i]);
+                }
+                unsigned here = warp::inclusive_sum(own, lane);
+                unsigned at = before + here - own;
+#pragma unroll
+                for (unsigned i = 0; i < 4; ++i) {
+                    unsigned kind = class_of(bits[4 * round + i]);
+                    if (kind != NEITHER) {
+                        put(bits[4 * round + i], begin + place + round * WARP * 4 + i,
+                            taken.first + (at & 0xffff), taken.second + (at >> 16));
+                        at += kind;
+                    }
+                }
+                before += __shfl_sync(ALL_LANES, here, WARP - 1);
+            }
+        }
+        taken.first += all & 0xffff;
+        taken.second += all >> 16;
+    });
+    // What was written is seen by all.
+    __syncthreads();
+    return taken;
+}
+
+// The buckets' counts: as many copies of them as there is room for, at most one a lane, so that lanes with
+// the same bucket do not wait.
 constexpr unsigned COUNTERS = 8192;
 
 // Above the bits of all distances, the infinite ones included.
@@ -32,8 +146,11 @@ struct Range {
     unsigned rank;  // of the k-th among those in it, from 1
     unsigned size;  // distances in it
 
-    // Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are sorted.
-    __device__ __forceinline__ bool is_open(unsigned few) const { return rank < size && high - low > 1 && size > few; }
+    // Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are
+    // sorted.
+    __device__ __forceinline__ bool is_open(unsigned few) const {
+        return rank < size && high - low > 1 && size > few;
+    }
     __device__ __forceinline__ bool holds(unsigned bits) const { return bits - low < high - low; }
 };
 
@@ -60,43 +177,10 @@ struct PassMemory {
     Bucket found;
 };
 
-// Counts nothing, and writes nothing down: pass_recorder.cuh says when the last ones are called.
-struct UncountedPasses {
-    // So many distances are sorted rather than divided once more.
-    static constexpr unsigned SORTED = FEW;
-
-    __device__ __forceinline__ void pass() {}
-    __device__ __forceinline__ void read(unsigned) {}
-    __device__ __forceinline__ void write(unsigned) {}
-    __device__ __forceinline__ void put(unsigned*, unsigned) const {}
-
-    __device__ __forceinline__ void counted(const PassMemory&, unsigned) {}
-    __device__ __forceinline__ void found(const Bucket&) {}
-    __device__ __forceinline__ void narrowed() {}
-    __device__ __forceinline__ void taken(const unsigned*, const float*, unsigned) {}
-};
-
-struct PassTally : UncountedPasses {
-    unsigned passes = 0;
-    unsigned long long reads = 0, writes = 0;
-
-    __device__ __forceinline__ void pass() { passes += 1; }
-    __device__ __forceinline__ void read(unsigned distances) { reads += distances; }
-    __device__ __forceinline__ void write(unsigned distances) { writes += distances; }
-    // The largest number that there is stands for all beyond.
-    __device__ __forceinline__ void put(unsigned* counts, unsigned bucket) const {
-        if (threadIdx.x == 0) {
-            counts[0] = passes;
-            counts[1] = bucket;
-            counts[2] = static_cast<unsigned>(min(reads, 0xffffffffull));
-            counts[3] = static_cast<unsigned>(min(writes, 0xffffffffull));
-        }
-    }
-};
-
 // Counts the distances of a range by the buckets of `partition`.
 template <class Partition>
-__device__ __forceinline__ void count_buckets(PassMemory& memory, const Source& source, const Range& range, const Partition& partition) {
+__device__ __forceinline__ void count_buckets(PassMemory& memory, const Source& source, const Range& range,
+                                              const Partition& partition) {
     unsigned buckets = partition.buckets(), copies = min(COUNTERS / buckets, WARP);
     for (unsigned i = threadIdx.x; i < buckets * copies; i += PASS_THREADS) {
         memory.counters[i] = 0;
@@ -155,14 +239,17 @@ __device__ __forceinline__ Limit sort_few(PassMemory& memory, const Source& sour
     memory.keys[first] = memory.keys[first + 1] = PADDING;
     __syncthreads();
     auto is_in = [&](unsigned bits) -> unsigned { return range.holds(bits) ? SECOND : NEITHER; };
-    in_order(memory.order, source, is_in, [&](unsigned bits, unsigned, unsigned, unsigned at) { memory.keys[at] = static_cast<Key>(bits) << 32 | at; });
+    in_order(memory.order, source, is_in, [&](unsigned bits, unsigned, unsigned, unsigned at) {
+        memory.keys[at] = static_cast<Key>(bits) << 32 | at;
+    });
     Key keys[2] = {memory.keys[first], memory.keys[first + 1]};
     __syncthreads();
     FewNetwork network{memory.keys};
     // As many threads as hold them: a power of two.
     network.sort(keys, 1u << (32 - __clz((range.size - 1) / 2)));
     if (first == (range.rank - 1) / 2 * 2) {
-        memory.found.number = static_cast<unsigned>(choose((range.rank - 1) % 2 == 0, keys[0], keys[1]) >> 32);
+        memory.found.number =
+            static_cast<unsigned>(choose((range.rank - 1) % 2 == 0, keys[0], keys[1]) >> 32);
     }
     __syncthreads();
     unsigned limit = memory.found.number;
@@ -174,8 +261,12 @@ __device__ __forceinline__ Limit sort_few(PassMemory& memory, const Source& sour
 // Multiples of four, up from a number of distances.
 __device__ __forceinline__ size_t fours(unsigned count) { return (static_cast<size_t>(count) + 3) / 4 * 4; }
 
-template <class Partition, class Counts>
-__device__ __forceinline__ void select_row(const MultiPass& passes, Counts counts = Counts()) {
+// The k smallest of a row. Distances read and written are counted; the timed build does not write the counts.
+// Trace is NoTrace, or a PassRecorder, which says when it is told what.
+template <class Partition, bool COUNTED, class Trace = NoTrace>
+__device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace = Trace()) {
+    // So many distances are sorted rather than divided once more.
+    constexpr unsigned SORTED = Trace::TRACED ? 1 : FEW;
     __shared__ PassMemory memory;
     const Selection& of = passes.of;
     unsigned query = blockIdx.x, wanted = min(of.n, of.k);
@@ -184,51 +275,64 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Counts count
     bool moves_positions = passes.stages == 1;
     Source source = row;
     Range range = {0, END, wanted, of.n};
-    unsigned narrowed = 0, found = 0;
-    for (unsigned pass = 0; range.is_open(Counts::SORTED); ++pass) {
-        counts.pass();
-        counts.read(source.length + Partition::sampled());
+    unsigned narrowed = 0, found = 0, pass = 0;
+    unsigned long long reads = 0, writes = 0;
+    for (; range.is_open(SORTED); ++pass) {
+        reads += source.length + Partition::sampled();
         Partition partition(memory, source, range, passes.bits, pass);
         count_buckets(memory, source, range, partition);
-        counts.counted(memory, partition.buckets());
+        if constexpr (Trace::TRACED) {
+            trace.counted(memory, partition.buckets());
+        }
         Bucket bucket = find_bucket(memory, partition.buckets(), range.rank);
-        counts.found(bucket);
+        if constexpr (Trace::TRACED) {
+            trace.found(bucket);
+        }
         range = partition.range_of(bucket.number, range);
         range.rank -= bucket.below;
         range.size = bucket.size;
-        if (!range.is_open(Counts::SORTED) || range.size > source.length / 2) {
+        if (!range.is_open(SORTED) || range.size > source.length / 2) {
             continue;
         }
-        // It goes on with those in the range. There are half as many at most, so two places, the second half as large, take turns.
+        // It goes on with those in the range. There are half as many at most, so two places, the second half
+        // as large, take turns.
         size_t half = fours(of.n / 2), quarter = fours(of.n / 4);
         unsigned* words = passes.auxiliary + query * passes.auxiliary_words;
         float* to = reinterpret_cast<float*>(words + (narrowed % 2 == 0 ? 0 : half));
         unsigned* to_positions = words + half + quarter + (narrowed % 2 == 0 ? 0 : half);
-        auto class_of = [&](unsigned bits) -> unsigned { return range.holds(bits) ? SECOND : moves_positions && bits < range.low ? FIRST : NEITHER; };
-        Taken taken = in_order(memory.order, source, class_of, [&](unsigned bits, unsigned at, unsigned below, unsigned in) {
+        auto class_of = [&](unsigned bits) -> unsigned {
+            return range.holds(bits) ? SECOND : moves_positions && bits < range.low ? FIRST : NEITHER;
+        };
+        auto move = [&](unsigned bits, unsigned at, unsigned below, unsigned in) {
             bool is_in = range.holds(bits);
             (is_in ? to + in : of.squared_distances + answer + found + below)[0] = __uint_as_float(bits);
             if (moves_positions) {
-                (is_in ? to_positions + in : of.indices + answer + found + below)[0] = source.positions == nullptr ? at : source.positions[at];
+                (is_in ? to_positions + in : of.indices + answer + found + below)[0] =
+                    source.positions == nullptr ? at : source.positions[at];
             }
-        });
-        counts.read(source.length);
-        counts.write(taken.first + taken.second);
+        };
+        Taken taken = in_order(memory.order, source, class_of, move);
+        reads += source.length;
+        writes += taken.first + taken.second;
         found += taken.first;
         source = {to, moves_positions ? to_positions : nullptr, taken.second};
         narrowed += 1;
-        counts.narrowed();
+        if constexpr (Trace::TRACED) {
+            trace.narrowed();
+        }
     }
     Limit limit = {range.high, 0};
     if (range.rank < range.size) {
         limit = {range.low, range.rank};
         if (range.high - range.low > 1) {
             limit = sort_few(memory, source, range);
-            counts.read(source.length);
+            reads += source.length;
         }
     }
     Source last = moves_positions ? source : row;
-    auto class_of = [&](unsigned bits) -> unsigned { return bits < limit.bits ? FIRST : bits == limit.bits && limit.equal > 0 ? SECOND : NEITHER; };
+    auto class_of = [&](unsigned bits) -> unsigned {
+        return bits < limit.bits ? FIRST : bits == limit.bits && limit.equal > 0 ? SECOND : NEITHER;
+    };
     in_order(memory.order, last, class_of, [&](unsigned bits, unsigned at, unsigned less, unsigned same) {
         if (bits < limit.bits || same < limit.equal) {
             size_t to = answer + found + less + min(same, limit.equal);
@@ -236,10 +340,16 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Counts count
             of.indices[to] = last.positions == nullptr ? at : last.positions[at];
         }
     });
-    counts.taken(of.indices + answer, of.squared_distances + answer, wanted);
-    counts.read(last.length);
-    counts.write(wanted - found);
-    counts.put(of.counts + query * COUNTS, range.size);
+    if constexpr (Trace::TRACED) {
+        trace.taken(of.indices + answer, of.squared_distances + answer, wanted);
+    }
+    reads += last.length;
+    writes += wanted - found;
+    if constexpr (COUNTED) {
+        if (threadIdx.x == 0) {
+            write_counts(of.counts + query * COUNTS, pass, range.size, saturated(reads), saturated(writes));
+        }
+    }
 }
 
 }  // namespace warpscope::select

@@ -1,5 +1,6 @@
-// Entry points: select_partial_bitonic_k<K>_<build>. WARPSCOPE_K chooses what is compiled, WARPSCOPE_STORAGE where a chunk is sorted;
-// WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+// Entry points: select_partial_bitonic_k<K>_<build>. WARPSCOPE_K chooses what is compiled, WARPSCOPE_STORAGE
+// where a chunk is sorted; WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+#include "entry.cuh"
 #include "select/partial_bitonic.cuh"
 
 namespace warpscope::select {
@@ -20,18 +21,15 @@ struct Stored<REGISTERS> {
 
 using Chunk = Stored<WARPSCOPE_STORAGE>::Chunk;
 
-#define WARPSCOPE_ENTRY(NAME, COUNTS)                                                                                \
-    extern "C" __global__ void __launch_bounds__(Chunk::THREADS) NAME(const __grid_constant__ Selection selection) { \
-        partial_bitonic<Chunk, COUNTS>(selection);                                                                   \
-    }
-// Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNEL(K, BUILD, COUNTS) WARPSCOPE_ENTRY(WARPSCOPE_PARTIAL_BITONIC_ENTRY(K, BUILD), COUNTS)
+#define WARPSCOPE_BUILD(BUILD, COUNTED)                                                                     \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_PARTIAL_BITONIC_ENTRY, WARPSCOPE_K, BUILD), (Chunk::THREADS), \
+                     Selection, partial_bitonic<Chunk, COUNTED>)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_K, timed, UncountedChunks)
+WARPSCOPE_BUILD(timed, false)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(WARPSCOPE_K, counted, ChunkTally)
+WARPSCOPE_BUILD(counted, true)
 #endif
 
 }  // namespace warpscope::select

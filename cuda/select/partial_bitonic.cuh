@@ -1,22 +1,26 @@
-// Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest (Hanák 2023, §3.5.1). Twin of
-// crates/engines/src/select/partial_bitonic.rs.
+// Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest
+// (Hanák 2023, §3.5.1). Twin of crates/engines/src/select/partial_bitonic.rs.
 //
-// Nothing is filtered and nothing waits in a buffer: the network does the same whatever the distances are. A chunk is K keys. What is kept
-// is sorted too: of element i of it and element K - 1 - i of the chunk the smaller stays, and all that stay are bitonic.
+// Nothing is filtered and nothing waits in a buffer: the network does the same whatever the distances are. A
+// chunk is K keys. What is kept is sorted too: of element i of it and element K - 1 - i of the chunk the
+// smaller stays, and all that stay are bitonic.
 //
-// Scope: a team, all threads of which call together. In registers up to 16 keys are of a thread; where a warp holds K of them, the warps of a
-// block are a team each, which takes every fourth chunk and keeps K keys of its own, and the teams merge at the end. Otherwise the team is the block.
+// Scope: a team, all threads of which call together. In registers up to 16 keys are of a thread; where a warp
+// holds K of them, the warps of a block are a team each, which takes every fourth chunk and keeps K keys of
+// its own, and the teams merge at the end. Otherwise the team is the block.
 #pragma once
 
 #include "block/bitonic.cuh"
 #include "block/shared_bitonic.cuh"
 #include "key.cuh"
 #include "select/interface.cuh"
+#include "select/row_batches.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
 
-// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that is longer.
+// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that is
+// longer.
 __device__ constexpr unsigned sort_layers(unsigned keys, unsigned below) {
     unsigned layers = 0;
     for (unsigned size = 2; size <= keys; size *= 2) {
@@ -36,39 +40,24 @@ __device__ constexpr unsigned merge_layers(unsigned keys, unsigned below) {
     return layers;
 }
 
-// Nothing is added to the timed build.
-struct UncountedChunks {
-    __device__ __forceinline__ void sort() {}
-    __device__ __forceinline__ void merge() {}
-    template <class Chunk>
-    __device__ __forceinline__ void write(unsigned*, bool) const {}
-};
+// Adds what a team did to the counts; they are zero before.
+template <class Chunk>
+__device__ __forceinline__ void write(unsigned* counts, unsigned sorts, unsigned merges) {
+    constexpr unsigned K = Chunk::K;
+    // The choice between the kept and the new is a layer in shared memory.
+    unsigned all = sorts * sort_layers(K, K) + merges * (1 + merge_layers(K, K));
+    unsigned shuffled =
+        sorts * sort_layers(K, Chunk::SHUFFLED_BELOW) + merges * merge_layers(K, Chunk::SHUFFLED_BELOW);
+    unsigned in_thread =
+        sorts * sort_layers(K, Chunk::IN_THREAD_BELOW) + merges * merge_layers(K, Chunk::IN_THREAD_BELOW);
+    atomicAdd(counts, merges);
+    atomicAdd(counts + 1, all);
+    atomicAdd(counts + 2, shuffled - in_thread);
+    atomicAdd(counts + 3, all - shuffled);
+}
 
-// Of a team: every thread keeps the same numbers.
-struct ChunkTally {
-    unsigned sorts = 0, merges = 0;
-
-    __device__ __forceinline__ void sort() { sorts += 1; }
-    __device__ __forceinline__ void merge() { merges += 1; }
-
-    // One thread of each team adds; counts are zero before.
-    template <class Chunk>
-    __device__ __forceinline__ void write(unsigned* counts, bool writes) const {
-        constexpr unsigned K = Chunk::K;
-        if (writes) {
-            // The choice between the kept and the new is a layer in shared memory.
-            unsigned all = sorts * sort_layers(K, K) + merges * (1 + merge_layers(K, K));
-            unsigned shuffled = sorts * sort_layers(K, Chunk::SHUFFLED_BELOW) + merges * merge_layers(K, Chunk::SHUFFLED_BELOW);
-            unsigned in_thread = sorts * sort_layers(K, Chunk::IN_THREAD_BELOW) + merges * merge_layers(K, Chunk::IN_THREAD_BELOW);
-            atomicAdd(counts, merges);
-            atomicAdd(counts + 1, all);
-            atomicAdd(counts + 2, shuffled - in_thread);
-            atomicAdd(counts + 3, all - shuffled);
-        }
-    }
-};
-
-// A chunk in the registers of a team: T consecutive keys a thread once it is sorted. K is a power of two from 128 on.
+// A chunk in the registers of a team: T consecutive keys a thread once it is sorted. K is a power of two from
+// 128 on.
 template <unsigned KEYS>
 struct RegisterChunk {
     static constexpr unsigned K = KEYS;
@@ -104,18 +93,8 @@ struct RegisterChunk {
         }
     }
 
-    // Four distances at a time, beside one another; what lies from n on is padding.
     __device__ __forceinline__ void load(const float* row, unsigned first, unsigned n) {
-#pragma unroll
-        for (unsigned i = 0; i < T; i += 4) {
-            unsigned at = first + (i / 4 * N + thread) * 4;
-            float inf = infinite_distance();
-            float4 four = at < n ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
-            keys[i] = choose(at < n, key_of(four.x, at), PADDING);
-            keys[i + 1] = choose(at < n && n - at > 1, key_of(four.y, at + 1), PADDING);
-            keys[i + 2] = choose(at < n && n - at > 2, key_of(four.z, at + 2), PADDING);
-            keys[i + 3] = choose(at < n && n - at > 3, key_of(four.w, at + 3), PADDING);
-        }
+        read_keys<N>(keys, row, first, n, thread);
     }
 
     __device__ __forceinline__ void sort() { network().sort(keys, N); }
@@ -157,10 +136,12 @@ struct RegisterChunk {
         }
     }
 
-    static __device__ __forceinline__ Key element(const Memory& memory, unsigned i) { return memory.kept[i % T * N + i / T]; }
+    static __device__ __forceinline__ Key element(const Memory& memory, unsigned i) {
+        return memory.kept[i % T * N + i / T];
+    }
 
   private:
-    __device__ __forceinline__ block::Bitonic<static_cast<int>(T), static_cast<int>(N)> network() const { return {memory.exchange, thread}; }
+    __device__ __forceinline__ block::Bitonic<T, N> network() const { return {memory.exchange, thread}; }
 };
 
 // A chunk in shared memory.
@@ -214,21 +195,21 @@ struct SharedChunk {
 };
 
 // A block a query.
-template <class Chunk, class Counts>
+template <class Chunk, bool COUNTED>
 __device__ __forceinline__ void partial_bitonic(const Selection& selection) {
     __shared__ typename Chunk::Memory memory[Chunk::TEAMS];
     unsigned query = blockIdx.x, team = threadIdx.x / Chunk::N;
     const float* row = selection.distances + query * selection.pitch;
-    Counts counts;
+    unsigned sorts = 0, merges = 0;  // of a team; the timed build does not write them
     Chunk chunk(memory[team]);
     unsigned chunks = (selection.n - 1) / Chunk::K + 1;
 #pragma unroll 1
     for (unsigned i = team; i < chunks; i += Chunk::TEAMS) {
         chunk.load(row, i * Chunk::K, selection.n);
         chunk.sort();
-        counts.sort();
+        sorts += 1;
         chunk.merge();
-        counts.merge();
+        merges += 1;
     }
     if constexpr (Chunk::TEAMS > 1) {
         // The lower half of the teams that are left merges what the upper half keeps.
@@ -237,7 +218,7 @@ __device__ __forceinline__ void partial_bitonic(const Selection& selection) {
             __syncthreads();
             if (team < half) {
                 chunk.merge_team(memory[team + half]);
-                counts.merge();
+                merges += 1;
             }
         }
     }
@@ -248,7 +229,11 @@ __device__ __forceinline__ void partial_bitonic(const Selection& selection) {
         selection.indices[first + i] = index_of(key);
         selection.squared_distances[first + i] = distance_of(key);
     }
-    counts.template write<Chunk>(selection.counts + query * COUNTS, threadIdx.x % Chunk::N == 0);
+    if constexpr (COUNTED) {
+        if (threadIdx.x % Chunk::N == 0) {
+            write<Chunk>(selection.counts + query * COUNTS, sorts, merges);
+        }
+    }
 }
 
 }  // namespace warpscope::select

@@ -1,21 +1,20 @@
-// What watches a selection in several passes and writes it down, event by event. crates/engines/src/cuda/trace/passes.rs reads what is written here,
-// and tells it to the observers of crates/engines/src/select/observer.rs.
+// What watches a selection in several passes and writes it down, event by event.
+// crates/engines/src/cuda/trace/passes.rs reads what is written here, and tells it to the observers of
+// crates/engines/src/select/observer.rs.
 //
-// Events are words, one event after the other: its kind, then what the comments at `PassRecorder` say. The block's first warp writes them;
-// what it reads for that was written before a barrier, and is written again only after the next one.
+// Events are words, one event after the other: its kind, then what the comments at `PassRecorder` say. The
+// block's first warp writes them; what it reads for that was written before a barrier, and is written again
+// only after the next one.
 #pragma once
 
-#include "key.cuh"
+#include "instrumentation.cuh"
 #include "select/multi_pass.cuh"
-#include "trace_writer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
 
-// Listens to one block, a row, in the place of its counts (multi_pass.cuh). Nothing is sorted to find the k-th distance: passes go on.
-struct PassRecorder : UncountedPasses, TraceWriter {
-    static constexpr unsigned SORTED = 1;
-
+// Listens to one block, a row (multi_pass.cuh). Nothing is sorted to find the k-th distance: passes go on.
+struct PassRecorder : TraceWriter {
     // A pass counted the distances that are left by buckets: how many buckets; a number each.
     __device__ __forceinline__ void counted(const PassMemory& memory, unsigned buckets) {
         if (!writes()) {
@@ -42,7 +41,8 @@ struct PassRecorder : UncountedPasses, TraceWriter {
         }
     }
 
-    // The k smallest were taken, in the order of positions: how many; of each two words, position and distance. The selection is done.
+    // The k smallest were taken, in the order of positions: how many; of each two words, position and
+    // distance. The selection is done.
     __device__ __forceinline__ void taken(const unsigned* positions, const float* distances, unsigned count) {
         if (!writes()) {
             return;

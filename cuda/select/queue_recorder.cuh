@@ -1,32 +1,32 @@
-// What watches a warp select's way through a row and writes it down, event by event. crates/engines/src/cuda/trace/queues.rs reads what is written
-// here, and tells it to the observers of crates/engines/src/select/observer.rs.
+// What watches a warp select's way through a row and writes it down, event by event.
+// crates/engines/src/cuda/trace/queues.rs reads what is written here, and tells it to the observers of
+// crates/engines/src/select/observer.rs.
 //
-// Events are words, one event after the other: its kind, then what the comments at `QueueRecorder` say. A key is two words: position,
-// distance. A queue is its keys, register by register, of each a lane's after the other's.
+// Events are words, one event after the other: its kind, then what the comments at `QueueRecorder` say. A key
+// is two words: position, distance. A queue is its keys, register by register, of each a lane's after the
+// other's.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
 #include "select/interface.cuh"
-#include "trace_writer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
 
 // Listens to one warp of one query, in the place of its counts (warp_select.cuh).
 struct QueueRecorder : TraceWriter {
-    static constexpr bool WATCHES = true;
+    static constexpr bool COUNTED = false;
 
     unsigned n;
     bool took = false;  // whether a lane took something of the last group
 
-    __device__ __forceinline__ void insert(bool) {}
-    __device__ __forceinline__ void merge() {}
-    __device__ __forceinline__ void write(unsigned*) const {}
-
-    // Lanes compared the distances of points base + lane with their largest keys. Where all were too far: base. Where lanes took some: base; 32
-    // distances; the lanes' queues. Groups behind the last point, with which a batch is filled up, are no event.
+    // Lanes compared the distances of points base + lane with their largest keys. Where all were too far:
+    // base. Where lanes took some: base; 32 distances; the lanes' queues. Groups behind the last point, with
+    // which a batch is filled up, are no event.
     template <int Q>
-    __device__ __forceinline__ void inserted(unsigned base, float distance, bool inserts, const Key (&lane_queue)[Q]) {
+    __device__ __forceinline__ void inserted(unsigned base, float distance, bool inserts,
+                                             const Key (&lane_queue)[Q]) {
         took = __any_sync(ALL_LANES, inserts);
         if (took) {
             event(INSERTED, base);
@@ -39,7 +39,8 @@ struct QueueRecorder : TraceWriter {
         }
     }
 
-    // The lanes' largest keys are compared with the k-th: a key a lane; that one. No event where nothing was taken.
+    // The lanes' largest keys are compared with the k-th: a key a lane; that one. No event where nothing was
+    // taken.
     __device__ __forceinline__ void checked(Key largest, Key limit) {
         if (took) {
             event(CHECKED);
@@ -93,23 +94,12 @@ struct QueueRecorder : TraceWriter {
     }
 
   private:
-    static __device__ __forceinline__ void put(unsigned* words, Key key) {
-        words[0] = index_of(key);
-        words[1] = static_cast<unsigned>(key >> 32);
-    }
-
     // A key that is the same in every lane.
     __device__ __forceinline__ void key(Key key) {
         unsigned* words = room(2);
         if (words != nullptr && lane == 0) {
-            put(words, key);
-        }
-    }
-
-    // A key a lane.
-    __device__ __forceinline__ void keys(Key key) {
-        if (unsigned* words = room(2 * WARP)) {
-            put(words + 2 * lane, key);
+            words[0] = index_of(key);
+            words[1] = distance_bits(key);
         }
     }
 

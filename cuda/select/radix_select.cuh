@@ -1,5 +1,6 @@
-// Radix select: a pass divides distances by a digit of their bits, the most significant first (Alabi, Blanchard, Gordon and Steinbach 2012;
-// Hanák 2023, §3.7.2). Twin of crates/engines/src/select/radix_select.rs.
+// Radix select: a pass divides distances by a digit of their bits, the most significant first (Alabi,
+// Blanchard, Gordon and Steinbach 2012; Hanák 2023, §3.7.2). Twin of
+// crates/engines/src/select/radix_select.rs.
 #pragma once
 
 #include "select/multi_pass.cuh"
@@ -12,7 +13,8 @@ struct Digits {
     unsigned shift;
     unsigned count;
 
-    __device__ __forceinline__ Digits(PassMemory&, const Source&, const Range& range, unsigned bits, unsigned) : low(range.low) {
+    __device__ __forceinline__ Digits(PassMemory&, const Source&, const Range& range, unsigned bits, unsigned)
+        : low(range.low) {
         unsigned left = 31 - __clz(range.high - range.low);
         shift = left > bits ? left - bits : 0;
         count = 1u << (left - shift);
@@ -24,7 +26,8 @@ struct Digits {
     __device__ __forceinline__ unsigned buckets() const { return count; }
 
     // What is outside of the range has any.
-    __device__ __forceinline__ void bucket_of(const unsigned (&bits)[PASS_ITEMS], unsigned (&of)[PASS_ITEMS]) const {
+    __device__ __forceinline__ void bucket_of(const unsigned (&bits)[PASS_ITEMS],
+                                              unsigned (&of)[PASS_ITEMS]) const {
 #pragma unroll
         for (unsigned i = 0; i < PASS_ITEMS; ++i) {
             of[i] = (bits[i] - low) >> shift;

@@ -1,11 +1,11 @@
-// What the warps of a block read of a row of distances, batch after batch: in step, or each by itself and ahead of what it looks at.
+// What the warps of a block read of a row of distances, batch after batch: in step, or each by itself and
+// ahead of what it looks at.
 //
 // Scope: a thread, whose lane and warp tell what is its own. Rows begin at a multiple of 16 bytes.
 #pragma once
 
-#include "block/async_copy.cuh"
-#include "block/shared_address.cuh"
 #include "key.cuh"
+#include "ptx.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
@@ -14,7 +14,9 @@ namespace warpscope::select {
 template <unsigned WIDTH>
 struct Vector {
     using Type = float4;
-    static __device__ __forceinline__ Type all(float value) { return make_float4(value, value, value, value); }
+    static __device__ __forceinline__ Type all(float value) {
+        return make_float4(value, value, value, value);
+    }
 };
 template <>
 struct Vector<2> {
@@ -44,7 +46,8 @@ struct Batch {
 #pragma unroll
         for (unsigned i = 0; i < ITEMS; i += WIDTH) {
             unsigned at = first + place(thread, i);
-            Read read = at < end ? __ldcs(reinterpret_cast<const Read*>(row + at)) : Vector<WIDTH>::all(infinite_distance());
+            Read read = at < end ? __ldcs(reinterpret_cast<const Read*>(row + at))
+                                 : Vector<WIDTH>::all(infinite_distance());
 #pragma unroll
             for (unsigned j = 0; j < WIDTH; ++j) {
                 distances[i + j] = reinterpret_cast<const float*>(&read)[j];
@@ -52,7 +55,8 @@ struct Batch {
         }
     }
 
-    static __device__ __forceinline__ void prefetch(const float* row, unsigned first, unsigned end, unsigned thread) {
+    static __device__ __forceinline__ void prefetch(const float* row, unsigned first, unsigned end,
+                                                    unsigned thread) {
 #pragma unroll
         for (unsigned i = 0; i < ITEMS; i += WIDTH) {
             unsigned at = first + place(thread, i);
@@ -74,9 +78,27 @@ struct Batch {
     }
 };
 
+// The keys of ITEMS distances a thread of THREADS, four beside one another; what lies from n on is padding.
+template <unsigned THREADS, unsigned ITEMS>
+__device__ __forceinline__ void read_keys(Key (&keys)[ITEMS], const float* row, unsigned first, unsigned n,
+                                          unsigned thread) {
+#pragma unroll
+    for (unsigned i = 0; i < ITEMS; i += 4) {
+        unsigned at = first + (i / 4 * THREADS + thread) * 4;
+        float inf = infinite_distance();
+        float4 four =
+            at < n ? __ldcs(reinterpret_cast<const float4*>(row + at)) : make_float4(inf, inf, inf, inf);
+        keys[i] = choose(at < n, key_of(four.x, at), PADDING);
+        keys[i + 1] = choose(at < n && n - at > 1, key_of(four.y, at + 1), PADDING);
+        keys[i + 2] = choose(at < n && n - at > 2, key_of(four.z, at + 2), PADDING);
+        keys[i + 3] = choose(at < n && n - at > 3, key_of(four.w, at + 3), PADDING);
+    }
+}
+
 #if WARPSCOPE_ASYNC_COPIES
-// A warp's batches of distances `begin` to `end` of a row: every so many of the block's. They are copied to a ring in shared memory, so that
-// they are under way, and take no registers, while the block merges. A lane reads only what it copied itself: nobody is waited for.
+// A warp's batches of distances `begin` to `end` of a row: every so many of the block's. They are copied to a
+// ring in shared memory, so that they are under way, and take no registers, while the block merges. A lane
+// reads only what it copied itself: nobody is waited for.
 template <unsigned THREADS, unsigned ITEMS, unsigned STAGES>
 struct RowBatches {
     using Read = Batch<WARP, ITEMS>;
@@ -95,7 +117,8 @@ struct RowBatches {
     unsigned lane = warp::lane_id();
 
     // The ring has STAGES x THREADS x ITEMS floats, aligned to 16 bytes.
-    __device__ __forceinline__ RowBatches(float4* memory, const float* row, unsigned begin, unsigned end, unsigned prefetch)
+    __device__ __forceinline__ RowBatches(float4* memory, const float* row, unsigned begin, unsigned end,
+                                          unsigned prefetch)
         : ring(reinterpret_cast<Copied*>(memory) + threadIdx.x), prefetch(prefetch) {
         unsigned skipped = threadIdx.x / WARP * (WARP * ITEMS);
         first = begin + skipped;
@@ -116,7 +139,7 @@ struct RowBatches {
         // What was read last is through, and its place is taken by the batch that is so many further.
         copy(stage);
         stage = stage + 1 == STAGES ? 0 : stage + 1;
-        block::await_copies<STAGES - 1>();
+        ptx::await_copies<STAGES - 1>();
         first += STRIDE;
         left = left > STRIDE ? left - STRIDE : 0;
         return true;
@@ -142,16 +165,6 @@ struct RowBatches {
     }
 
   private:
-    static __device__ __forceinline__ void start_copy(unsigned to, const float* from) {
-        if constexpr (WIDTH == 4) {
-            block::copy_16_async(to, from, true);
-        } else if constexpr (WIDTH == 2) {
-            block::copy_8_async(to, from, true);
-        } else {
-            block::copy_4_async(to, from, true);
-        }
-    }
-
     // Starts to copy the next batch. What is behind the end is infinite.
     __device__ __forceinline__ void copy(unsigned to) {
 #pragma unroll
@@ -159,12 +172,12 @@ struct RowBatches {
             unsigned at = Read::place(lane, WIDTH * vector);
             Copied* place = &ring[(to * VECTORS + vector) * THREADS];
             if (at < left_ahead) {
-                start_copy(block::shared_address(place), ahead + at);
+                ptx::copy_async<sizeof(Copied)>(ptx::shared_address(place), ahead + at, true);
             } else {
                 *place = Vector<WIDTH>::all(infinite_distance());
             }
         }
-        block::close_copies();
+        ptx::close_copies();
         if (prefetch && left_ahead > STRIDE) {
             Read::prefetch(ahead + STRIDE, 0, left_ahead - STRIDE, lane);
         }
@@ -187,7 +200,8 @@ struct RowBatches {
     unsigned lane = warp::lane_id();
     Read batch, coming;
 
-    __device__ __forceinline__ RowBatches(float4*, const float* row, unsigned begin, unsigned end, unsigned prefetch)
+    __device__ __forceinline__ RowBatches(float4*, const float* row, unsigned begin, unsigned end,
+                                          unsigned prefetch)
         : row(row), end(end), prefetch(prefetch) {
         unsigned skipped = threadIdx.x / WARP * (WARP * ITEMS);
         // Where a row ends close to 2^32, what is behind it would be before it.
@@ -212,7 +226,9 @@ struct RowBatches {
     }
 
     __device__ __forceinline__ unsigned within(float bound) const { return batch.within(bound); }
-    __device__ __forceinline__ Key key_at(int i) const { return key_of(batch.distances[i], first - STRIDE + Read::place(lane, i)); }
+    __device__ __forceinline__ Key key_at(int i) const {
+        return key_of(batch.distances[i], first - STRIDE + Read::place(lane, i));
+    }
 };
 #endif
 

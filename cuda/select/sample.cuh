@@ -1,13 +1,13 @@
 // A bound of the k-th distance from a sample of a row. Twin of crates/engines/src/select/sample.rs.
 //
-// The minima of groups of sampled distances are held by the threads of a block, and the bound is the smallest number that so many of them do
-// not exceed. It is a guess: that k distances of the row are within it is likely and is checked afterwards. Of its own, not of Hanák 2023.
+// The minima of groups of sampled distances are held by the threads of a block, and the bound is the smallest
+// number that so many of them do not exceed. It is a guess: that k distances of the row are within it is
+// likely and is checked afterwards. Of its own, not of Hanák 2023.
 #pragma once
 
 #include "key.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::select {
 
@@ -31,10 +31,12 @@ struct Sampling {
     unsigned rank;    // among the minima
 };
 
-// Minimum `number` of a row's sample. Groups are consecutive distances, spread over the row evenly, so that an ordered row is
-// sampled from end to end.
-__device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n, const Sampling& sampling, unsigned number) {
-    const float4* group = reinterpret_cast<const float4*>(row + number * (n / sampling.group / sampling.minima) * sampling.group);
+// Minimum `number` of a row's sample. Groups are consecutive distances, spread over the row evenly, so that
+// an ordered row is sampled from end to end.
+__device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n, const Sampling& sampling,
+                                                    unsigned number) {
+    const float4* group = reinterpret_cast<const float4*>(
+        row + number * (n / sampling.group / sampling.minima) * sampling.group);
     float least = infinite_distance();
 #pragma unroll SAMPLED_AT_ONCE
     for (unsigned i = 0; i < sampling.group / 4; ++i) {
@@ -44,10 +46,11 @@ __device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n
     return __float_as_uint(least);
 }
 
-// What no more than `rank` of the sample's minima are below, or a little more: a distance that is a candidate is less. All threads of a
-// block of THREADS call; `totals` is two words of shared memory.
+// What no more than `rank` of the sample's minima are below, or a little more: a distance that is a candidate
+// is less. All threads of a block of THREADS call; `totals` is two words of shared memory.
 template <unsigned THREADS>
-__device__ __forceinline__ float sampled_bound(const float* row, unsigned n, const Sampling& sampling, unsigned* totals) {
+__device__ __forceinline__ float sampled_bound(const float* row, unsigned n, const Sampling& sampling,
+                                               unsigned* totals) {
     constexpr unsigned EACH = MOST_MINIMA / THREADS;
     unsigned mine[EACH];
 #pragma unroll

@@ -1,15 +1,16 @@
-// Sample select: a pass divides distances by splitters, which are evenly spaced in a sorted sample (Ribizel and Anzt 2020; Hanák 2023, §3.7.1,
-// §4.3). Twin of crates/engines/src/select/sample_select.rs.
+// Sample select: a pass divides distances by splitters, which are evenly spaced in a sorted sample (Ribizel
+// and Anzt 2020; Hanák 2023, §3.7.1, §4.3). Twin of crates/engines/src/select/sample_select.rs.
 //
-// A distance's bucket is found in an implicit search tree. One that equals a splitter has a bucket of its own, so a range of one value is found
-// as such, and each pass leaves out what it has sampled.
+// A distance's bucket is found in an implicit search tree. One that equals a splitter has a bucket of its
+// own, so a range of one value is found as such, and each pass leaves out what it has sampled.
 #pragma once
 
 #include "select/multi_pass.cuh"
 
 namespace warpscope::select {
 
-// From this pass on the splitters divide the range of bits evenly: data that mislead the sample so often could go on doing so.
+// From this pass on the splitters divide the range of bits evenly: data that mislead the sample so often
+// could go on doing so.
 constexpr unsigned SAMPLED_PASSES = 4;
 
 struct Splitters {
@@ -23,15 +24,19 @@ struct Splitters {
         return number ^ number >> 13;
     }
 
-    // Sampled distance `number`: one of each of FEW stretches of the source, somewhere in it, so that no regular order of points misleads.
-    static __device__ __forceinline__ Key sampled_key(const Source& source, const Range& range, unsigned number) {
+    // Sampled distance `number`: one of each of FEW stretches of the source, somewhere in it, so that no
+    // regular order of points misleads.
+    static __device__ __forceinline__ Key sampled_key(const Source& source, const Range& range,
+                                                      unsigned number) {
         unsigned stretch = source.length / FEW;
-        unsigned bits = __float_as_uint(source.distances[static_cast<size_t>(number) * stretch + scrambled(number) % stretch]);
+        unsigned bits = __float_as_uint(
+            source.distances[static_cast<size_t>(number) * stretch + scrambled(number) % stretch]);
         return range.holds(bits) ? static_cast<Key>(bits) << 32 | number : PADDING;
     }
 
     // Chooses 2^bits - 1 splitters. The source has more than FEW distances.
-    __device__ __forceinline__ Splitters(PassMemory& memory, const Source& source, const Range& range, unsigned bits, unsigned pass)
+    __device__ __forceinline__ Splitters(PassMemory& memory, const Source& source, const Range& range,
+                                         unsigned bits, unsigned pass)
         : tree(memory.tree), depth(bits) {
         unsigned first = threadIdx.x * 2;
         Key keys[2] = {sampled_key(source, range, first), sampled_key(source, range, first + 1)};
@@ -48,8 +53,11 @@ struct Splitters {
             unsigned level = 31 - __clz(threadIdx.x + 1);
             // From 1, in ascending order.
             unsigned number = (2 * (threadIdx.x + 1 - (1u << level)) + 1) << (depth - 1 - level);
-            unsigned evenly = range.low + static_cast<unsigned>(static_cast<unsigned long long>(range.high - range.low) * number >> depth);
-            memory.tree[threadIdx.x] = by_sample ? static_cast<unsigned>(memory.keys[number * size >> depth] >> 32) : evenly;
+            unsigned evenly =
+                range.low + static_cast<unsigned>(
+                                static_cast<unsigned long long>(range.high - range.low) * number >> depth);
+            memory.tree[threadIdx.x] =
+                by_sample ? static_cast<unsigned>(memory.keys[number * size >> depth] >> 32) : evenly;
         }
         __syncthreads();
     }
@@ -67,7 +75,8 @@ struct Splitters {
     }
 
     // Of a thread's distances together, so that they wait together. What is outside of the range has any.
-    __device__ __forceinline__ void bucket_of(const unsigned (&bits)[PASS_ITEMS], unsigned (&of)[PASS_ITEMS]) const {
+    __device__ __forceinline__ void bucket_of(const unsigned (&bits)[PASS_ITEMS],
+                                              unsigned (&of)[PASS_ITEMS]) const {
         unsigned below[PASS_ITEMS];  // the last splitter that is not above it
 #pragma unroll
         for (unsigned i = 0; i < PASS_ITEMS; ++i) {

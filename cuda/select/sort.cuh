@@ -1,14 +1,17 @@
-// Sort: all distances of a row by a radix sort from the lowest digit to the highest, the baseline of every selection (Hanák 2023, §3.4.3).
-// Twin of crates/engines/src/select/sort.rs. What the multi-pass selectors have found is sorted so too.
+// Sort: all distances of a row by a radix sort from the lowest digit to the highest, the baseline of every
+// selection (Hanák 2023, §3.4.3). Twin of crates/engines/src/select/sort.rs. What the multi-pass selectors
+// have found is sorted so too.
 //
-// Scope: a block a row, ROW_THREADS threads, one a digit. It counts the digits of all passes in one reading of the row. As it goes over its
-// row alone, tile after tile, it knows where the keys of each digit go next: nothing is published, and no other block is waited for.
-// Distances alone are sorted by: each pass keeps the order of equal digits, so equal distances stay in the order in which they came.
+// Scope: a block a row, ROW_THREADS threads, one a digit. It counts the digits of all passes in one reading
+// of the row. As it goes over its row alone, tile after tile, it knows where the keys of each digit go next:
+// nothing is published, and no other block is waited for. Distances alone are sorted by: each pass keeps the
+// order of equal digits, so equal distances stay in the order in which they came.
 //
 // One row after the other is sorted by the index's radix sort, on all multiprocessors (index/radix_sort.cuh).
 #pragma once
 
 #include "block/radix_tile.cuh"
+#include "instrumentation.cuh"
 #include "key.cuh"
 #include "select/interface.cuh"
 
@@ -20,7 +23,8 @@ using RowTile = block::RadixTile<ROW_BITS, ROW_ITEMS>;
 constexpr unsigned ROW_DIGITS = RowTile::DIGITS;
 static_assert(ROW_DIGITS == ROW_THREADS, "a thread has a digit");
 
-// Digits are counted so many times over, by different lanes: the upper bits of distances are the same ones again and again.
+// Digits are counted so many times over, by different lanes: the upper bits of distances are the same ones
+// again and again.
 constexpr unsigned TALLIES = 8;
 
 struct SortMemory {
@@ -44,7 +48,8 @@ __device__ __forceinline__ void tally(SortMemory& memory, const unsigned* distan
     }
     __syncthreads();
     unsigned rest = count;
-    for (const unsigned* begin = distances; rest > 0; begin += min(rest, RowTile::KEYS), rest -= min(rest, RowTile::KEYS)) {
+    for (const unsigned* begin = distances; rest > 0;
+         begin += min(rest, RowTile::KEYS), rest -= min(rest, RowTile::KEYS)) {
 #pragma unroll
         for (unsigned item = 0; item < ROW_ITEMS; ++item) {
             unsigned at = item * ROW_THREADS + threadIdx.x;
@@ -52,7 +57,9 @@ __device__ __forceinline__ void tally(SortMemory& memory, const unsigned* distan
                 unsigned key = begin[at];
 #pragma unroll
                 for (unsigned pass = 0; pass < ROW_PASSES; ++pass) {
-                    atomicAdd(&memory.tallies[pass][RowTile::digit_of(key, pass * ROW_BITS)][threadIdx.x % TALLIES], 1);
+                    atomicAdd(
+                        &memory.tallies[pass][RowTile::digit_of(key, pass * ROW_BITS)][threadIdx.x % TALLIES],
+                        1);
                 }
             }
         }
@@ -70,9 +77,10 @@ __device__ __forceinline__ void tally(SortMemory& memory, const unsigned* distan
     __syncthreads();
 }
 
-// Writes each key behind those of lower digits, and of its own that come before; those that come to a place from `kept` on are left out. Keys
-// without positions are in the order of positions.
-__device__ __forceinline__ void sort_pass(SortMemory& memory, Keys from, Keys to, unsigned count, unsigned kept, unsigned pass) {
+// Writes each key behind those of lower digits, and of its own that come before; those that come to a place
+// from `kept` on are left out. Keys without positions are in the order of positions.
+__device__ __forceinline__ void sort_pass(SortMemory& memory, Keys from, Keys to, unsigned count,
+                                          unsigned kept, unsigned pass) {
     RowTile& tile = memory.tile;
     unsigned shift = pass * ROW_BITS;
     // Where the next key of this thread's digit goes.
@@ -97,8 +105,8 @@ __device__ __forceinline__ void sort_pass(SortMemory& memory, Keys from, Keys to
     }
 }
 
-// Sorts `count` keys, of which `kept` are written. `keys(pass)` is where a pass has them from, and where the one before put them: of 2 and of 4
-// it may be the same as of 0.
+// Sorts `count` keys, of which `kept` are written. `keys(pass)` is where a pass has them from, and where the
+// one before put them: of 2 and of 4 it may be the same as of 0.
 template <class At>
 __device__ __forceinline__ void sort_row(unsigned count, unsigned kept, At keys) {
     __shared__ SortMemory memory;
@@ -122,34 +130,34 @@ __device__ __forceinline__ Keys answer_of(const Selection& selection, unsigned q
     return {reinterpret_cast<unsigned*>(selection.squared_distances) + at, selection.indices + at};
 }
 
-// What is counted: it does not depend on the distances. The largest number that there is stands for all beyond.
+// What is counted: it does not depend on the distances.
 __device__ __forceinline__ void counts_of(unsigned* counts, unsigned n, unsigned kept) {
     unsigned long long read = static_cast<unsigned long long>(n) * (1 + ROW_PASSES);
     unsigned long long written = static_cast<unsigned long long>(n) * (ROW_PASSES - 1) + kept;
-    counts[0] = ROW_PASSES;
-    counts[1] = static_cast<unsigned>(min(read, 0xffffffffull));
-    counts[2] = static_cast<unsigned>(min(written, 0xffffffffull));
+    write_counts(counts, ROW_PASSES, saturated(read), saturated(written));
 }
 
 // A row of the matrix. The auxiliary words of a row are four times as many as its distances.
-template <bool IS_COUNTED>
+template <bool COUNTED>
 __device__ __forceinline__ void sort_distances(const MultiPass& passes) {
     const Selection& of = passes.of;
     unsigned query = blockIdx.x, kept = min(of.n, of.k);
     sort_row(of.n, kept, [&](unsigned pass) -> Keys {
         if (pass == 0) {
             // It is only read.
-            return {const_cast<unsigned*>(reinterpret_cast<const unsigned*>(of.distances + query * of.pitch)), nullptr};
+            return {const_cast<unsigned*>(reinterpret_cast<const unsigned*>(of.distances + query * of.pitch)),
+                    nullptr};
         }
         if (pass == ROW_PASSES) {
             return answer_of(of, query);
         }
         size_t quarter = passes.auxiliary_words / 4;
-        unsigned* words = passes.auxiliary + query * passes.auxiliary_words + (pass % 2 == 0 ? 2 * quarter : 0);
+        unsigned* words =
+            passes.auxiliary + query * passes.auxiliary_words + (pass % 2 == 0 ? 2 * quarter : 0);
         return {words, words + quarter};
     });
     pad(answer_of(of, query), kept, of.k);
-    if (IS_COUNTED && threadIdx.x == 0) {
+    if (COUNTED && threadIdx.x == 0) {
         counts_of(of.counts + query * COUNTS, of.n, kept);
     }
 }

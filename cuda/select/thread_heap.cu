@@ -1,22 +1,18 @@
-// Entry points: select_heaps_<place>_<build>, for any k, the heaps in shared or in device memory. WARPSCOPE_BUILDS is a sum of 1 (timed) and 2
-// (counted).
+// Entry points: select_heaps_<place>_<build>, for any k, the heaps in shared or in device memory.
+// WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+#include "entry.cuh"
 #include "select/thread_heap.cuh"
 
 namespace warpscope::select {
 
-#define WARPSCOPE_KERNEL(PLACE, BUILD, ...)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(WARP, 16)                                                                     \
-        WARPSCOPE_THREAD_HEAP_ENTRY(PLACE, BUILD)(const __grid_constant__ Selection selection) {                               \
-        thread_heap<__VA_ARGS__>(selection);                                                                                   \
-    }
-
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(shared, timed, true, UncountedSinks)
-WARPSCOPE_KERNEL(device, timed, false, UncountedSinks)
+WARPSCOPE_KERNEL(WARPSCOPE_THREAD_HEAP_ENTRY(shared, timed), (WARP, 16), Selection, thread_heap<true, false>)
+WARPSCOPE_KERNEL(WARPSCOPE_THREAD_HEAP_ENTRY(device, timed), (WARP, 16), Selection, thread_heap<false, false>)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(shared, counted, true, SinkTally)
-WARPSCOPE_KERNEL(device, counted, false, SinkTally)
+WARPSCOPE_KERNEL(WARPSCOPE_THREAD_HEAP_ENTRY(shared, counted), (WARP, 16), Selection, thread_heap<true, true>)
+WARPSCOPE_KERNEL(WARPSCOPE_THREAD_HEAP_ENTRY(device, counted), (WARP, 16), Selection,
+                 thread_heap<false, true>)
 #endif
 
 }  // namespace warpscope::select

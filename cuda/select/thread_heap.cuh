@@ -1,37 +1,28 @@
-// Thread heap: a thread a query, which keeps the k smallest in a heap; lanes whose distance is none of them wait for those whose is (Hanák 2023,
-// §3.6.1). Twin of crates/engines/src/select/thread_heap.rs.
+// Thread heap: a thread a query, which keeps the k smallest in a heap; lanes whose distance is none of them
+// wait for those whose is (Hanák 2023, §3.6.1). Twin of crates/engines/src/select/thread_heap.rs.
 //
-// Scope: a block of one warp, 32 queries. The matrix is row-major, so a lane would read from another row than its neighbours; a tile of
-// 32 x 32 distances, read row by row, is turned in shared memory, from which each lane has its own query's.
+// Scope: a block of one warp, 32 queries. The matrix is row-major, so a lane would read from another row than
+// its neighbours; a tile of 32 x 32 distances, read row by row, is turned in shared memory, from which each
+// lane has its own query's.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "kdtree/heap.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::select {
 
-struct UncountedSinks {
-    __device__ __forceinline__ void insert(unsigned) {}
-    __device__ __forceinline__ void write(unsigned*) const {}
-};
-
-struct SinkTally {
+// What is counted of a query: keys that were inserted, and the levels that they sank by. The timed build does
+// not write it.
+struct Sinks {
     unsigned inserts = 0, steps = 0;
-
-    __device__ __forceinline__ void insert(unsigned levels) {
-        inserts += 1;
-        steps += levels;
-    }
-    __device__ __forceinline__ void write(unsigned* counts) const {
-        counts[0] = inserts;
-        counts[1] = steps;
-    }
 };
 
-// Reads the rows of as many queries as there are, up to 32, tile after tile. Each lane takes what is below its own k-th, in step with the others.
-template <class Counts>
-__device__ __forceinline__ void stream_tiles(kdtree::Heap& heap, Counts& counts, const Selection& selection, unsigned first, unsigned queries) {
+// Reads the rows of as many queries as there are, up to 32, tile after tile. Each lane takes what is below
+// its own k-th, in step with the others.
+__device__ __forceinline__ void stream_tiles(kdtree::Heap& heap, Sinks& sinks, const Selection& selection,
+                                             unsigned first, unsigned queries) {
     // One column more than there are points, so that a column's distances are in banks of their own.
     __shared__ float tile[WARP][WARP + 1];
     unsigned lane = threadIdx.x, n = selection.n;
@@ -41,7 +32,8 @@ __device__ __forceinline__ void stream_tiles(kdtree::Heap& heap, Counts& counts,
 #pragma unroll
         for (unsigned query = 0; query < WARP; ++query) {
             unsigned at = begin + lane;
-            next[query] = query < queries && at < n ? __ldcs(rows + query * selection.pitch + at) : infinite_distance();
+            next[query] =
+                query < queries && at < n ? __ldcs(rows + query * selection.pitch + at) : infinite_distance();
         }
     };
     float bound = infinite_distance();
@@ -61,7 +53,8 @@ __device__ __forceinline__ void stream_tiles(kdtree::Heap& heap, Counts& counts,
         for (unsigned point = 0; point < WARP; ++point) {
             float distance = tile[lane][point];
             if (distance < bound) {
-                counts.insert(heap.replace(key_of(distance, number * WARP + point)));
+                sinks.inserts += 1;
+                sinks.steps += heap.replace(key_of(distance, number * WARP + point));
                 bound = distance_of(heap.root);
             }
             __syncwarp();
@@ -70,7 +63,7 @@ __device__ __forceinline__ void stream_tiles(kdtree::Heap& heap, Counts& counts,
 }
 
 // 32 queries. IN_SHARED: k x 32 keys of shared memory; or else their heaps are in device memory.
-template <bool IN_SHARED, class Counts>
+template <bool IN_SHARED, bool COUNTED>
 __device__ __forceinline__ void thread_heap(const Selection& selection) {
     extern __shared__ Key heaps[];
     unsigned lane = threadIdx.x, first = blockIdx.x * WARP, k = selection.k;
@@ -80,7 +73,7 @@ __device__ __forceinline__ void thread_heap(const Selection& selection) {
         heap.entries = heaps + lane;
         heap.stride = WARP;
     } else {
-        heap.entries = selection.heaps + static_cast<size_t>(first) * k + lane;
+        heap.entries = row_of(selection.heaps, first, k) + lane;
         heap.stride = queries;
     }
     heap.k = k;
@@ -88,8 +81,8 @@ __device__ __forceinline__ void thread_heap(const Selection& selection) {
     if (lane < queries) {
         heap.restart();
     }
-    Counts counts;
-    stream_tiles(heap, counts, selection, first, queries);
+    Sinks sinks;
+    stream_tiles(heap, sinks, selection, first, queries);
     if (lane >= queries) {
         return;
     }
@@ -99,7 +92,9 @@ __device__ __forceinline__ void thread_heap(const Selection& selection) {
         selection.indices[at + i] = index_of(heap.at(i));
         selection.squared_distances[at + i] = distance_of(heap.at(i));
     }
-    counts.write(selection.counts + (first + lane) * COUNTS);
+    if constexpr (COUNTED) {
+        write_counts(selection.counts + (first + lane) * COUNTS, sinks.inserts, sinks.steps);
+    }
 }
 
 }  // namespace warpscope::select

@@ -1,5 +1,7 @@
-// Entry points: select_warps_k<K>_<build> and select_blocks_k<K>_<build>. WARPSCOPE_K chooses what is compiled, WARPSCOPE_QUEUE the keys of a
-// lane's queue, in place of SELECT_QUEUES; WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted) and 8 (traced: warp select of one query).
+// Entry points: select_warps_k<K>_<build> and select_blocks_k<K>_<build>. WARPSCOPE_K chooses what is
+// compiled, WARPSCOPE_QUEUE the keys of a lane's queue, in place of SELECT_QUEUES; WARPSCOPE_BUILDS is a sum
+// of 1 (timed), 2 (counted) and 8 (traced: warp select of one query).
+#include "entry.cuh"
 #include "select/queue_recorder.cuh"
 #include "select/warp_select.cuh"
 
@@ -10,26 +12,23 @@ namespace warpscope::select {
 #define WARPSCOPE_QUEUE (WARPSCOPE_K <= 32 ? 2 : WARPSCOPE_K <= 128 ? 3 : WARPSCOPE_K <= 256 ? 4 : 8)
 #endif
 
-#define WARPSCOPE_ENTRY(NAME, WARPS, SELECT, ...)                                                                          \
-    extern "C" __global__ void __launch_bounds__((WARPS) * WARP, 1) NAME(const __grid_constant__ Selection selection) {    \
-        SELECT<__VA_ARGS__>(selection);                                                                                    \
-    }
-// Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNELS(K, BUILD, COUNTS)                                                                       \
-    WARPSCOPE_ENTRY(WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD), SELECT_WARPS, warp_select, K, WARPSCOPE_QUEUE, COUNTS) \
-    WARPSCOPE_ENTRY(WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD), block_select_warps(K), block_select, K, WARPSCOPE_QUEUE, COUNTS)
-#define WARPSCOPE_BUILD(K, BUILD, COUNTS) WARPSCOPE_KERNELS(K, BUILD, COUNTS)
+#define WARPSCOPE_BUILD(BUILD, COUNTS)                                                                       \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_WARP_SELECT_ENTRY, WARPSCOPE_K, BUILD),                        \
+                     (SELECT_WARPS * WARP, 1), Selection, warp_select<WARPSCOPE_K, WARPSCOPE_QUEUE, COUNTS>) \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_BLOCK_SELECT_ENTRY, WARPSCOPE_K, BUILD),                       \
+                     (block_select_warps(WARPSCOPE_K) * WARP, 1), Selection,                                 \
+                     block_select<WARPSCOPE_K, WARPSCOPE_QUEUE, COUNTS>)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_BUILD(WARPSCOPE_K, timed, UncountedQueues)
+WARPSCOPE_BUILD(timed, NoCounters)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_BUILD(WARPSCOPE_K, counted, QueueTally)
+WARPSCOPE_BUILD(counted, QueueTally)
 #endif
 #if WARPSCOPE_BUILDS & 8
-#define WARPSCOPE_TRACED(K) WARPSCOPE_WARP_SELECT_ENTRY(K, traced)
 extern "C" __global__ void __launch_bounds__(SELECT_WARPS * WARP, 1)
-    WARPSCOPE_TRACED(WARPSCOPE_K)(const __grid_constant__ Selection selection, Trace trace) {
+    WARPSCOPE_NAME(WARPSCOPE_WARP_SELECT_ENTRY, WARPSCOPE_K,
+                   traced)(const __grid_constant__ Selection selection, Trace trace) {
     warp_select<WARPSCOPE_K, WARPSCOPE_QUEUE>(selection, QueueRecorder{{trace}, selection.n});
 }
 #endif

@@ -1,52 +1,32 @@
-// Warp select: a warp a query, whose lanes keep short queues of candidates; all are merged when one lane's no longer keeps what is needed
-// (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3). Twin of crates/engines/src/select/warp_select.rs.
+// Warp select: a warp a query, whose lanes keep short queues of candidates; all are merged when one lane's no
+// longer keeps what is needed (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3). Twin of
+// crates/engines/src/select/warp_select.rs.
 //
-// Scope: a warp, all lanes of which call together. In block select the warps of a block share a query, each with every so many groups, and
-// merge at the end.
+// Scope: a warp, all lanes of which call together. In block select the warps of a block share a query, each
+// with every so many groups, and merge at the end.
 //
-// Invariants: a lane's queue descends; its first key, the largest, is not below the k-th of the warp's queue, which ascends; all that was
-// seen and is among the k smallest is in one of them.
+// Invariants: a lane's queue descends; its first key, the largest, is not below the k-th of the warp's queue,
+// which ascends; all that was seen and is among the k smallest is in one of them.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "select/interface.cuh"
 #include "warp/lanes.cuh"
 #include "warp/network.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::select {
 
-__host__ __device__ constexpr unsigned block_select_warps(unsigned capacity) { return capacity <= SELECT_FEW ? SELECT_WARPS : SELECT_WARPS / 2; }
+__host__ __device__ constexpr unsigned block_select_warps(unsigned capacity) {
+    return capacity <= SELECT_FEW ? SELECT_WARPS : SELECT_WARPS / 2;
+}
 
-// Counts nothing, and writes nothing down: queue_recorder.cuh says when the last ones are called.
-struct UncountedQueues {
-    static constexpr bool WATCHES = false;
+struct QueueTally : NoTrace {
+    static constexpr bool COUNTED = true;
 
-    __device__ __forceinline__ void insert(bool) {}
-    __device__ __forceinline__ void merge() {}
-    __device__ __forceinline__ void write(unsigned*) const {}
-
-    template <int Q>
-    __device__ __forceinline__ void inserted(unsigned, float, bool, const Key (&)[Q]) {}
-    __device__ __forceinline__ void checked(Key, Key) {}
-    __device__ __forceinline__ void drained() {}
-    template <int Q>
-    __device__ __forceinline__ void sorted(const Key (&)[Q]) {}
-    template <int R, int Q>
-    __device__ __forceinline__ void exchanged(const Key (&)[R], const Key (&)[Q]) {}
-    template <int R>
-    __device__ __forceinline__ void merged(const Key (&)[R]) {}
-    template <int Q>
-    __device__ __forceinline__ void descended(const Key (&)[Q]) {}
-    __device__ __forceinline__ void limited(Key) {}
-    __device__ __forceinline__ void finished() {}
-};
-
-struct QueueTally : UncountedQueues {
     unsigned inserts = 0, merges = 0;
 
-    __device__ __forceinline__ void insert(bool inserts_one) { inserts += __popc(__ballot_sync(ALL_LANES, inserts_one)); }
-    __device__ __forceinline__ void merge() { merges += 1; }
     // Of a block's warps the sum; counts are zero before.
     __device__ __forceinline__ void write(unsigned* counts) const {
         if (warp::lane_id() == 0) {
@@ -56,10 +36,20 @@ struct QueueTally : UncountedQueues {
     }
 };
 
-// K = 32 R keys of the warp, Q of each lane.
+// A comparator: the larger key goes to the first place.
+__device__ __forceinline__ void exchange_descending(Key& first, Key& second) {
+    bool swap = first < second;
+    Key larger = choose(swap, second, first);
+    second = choose(swap, first, second);
+    first = larger;
+}
+
+// K = 32 R keys of the warp, Q of each lane. Counts is NoCounters, QueueTally, or a QueueRecorder, which says
+// when it is told what.
 template <int R, int Q, class Counts>
 struct WarpQueues {
-    static constexpr bool WATCHES = Counts::WATCHES;  // whether every group is told, also where nothing is taken
+    // whether every group is told, also where nothing is taken
+    static constexpr bool TRACED = Counts::TRACED;
 
     Key warp_queue[R];
     Key lane_queue[Q];
@@ -68,7 +58,8 @@ struct WarpQueues {
     unsigned lane = warp::lane_id();
     Counts counts;
 
-    __device__ __forceinline__ explicit WarpQueues(unsigned neighbours, Counts counts_from = Counts()) : k(neighbours), counts(counts_from) {
+    __device__ __forceinline__ explicit WarpQueues(unsigned neighbours, Counts counts_from = Counts())
+        : k(neighbours), counts(counts_from) {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             warp_queue[r] = PADDING;
@@ -79,17 +70,24 @@ struct WarpQueues {
         }
     }
 
-    __device__ __forceinline__ bool takes(float distance) const { return distance < distance_of(lane_queue[0]); }
+    __device__ __forceinline__ bool takes(float distance) const {
+        return distance < distance_of(lane_queue[0]);
+    }
 
-    // A group: each lane's distance of a point that comes after all that it has seen. Whether the queues were merged.
+    // A group: each lane's distance of a point that comes after all that it has seen. Whether the queues were
+    // merged.
     __device__ __forceinline__ bool add(float distance, unsigned position) {
         bool inserts = takes(distance);
-        counts.insert(inserts);
+        if constexpr (Counts::COUNTED) {
+            counts.inserts += __popc(__ballot_sync(ALL_LANES, inserts));
+        }
         if (inserts) {
             insert(key_of(distance, position));
         }
-        counts.inserted(position - lane, distance, inserts, lane_queue);
-        counts.checked(lane_queue[0], limit);
+        if constexpr (TRACED) {
+            counts.inserted(position - lane, distance, inserts, lane_queue);
+            counts.checked(lane_queue[0], limit);
+        }
         // The second invariant is broken where a lane's largest key is below the k-th.
         bool broken = __any_sync(ALL_LANES, lane_queue[0] < limit);
         if (broken) {
@@ -103,35 +101,44 @@ struct WarpQueues {
         lane_queue[0] = key;
 #pragma unroll
         for (int i = 0; i + 1 < Q; ++i) {
-            bool swap = lane_queue[i] < lane_queue[i + 1];
-            Key first = choose(swap, lane_queue[i + 1], lane_queue[i]);
-            lane_queue[i + 1] = choose(swap, lane_queue[i], lane_queue[i + 1]);
-            lane_queue[i] = first;
+            exchange_descending(lane_queue[i], lane_queue[i + 1]);
         }
     }
 
     // Merges the lanes' queues into the warp's, and gives them what is left.
     __device__ __forceinline__ void merge() {
-        counts.merge();
+        if constexpr (Counts::COUNTED) {
+            counts.merges += 1;
+        }
         warp::sort_any(lane_queue, lane);
-        counts.sorted(lane_queue);
-        // The smaller of element K - 1 - i and the lanes' element i stays: the mirrored register of the mirrored lane.
+        if constexpr (TRACED) {
+            counts.sorted(lane_queue);
+        }
+        // The smaller of element K - 1 - i and the lanes' element i stays: the mirrored register of the
+        // mirrored lane.
 #pragma unroll
         for (int i = 0; i < Q; ++i) {
             if (i < R) {
                 Key to_warp = __shfl_xor_sync(ALL_LANES, lane_queue[i], WARP - 1);
                 Key to_lane = __shfl_xor_sync(ALL_LANES, warp_queue[R - 1 - i], WARP - 1);
-                warp_queue[R - 1 - i] = choose(to_warp < warp_queue[R - 1 - i], to_warp, warp_queue[R - 1 - i]);
+                warp_queue[R - 1 - i] =
+                    choose(to_warp < warp_queue[R - 1 - i], to_warp, warp_queue[R - 1 - i]);
                 lane_queue[i] = choose(lane_queue[i] < to_lane, to_lane, lane_queue[i]);
             }
         }
-        counts.exchanged(warp_queue, lane_queue);
+        if constexpr (TRACED) {
+            counts.exchanged(warp_queue, lane_queue);
+        }
         warp::merge_any(warp_queue, lane);
-        counts.merged(warp_queue);
+        if constexpr (TRACED) {
+            counts.merged(warp_queue);
+        }
         descend();
-        counts.descended(lane_queue);
         set_limit();
-        counts.limited(limit);
+        if constexpr (TRACED) {
+            counts.descended(lane_queue);
+            counts.limited(limit);
+        }
     }
 
     // Each lane sorts its queue, the largest first, by transposition.
@@ -140,10 +147,7 @@ struct WarpQueues {
         for (int round = 0; round < Q; ++round) {
 #pragma unroll
             for (int i = round % 2; i + 1 < Q; i += 2) {
-                bool swap = lane_queue[i] < lane_queue[i + 1];
-                Key first = choose(swap, lane_queue[i + 1], lane_queue[i]);
-                lane_queue[i + 1] = choose(swap, lane_queue[i], lane_queue[i + 1]);
-                lane_queue[i] = first;
+                exchange_descending(lane_queue[i], lane_queue[i + 1]);
             }
         }
     }
@@ -167,21 +171,22 @@ struct WarpQueues {
         warp::merge_any(warp_queue, lane);
     }
 
-    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
+    __device__ __forceinline__ void write(const AnswerRow& row) const {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             unsigned element = r * WARP + lane;
             if (element < k) {
-                indices[element] = index_of(warp_queue[r]);
-                squared_distances[element] = distance_of(warp_queue[r]);
+                row.put(element, warp_queue[r]);
             }
         }
     }
 };
 
-// Reads every `stride`-th batch of a row from the warp's first on: GROUPS groups of 32 distances, begun before the last ones are looked at.
+// Reads every `stride`-th batch of a row from the warp's first on: GROUPS groups of 32 distances, begun
+// before the last ones are looked at.
 template <int GROUPS, class Queues>
-__device__ __forceinline__ void stream_groups(Queues& queues, const float* row, unsigned n, unsigned first, unsigned stride) {
+__device__ __forceinline__ void stream_groups(Queues& queues, const float* row, unsigned n, unsigned first,
+                                              unsigned stride) {
     constexpr unsigned BATCH = GROUPS * WARP;
     float next[GROUPS];
     auto load = [&](unsigned begin) {
@@ -210,28 +215,25 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
         for (int g = 1; g < GROUPS; ++g) {
             nearest = fminf(nearest, distances[g]);
         }
-        if (!Queues::WATCHES && !__any_sync(ALL_LANES, queues.takes(nearest))) {
+        if (!Queues::TRACED && !__any_sync(ALL_LANES, queues.takes(nearest))) {
             continue;  // as most batches
         }
-        // Groups that a lane may take something of, until a merge gives the lanes other keys. They are added one after the other: inlined for
-        // each of them, merges are more code than the instruction cache holds.
+        // Groups that a lane may take something of, until a merge gives the lanes other keys. They are added
+        // one after the other: inlined for each of them, merges are more code than the instruction cache
+        // holds.
         unsigned left = (2u << (GROUPS - 1)) - 1;
         while (left != 0) {
             unsigned waiting = 0;
 #pragma unroll
             for (int g = 0; g < GROUPS; ++g) {
-                waiting |= Queues::WATCHES || __any_sync(ALL_LANES, queues.takes(distances[g])) ? 1u << g : 0;
+                waiting |= Queues::TRACED || __any_sync(ALL_LANES, queues.takes(distances[g])) ? 1u << g : 0;
             }
             waiting &= left;
             left = 0;
 #pragma unroll 1
             while (waiting != 0) {
                 int group = __ffs(waiting) - 1;
-                float distance = distances[0];
-#pragma unroll
-                for (int g = 1; g < GROUPS; ++g) {
-                    distance = group == g ? distances[g] : distance;
-                }
+                float distance = register_at(distances, group);
                 waiting &= waiting - 1;
                 if (queues.add(distance, batch * BATCH + group * WARP + queues.lane)) {
                     left = ((2u << (GROUPS - 1)) - 1) & ~((2u << group) - 1);
@@ -251,23 +253,31 @@ __device__ __forceinline__ void warp_select(const Selection& selection, Counts c
     }
     WarpQueues<K / WARP, Q, Counts> queues(selection.k, counts);
     stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, 0, 1);
-    queues.counts.drained();
+    if constexpr (Counts::TRACED) {
+        queues.counts.drained();
+    }
     queues.merge();
-    size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-    queues.write(selection.indices + at, selection.squared_distances + at);
-    queues.counts.finished();
-    queues.counts.write(selection.counts + query * COUNTS);
+    queues.write(AnswerRow(selection, selection.first_query + query));
+    if constexpr (Counts::TRACED) {
+        queues.counts.finished();
+    }
+    if constexpr (Counts::COUNTED) {
+        queues.counts.write(selection.counts + query * COUNTS);
+    }
 }
 
-// A block of block_select_warps(K) warps a query. K keys of shared memory for each warp of the half that the other half merges.
+// A block of block_select_warps(K) warps a query. K keys of shared memory for each warp of the half that the
+// other half merges.
 template <int K, int Q, class Counts>
 __device__ __forceinline__ void block_select(const Selection& selection) {
     constexpr unsigned WARPS = block_select_warps(K);
     extern __shared__ Key others[];
-    // The same in all lanes, as the compiler does not see of threadIdx: it would guard each shuffle that a warp may be divided at.
+    // The same in all lanes, as the compiler does not see of threadIdx: it would guard each shuffle that a
+    // warp may be divided at.
     unsigned query = blockIdx.x, warp = __shfl_sync(ALL_LANES, threadIdx.x / WARP, 0);
     WarpQueues<K / WARP, Q, Counts> queues(selection.k);
-    stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, warp, WARPS);
+    stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, warp,
+                                 WARPS);
     queues.merge();
     // The upper half of the warps that are left hands its keys to the lower half.
 #pragma unroll 1
@@ -285,10 +295,11 @@ __device__ __forceinline__ void block_select(const Selection& selection) {
         }
     }
     if (warp == 0) {
-        size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
-        queues.write(selection.indices + at, selection.squared_distances + at);
+        queues.write(AnswerRow(selection, selection.first_query + query));
     }
-    queues.counts.write(selection.counts + query * COUNTS);
+    if constexpr (Counts::COUNTED) {
+        queues.counts.write(selection.counts + query * COUNTS);
+    }
 }
 
 }  // namespace warpscope::select

@@ -38,7 +38,8 @@ struct Split {
     unsigned windows;        // of the sample; 0: no sample, every point is collected
     unsigned window_groups;  // groups in a window of the sample: a power of two up to 32
     unsigned capacity;       // keys that a list holds
-    unsigned long long spacing;  // from one sampled cluster to the next: clusters, of which the lower half is a fraction
+    // from one sampled cluster to the next: clusters, of which the lower half is a fraction
+    unsigned long long spacing;
     unsigned* minima;            // query_count x windows x window_groups: bits of squared distances
     float* bounds;               // query_count
     unsigned* counts;            // query_count: points within the bound, also when the list holds fewer

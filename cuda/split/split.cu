@@ -1,36 +1,38 @@
-// Entry points of split.cuh: split_<stage>_d<D>, D = 0 for any d, of which a block answers SPLIT_ROW_QUERIES queries, or one.
-// WARPSCOPE_D chooses what is compiled.
-#include "block/dependent_launch.cuh"
+// Entry points of split.cuh: split_<stage>_d<D>, D = 0 for any d, of which a block answers SPLIT_ROW_QUERIES
+// queries, or one. WARPSCOPE_D chooses what is compiled.
+#include "entry.cuh"
+#include "ptx.cuh"
 #include "split/split.cuh"
 
 namespace warpscope::split {
 
-#define WARPSCOPE_ENTRY(STAGE, D, THREADS, MIN_BLOCKS, CALL)                                            \
-    extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) WARPSCOPE_SPLIT_ENTRY(STAGE, D)(  \
-        const __grid_constant__ Split split) {                                                          \
-        block::follow();                                                                                \
-        CALL(split);                                                                                    \
-    }
-// Expands its arguments before they are pasted.
-#define WARPSCOPE_STAGE(STAGE, D, THREADS, MIN_BLOCKS, CALL) WARPSCOPE_ENTRY(STAGE, D, THREADS, MIN_BLOCKS, CALL)
+template <void STAGE(const Split&)>
+__device__ __forceinline__ void overlapped(const Split& split) {
+    ptx::grid_dependency_sync();
+    STAGE(split);
+}
 
-// Blocks that a multiprocessor should hold, which caps registers: warps hide each other's waiting for memory and for the
-// counts of the lists. Five where they have the registers and the multiprocessor the threads.
+#define WARPSCOPE_STAGE(STAGE, THREADS, BLOCKS, ...)                                                      \
+    WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_SPLIT_ENTRY, STAGE, WARPSCOPE_D), (THREADS, BLOCKS), Split, \
+                     overlapped<__VA_ARGS__>)
+
+// Blocks that a multiprocessor should hold, which caps registers: warps hide each other's waiting for memory
+// and for the counts of the lists. Five where they have the registers and the multiprocessor the threads.
 #if (WARPSCOPE_D == 0 && __CUDA_ARCH__ < 1000) || (WARPSCOPE_D == 2 && __CUDA_ARCH__ >= 800)
 #define WARPSCOPE_SPLIT_BLOCKS 5
 #else
 #define WARPSCOPE_SPLIT_BLOCKS 4
 #endif
 #if WARPSCOPE_D == 0
-WARPSCOPE_STAGE(sample_one, WARPSCOPE_D, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, sample_rows<1>)
-WARPSCOPE_STAGE(sample, WARPSCOPE_D, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, sample_rows<SPLIT_ROW_QUERIES>)
-WARPSCOPE_STAGE(collect_one, WARPSCOPE_D, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, collect_rows<1>)
-WARPSCOPE_STAGE(collect, WARPSCOPE_D, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, collect_rows<SPLIT_ROW_QUERIES>)
+WARPSCOPE_STAGE(sample_one, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, sample_rows<1>)
+WARPSCOPE_STAGE(sample, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, sample_rows<SPLIT_ROW_QUERIES>)
+WARPSCOPE_STAGE(collect_one, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, collect_rows<1>)
+WARPSCOPE_STAGE(collect, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, collect_rows<SPLIT_ROW_QUERIES>)
 #else
-WARPSCOPE_STAGE(sample, WARPSCOPE_D, SPLIT_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, sample<WARPSCOPE_D>)
-WARPSCOPE_STAGE(collect, WARPSCOPE_D, SPLIT_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, collect<WARPSCOPE_D>)
+WARPSCOPE_STAGE(sample, SPLIT_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, sample<WARPSCOPE_D>)
+WARPSCOPE_STAGE(collect, SPLIT_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, collect<WARPSCOPE_D>)
 #endif
-WARPSCOPE_STAGE(bound, WARPSCOPE_D, SPLIT_SELECT_THREADS, 1, bound)
-WARPSCOPE_STAGE(select, WARPSCOPE_D, SPLIT_SELECT_THREADS, 1, select<WARPSCOPE_D>)
+WARPSCOPE_STAGE(bound, SPLIT_SELECT_THREADS, 1, bound)
+WARPSCOPE_STAGE(select, SPLIT_SELECT_THREADS, 1, select<WARPSCOPE_D>)
 
 }  // namespace warpscope::split

@@ -1,46 +1,57 @@
-// Few queries: the points are split over the whole GPU, and four kernels, one after the other, answer a chunk of queries.
+// Few queries: the points are split over the whole GPU, and four kernels, one after the other, answer a chunk
+// of queries.
 //
 // 1. sample: every group of sampled points yields its smallest distance to each query.
-// 2. bound: the k-th smallest of those minima, rounded up slightly. k groups have a point within it, so the k nearest do too.
-// 3. collect: every point is read once; the few within the bound are appended to the query's list, in any order.
-// 4. select: the k smallest keys of the list, sorted. Keys are (distance, index), so the order of the list does not matter.
+// 2. bound: the k-th smallest of those minima, rounded up slightly. k groups have a point within it, so the k
+//    nearest do too.
+// 3. collect: every point is read once; the few within the bound are appended to the query's list, in any
+//    order.
+// 4. select: the k smallest keys of the list, sorted. Keys are (distance, index), so the order of the list
+//    does not matter.
 //
-// Scope: a grid for each stage; a block of bound and select answers one query, one of sample and collect some of them.
+// Scope: a grid for each stage; a block of bound and select answers one query, one of sample and collect some
+// of them.
 //
-//   sample<D>(split), collect<D>(split)            D = 2 or 3, blocks of SPLIT_WARPS warps, of block_queries queries each
-//   sample_rows<Q>(split), collect_rows<Q>(split)  any other d, blocks of SPLIT_ROW_WARPS warps, of up to Q queries each
-//   bound(split), select<D>(split)                 blocks of SPLIT_SELECT_THREADS threads; D = 2, 3, or 0 for any other d
+//   sample<D>(split), collect<D>(split)            D = 2 or 3, blocks of SPLIT_WARPS warps, of block_queries
+//                                                  queries each
+//   sample_rows<Q>(split), collect_rows<Q>(split)  any other d, blocks of SPLIT_ROW_WARPS warps, of up to Q
+//                                                  queries each
+//   bound(split), select<D>(split)                 blocks of SPLIT_SELECT_THREADS threads; D = 2, 3, or 0 for
+//                                                  any other d
 //
 // Shared memory: static.
 //
 // The caller
-// - launches the stages in this order on one stream, sample only where split.windows > 0, with one Split but for block_queries;
-// - lays blocks of sample and collect along y for the queries, along x as many as it likes: they share the windows out;
+// - launches the stages in this order on one stream, sample only where split.windows > 0, with one Split but
+//   for block_queries;
+// - lays blocks of sample and collect along y for the queries, along x as many as it likes: they share the
+//   windows out;
 // - holds the points row by row, aligned to 16 bytes; with D = 2 or 3 whole windows need not be there;
 // - has scratch as Split says, of which nothing need be written before;
-// - begins each kernel with block::follow() where it launches them to overlap (block/dependent_launch.cuh).
+// - begins each kernel with ptx::grid_dependency_sync() where it launches them to overlap (ptx.cuh).
 //
-//   extern "C" __global__ void __launch_bounds__(SPLIT_WARPS * WARP) kernel(const __grid_constant__ Split split) {
-//       block::follow();
+//   extern "C" __global__ void __launch_bounds__(SPLIT_WARPS * WARP)
+//   kernel(const __grid_constant__ Split split) {
+//       ptx::grid_dependency_sync();
 //       collect<2>(split);
 //   }
 //
-// A list that overflows (many equal distances at the bound, an order of the points that misleads the sample) is not used:
-// select then reads all points itself.
+// A list that overflows (many equal distances at the bound, an order of the points that misleads the sample)
+// is not used: select then reads all points itself.
 #pragma once
 
 #include "block/radix_select.cuh"
-#include "block/sort.cuh"
 #include "distance.cuh"
 #include "key.cuh"
+#include "lane.cuh"
 #include "split/interface.cuh"
 #include "split/window.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::split {
 
-static_assert(SPLIT_SELECT_THREADS == block::SELECT_THREADS, "a launch has the threads that blocks select and sort with");
+static_assert(SPLIT_SELECT_THREADS == block::SELECT_THREADS,
+              "a launch has the threads that blocks select and sort with");
 
 // Output location of a lane's group in the sample.
 struct Minima {
@@ -50,8 +61,11 @@ struct Minima {
     bool writes;
 
     __device__ __forceinline__ Minima(const Split& split, unsigned first_slot, unsigned window, unsigned lane)
-        : groups(split.windows * split.window_groups), lanes(WARP / split.window_groups), writes(lane % lanes == 0) {
-        place = split.minima + static_cast<size_t>(first_slot) * groups + window * split.window_groups + lane / lanes;
+        : groups(split.windows * split.window_groups),
+          lanes(WARP / split.window_groups),
+          writes(lane % lanes == 0) {
+        place = split.minima + static_cast<size_t>(first_slot) * groups + window * split.window_groups +
+                lane / lanes;
     }
 
     // Writes the minimum for the next query: `distance` is the smallest over this lane's points.
@@ -74,11 +88,13 @@ struct Minima {
 // Padding points, infinitely far away, are never within a bound.
 __device__ __forceinline__ float largest_bound() { return __uint_as_float(0x7f7fffffu); }
 
-// Appends the points of a window that lie within the bound to the query's list. Most warps that get here have one such point;
-// if there are many, the warp counts them before adding to the list's count, which other warps add to as well.
+// Appends the points of a window that lie within the bound to the query's list. Most warps that get here have
+// one such point; if there are many, the warp counts them before adding to the list's count, which other
+// warps add to as well.
 template <int D, class Places>
-__device__ __forceinline__ void append(const Split& split, unsigned slot, float bound, const float (&distances)[LANE_POINTS<D>],
-                                       const Places& places, unsigned lane) {
+__device__ __forceinline__ void append(const Split& split, unsigned slot, float bound,
+                                       const float (&distances)[LANE_POINTS<D>], const Places& places,
+                                       unsigned lane) {
     unsigned hits = 0;
 #pragma unroll
     for (unsigned p = 0; p < LANE_POINTS<D>; ++p) {
@@ -98,9 +114,8 @@ __device__ __forceinline__ void append(const Split& split, unsigned slot, float 
         at = __shfl_sync(ALL_LANES, at, WARP - 1) + through - mine;
     }
     if (hits != 0) {
-        Key* list = split.lists + static_cast<size_t>(slot) * split.capacity;
+        Key* list = row_of(split.lists, slot, split.capacity);
         do {
-            // Select the register by comparisons: a non-constant index would move all of them to local memory.
             unsigned p = __ffs(static_cast<int>(hits)) - 1;
             float distance = distances[0];
 #pragma unroll
@@ -138,11 +153,13 @@ __device__ __forceinline__ float smallest(const float (&distances)[N]) {
 
 // Queries and their bounds, once there are any, four numbers each, read by all warps of a block.
 template <int D>
-__device__ __forceinline__ unsigned load_queries(const Split& split, unsigned first, const float* bounds, float4* queries) {
+__device__ __forceinline__ unsigned load_queries(const Split& split, unsigned first, const float* bounds,
+                                                 float4* queries) {
     unsigned count = min(split.block_queries, split.query_count - first);
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
-        const float* row = split.queries + static_cast<size_t>(split.first_query + first + i) * D;
-        queries[i] = make_float4(row[0], row[1], D == 3 ? row[D - 1] : 0.0f, bounds ? bounds[first + i] : 0.0f);
+        const float* row = row_of(split.queries, split.first_query + first + i, D);
+        queries[i] =
+            make_float4(row[0], row[1], D == 3 ? row[D - 1] : 0.0f, bounds ? bounds[first + i] : 0.0f);
     }
     __syncthreads();
     return count;
@@ -155,7 +172,8 @@ __device__ __forceinline__ void sample(const Split& split) {
     unsigned lane = warp::lane_id();
     unsigned first = blockIdx.y * split.block_queries;
     unsigned count = load_queries<D>(split, first, nullptr, queries);
-    for (unsigned number = blockIdx.x * SPLIT_WARPS + threadIdx.x / WARP; number < split.windows; number += gridDim.x * SPLIT_WARPS) {
+    for (unsigned number = blockIdx.x * SPLIT_WARPS + threadIdx.x / WARP; number < split.windows;
+         number += gridDim.x * SPLIT_WARPS) {
         Window<D> window;
         window.load(split.points, Sampled{number, split.windows, split.spacing}, lane);
         Minima minima(split, first, number, lane);
@@ -175,7 +193,8 @@ __device__ __forceinline__ void collect(const Split& split) {
     unsigned first = blockIdx.y * split.block_queries;
     unsigned count = load_queries<D>(split, first, split.bounds, queries);
     unsigned windows = (split.n - 1) / WINDOW_POINTS<D> + 1;
-    for (unsigned number = blockIdx.x * SPLIT_WARPS + threadIdx.x / WARP; number < windows; number += gridDim.x * SPLIT_WARPS) {
+    for (unsigned number = blockIdx.x * SPLIT_WARPS + threadIdx.x / WARP; number < windows;
+         number += gridDim.x * SPLIT_WARPS) {
         unsigned base = number * WINDOW_POINTS<D>;
         Consecutive places{base, split.n - base};
         Window<D> window;
@@ -198,10 +217,12 @@ __device__ __forceinline__ void sample_rows(const Split& split) {
     __shared__ Tile<Q> tiles[SPLIT_ROW_WARPS];
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned first = blockIdx.y * Q, count = min(Q, split.query_count - first);
-    const float* queries = split.queries + static_cast<size_t>(split.first_query + first) * split.d;
-    for (unsigned number = blockIdx.x * SPLIT_ROW_WARPS + warp; number < split.windows; number += gridDim.x * SPLIT_ROW_WARPS) {
+    const float* queries = row_of(split.queries, split.first_query + first, split.d);
+    for (unsigned number = blockIdx.x * SPLIT_ROW_WARPS + warp; number < split.windows;
+         number += gridDim.x * SPLIT_ROW_WARPS) {
         float distances[Q][LANE_POINTS<0>];
-        measure_rows(tiles[warp], split.points, queries, split.d, count, Sampled{number, split.windows, split.spacing}, lane, distances);
+        measure_rows(tiles[warp], split.points, queries, split.d, count,
+                     Sampled{number, split.windows, split.spacing}, lane, distances);
         Minima minima(split, first, number, lane);
 #pragma unroll
         for (int q = 0; q < Q; ++q) {
@@ -217,9 +238,10 @@ __device__ __forceinline__ void collect_rows(const Split& split) {
     __shared__ Tile<Q> tiles[SPLIT_ROW_WARPS];
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned first = blockIdx.y * Q, count = min(Q, split.query_count - first);
-    const float* queries = split.queries + static_cast<size_t>(split.first_query + first) * split.d;
+    const float* queries = row_of(split.queries, split.first_query + first, split.d);
     unsigned windows = (split.n - 1) / WINDOW_POINTS<0> + 1;
-    for (unsigned number = blockIdx.x * SPLIT_ROW_WARPS + warp; number < windows; number += gridDim.x * SPLIT_ROW_WARPS) {
+    for (unsigned number = blockIdx.x * SPLIT_ROW_WARPS + warp; number < windows;
+         number += gridDim.x * SPLIT_ROW_WARPS) {
         unsigned base = number * WINDOW_POINTS<0>;
         Consecutive places{base, split.n - base};
         float distances[Q][LANE_POINTS<0>];
@@ -254,8 +276,10 @@ __device__ __forceinline__ void bound(const Split& split) {
     float limit = largest_bound();
     if (split.windows > 0) {
         unsigned count = split.windows * split.window_groups;
-        const unsigned* minima = split.minima + static_cast<size_t>(slot) * count;
-        block::Prefix prefix = block::add_digit(memory, {0, block::KEY_BITS, 0, count}, split.k, count, [=](unsigned i) { return static_cast<Key>(minima[i]) << 32; });
+        const unsigned* minima = row_of(split.minima, slot, count);
+        block::Prefix prefix =
+            block::add_digit(memory, {0, block::KEY_BITS, 0, count}, split.k, count,
+                             [=](unsigned i) { return static_cast<Key>(minima[i]) << 32; });
         // The largest distance that the prefix covers.
         limit = fminf(limit, distance_of(min(prefix.last(), PADDING)));
     }
@@ -276,7 +300,8 @@ struct SelectStage {
 
 // A prefix that covers the k smallest of `count` keys, and no more than `enough` keys in all; k <= enough.
 template <class KeyAt>
-__device__ __forceinline__ block::Prefix smallest_prefix(SelectStage& memory, unsigned k, unsigned count, unsigned enough, KeyAt key_at) {
+__device__ __forceinline__ block::Prefix smallest_prefix(SelectStage& memory, unsigned k, unsigned count,
+                                                         unsigned enough, KeyAt key_at) {
     block::Prefix prefix = {0, block::KEY_BITS, 0, count};
     while (prefix.through > enough) {
         prefix = block::add_digit(memory.select, prefix, k, count, key_at);
@@ -284,10 +309,11 @@ __device__ __forceinline__ block::Prefix smallest_prefix(SelectStage& memory, un
     return prefix;
 }
 
-// The keys covered by a prefix, at most as many as the block has threads, one per thread: PADDING if there is none. They
-// reuse the histogram's memory.
+// The keys covered by a prefix, at most as many as the block has threads, one per thread: PADDING if there is
+// none. They reuse the histogram's memory.
 template <class KeyAt>
-__device__ __forceinline__ Key take(SelectStage& memory, const block::Prefix& prefix, unsigned count, KeyAt key_at) {
+__device__ __forceinline__ Key take(SelectStage& memory, const block::Prefix& prefix, unsigned count,
+                                    KeyAt key_at) {
     Key* taken = reinterpret_cast<Key*>(memory.select.histogram);
     __syncthreads();
     taken[threadIdx.x] = PADDING;
@@ -309,7 +335,7 @@ __device__ __forceinline__ Key take(SelectStage& memory, const block::Prefix& pr
 template <int D>
 __device__ __forceinline__ float plain_distance(const Split& split, const float* query, unsigned point) {
     unsigned d = D == 0 ? split.d : D;
-    const float* row = split.points + static_cast<size_t>(point) * d;
+    const float* row = row_of(split.points, point, d);
     float acc = 0.0f;
     for (unsigned j = 0; j < d; ++j) {
         acc = add_squared_difference(__ldg(row + j), __ldg(query + j), acc);
@@ -321,7 +347,7 @@ __device__ __forceinline__ float plain_distance(const Split& split, const float*
 template <int D>
 __device__ __forceinline__ unsigned read_all(const Split& split, SelectStage& memory, unsigned slot) {
     constexpr unsigned POINTS = 8;  // of a thread before the block looks whether any is wanted
-    const float* query = split.queries + static_cast<size_t>(split.first_query + slot) * split.d;
+    const float* query = row_of(split.queries, split.first_query + slot, split.d);
     Key limit = key_of(split.bounds[slot], 0xffffffffu);
     unsigned kept = 0;
     for (unsigned long long base = 0; base < split.n; base += POINTS * block::SELECT_THREADS) {
@@ -330,7 +356,9 @@ __device__ __forceinline__ unsigned read_all(const Split& split, SelectStage& me
 #pragma unroll
         for (unsigned p = 0; p < POINTS; ++p) {
             unsigned long long point = base + p * block::SELECT_THREADS + threadIdx.x;
-            keys[p] = point < split.n ? key_of(plain_distance<D>(split, query, static_cast<unsigned>(point)), static_cast<unsigned>(point)) : PADDING;
+            keys[p] = point < split.n ? key_of(plain_distance<D>(split, query, static_cast<unsigned>(point)),
+                                               static_cast<unsigned>(point))
+                                      : PADDING;
             any |= keys[p] <= limit && keys[p] != PADDING;
         }
         if (!__syncthreads_or(any)) {
@@ -371,7 +399,7 @@ __device__ __forceinline__ void select(const Split& split) {
     __shared__ SelectStage memory;
     unsigned slot = blockIdx.x;
     unsigned count = split.counts[slot];
-    const Key* list = split.lists + static_cast<size_t>(slot) * split.capacity;
+    const Key* list = row_of(split.lists, slot, split.capacity);
     if (count > split.capacity) {
         count = read_all<D>(split, memory, slot);
         list = memory.kept;
@@ -386,9 +414,7 @@ __device__ __forceinline__ void select(const Split& split) {
     __syncthreads();
     mine = block::sort(mine, size, reinterpret_cast<Key*>(memory.select.histogram));
     if (threadIdx.x < split.k) {
-        size_t at = static_cast<size_t>(split.first_query + slot) * split.k + threadIdx.x;
-        split.indices[at] = index_of(mine);
-        split.squared_distances[at] = distance_of(mine);
+        AnswerRow(split, split.first_query + slot).put(threadIdx.x, mine);
     }
 }
 

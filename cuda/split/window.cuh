@@ -22,8 +22,8 @@ struct Consecutive {
     __device__ __forceinline__ unsigned cluster(unsigned number) const { return number * CLUSTER; }
 };
 
-// or all over the cloud, neighbouring clusters in different windows: where the order of the points says where they lie, a
-// query's neighbourhood is then spread over many groups.
+// or all over the cloud, neighbouring clusters in different windows: where the order of the points says where
+// they lie, a query's neighbourhood is then spread over many groups.
 struct Sampled {
     static constexpr bool WHOLE = true;
     static constexpr unsigned base = 0;
@@ -64,11 +64,12 @@ struct Window {
 
     template <class Places>
     __device__ __forceinline__ void load(const float* points, const Places& places, unsigned lane) {
-        const float* first = points + static_cast<size_t>(places.base) * D;
+        const float* first = row_of(points, places.base, D);
         if (Places::WHOLE || places.end >= WINDOW_POINTS<D>) {
 #pragma unroll
             for (unsigned p = 0; p < P; p += VECTOR_POINTS) {
-                const float4* from = reinterpret_cast<const float4*>(first + static_cast<size_t>(place<D>(places, lane, p)) * D);
+                const float4* from =
+                    reinterpret_cast<const float4*>(row_of(first, place<D>(places, lane, p), D));
 #pragma unroll
                 for (unsigned v = 0; v < VECTORS; ++v) {
                     float4 word = __ldg(from + v);
@@ -86,7 +87,8 @@ struct Window {
                 unsigned offset = place<D>(places, lane, p);
 #pragma unroll
                 for (int j = 0; j < D; ++j) {
-                    rows[p][j] = offset < places.end ? __ldg(first + static_cast<size_t>(offset) * D + j) : infinite_distance();
+                    rows[p][j] =
+                        offset < places.end ? __ldg(row_of(first, offset, D) + j) : infinite_distance();
                 }
             }
         }
@@ -95,7 +97,8 @@ struct Window {
     __device__ __forceinline__ void measure(const float4& query, float (&distances)[P]) const {
 #pragma unroll
         for (unsigned p = 0; p < P; ++p) {
-            float acc = add_squared_difference(rows[p][1], query.y, add_squared_difference(rows[p][0], query.x, 0.0f));
+            float acc = add_squared_difference(rows[p][1], query.y,
+                                               add_squared_difference(rows[p][0], query.x, 0.0f));
             if constexpr (D == 3) {
                 acc = add_squared_difference(rows[p][2], query.z, acc);
             }
@@ -104,9 +107,9 @@ struct Window {
     }
 };
 
-// Any other d: the window's rows pass through shared memory, TILE dimensions at a time, while the distances to Q queries
-// accumulate in registers. A row of the tile is a dimension, padded by two floats: lanes that write four dimensions of
-// eight points, or one dimension of each of sixteen rows, then hit different banks.
+// Any other d: the window's rows pass through shared memory, TILE dimensions at a time, while the distances
+// to Q queries accumulate in registers. A row of the tile is a dimension, padded by two floats: lanes that
+// write four dimensions of eight points, or one dimension of each of sixteen rows, then hit different banks.
 constexpr unsigned TILE = 16;
 
 template <int Q>
@@ -117,10 +120,11 @@ struct Tile {
 
 // Distances to `count` queries, the first at `queries`; those past `count` are undefined.
 template <int Q, class Places>
-__device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points, const float* queries, unsigned d, unsigned count,
-                                             const Places& places, unsigned lane, float (&distances)[Q][LANE_POINTS<0>]) {
+__device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points, const float* queries,
+                                             unsigned d, unsigned count, const Places& places, unsigned lane,
+                                             float (&distances)[Q][LANE_POINTS<0>]) {
     constexpr unsigned ROWS = WINDOW_POINTS<0>;
-    const float* first = points + static_cast<size_t>(places.base) * d;
+    const float* first = row_of(points, places.base, d);
 #pragma unroll
     for (int q = 0; q < Q; ++q) {
 #pragma unroll
@@ -130,18 +134,20 @@ __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points,
     }
     for (unsigned j0 = 0; j0 < d; j0 += TILE) {
         __syncwarp();  // every lane is through with the tile before
-        // Past d the difference must be 0; past the last point the distance must be infinite, for which one dimension suffices.
+        // Past d the difference must be 0; past the last point the distance must be infinite, for which one
+        // dimension suffices.
         if (d % 4 == 0) {
             constexpr unsigned WORDS = TILE / 4;
             // With a single query there are registers for more words in flight.
             constexpr unsigned IN_FLIGHT = Q == 1 ? 16 : 4;
 #pragma unroll IN_FLIGHT
             for (unsigned i = 0; i < ROWS * WORDS / WARP; ++i) {
-                unsigned at = i * WARP + lane, j = at % WORDS * 4, number = at / WORDS, offset = row(places, number);
+                unsigned at = i * WARP + lane, j = at % WORDS * 4, number = at / WORDS,
+                         offset = row(places, number);
                 float nobody = j0 + j < d ? infinite_distance() : 0.0f;
                 float4 word = make_float4(nobody, nobody, nobody, nobody);
                 if (offset < places.end && j0 + j < d) {
-                    word = __ldg(reinterpret_cast<const float4*>(first + static_cast<size_t>(offset) * d + j0 + j));
+                    word = __ldg(reinterpret_cast<const float4*>(row_of(first, offset, d) + j0 + j));
                 }
                 tile.points[j][number] = word.x;
                 tile.points[j + 1][number] = word.y;
@@ -151,17 +157,18 @@ __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points,
         } else {
 #pragma unroll 8
             for (unsigned i = 0; i < ROWS * TILE / WARP; ++i) {
-                unsigned at = i * WARP + lane, j = at % TILE, number = at / TILE, offset = row(places, number);
+                unsigned at = i * WARP + lane, j = at % TILE, number = at / TILE,
+                         offset = row(places, number);
                 float value = j0 + j < d ? infinite_distance() : 0.0f;
                 if (offset < places.end && j0 + j < d) {
-                    value = __ldg(first + static_cast<size_t>(offset) * d + j0 + j);
+                    value = __ldg(row_of(first, offset, d) + j0 + j);
                 }
                 tile.points[j][number] = value;
             }
         }
         for (unsigned at = lane; at < Q * TILE; at += WARP) {
             unsigned j = at % TILE, q = at / TILE;
-            tile.queries[j][q] = q < count && j0 + j < d ? __ldg(queries + static_cast<size_t>(q) * d + j0 + j) : 0.0f;
+            tile.queries[j][q] = q < count && j0 + j < d ? __ldg(row_of(queries, q, d) + j0 + j) : 0.0f;
         }
         __syncwarp();
         unsigned filled = min(TILE, d - j0);

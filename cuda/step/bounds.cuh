@@ -1,5 +1,5 @@
-// What no point of a cluster is nearer than. Twin of crates/engines/src/step/bounds.rs; docs/step.md has the proof. Every operation is rounded
-// once, as there: the intrinsics keep the compiler from fusing them.
+// What no point of a cluster is nearer than. Twin of crates/engines/src/step/bounds.rs; docs/step.md has the
+// proof. Every operation is rounded once, as there: the intrinsics keep the compiler from fusing them.
 #pragma once
 
 #include "key.cuh"
@@ -11,7 +11,9 @@ namespace warpscope::step {
 constexpr double COSINE = 1.0 / 281474976710656.0;
 
 // The largest f32 that is not above a number; 0 of those below it.
-__device__ __forceinline__ float round_down(double value) { return value > 0.0 ? __double2float_rd(value) : 0.0f; }
+__device__ __forceinline__ float round_down(double value) {
+    return value > 0.0 ? __double2float_rd(value) : 0.0f;
+}
 
 // The sine of an angle up to a half turn, by its cosine.
 __device__ __forceinline__ double sine(double cosine) {
@@ -26,8 +28,8 @@ __device__ __forceinline__ float beyond_ball(double squared, double radius, cons
     return round_down(__dsub_rn(__dmul_rn(__dmul_rn(gap, gap), margins.rule), margins.underflow));
 }
 
-// The same of a cone, of whose angular radius `reach` is the cosine, where the angle to its axis has this cosine: the chord of the
-// difference of both angles.
+// The same of a cone, of whose angular radius `reach` is the cosine, where the angle to its axis has this
+// cosine: the chord of the difference of both angles.
 __device__ __forceinline__ float beyond_cone(double cosine, double reach, const Margins& margins) {
     double near = __dadd_rn(cosine, margins.centre);
     double between = __dadd_rn(__dadd_rn(__dmul_rn(near, reach), __dmul_rn(sine(near), sine(reach))), COSINE);
@@ -40,7 +42,9 @@ __device__ __forceinline__ double add_squared_difference(double centre, double q
     return __fma_rn(t, t, acc);
 }
 
-__device__ __forceinline__ double add_product(double centre, double q, double acc) { return __fma_rn(q, centre, acc); }
+__device__ __forceinline__ double add_product(double centre, double q, double acc) {
+    return __fma_rn(q, centre, acc);
+}
 
 // The norm of a row of coordinates.
 __device__ __forceinline__ double row_length(const float* row, unsigned d) {
@@ -57,7 +61,8 @@ __device__ __forceinline__ double norm_of(const Spheres& spheres, const float* q
 }
 
 // The bound and number of this lane's cluster of a group. Of what pads the group it means nothing.
-__device__ __forceinline__ Key keys(const Spheres& spheres, unsigned group, const float* query, unsigned d, double norm, unsigned lane) {
+__device__ __forceinline__ Key keys(const Spheres& spheres, unsigned group, const float* query, unsigned d,
+                                    double norm, unsigned lane) {
     const double* centre = spheres.centres + static_cast<size_t>(group) * d * WARP + lane;
     unsigned number = group * WARP + lane;
     double acc = 0.0;

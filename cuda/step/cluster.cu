@@ -1,16 +1,10 @@
 // Entry points: step_<step> of clustering, for points of any d.
+#include "entry.cuh"
 #include "step/kmeans.cuh"
 
 namespace warpscope::step {
 
-extern "C" __global__ void __launch_bounds__(SEED_THREADS) WARPSCOPE_STEP_ENTRY(weigh)(const __grid_constant__ Seeding seeding) {
-    weigh(seeding);
-}
-extern "C" __global__ void __launch_bounds__(SEED_THREADS) WARPSCOPE_STEP_ENTRY(choose)(const __grid_constant__ Seeding seeding) {
-    choose_seed(seeding);
-}
-
-extern "C" __global__ void __launch_bounds__(ASSIGN_THREADS) WARPSCOPE_STEP_ENTRY(assign)(const __grid_constant__ Lloyd lloyd) {
+__device__ __forceinline__ void assign_points(const Lloyd& lloyd) {
     __shared__ float tile[ASSIGN_TILE];
     switch (lloyd.d) {
         case 2:
@@ -22,8 +16,9 @@ extern "C" __global__ void __launch_bounds__(ASSIGN_THREADS) WARPSCOPE_STEP_ENTR
     }
 }
 
-extern "C" __global__ void __launch_bounds__(ASSIGN_THREADS) WARPSCOPE_STEP_ENTRY(move)(const __grid_constant__ Lloyd lloyd) {
-    move(lloyd);
-}
+WARPSCOPE_KERNEL(WARPSCOPE_STEP_ENTRY(weigh), (SEED_THREADS), Seeding, weigh)
+WARPSCOPE_KERNEL(WARPSCOPE_STEP_ENTRY(choose), (SEED_THREADS), Seeding, choose_seed)
+WARPSCOPE_KERNEL(WARPSCOPE_STEP_ENTRY(assign), (ASSIGN_THREADS), Lloyd, assign_points)
+WARPSCOPE_KERNEL(WARPSCOPE_STEP_ENTRY(move), (ASSIGN_THREADS), Lloyd, move)
 
 }  // namespace warpscope::step

@@ -1,6 +1,8 @@
-// STEP without an index: all distances are computed, and the clusters' exact minima bound them. Twin of crates/engines/src/step/exhaustive.rs.
+// STEP without an index: all distances are computed, and the clusters' exact minima bound them. Twin of
+// crates/engines/src/step/exhaustive.rs.
 //
-// Scope: of store_distances a block, with DISTANCE_QUERIES queries and a group of points a warp; of the others a warp a query.
+// Scope: of store_distances a block, with DISTANCE_QUERIES queries and a group of points a warp; of the
+// others a warp a query.
 #pragma once
 
 #include "distance.cuh"
@@ -9,7 +11,6 @@
 #include "step/queue.cuh"
 #include "step/traverse.cuh"
 #include "warp/lanes.cuh"
-#include "warp/reduce.cuh"
 
 namespace warpscope::step {
 
@@ -17,7 +18,8 @@ namespace warpscope::step {
 constexpr unsigned DISTANCE_TILE = 32;
 
 // The key of this lane's point of a group; what pads the last group has PADDING.
-__device__ __forceinline__ Key group_keys(const Stored& stored, const float* distances, unsigned group, unsigned lane) {
+__device__ __forceinline__ Key group_keys(const Stored& stored, const float* distances, unsigned group,
+                                          unsigned lane) {
     size_t position = static_cast<size_t>(group) * WARP + lane;
     float distance = distances[position];
     return position < stored.n ? key_of(distance, static_cast<unsigned>(position)) : PADDING;
@@ -32,7 +34,9 @@ struct StoredDistances {
     __device__ __forceinline__ unsigned first_group(Key entry) const {
         return index_of(entry) / (WARP * stored.groups_in_cluster) * stored.groups_in_cluster;
     }
-    __device__ __forceinline__ unsigned end_group(Key entry) const { return min(first_group(entry) + stored.groups_in_cluster, stored.groups); }
+    __device__ __forceinline__ unsigned end_group(Key entry) const {
+        return min(first_group(entry) + stored.groups_in_cluster, stored.groups);
+    }
     // The nearest point itself, which all others come after.
     __device__ __forceinline__ Key least(Key entry) const { return entry; }
     __device__ __forceinline__ unsigned first_position(unsigned group) const { return group * WARP; }
@@ -44,15 +48,8 @@ struct StoredDistances {
     }
 };
 
-// The first key of the warp.
-__device__ __forceinline__ Key smallest(Key key) {
-    unsigned distance = static_cast<unsigned>(key >> 32);
-    unsigned least = warp::reduce_min(distance);
-    unsigned position = warp::reduce_min(distance == least ? index_of(key) : 0xffffffffu);
-    return static_cast<Key>(least) << 32 | position;
-}
-
-// Computes the distances of a block's queries to all points, which the blocks share out. Those of what pads the last group are infinite.
+// Computes the distances of a block's queries to all points, which the blocks share out. Those of what pads
+// the last group are infinite.
 __device__ __forceinline__ void store_distances(const Distances& distances) {
     __shared__ float tile[DISTANCE_QUERIES][DISTANCE_TILE];
     const Queries& queries = distances.queries;
@@ -68,7 +65,8 @@ __device__ __forceinline__ void store_distances(const Distances& distances) {
         for (unsigned i = threadIdx.x; i < DISTANCE_QUERIES * DISTANCE_TILE; i += DISTANCE_THREADS) {
             unsigned query = first + i / DISTANCE_TILE, j = i % DISTANCE_TILE;
             bool exists = query < queries.count && j < count;
-            tile[i / DISTANCE_TILE][j] = exists ? queries.rows[static_cast<size_t>(queries.first + query) * d + from + j] : 0.0f;
+            tile[i / DISTANCE_TILE][j] =
+                exists ? queries.rows[static_cast<size_t>(queries.first + query) * d + from + j] : 0.0f;
         }
         __syncthreads();
         for (unsigned j = 0; j < count; ++j) {
@@ -91,9 +89,10 @@ __device__ __forceinline__ void store_distances(const Distances& distances) {
     }
 }
 
-// The smallest key of each of `count` clusters from `from` on, sorted among as many entries as a power of two.
-__device__ __forceinline__ void minima(const Stored& stored, unsigned from, unsigned count, unsigned padded, const float* distances, Key* entries,
-                                       unsigned lane) {
+// The smallest key of each of `count` clusters from `from` on, sorted among as many entries as a power of
+// two.
+__device__ __forceinline__ void minima(const Stored& stored, unsigned from, unsigned count, unsigned padded,
+                                       const float* distances, Key* entries, unsigned lane) {
     for (unsigned cluster = 0; cluster < padded; ++cluster) {
         Key least = PADDING;
         if (cluster < count) {
@@ -103,7 +102,7 @@ __device__ __forceinline__ void minima(const Stored& stored, unsigned from, unsi
                 Key key = group_keys(stored, distances, group, lane);
                 least = choose(key < least, key, least);
             }
-            least = smallest(least);
+            least = warp::reduce_min(least);
         }
         if (lane == cluster % WARP) {
             entries[cluster] = least;
@@ -120,16 +119,17 @@ __device__ __forceinline__ void order_minima(const Minima& order) {
         return;
     }
     Key* entries = share_of(warp, padded, 0) + CANDIDATES;
-    const float* distances = order.stored.distances + static_cast<size_t>(in_launch) * order.stored.groups * WARP;
+    const float* distances =
+        order.stored.distances + static_cast<size_t>(in_launch) * order.stored.groups * WARP;
     minima(order.stored, 0, order.order.count, padded, distances, entries, lane);
-    Key* to = order.order.entries + static_cast<size_t>(in_launch) * padded;
+    Key* to = row_of(order.order.entries, in_launch, padded);
     for (unsigned i = lane; i < order.order.count; i += WARP) {
         to[i] = entries[i];
     }
 }
 
 // The visit of stored distances, whose minima are in order, or, without fission, after bringing them into it.
-template <int R, class Tally>
+template <int R, bool COUNTED>
 __device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id();
     unsigned in_launch = blockIdx.x * (blockDim.x / WARP) + warp;
@@ -139,13 +139,14 @@ __device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
     unsigned own = visit.order.entries == nullptr ? visit.order.padded : 0;
     Key* share = share_of(warp, own, 0);
     Key* entries = share + CANDIDATES;
-    const float* distances = visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
+    const float* distances =
+        visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
     if (own > 0) {
         minima(visit.stored, 0, visit.order.count, visit.order.padded, distances, entries, lane);
     } else {
-        entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
+        entries = row_of(visit.order.entries, in_launch, visit.order.padded);
     }
-    Queue<R, Tally> queue;
+    Queue<R, COUNTED> queue;
     queue.start(share, visit.found.k);
     queue.begin_with(entries, visit.order.count);
     traverse(StoredDistances{visit.stored, distances, lane}, entries, visit.order.count, queue);

@@ -4,7 +4,8 @@
 #include "key.cuh"
 #include "warp/lanes.cuh"
 
-// Steps of clustering, and what comes before clusters are visited. STEP is weigh, choose, assign or move; order, distances or minima.
+// Steps of clustering, and what comes before clusters are visited. STEP is weigh, choose, assign or move;
+// order, distances or minima.
 #define WARPSCOPE_STEP_ENTRY(STEP) step_##STEP
 // The visit of clusters: SOURCE is indexed or stored, BUILD is timed or counted.
 #define WARPSCOPE_STEP_VISIT_ENTRY(SOURCE, K, BUILD) step_visit_##SOURCE##_k##K##_##BUILD
@@ -160,7 +161,8 @@ struct StoredVisit {
 // What the warps of a query tell one another, and leave for the one that gathers it.
 struct Shares {
     Key* results;                // count x K a query of the launch: each warp's, sorted
-    unsigned long long* bounds;  // one a query of the launch: the complement of a key that its k-th neighbour's is not above; 0 before
+    // one a query of the launch: the complement of a key that its k-th neighbour's is not above; 0 before
+    unsigned long long* bounds;
     unsigned count;              // warps a query
 };
 

@@ -1,10 +1,10 @@
-// k-means clustering: seeds by k-means++, then Lloyd's iterations. Twin of crates/engines/src/step/kmeans.rs, which says why all sums are of
-// integers.
+// k-means clustering: seeds by k-means++, then Lloyd's iterations. Twin of crates/engines/src/step/kmeans.rs,
+// which says why all sums are of integers.
 //
-//   weigh, choose    a turn of k-means++: the caller launches weigh with a thread a point in blocks of SEED_THREADS, then choose with one
-//                    such block, for every seed but the first
-//   assign, move     an iteration: assign has a thread a point, move one for each coordinate of a centre, in blocks of ASSIGN_THREADS;
-//                    before assign the caller sets sums and changed to 0
+//   weigh, choose    a turn of k-means++: the caller launches weigh with a thread a point in blocks of
+//                    SEED_THREADS, then choose with one such block, for every seed but the first
+//   assign, move     an iteration: assign has a thread a point, move one for each coordinate of a centre, in
+//                    blocks of ASSIGN_THREADS; before assign the caller sets sums and changed to 0
 #pragma once
 
 #include "distance.cuh"
@@ -31,7 +31,8 @@ __device__ __forceinline__ unsigned long long weight(const Scale& scale, float s
 }
 
 // The mean coordinate of `count` points whose cells add up to `sum`.
-__device__ __forceinline__ float mean(const Scale& scale, unsigned axis, unsigned long long sum, unsigned count) {
+__device__ __forceinline__ float mean(const Scale& scale, unsigned axis, unsigned long long sum,
+                                      unsigned count) {
     double offset = __ddiv_rn(__ddiv_rn(__ull2double_rn(sum), count), scale.cells);
     return __double2float_rn(__dadd_rn(scale.low[axis], offset));
 }
@@ -45,18 +46,16 @@ __device__ __forceinline__ unsigned long long random(unsigned long long turn) {
 }
 
 // A number below `total`, in proportion to a random one.
-__device__ __forceinline__ unsigned long long below(unsigned long long total, unsigned long long random) { return __umul64hi(random, total); }
+__device__ __forceinline__ unsigned long long below(unsigned long long total, unsigned long long random) {
+    return __umul64hi(random, total);
+}
 
 // Exclusive prefix sum over the SEED_THREADS threads of a block; `total` is the sum of all.
-__device__ __forceinline__ unsigned long long exclusive_sum(unsigned long long value, unsigned long long& total) {
+__device__ __forceinline__ unsigned long long exclusive_sum(unsigned long long value,
+                                                            unsigned long long& total) {
     __shared__ unsigned long long sums[SEED_THREADS / WARP];
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
-    unsigned long long inclusive = value;
-#pragma unroll
-    for (unsigned stride = 1; stride < WARP; stride *= 2) {
-        unsigned long long other = __shfl_up_sync(ALL_LANES, inclusive, stride);
-        inclusive += lane >= stride ? other : 0;
-    }
+    unsigned long long inclusive = warp::inclusive_sum(value, lane);
     // Sums of the call before may still be read.
     __syncthreads();
     if (lane == WARP - 1) {
@@ -72,14 +71,15 @@ __device__ __forceinline__ unsigned long long exclusive_sum(unsigned long long v
     return before + inclusive - value;
 }
 
-// Brings the distances to the nearest seed up to date with the last seed, and writes the sum of the weights of a block's points.
+// Brings the distances to the nearest seed up to date with the last seed, and writes the sum of the weights
+// of a block's points.
 __device__ __forceinline__ void weigh(const Seeding& seeding) {
     unsigned at = blockIdx.x * SEED_THREADS + threadIdx.x;
     unsigned seed = seeding.seeds[seeding.turn - 1];
     unsigned long long own = 0;
     if (at < seeding.n && seed != NO_SEED) {
-        const float* row = seeding.rows + static_cast<size_t>(at) * seeding.d;
-        const float* other = seeding.rows + static_cast<size_t>(seed) * seeding.d;
+        const float* row = row_of(seeding.rows, at, seeding.d);
+        const float* other = row_of(seeding.rows, seed, seeding.d);
         float distance = 0.0f;
         for (unsigned j = 0; j < seeding.d; ++j) {
             distance = add_squared_difference(row[j], other[j], distance);
@@ -95,7 +95,8 @@ __device__ __forceinline__ void weigh(const Seeding& seeding) {
     }
 }
 
-// Chooses the next seed with a probability in proportion to its weight: the block of weigh first, then the point in it.
+// Chooses the next seed with a probability in proportion to its weight: the block of weigh first, then the
+// point in it.
 __device__ __forceinline__ void choose_seed(const Seeding& seeding) {
     __shared__ unsigned chosen_block;
     __shared__ unsigned long long chosen_before;
@@ -132,9 +133,11 @@ __device__ __forceinline__ void choose_seed(const Seeding& seeding) {
     }
 }
 
-// The centre of the smallest (distance, number) among `count` staged ones, or the one found before. D is 2 or 3, or 0 for any other d.
+// The centre of the smallest (distance, number) among `count` staged ones, or the one found before. D is 2 or
+// 3, or 0 for any other d.
 template <int D>
-__device__ __forceinline__ Key nearest_centre(const float* centres, unsigned first, unsigned count, const float* point, unsigned d, Key nearest) {
+__device__ __forceinline__ Key nearest_centre(const float* centres, unsigned first, unsigned count,
+                                              const float* point, unsigned d, Key nearest) {
     unsigned dims = D == 0 ? d : D;
     for (unsigned centre = 0; centre < count; ++centre) {
         float distance = 0.0f;
@@ -148,14 +151,14 @@ __device__ __forceinline__ Key nearest_centre(const float* centres, unsigned fir
     return nearest;
 }
 
-// Assigns points to the nearest centre by the distance of every engine, of equally near ones to the first, and adds them up.
-// Centres pass through `tile`.
+// Assigns points to the nearest centre by the distance of every engine, of equally near ones to the first,
+// and adds them up. Centres pass through `tile`.
 template <int D>
 __device__ __forceinline__ void assign(const Lloyd& lloyd, float (&tile)[ASSIGN_TILE]) {
     unsigned d = D == 0 ? lloyd.d : D;
     unsigned at = blockIdx.x * ASSIGN_THREADS + threadIdx.x;
     bool there = at < lloyd.n;
-    const float* row = lloyd.rows + static_cast<size_t>(there ? at : 0) * d;
+    const float* row = row_of(lloyd.rows, there ? at : 0, d);
     float point[D == 0 ? 1 : D];
     if constexpr (D != 0) {
         load_row<D>(point, row);
@@ -181,7 +184,7 @@ __device__ __forceinline__ void assign(const Lloyd& lloyd, float (&tile)[ASSIGN_
         lloyd.assigned[at] = cluster;
     }
     if (there) {
-        unsigned long long* sums = lloyd.sums + static_cast<size_t>(cluster) * (d + 1);
+        unsigned long long* sums = row_of(lloyd.sums, cluster, d + 1);
         for (unsigned j = 0; j < d; ++j) {
             atomicAdd(&sums[j], cell(lloyd.scale, j, row[j]));
         }
@@ -194,7 +197,7 @@ __device__ __forceinline__ void move(const Lloyd& lloyd) {
     unsigned at = blockIdx.x * ASSIGN_THREADS + threadIdx.x;
     if (at < lloyd.clusters * lloyd.d) {
         unsigned cluster = at / lloyd.d, axis = at % lloyd.d;
-        const unsigned long long* sums = lloyd.sums + static_cast<size_t>(cluster) * (lloyd.d + 1);
+        const unsigned long long* sums = row_of(lloyd.sums, cluster, lloyd.d + 1);
         unsigned count = static_cast<unsigned>(sums[lloyd.d]);
         if (count > 0) {
             lloyd.centres[at] = mean(lloyd.scale, axis, sums[axis], count);

@@ -1,41 +1,38 @@
-// A query's k nearest so far, and the queue of candidates that are merged into them. Twin of crates/engines/src/step/queue.rs, which says how
-// the merge goes.
+// A query's k nearest so far, and the queue of candidates that are merged into them. Twin of
+// crates/engines/src/step/queue.rs, which says how the merge goes.
 //
-// Scope: a warp. R = K / 32, at least 2; Tally counts. Shared memory: CANDIDATES keys, which the caller gives.
+// Scope: a warp. R = K / 32, at least 2. What a build without COUNTED counts is not read, and the compiler
+// leaves it out. Shared memory: CANDIDATES keys, which the caller gives.
 #pragma once
 
+#include "instrumentation.cuh"
 #include "key.cuh"
-#include "observer.cuh"
 #include "step/interface.cuh"
 #include "warp/bitonic.cuh"
+#include "warp/candidate_buffer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::step {
 
-// The networks are unrolled where they are short.
-template <int R>
-constexpr int UNROLL = R <= 4 ? 5 : 1;
-
 // Registers of a lane that the queue takes.
 constexpr unsigned QUEUE = CANDIDATES / WARP;
 
-template <int R, class Tally>
-struct Queue {
-    Key keys[R];  // lane L holds elements L R ... L R + R - 1 of the result
+template <int R, bool COUNTED>
+struct Queue : warp::SortedKeys<R> {
+    using Sorted = warp::SortedKeys<R>;
+    using Sorted::element;
+    using Sorted::k;
+    using Sorted::keys;
+    using Sorted::lane;
+
     Key* queue;
     unsigned queued = 0;
-    unsigned k;
     Key last = PADDING;  // the k-th element: only smaller keys are candidates
-    unsigned lane = warp::lane_id();
-    Tally tally;
+    Visits visits = {};  // the same in every lane
 
     __device__ __forceinline__ void start(Key* queue_of_warp, unsigned neighbours) {
+        Sorted::start(neighbours);
         queue = queue_of_warp;
-        k = neighbours;
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            keys[r] = PADDING;
-        }
     }
 
     // Begins with keys that are sorted, as many as there is room for.
@@ -48,8 +45,8 @@ struct Queue {
         last = element(k - 1);
     }
 
-    // Filters a group: each lane has the key of a point, or PADDING. Candidates are queued in lane order; as soon as the queue is full it
-    // is merged, and what was not yet queued is filtered again.
+    // Filters a group: each lane has the key of a point, or PADDING. Candidates are queued in lane order; as
+    // soon as the queue is full it is merged, and what was not yet queued is filtered again.
     __device__ __forceinline__ void filter_keys(Key key) {
         unsigned candidates = __ballot_sync(ALL_LANES, key < last);
         while (candidates != 0) {
@@ -60,7 +57,7 @@ struct Queue {
                 queue[place] = key;
             }
             unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CANDIDATES - queued);
-            tally.queued(appended);
+            visits.candidates += appended;
             queued += appended;
             if (queued == CANDIDATES) {
                 merge_queue();
@@ -81,16 +78,17 @@ struct Queue {
 
     // Merges a full queue into the result.
     __device__ __forceinline__ void merge_queue() {
-        Unwatched nobody;
+        NoTrace nobody;
         // Places were written by other lanes than those that read them.
         __syncwarp();
-        // 1. Sort the queue. Element (lane, register) lies at register * 32 + lane, as nothing depends on the order before it is sorted.
+        // 1. Sort the queue. Element (lane, register) lies at register * 32 + lane, as nothing depends on the
+        //    order before it is sorted.
         Key sorted[QUEUE];
 #pragma unroll
         for (unsigned r = 0; r < QUEUE; ++r) {
             sorted[r] = queue[r * WARP + lane];
         }
-        warp::sort<UNROLL<R>>(sorted, lane, nobody);
+        warp::sort<warp::UNROLL_SHORT<R>>(sorted, lane, nobody);
 #pragma unroll
         for (unsigned r = 0; r < QUEUE; ++r) {
             queue[r * WARP + lane] = sorted[r];
@@ -108,32 +106,10 @@ struct Queue {
         // What is queued next must not overtake these reads.
         __syncwarp();
         // 3. The result ascends, then descends: one merge sorts it.
-        warp::merge<UNROLL<R>>(keys, lane, WARP, nobody);
+        warp::merge<warp::UNROLL_SHORT<R>>(keys, lane, WARP, nobody);
         queued = 0;
         last = element(k - 1);
-        tally.merged();
-    }
-
-    // An element of the result, in every lane.
-    __device__ __forceinline__ Key element(unsigned i) const {
-        Key mine = keys[0];
-#pragma unroll
-        for (int r = 1; r < R; ++r) {
-            mine = choose(i % R == r, keys[r], mine);
-        }
-        return __shfl_sync(ALL_LANES, mine, i / R);
-    }
-
-    // Writes the first k elements.
-    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            unsigned i = lane * R + r;
-            if (i < k) {
-                indices[i] = index_of(keys[r]);
-                squared_distances[i] = distance_of(keys[r]);
-            }
-        }
+        visits.merges += 1;
     }
 };
 

@@ -1,13 +1,15 @@
-// Few queries: the clusters of one are shared out to several warps, and one gathers what they found (STEP §5.3). No twin: a CPU's threads
-// have queries enough.
+// Few queries: the clusters of one are shared out to several warps, and one gathers what they found (STEP
+// §5.3). No twin: a CPU's threads have queries enough.
 //
 // Scope: of share_* a warp a query's share; of gather a warp a query. Warps never wait for one another.
 //
-// The warps of a query tell one another how far the k-th neighbour is at most: a warp's own k-th is a point's, so no k-th of all is behind
-// it. When a warp hears of it decides how much it looks at, not what is found.
+// The warps of a query tell one another how far the k-th neighbour is at most: a warp's own k-th is a
+// point's, so no k-th of all is behind it. When a warp hears of it decides how much it looks at, not what is
+// found.
 #pragma once
 
 #include "key.cuh"
+#include "ptx.cuh"
 #include "step/exhaustive.cuh"
 #include "step/interface.cuh"
 #include "step/queue.cuh"
@@ -28,7 +30,7 @@ struct Together {
 
     // One lane reads for all: what another warp writes meanwhile must not make lanes differ.
     __device__ __forceinline__ Key tightened(Key last) const {
-        Key bounded = ~__shfl_sync(ALL_LANES, *static_cast<volatile unsigned long long*>(bound), 0);
+        Key bounded = ~__shfl_sync(ALL_LANES, ptx::load_relaxed(bound), 0);
         return choose(bounded < last, bounded, last);
     }
 
@@ -40,8 +42,9 @@ struct Together {
 };
 
 // A warp's result, for the one that gathers.
-template <int R, class Tally>
-__device__ __forceinline__ void leave(const Shares& shares, unsigned in_launch, unsigned share, const Queue<R, Tally>& queue) {
+template <int R>
+__device__ __forceinline__ void leave(const Shares& shares, unsigned in_launch, unsigned share,
+                                      const Queue<R, false>& queue) {
     Key* to = shares.results + (static_cast<size_t>(in_launch) * shares.count + share) * WARP * R;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
@@ -61,14 +64,16 @@ __device__ __forceinline__ void share_indexed(const IndexedShare& shared) {
     }
     Key* own = share_of(warp, 0, d);
     const float* query = stage_query(visit.queries, in_launch, own + CANDIDATES, lane);
-    const Key* entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
-    Queue<R, Unseen> queue;
+    const Key* entries = row_of(visit.order.entries, in_launch, visit.order.padded);
+    Queue<R, false> queue;
     queue.start(own, visit.found.k);
-    traverse(Indexed{visit, query, lane}, entries, visit.order.count, queue, Together{shared.shares.bounds + in_launch, share, shared.shares.count, lane});
+    traverse(Indexed{visit, query, lane}, entries, visit.order.count, queue,
+             Together{shared.shares.bounds + in_launch, share, shared.shares.count, lane});
     leave(shared.shares, in_launch, share, queue);
 }
 
-// Stored distances are shared out in processing order: a warp has consecutive clusters, finds their minima and sorts them.
+// Stored distances are shared out in processing order: a warp has consecutive clusters, finds their minima
+// and sorts them.
 template <int R>
 __device__ __forceinline__ void share_stored(const StoredShare& shared) {
     const StoredVisit& visit = shared.visit;
@@ -82,16 +87,19 @@ __device__ __forceinline__ void share_stored(const StoredShare& shared) {
     unsigned from = min(share * each, visit.order.count), count = min(each, visit.order.count - from);
     Key* own = share_of(warp, visit.order.padded, 0);
     Key* entries = own + CANDIDATES;
-    const float* distances = visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
+    const float* distances =
+        visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
     minima(visit.stored, from, count, visit.order.padded, distances, entries, lane);
-    Queue<R, Unseen> queue;
+    Queue<R, false> queue;
     queue.start(own, visit.found.k);
     queue.begin_with(entries, count);
-    traverse(StoredDistances{visit.stored, distances, lane}, entries, count, queue, Together{shared.shares.bounds + in_launch, 0, 1, lane});
+    traverse(StoredDistances{visit.stored, distances, lane}, entries, count, queue,
+             Together{shared.shares.bounds + in_launch, 0, 1, lane});
     leave(shared.shares, in_launch, share, queue);
 }
 
-// Merges the results of a query's warps. They are sorted: where none of a group is a candidate, none behind it is.
+// Merges the results of a query's warps. They are sorted: where none of a group is a candidate, none behind
+// it is.
 template <int R>
 __device__ __forceinline__ void gather(const Gathering& gathering) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id();
@@ -100,8 +108,9 @@ __device__ __forceinline__ void gather(const Gathering& gathering) {
         return;
     }
     constexpr unsigned K = WARP * R;
-    const Key* results = gathering.shares.results + static_cast<size_t>(in_launch) * gathering.shares.count * K;
-    Queue<R, Unseen> queue;
+    const Key* results =
+        gathering.shares.results + static_cast<size_t>(in_launch) * gathering.shares.count * K;
+    Queue<R, false> queue;
     queue.start(share_of(warp, 0, 0), gathering.found.k);
     queue.begin_with(results, K);
     for (unsigned share = 1; share < gathering.shares.count; ++share) {

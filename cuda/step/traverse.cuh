@@ -1,4 +1,5 @@
-// A query's way through the clusters: in the order of their bounds, until none can hold a neighbour. Twin of crates/engines/src/step/traverse.rs.
+// A query's way through the clusters: in the order of their bounds, until none can hold a neighbour. Twin of
+// crates/engines/src/step/traverse.rs.
 //
 // Scope: a warp a query, at most VISIT_WARPS warps a block; warps never wait for one another.
 //
@@ -17,35 +18,8 @@
 
 namespace warpscope::step {
 
-// Nothing is added to the timed build.
-struct Unseen {
-    __device__ __forceinline__ void queued(unsigned) {}
-    __device__ __forceinline__ void merged() {}
-    __device__ __forceinline__ void cluster() {}
-    __device__ __forceinline__ void group(bool) {}
-    __device__ __forceinline__ void write(Visits*, unsigned, unsigned) {}
-};
-
-// Every lane counts the same.
-struct Seen {
-    Visits visits = {};
-
-    __device__ __forceinline__ void queued(unsigned count) { visits.candidates += count; }
-    __device__ __forceinline__ void merged() { visits.merges += 1; }
-    __device__ __forceinline__ void cluster() { visits.clusters += 1; }
-    __device__ __forceinline__ void group(bool there) {
-        visits.accessed += __popc(__ballot_sync(ALL_LANES, there));
-        visits.groups += 1;
-    }
-    __device__ __forceinline__ void write(Visits* out, unsigned all, unsigned lane) {
-        if (lane == 0) {
-            visits.left_out = all - visits.clusters;
-            *out = visits;
-        }
-    }
-};
-
-// A warp's share of the dynamic shared memory, in keys: the queue, the entries unless they are in global memory, and d coordinates.
+// A warp's share of the dynamic shared memory, in keys: the queue, the entries unless they are in global
+// memory, and d coordinates.
 __device__ __forceinline__ Key* share_of(unsigned warp, unsigned entries, unsigned d) {
     extern __shared__ Key shared[];
     return shared + warp * (CANDIDATES + entries + (d + 1) / 2);
@@ -70,9 +44,10 @@ __device__ __forceinline__ void sort_entries(Key* entries, unsigned count, unsig
 }
 
 // Brings a query's coordinates into the warp's memory.
-__device__ __forceinline__ const float* stage_query(const Queries& queries, unsigned in_launch, Key* to, unsigned lane) {
+__device__ __forceinline__ const float* stage_query(const Queries& queries, unsigned in_launch, Key* to,
+                                                    unsigned lane) {
     float* row = reinterpret_cast<float*>(to);
-    const float* from = queries.rows + static_cast<size_t>(queries.first + in_launch) * queries.d;
+    const float* from = row_of(queries.rows, queries.first + in_launch, queries.d);
     for (unsigned j = lane; j < queries.d; j += WARP) {
         row[j] = from[j];
     }
@@ -82,7 +57,8 @@ __device__ __forceinline__ const float* stage_query(const Queries& queries, unsi
 }
 
 // Sorts the clusters by their bounds, and by number where bounds are equal.
-__device__ __forceinline__ void order_clusters(const Spheres& spheres, const Order& order, const float* query, unsigned d, Key* entries, unsigned lane) {
+__device__ __forceinline__ void order_clusters(const Spheres& spheres, const Order& order, const float* query,
+                                               unsigned d, Key* entries, unsigned lane) {
     double norm = norm_of(spheres, query, d);
     for (unsigned first = 0; first < order.padded; first += WARP) {
         Key key = first < spheres.count ? keys(spheres, first / WARP, query, d, norm, lane) : PADDING;
@@ -91,27 +67,33 @@ __device__ __forceinline__ void order_clusters(const Spheres& spheres, const Ord
     sort_entries(entries, order.padded, lane);
 }
 
-// Clusters whose distances to the query are computed when they are visited. An entry is a cluster's bound and number.
+// Clusters whose distances to the query are computed when they are visited. An entry is a cluster's bound and
+// number.
 struct Indexed {
     const IndexedVisit& visit;
     const float* query;
     unsigned lane;
 
-    __device__ __forceinline__ unsigned first_group(Key entry) const { return visit.first_groups[index_of(entry)]; }
-    __device__ __forceinline__ unsigned end_group(Key entry) const { return visit.first_groups[index_of(entry) + 1]; }
-    __device__ __forceinline__ Key least(Key entry) const { return key_of(distance_of(entry), first_position(first_group(entry))); }
-    __device__ __forceinline__ unsigned first_position(unsigned group) const { return visit.positions[static_cast<size_t>(group) * WARP]; }
+    __device__ __forceinline__ unsigned first_group(Key entry) const {
+        return visit.first_groups[index_of(entry)];
+    }
+    __device__ __forceinline__ unsigned end_group(Key entry) const {
+        return visit.first_groups[index_of(entry) + 1];
+    }
+    __device__ __forceinline__ Key least(Key entry) const {
+        return key_of(distance_of(entry), first_position(first_group(entry)));
+    }
+    __device__ __forceinline__ unsigned first_position(unsigned group) const {
+        return visit.positions[static_cast<size_t>(group) * WARP];
+    }
     // The key of this lane's point of a group; `there` becomes whether there is one.
     __device__ __forceinline__ Key keys(Key, unsigned group, bool& there) const {
         unsigned d = visit.queries.d;
         const float* point = visit.coordinates + static_cast<size_t>(group) * d * WARP + lane;
-        float acc = 0.0f;
-        for (unsigned j = 0; j < d; ++j) {
-            acc = warpscope::add_squared_difference(point[j * WARP], query[j], acc);
-        }
+        float distance = squared_distance<WARP>(point, query, d);
         unsigned position = visit.positions[static_cast<size_t>(group) * WARP + lane];
         there = position != 0xffffffffu;
-        return key_of(acc, position);
+        return key_of(distance, position);
     }
 };
 
@@ -123,19 +105,22 @@ struct Alone {
     __device__ __forceinline__ void tell(Key) const {}
 };
 
-// Visits the clusters of sorted entries, or those of the warp's share; the queue ends with the neighbours among their points.
+// Visits the clusters of sorted entries, or those of the warp's share; the queue ends with the neighbours
+// among their points.
 //
-// As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and none is nearer than its
-// bound: as soon as the pair of that bound and a group's first position is not below the k-th neighbour, the cluster is done.
-template <int R, class Source, class Tally, class Share = Alone>
-__device__ __forceinline__ void traverse(const Source& source, const Key* order, unsigned count, Queue<R, Tally>& queue, const Share& share = {}) {
+// As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and
+// none is nearer than its bound: as soon as the pair of that bound and a group's first position is not below
+// the k-th neighbour, the cluster is done.
+template <int R, bool COUNTED, class Source, class Share = Alone>
+__device__ __forceinline__ void traverse(const Source& source, const Key* order, unsigned count,
+                                         Queue<R, COUNTED>& queue, const Share& share = {}) {
     for (unsigned at = share.first(); at < count; at += share.step()) {
         Key entry = order[at];
         queue.last = share.tightened(queue.last);
         if (source.least(entry) >= queue.last) {
             break;
         }
-        queue.tally.cluster();
+        queue.visits.clusters += 1;
         unsigned end = source.end_group(entry);
         for (unsigned group = source.first_group(entry); group < end; ++group) {
             if (key_of(distance_of(entry), source.first_position(group)) >= queue.last) {
@@ -143,7 +128,10 @@ __device__ __forceinline__ void traverse(const Source& source, const Key* order,
             }
             bool there;
             Key key = source.keys(entry, group, there);
-            queue.tally.group(there);
+            queue.visits.groups += 1;
+            if constexpr (COUNTED) {
+                queue.visits.accessed += __popc(__ballot_sync(ALL_LANES, there));
+            }
             queue.filter_keys(key);
         }
         share.tell(queue.last);
@@ -152,16 +140,22 @@ __device__ __forceinline__ void traverse(const Source& source, const Key* order,
 }
 
 // Writes a query's answer.
-template <int R, class Tally>
-__device__ __forceinline__ void write(const Found& found, const Queries& queries, unsigned in_launch, unsigned clusters, Queue<R, Tally>& queue) {
-    size_t query = queries.first + in_launch;
-    queue.write(found.indices + query * found.k, found.squared_distances + query * found.k);
-    queue.tally.write(found.visits + in_launch, clusters, queue.lane);
+template <int R, bool COUNTED>
+__device__ __forceinline__ void write(const Found& found, const Queries& queries, unsigned in_launch,
+                                      unsigned clusters, Queue<R, COUNTED>& queue) {
+    queue.write(AnswerRow(found, queries.first + in_launch));
+    if constexpr (COUNTED) {
+        if (queue.lane == 0) {
+            queue.visits.left_out = clusters - queue.visits.clusters;
+            found.visits[in_launch] = queue.visits;
+        }
+    }
 }
 
 // Fission's first kernel: the order alone.
 __device__ __forceinline__ void order(const Ordering& ordering) {
-    unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), d = ordering.queries.d, padded = ordering.order.padded;
+    unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), d = ordering.queries.d,
+             padded = ordering.order.padded;
     unsigned in_launch = blockIdx.x * (blockDim.x / WARP) + warp;
     if (in_launch >= ordering.queries.count) {
         return;
@@ -169,14 +163,14 @@ __device__ __forceinline__ void order(const Ordering& ordering) {
     Key* entries = share_of(warp, padded, d) + CANDIDATES;
     const float* query = stage_query(ordering.queries, in_launch, entries + padded, lane);
     order_clusters(ordering.spheres, ordering.order, query, d, entries, lane);
-    Key* to = ordering.order.entries + static_cast<size_t>(in_launch) * padded;
+    Key* to = row_of(ordering.order.entries, in_launch, padded);
     for (unsigned i = lane; i < ordering.order.count; i += WARP) {
         to[i] = entries[i];
     }
 }
 
 // The visit, of clusters that are in order, or, without fission, after bringing them into it.
-template <int R, class Tally>
+template <int R, bool COUNTED>
 __device__ __forceinline__ void visit_indexed(const IndexedVisit& visit) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), d = visit.queries.d;
     unsigned in_launch = blockIdx.x * (blockDim.x / WARP) + warp;
@@ -190,9 +184,9 @@ __device__ __forceinline__ void visit_indexed(const IndexedVisit& visit) {
     if (own > 0) {
         order_clusters(visit.spheres, visit.order, query, d, entries, lane);
     } else {
-        entries = visit.order.entries + static_cast<size_t>(in_launch) * visit.order.padded;
+        entries = row_of(visit.order.entries, in_launch, visit.order.padded);
     }
-    Queue<R, Tally> queue;
+    Queue<R, COUNTED> queue;
     queue.start(share, visit.found.k);
     traverse(Indexed{visit, query, lane}, entries, visit.order.count, queue);
     write(visit.found, visit.queries, in_launch, visit.order.count, queue);

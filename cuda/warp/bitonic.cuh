@@ -1,17 +1,22 @@
 // The bitonic network over a warp's registers. Twin of crates/engines/src/lockstep/bitonic.rs.
 //
-// K = 32 R keys; lane L holds elements L R ... L R + R - 1, one a register. Strides below R exchange two registers of
-// the same lane, plainly; strides from R on exchange the same register of two lanes, by shuffle.
+// K = 32 R keys; lane L holds elements L R ... L R + R - 1, one a register. Strides below R exchange two
+// registers of the same lane, plainly; strides from R on exchange the same register of two lanes, by shuffle.
 //
-// Registers are indexed by constants only, so the loops over registers are unrolled. The loops over lanes are not unless UNROLL
-// is 5: their bodies are long, and unrolled the network of K = 1,024 would be twenty thousand instructions. Unrolled, a layer of few
-// registers takes half the instructions; a kernel that merges rarely has no use for that, and needs its registers elsewhere.
+// Registers are indexed by constants only, so the loops over registers are unrolled. The loops over lanes are
+// not unless UNROLL is 5: their bodies are long, and unrolled the network of K = 1,024 would be twenty
+// thousand instructions. Unrolled, a layer of few registers takes half the instructions; a kernel that merges
+// rarely has no use for that, and needs its registers elsewhere.
 #pragma once
 
 #include "key.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::warp {
+
+// UNROLL where that pays: a kernel that looks at little merges much, and short networks stay short.
+template <int R>
+constexpr int UNROLL_SHORT = R <= 4 ? 5 : 1;
 
 // One comparator between two registers of this lane.
 __device__ __forceinline__ void exchange_in_lane(Key& low, Key& high, bool ascending) {
@@ -21,9 +26,11 @@ __device__ __forceinline__ void exchange_in_lane(Key& low, Key& high, bool ascen
     low = to_low;
 }
 
-// A layer of comparators between lanes: each keeps the smaller or the larger of its own key and its partner's.
+// A layer of comparators between lanes: each keeps the smaller or the larger of its own key and its
+// partner's.
 template <int R>
-__device__ __forceinline__ void exchange_between_lanes(Key (&keys)[R], unsigned lane, unsigned size, unsigned stride) {
+__device__ __forceinline__ void exchange_between_lanes(Key (&keys)[R], unsigned lane, unsigned size,
+                                                       unsigned stride) {
     bool keeps_smaller = ((lane & stride) == 0) == ((lane & size) == 0);
 #pragma unroll
     for (int r = 0; r < R; ++r) {
@@ -32,11 +39,13 @@ __device__ __forceinline__ void exchange_between_lanes(Key (&keys)[R], unsigned 
     }
 }
 
-// The layers of strides STRIDE, STRIDE / 2, ... 1 inside each lane, ascending where `ascending(low)` for the comparator's
-// lower register. Strides and sizes below R are template arguments: the compiler must see every register's number before
-// it places the array, and loops whose ends depend on an outer loop it unrolls too late. `size` is the network's.
+// The layers of strides STRIDE, STRIDE / 2, ... 1 inside each lane, ascending where `ascending(low)` for the
+// comparator's lower register. Strides and sizes below R are template arguments: the compiler must see every
+// register's number before it places the array, and loops whose ends depend on an outer loop it unrolls too
+// late. `size` is the network's.
 template <int STRIDE, int R, class Ascending, class Observer>
-__device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], unsigned size, Ascending ascending, Observer& observer) {
+__device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], unsigned size, Ascending ascending,
+                                                      Observer& observer) {
     if constexpr (STRIDE > 0) {
 #pragma unroll
         for (int low = 0; low < R; ++low) {
@@ -44,7 +53,9 @@ __device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], unsigned s
                 exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));
             }
         }
-        observer.layer(size, STRIDE, keys);
+        if constexpr (Observer::TRACED) {
+            observer.layer(size, STRIDE, keys);
+        }
         exchange_in_lane_from<STRIDE / 2>(keys, size, ascending, observer);
     }
 }
@@ -54,18 +65,22 @@ template <int SIZE, int R, class Observer>
 __device__ __forceinline__ void sort_in_lane(Key (&keys)[R], unsigned lane, Observer& observer) {
     if constexpr (SIZE <= R) {
         // At size R the network's `i & size` is the lane's lowest bit.
-        exchange_in_lane_from<SIZE / 2>(keys, SIZE, [lane](int low) { return SIZE < R ? (low & SIZE) == 0 : (lane & 1) == 0; }, observer);
+        exchange_in_lane_from<SIZE / 2>(
+            keys, SIZE, [lane](int low) { return SIZE < R ? (low & SIZE) == 0 : (lane & 1) == 0; }, observer);
         sort_in_lane<SIZE * 2>(keys, lane, observer);
     }
 }
 
-// Sorts each run of `size` lanes, which must be bitonic, ascending where `lane & size` is 0. size = WARP sorts all.
+// Sorts each run of `size` lanes, which must be bitonic, ascending where `lane & size` is 0. size = WARP
+// sorts all.
 template <int UNROLL, int R, class Observer>
 __device__ __forceinline__ void merge(Key (&keys)[R], unsigned lane, unsigned size, Observer& observer) {
 #pragma unroll UNROLL
     for (unsigned stride = size / 2; stride > 0; stride /= 2) {
         exchange_between_lanes(keys, lane, size, stride);
-        observer.layer(size * R, stride * R, keys);
+        if constexpr (Observer::TRACED) {
+            observer.layer(size * R, stride * R, keys);
+        }
     }
     exchange_in_lane_from<R / 2>(keys, size * R, [lane, size](int) { return (lane & size) == 0; }, observer);
 }

@@ -1,12 +1,14 @@
-// A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou 2017, §4.2). Twin of
-// crates/engines/src/select/network.rs.
+// A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou
+// 2017, §4.2). Twin of crates/engines/src/select/network.rs.
 //
-// Element i of 32 R keys lies in register i / 32 of lane i % 32. Strides below 32 exchange between lanes, by shuffle; the others exchange two
-// registers, of the same lane or, in the first layer of a size, of the mirrored one. All runs ascend, so that what would pad the keys to a
-// power of two would stay at the end: comparators with it are left out.
+// Element i of 32 R keys lies in register i / 32 of lane i % 32. Strides below 32 exchange between lanes, by
+// shuffle; the others exchange two registers, of the same lane or, in the first layer of a size, of the
+// mirrored one. All runs ascend, so that what would pad the keys to a power of two would stay at the end:
+// comparators with it are left out.
 #pragma once
 
 #include "key.cuh"
+#include "lane.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::warp {
@@ -30,22 +32,6 @@ __device__ __forceinline__ void halve_lanes(Key (&keys)[R], unsigned lane, unsig
     }
 }
 
-// The strides 32 STRIDE, 16 STRIDE, ... 32, between registers of a lane.
-template <int STRIDE, int R>
-__device__ __forceinline__ void halve_registers(Key (&keys)[R]) {
-    if constexpr (STRIDE > 0) {
-#pragma unroll
-        for (int low = 0; low < R; ++low) {
-            if ((low & STRIDE) == 0 && low + STRIDE < R) {
-                Key smaller = choose(keys[low + STRIDE] < keys[low], keys[low + STRIDE], keys[low]);
-                keys[low + STRIDE] = choose(keys[low + STRIDE] < keys[low], keys[low], keys[low + STRIDE]);
-                keys[low] = smaller;
-            }
-        }
-        halve_registers<STRIDE / 2>(keys);
-    }
-}
-
 // The sizes from 32 SIZE on, registers beside registers.
 template <int SIZE, int R>
 __device__ __forceinline__ void sort_registers(Key (&keys)[R], unsigned lane) {
@@ -57,10 +43,11 @@ __device__ __forceinline__ void sort_registers(Key (&keys)[R], unsigned lane) {
                 Key to_high = __shfl_xor_sync(ALL_LANES, keys[low], WARP - 1);
                 Key to_low = __shfl_xor_sync(ALL_LANES, keys[low ^ (SIZE - 1)], WARP - 1);
                 keys[low] = choose(to_low < keys[low], to_low, keys[low]);
-                keys[low ^ (SIZE - 1)] = choose(keys[low ^ (SIZE - 1)] < to_high, to_high, keys[low ^ (SIZE - 1)]);
+                keys[low ^ (SIZE - 1)] =
+                    choose(keys[low ^ (SIZE - 1)] < to_high, to_high, keys[low ^ (SIZE - 1)]);
             }
         }
-        halve_registers<SIZE / 4>(keys);
+        bitonic_merge<SIZE / 4>(keys);
         halve_lanes(keys, lane, WARP / 2);
         sort_registers<SIZE * 2>(keys, lane);
     }
@@ -80,7 +67,7 @@ __device__ __forceinline__ void sort_any(Key (&keys)[R], unsigned lane) {
 // Sorts what is bitonic; R is a power of two.
 template <int R>
 __device__ __forceinline__ void merge_any(Key (&keys)[R], unsigned lane) {
-    halve_registers<R / 2>(keys);
+    bitonic_merge<R / 2>(keys);
     halve_lanes(keys, lane, WARP / 2);
 }
 

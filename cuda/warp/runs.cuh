@@ -1,8 +1,10 @@
-// Descending runs of keys in shared memory, which a warp sorts and merges in place. Twin of crates/engines/src/select/runs.rs.
+// Descending runs of keys in shared memory, which a warp sorts and merges in place. Twin of
+// crates/engines/src/select/runs.rs.
 //
-// A bitonic network in which all runs descend: the first layer of each size compares a key with its mirror image, so that nothing depends on
-// the direction, and what would pad a run at its larger end never moves: comparators with it are left out. Strides from 32 on go from place to
-// place; below, 32 keys are in registers, one a lane, and meet by shuffle.
+// A bitonic network in which all runs descend: the first layer of each size compares a key with its mirror
+// image, so that nothing depends on the direction, and what would pad a run at its larger end never moves:
+// comparators with it are left out. Strides from 32 on go from place to place; below, 32 keys are in
+// registers, one a lane, and meet by shuffle.
 //
 // Scope: a warp, all lanes of which call together; its lanes see what others wrote when a function returns.
 #pragma once
@@ -21,15 +23,18 @@ __device__ __forceinline__ void exchange(Key* keys, unsigned low, unsigned high)
     }
 }
 
-// A comparator between the lanes whose numbers differ in the bits of `mask`, of which `larger` ones keep the larger key.
+// A comparator between the lanes whose numbers differ in the bits of `mask`, of which `larger` ones keep the
+// larger key.
 __device__ __forceinline__ Key exchange_lanes(Key key, unsigned mask, bool larger) {
     Key other = __shfl_xor_sync(ALL_LANES, key, mask);
     return choose((key < other) == larger, other, key);
 }
 
-// The strides `stride`, `stride` / 2, ... 1 within the places [first, end): `end` is a power of two, `first` a quarter of it or 0. Where `end` is
-// below 32, the keys up to there descend in runs of at least `end`, which the strides leave as they are.
-__device__ __forceinline__ void halve_runs(Key* keys, unsigned first, unsigned end, unsigned stride, unsigned lane) {
+// The strides `stride`, `stride` / 2, ... 1 within the places [first, end): `end` is a power of two, `first`
+// a quarter of it or 0. Where `end` is below 32, the keys up to there descend in runs of at least `end`,
+// which the strides leave as they are.
+__device__ __forceinline__ void halve_runs(Key* keys, unsigned first, unsigned end, unsigned stride,
+                                           unsigned lane) {
 #pragma unroll 1
     for (; stride >= WARP; stride /= 2) {
         for (unsigned pair = first / 2 + lane; pair < end / 2; pair += WARP) {
@@ -55,7 +60,8 @@ __device__ __forceinline__ void halve_runs(Key* keys, unsigned first, unsigned e
     __syncwarp();
 }
 
-// Merges the runs [first, middle) and [middle, 2 middle), where `middle` is a power of two, and `first` its half or 0.
+// Merges the runs [first, middle) and [middle, 2 middle), where `middle` is a power of two, and `first` its
+// half or 0.
 __device__ __forceinline__ void merge_runs(Key* keys, unsigned first, unsigned middle, unsigned lane) {
     for (unsigned low = first + lane; low < middle; low += WARP) {
         exchange(keys, low, 2 * middle - 1 - low);

@@ -1,6 +1,7 @@
 //! What host and device must agree on stands once, in the headers `cuda/**/*interface.cuh`. Here they become Rust.
 //!
-//! Such a header holds nothing but these, a line each, and comments, which become documentation:
+//! Such a header holds nothing but these, a line each, and comments, which become documentation. An enumeration
+//! may take several lines.
 //!
 //! ```text
 //! constexpr unsigned NAME = 128;              pub const NAME: u32 = 128;
@@ -22,10 +23,17 @@ use std::fmt::Write as _;
 pub fn rust_of(header: &str, name: &str) -> Result<String, String> {
     let (mut rust, mut doc, mut item) = (String::new(), String::new(), None::<Struct>);
     let mut plain: Vec<String> = Vec::new();
+    let mut unfinished = String::new();
     for (number, line) in header.lines().enumerate() {
         let wrong = |what: &str| format!("{name}:{}: {what}: {line}", number + 1);
         let (code, comment) = line.split_once("//").map_or((line, None), |(code, comment)| (code, Some(comment.trim())));
-        let code = code.trim();
+        unfinished += code.trim();
+        if unfinished.starts_with("enum ") && !unfinished.ends_with("};") {
+            unfinished.push(' ');
+            continue;
+        }
+        let code = std::mem::take(&mut unfinished);
+        let code = code.as_str();
         if code.is_empty() {
             match comment {
                 Some(comment) => _ = writeln!(doc, "/// {comment}"),
@@ -56,6 +64,7 @@ pub fn rust_of(header: &str, name: &str) -> Result<String, String> {
     }
     match item {
         Some(Struct { name: open, .. }) => Err(format!("{name}: {open} has no end")),
+        None if !unfinished.is_empty() => Err(format!("{name}: {unfinished}has no end")),
         None => Ok(rust),
     }
 }
@@ -159,7 +168,8 @@ mod tests {
     #[test]
     fn each_kind_of_line_becomes_rust() {
         let header = "#pragma once\n\nnamespace warpscope::a {\n\n// Of a tile.\nconstexpr unsigned ROWS = 128;  // at most\n\
-                      enum Kind : unsigned { ONE = 1, TWO };\n#define WARPSCOPE_A_ENTRY(K, BUILD) a_k##K##_##BUILD\n#define WARPSCOPE_B b\n}  // namespace\n";
+                      enum Kind : unsigned {\n    ONE = 1, TWO\n};\n\
+                      #define WARPSCOPE_A_ENTRY(K, BUILD) a_k##K##_##BUILD\n#define WARPSCOPE_B b\n}  // namespace\n";
         let rust = rust_of(header, "a").unwrap();
         assert!(rust.contains("/// Of a tile.\n/// at most\npub const ROWS: u32 = 128;\n"), "{rust}");
         assert!(rust.contains("pub mod kind { pub const ONE: u32 = 1; pub const TWO: u32 = 2; }\n"), "{rust}");
@@ -186,6 +196,7 @@ mod tests {
             "constexpr unsigned X = Y;",
             "struct A {\n    int a;\n};",
             "struct A {",
+            "enum A : unsigned { B",
             "using A = B;",
             "struct A {\n    short a : 3;\n};",
         ] {

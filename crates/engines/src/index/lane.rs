@@ -1,6 +1,6 @@
 //! Sorting within a lane: rows of values, one a lane, so that each lane's column becomes sorted. No lane waits for another.
 //!
-//! Twin of `cuda/index/lane.cuh`. The device also sorts pairs in this way; here the standard library does.
+//! Twin of `cuda/lane.cuh`. The device also sorts pairs in this way; here the standard library does.
 
 use super::boxes::WARP;
 use crate::lockstep::distance::Coordinates;

@@ -7,7 +7,7 @@
 //! | `morton.rs` | `cuda/index/morton.cuh` |
 //! | `boxes.rs` | `cuda/index/boxes.cuh` |
 //! | `tree.rs` | `cuda/index/tree.cuh` |
-//! | `lane.rs` | `cuda/index/lane.cuh` |
+//! | `lane.rs` | `cuda/lane.cuh` |
 //! | `nearest.rs` | `cuda/index/nearest.cuh` |
 //! | `packet.rs` | `cuda/index/packet.cuh` |
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |

@@ -155,7 +155,7 @@ impl Node {
         }
     }
 
-    /// The lane of the nearest child, if it may hold a neighbour; all others are left out if it may not. No namesake: `minimum` there.
+    /// The lane of the nearest child, if it may hold a neighbour; all others are left out if it may not. No namesake: `warp::reduce_min` there.
     #[inline(always)]
     fn next<O: Observer>(&mut self, nearest: &mut Nearest<O>, visits: &mut Visits) -> Option<usize> {
         match self.waiting[..self.count].last() {

@@ -24,14 +24,14 @@ impl Bitonic {
         keys.div_ceil(self.t).next_power_of_two().min(self.n)
     }
 
-    /// Both keys of a comparator in one thread.
+    /// Both keys of a comparator in one thread. No namesake: `exchange` of `cuda/lane.cuh` there.
     fn exchange_in_thread(keys: &mut [Key], low: usize, high: usize) {
         let (a, b) = (keys[low], keys[high]);
         keys[low] = a.min(b);
         keys[high] = a.max(b);
     }
 
-    /// Strides `stride`, `stride` / 2, … 1, in a thread.
+    /// Strides `stride`, `stride` / 2, … 1, in a thread. No namesake: `bitonic_merge` of `cuda/lane.cuh` there.
     fn halve_in_thread(keys: &mut [Key], mut stride: usize) {
         while stride > 0 {
             for low in (0..keys.len()).filter(|low| low & stride == 0) {

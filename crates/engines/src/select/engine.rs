@@ -324,7 +324,7 @@ pub static DISTANCES_ALONE: Descriptor = Descriptor {
     id: EngineId::new("distance-matrix"),
     about: "The distances alone: how long the matrix takes by several kernels, and what its expanded form gets wrong; bits answers, untimed.",
     source: "Hanák 2023, §3.3 and §5.2",
-    code: code!["cuda/select/distances.cuh", "cuda/select/register_tiles.cuh", "cuda/select/expanded.cuh", "crates/engines/src/select/distances.rs"],
+    code: code!["cuda/select/distances.cuh", "cuda/select/expanded.cuh", "crates/engines/src/select/distances.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "distances of eight queries to eight points", "a thread", |_| 64),
         Keeps::new(Place::Shared, "tiles of points and queries, eight dimensions of each, twice", "a block", |_| 2 * 2 * 128 * 8),

@@ -100,7 +100,7 @@ impl Queue {
         self.merges += 1;
     }
 
-    /// Element i of the result, 0-based.
+    /// Element i of the result, 0-based. No namesake: of the sorted keys there.
     fn element(&self, i: usize) -> Key {
         let per_lane = self.registers.len();
         self.registers[i % per_lane][i / per_lane]

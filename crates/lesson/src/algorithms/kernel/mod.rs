@@ -85,12 +85,7 @@ const SCAN: [Line; 30] = [
     ),
     line(1, "barrier of the block: all warps have read the batch", SEARCH, "batches.leave(batch);"),
     line(0, "if buffered > 0: fill the buffer up with \u{221e}, merge", BUFFER, "buffer[slot] = PADDING;"),
-    line(
-        0,
-        "the first k elements are the neighbours",
-        BUFFER,
-        "__device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {",
-    ),
+    line(0, "the first k elements are the neighbours", BUFFER, "__device__ __forceinline__ void write(const AnswerRow& row) const {"),
     plain(0, ""),
     plain(0, "merge:"),
     line(

@@ -81,12 +81,7 @@ const TREE: [Line; 23] = [
     line(2, "the lane that holds nearest: key \u{2190} \u{221e}", TRAVERSE, "child = mine ? PADDING : child;"),
     plain(2, "filter its child, if it is a leaf; or else visit it"),
     line(0, "if buffered > 0: fill the buffer up with \u{221e}, merge", BUFFER, "buffer[slot] = PADDING;"),
-    line(
-        0,
-        "the first k elements are the neighbours",
-        BUFFER,
-        "__device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {",
-    ),
+    line(0, "the first k elements are the neighbours", BUFFER, "__device__ __forceinline__ void write(const AnswerRow& row) const {"),
     plain(0, ""),
     plain(0, "filter a leaf:"),
     line(1, "key \u{2190} (squared distance of my point, its position)", TRAVERSE, "acc = add_squared_difference(point[j * WARP], query[j], acc);"),
@@ -96,7 +91,7 @@ const TREE: [Line; 23] = [
     line(2, "if I vote and slot < K: buffer[slot] \u{2190} key", NEAREST, "this->buffer[slot] = key;"),
     plain(2, "buffered \u{2190} buffered + slots written"),
     line(2, "if buffered = K:", NEAREST, "if (this->buffered == Warp::CAPACITY) {"),
-    line(3, "merge the buffer into the intermediate result", NEAREST, "this->merge_buffer(points_seen);"),
+    line(3, "merge the buffer into the intermediate result", NEAREST, "this->merge_buffer(0);"),
     line(3, "the k-th key \u{2190} element k\u{2212}1", NEAREST, "last = this->element(this->k - 1);"),
     line(2, "candidates \u{2190} ballot(I vote, had no slot, and key < the k-th key)", NEAREST, "candidate && !appends && key < last"),
 ];

@@ -84,7 +84,7 @@ const LANES: [Line; 14] = [
         0,
         "the first k keys of the warp's queue are the neighbours",
         WARP_SELECT,
-        "__device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {",
+        "__device__ __forceinline__ void write(const AnswerRow& row) const {",
     ),
     plain(0, ""),
     plain(0, "merge:"),

@@ -1,13 +1,26 @@
-// Sorting within a lane: N values in its registers. No lane waits for another, and nothing is shuffled: 32 lists in the steps of one.
-// Twin of crates/engines/src/index/lane.rs.
+// Choosing and sorting within a lane: N values in its registers. No lane waits for another, and nothing is
+// shuffled: 32 lists in the steps of one. Twin of crates/engines/src/index/lane.rs.
 //
 // Registers are indexed by constants only. Sizes and strides are template arguments, as in warp/bitonic.cuh.
 #pragma once
 
 #include "key.cuh"
 
-namespace warpscope::index {
+namespace warpscope {
 
+// The register of a number that is no constant: chosen by comparisons, as an index would move all of them to
+// local memory.
+template <int N, class T>
+__device__ __forceinline__ T register_at(const T (&values)[N], unsigned number) {
+    T chosen = values[0];
+#pragma unroll
+    for (int i = 1; i < N; ++i) {
+        chosen = choose(number == i, values[i], chosen);
+    }
+    return chosen;
+}
+
+// Comparators: `low` becomes the smaller.
 __device__ __forceinline__ void exchange(float& low, float& high) {
     float least = fminf(low, high);
     high = fmaxf(low, high);
@@ -21,8 +34,9 @@ __device__ __forceinline__ void exchange(Key& low, Key& high) {
     low = least;
 }
 
-// The layers of Batcher's odd-even merge sort that merge runs of SIZE, from the one of STRIDE on (Knuth, TAOCP 3, 5.2.2, algorithm M):
-// a fifth fewer comparators than the bitonic sort, which needs its regularity only between lanes.
+// The layers of Batcher's odd-even merge sort that merge runs of SIZE, from the one of STRIDE on (Knuth,
+// TAOCP 3, 5.2.2, algorithm M): a fifth fewer comparators than the bitonic sort, which needs its regularity
+// only between lanes.
 template <int SIZE, int STRIDE, int N, class T>
 __device__ __forceinline__ void odd_even_merge(T (&values)[N]) {
     if constexpr (STRIDE > 0) {
@@ -45,13 +59,15 @@ __device__ __forceinline__ void sort(T (&values)[N]) {
     }
 }
 
-// Sorts values that rise and then fall.
+// The strides STRIDE, STRIDE / 2, ... 1 of a bitonic network: with half of N, a power of two, they sort
+// values that rise and then fall. Of a network that is no power of two comparators with what would pad it are
+// left out.
 template <int STRIDE, int N, class T>
 __device__ __forceinline__ void bitonic_merge(T (&values)[N]) {
     if constexpr (STRIDE > 0) {
 #pragma unroll
         for (int low = 0; low < N; ++low) {
-            if ((low & STRIDE) == 0) {
+            if ((low & STRIDE) == 0 && low + STRIDE < N) {
                 exchange(values[low], values[low + STRIDE]);
             }
         }
@@ -59,4 +75,4 @@ __device__ __forceinline__ void bitonic_merge(T (&values)[N]) {
     }
 }
 
-}  // namespace warpscope::index
+}  // namespace warpscope

@@ -12,7 +12,6 @@ use crate::algorithms::Baseline;
 use crate::algorithms::radix_select::code::SELECTION;
 use crate::algorithms::radix_select::state::{Buckets, most_passes};
 use crate::engines::lockstep::{self, Key, PADDING, key_of};
-use crate::engines::select::Selector as _;
 use crate::engines::select::radix_select::radix_select;
 use crate::knn::Parameters;
 

@@ -106,7 +106,8 @@ impl<'a, K: Kernels> GpuSearch<'a, K> {
             self.counts = None;
             self.counts = Some(stream.alloc_zeros(numbers)?);
         }
-        let counts = self.counts.as_mut().map_or(0, |counts| counts.device_ptr_mut(&stream).0);
+        // Those of an earlier launch may be too few for this one.
+        let counts = self.counts.as_mut().filter(|_| numbers > 0).map_or(0, |counts| counts.device_ptr_mut(&stream).0);
         self.kernels.run(self.cuda, &mut self.memory, queries, build, counts)
     }
 

@@ -96,13 +96,16 @@ fn value_of(parameters: &Parameters, name: &str, default: &str) -> String {
     parameters.get(name).unwrap_or(default).to_owned()
 }
 
+/// Finds what a row of distances keeps, as [`Selector::select`] does.
+type Select = dyn Fn(&[f32], &mut Vec<Key>) -> Counts + Send + Sync;
+
 /// Finds the k smallest of a row of squared distances by (distance, position).
 pub struct Selector {
     /// What its parameters resolved to.
     parameters: Parameters,
     /// Bytes of host memory that it needs for each distance of a row, and for each of the k neighbours.
     bytes: [usize; 2],
-    select: Box<dyn Fn(&[f32], &mut Vec<Key>) -> Counts + Send + Sync>,
+    select: Box<Select>,
 }
 
 impl Selector {

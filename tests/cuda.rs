@@ -7,8 +7,8 @@ mod common;
 
 use common::{Case, answer, build_problem, cloud};
 use warpscope::cloud::Order;
-use warpscope::engines::cuda::{Cuda, CudaSplit, Policy, Row, table};
-use warpscope::engines::lockstep::Lockstep;
+use warpscope::engines::cuda::{Cuda, Policy, Row, SPLIT, table};
+use warpscope::engines::lockstep::LOCKSTEP;
 use warpscope::engines::peaks;
 use warpscope::knn::reference::judge;
 use warpscope::knn::{Answer, Build, DeviceId, Engine, Metric, Neighbors, Parameters, Peaks, Problem, Queries, Setup};
@@ -43,7 +43,7 @@ fn same_neighbours(found: &Neighbors, expected: &Neighbors, what: &str) {
 /// Counted by a kernel that NVRTC compiles.
 fn check_compiled(cuda: &mut Cuda, case: &Case, policy: Option<Policy>, exact_dims: bool) {
     let problem = build_problem(case).unwrap();
-    let expected = answer(&mut Lockstep::new(), &problem);
+    let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     let mut found = Answer::default();
     let mut search = cuda.load_compiled(&problem, policy, exact_dims).unwrap();
     search.search(0..problem.q(), Build::Counted).unwrap();
@@ -117,7 +117,7 @@ fn more_coordinates_than_32_bits_count() {
     let engines: [(Box<dyn Engine>, Parameters); 3] = [
         (Box::new(cuda()), Parameters::NONE),
         (Box::new(cuda()), direct),
-        (Box::new(CudaSplit::open().unwrap_or_else(|error| panic!("{error}"))), Parameters::NONE),
+        (SPLIT.open_on(DeviceId::Gpu(0)).unwrap_or_else(|error| panic!("{error}")), Parameters::NONE),
     ];
     for (mut engine, parameters) in engines {
         let mut found = Neighbors::default();

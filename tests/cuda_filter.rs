@@ -12,8 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::Order;
 use warpscope::engines::cuda::Cuda;
-use warpscope::engines::lockstep::Lockstep;
-use warpscope::knn::{Answer, Build, Engine, Metric, Parameters, Problem, Queries, Setup, SetupPhase};
+use warpscope::engines::lockstep::LOCKSTEP;
+use warpscope::knn::{Answer, Build, DeviceId, Engine, Metric, Parameters, Problem, Queries, Setup, SetupPhase};
 
 /// How a case must be searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,7 +70,7 @@ fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: Path) -> bool {
 
 /// The same in ranges of the caller's choice.
 fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<usize>], path: Path) -> bool {
-    let expected = answer(&mut Lockstep::new(), problem);
+    let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), problem);
     let mut found = Answer::default();
     let mut search = cuda.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{what}: {error}"));
     for range in ranges {
@@ -194,7 +194,7 @@ fn adversarial_data_loses_nothing() {
 fn the_builds_agree_behind_the_filter() {
     let mut cuda = Cuda::open().unwrap();
     let problem = problem(&random(30_000, 40, 21), &random(300, 40, 22), 40, 64);
-    let expected = answer(&mut Lockstep::new(), &problem);
+    let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     let mut search = cuda.load(&problem, &Parameters::NONE, true).unwrap();
     assert!(search.setup_ms().iter().any(|(phase, ms)| *phase == SetupPhase::BuildIndex && *ms > 0.0));
     for build in [Build::Timed, Build::Counted, Build::Profiled, Build::Timed] {

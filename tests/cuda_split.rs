@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
-use warpscope::engines::cuda::CudaSplit;
-use warpscope::engines::lockstep::Lockstep;
-use warpscope::knn::{Build, Engine, Metric, Neighbors, Parameters, Problem, Queries, Setup};
+use warpscope::engines::cuda::SPLIT;
+use warpscope::engines::lockstep::LOCKSTEP;
+use warpscope::knn::{Build, DeviceId, Engine, Metric, Neighbors, Parameters, Problem, Queries, Setup};
 
-fn split() -> CudaSplit {
-    CudaSplit::open().unwrap_or_else(|error| panic!("{error}"))
+fn split() -> Box<dyn Engine> {
+    SPLIT.open_on(DeviceId::Gpu(0)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Answers all queries at once, three times over: the first launches, the second records, the third replays.
@@ -29,7 +29,7 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> Neighbors {
 }
 
 fn twin(problem: &Problem) -> Neighbors {
-    let mut engine = Lockstep::new();
+    let mut engine = LOCKSTEP.open_on(DeviceId::Cpu).unwrap();
     let mut search = engine.load(problem, &Parameters::NONE, false).unwrap();
     let mut neighbors = Neighbors::default();
     search.search(0..problem.q(), Build::Timed).unwrap();
@@ -65,18 +65,18 @@ fn lists_that_overflow_change_nothing() {
         for k in [1, 32, 1000, 1024] {
             // All at one place.
             let constant = plane(vec![0.5; 2 * n], vec![0, n as u32 - 1], k);
-            same(&answer(&mut engine, &constant), &twin(&constant), "one place");
+            same(&answer(&mut *engine, &constant), &twin(&constant), "one place");
             // Half of them far away, the other half as near as each other, and a few nearer ones, all in the last tenth.
             let far = |i: usize| if i.is_multiple_of(2) { 9.0 } else { 1.0 };
             let near = |i: usize| if i > n / 10 * 9 && i % 5000 == 1 { 0.25 } else { far(i) };
             let mut points: Vec<f64> = (0..n).flat_map(|i| [near(i), 0.0]).collect();
             points[0] = 0.0;
             let problem = plane(points, vec![0], k);
-            same(&answer(&mut engine, &problem), &twin(&problem), "two distances");
+            same(&answer(&mut *engine, &problem), &twin(&problem), "two distances");
         }
     }
     // Places that the sample, which is spread evenly, meets seldom: the farther from the end, the farther from the query.
     let n = 400_000;
     let problem = plane((0..n).flat_map(|i| [((n - i) as f64).ln(), 0.0]).collect(), vec![n as u32 - 1, 0], 700);
-    same(&answer(&mut engine, &problem), &twin(&problem), "dense at one end");
+    same(&answer(&mut *engine, &problem), &twin(&problem), "dense at one end");
 }

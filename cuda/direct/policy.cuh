@@ -1,7 +1,7 @@
 // How the kernel is specialised, per architecture, capacity and dimensions.
 //
 // The host does not repeat any of it: every module carries the policy that it was compiled with
-// (warp_knn_cut, in warp_knn.cu), and crates/engines/src/cuda/direct/policy.rs reads it from there.
+// (warp_knn_cut, in warp_knn.cu), and crates/engines/src/cuda/direct/mod.rs reads it from there.
 // WARPSCOPE_POLICY, a list of the seven numbers below, replaces the table: that is how the tuner compiles
 // what it tries. WARPSCOPE_EXACT_D compiles for that d alone.
 #pragma once

@@ -1,5 +1,5 @@
 // What watches a query's way through the tree and writes it down, event by event.
-// crates/engines/src/cuda/trace/tree.rs reads what is written here, and tells it to the observers of
+// crates/engines/src/cuda/trace/told.rs reads what is written here, and tells it to the observers of
 // crates/engines/src/index/observer.rs.
 //
 // Events are words, one event after the other: its kind, then what the comments at `Recorder` say. A key is

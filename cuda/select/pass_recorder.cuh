@@ -1,6 +1,6 @@
 // What watches a selection in several passes and writes it down, event by event.
-// crates/engines/src/cuda/trace/passes.rs reads what is written here, and tells it to the observers of
-// crates/engines/src/select/observer.rs.
+// crates/engines/src/cuda/trace/told.rs reads what is written here, and tells it to the observers of
+// crates/engines/src/select/mod.rs.
 //
 // Events are words, one event after the other: its kind, then what the comments at `PassRecorder` say. The
 // block's first warp writes them; what it reads for that was written before a barrier, and is written again

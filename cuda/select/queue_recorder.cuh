@@ -1,6 +1,6 @@
 // What watches a warp select's way through a row and writes it down, event by event.
-// crates/engines/src/cuda/trace/queues.rs reads what is written here, and tells it to the observers of
-// crates/engines/src/select/observer.rs.
+// crates/engines/src/cuda/trace/told.rs reads what is written here, and tells it to the observers of
+// crates/engines/src/select/mod.rs.
 //
 // Events are words, one event after the other: its kind, then what the comments at `QueueRecorder` say. A key
 // is two words: position, distance. A queue is its keys, register by register, of each a lane's after the

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engines::processor;
+use crate::engines::cpu;
 
 /// What is known of it; a system that does not tell leaves the rest out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct Machine {
 impl Machine {
     /// As it is when a run begins.
     pub fn now() -> Self {
-        Self { cpu: processor::model(), cores: cores(), governor: governor(), load_start: load(), load_end: None, waited: None }
+        Self { cpu: cpu::model(), cores: cores(), governor: governor(), load_start: load(), load_end: None, waited: None }
     }
 
     /// `8.3 to 8.7`; `None` where the system does not tell.

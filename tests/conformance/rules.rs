@@ -1,7 +1,7 @@
 //! Rules 6 and 7 of the warp-per-query search (`docs/kernel.md`), restated, and what the twin tells beside its answers.
 
-use warpscope::engines::lockstep::{self, Lockstep};
-use warpscope::knn::{Answer, CONVERGENCE_ENTRIES, Counters, NONE, Problem, theory};
+use warpscope::engines::lockstep::{self, LOCKSTEP};
+use warpscope::knn::{Answer, CONVERGENCE_ENTRIES, Counters, DeviceId, NONE, Problem, theory};
 
 use crate::common::{Case, Shape, answer, build_problem};
 
@@ -90,7 +90,7 @@ fn distance(problem: &Problem, position: usize, query: usize) -> f32 {
 #[test]
 fn replays_agree_in_many_dimensions() {
     let problem = build_problem(&Case { n: 5000, dims: 70, ..Case::default() }).expect("the case is sound");
-    let found = answer(&mut Lockstep::new(), &problem);
+    let found = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     for query in 0..problem.q() {
         let (counters, history) = lockstep::replay(&problem, query);
         assert_eq!(counters_of(&found, query), counters);
@@ -105,7 +105,7 @@ fn replays_agree_in_many_dimensions() {
 fn descending_distances_are_the_worst_case() {
     let case = Case { shape: Shape::Descending, n: 10_000, query_rows: Some(vec![9_999]), ..Case::default() };
     let problem = build_problem(&case).expect("the case is sound");
-    let found = answer(&mut Lockstep::new(), &problem);
+    let found = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     let counted = counters_of(&found, 0);
     assert_eq!((u64::from(counted.merges), counted.candidates), (theory::worst_case_merges(10_000, 32), 10_000));
     assert_eq!(found.convergence.of(0).0.len(), CONVERGENCE_ENTRIES);

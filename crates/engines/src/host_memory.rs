@@ -37,11 +37,7 @@ fn fits(needed: u64, free: Option<u64>) -> Result<(), EngineError> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::cloud::{Column, Order, PointCloud, Source, Table};
-    use crate::knn::{Metric, Queries, Setup};
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_sizes() {
@@ -53,11 +49,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_problem_is_measured() {
-        let table = Table { columns: vec![Column { name: "x".to_owned() }], values: vec![1.0, 2.0, 3.0] };
-        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
-        let cloud = Arc::new(PointCloud::from_table(table, source, None, false).unwrap());
-        let setup = Setup { k: 5, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
-        let problem = Problem::new(&cloud, &Queries::Rows(vec![0, 1]), setup).unwrap();
+        let problem = crate::testing::problem(1, vec![1.0, 2.0, 3.0], vec![0, 1], 5);
         assert_eq!(answers(&problem), 3 * 2 * 5 * 8);
         assert!(check(&problem, 0).is_ok());
         assert!(matches!(check(&problem, 1 << 60), Err(EngineError::HostMemory { .. })));

@@ -1,5 +1,7 @@
-//! The engines: each implements [`crate::knn::Engine`] in a folder of its own, and has one row in the table below. Nothing else
-//! lists them.
+//! The engines: each is a folder, and a row in the table below. Nothing else lists them.
+//!
+//! An engine declares itself in a [`Descriptor`], and says how a loaded problem is searched: on the processor by a [`cpu::Searcher`], on a GPU
+//! by the kernels that it launches (`cuda/search.rs`). What all engines have in common is there.
 
 // Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{files, memory, progress};
@@ -7,7 +9,7 @@ use warpscope_base::{files, memory, progress};
 use warpscope_cloud as cloud;
 use warpscope_knn as knn;
 
-mod blocks;
+pub mod cpu;
 pub mod cuda;
 pub mod gemm_heap;
 mod host_memory;
@@ -16,11 +18,11 @@ pub mod kdtree;
 pub mod kdtree_threads;
 pub mod lockstep;
 pub mod peaks;
-pub mod processor;
 pub mod registry;
 pub mod select;
 pub mod step;
-mod threads;
+#[cfg(test)]
+mod testing;
 
 use crate::knn::Descriptor;
 

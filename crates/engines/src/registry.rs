@@ -25,7 +25,7 @@ pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, E
 
 /// All names, in the order of [`ENGINES`].
 pub fn names() -> Vec<&'static str> {
-    ENGINES.iter().map(|engine| engine.id.as_str()).collect()
+    names_of(|_| true)
 }
 
 /// The non-empty groups in listing order, each with its engines.
@@ -69,29 +69,33 @@ pub fn measure(engine: EngineId, name: &str) -> Option<&'static Measure> {
 
 /// The engines that count a given measure, by name. Selection kernels are for comparison: they are named where no other engine counts it.
 pub fn counting(name: &str) -> Vec<&'static str> {
-    let all = || ENGINES.iter().filter(|engine| engine.measure(name).is_some());
-    let usual: Vec<_> = all().filter(|engine| engine.group != Group::Selection).map(|engine| engine.id.as_str()).collect();
-    if usual.is_empty() { all().map(|engine| engine.id.as_str()).collect() } else { usual }
+    let counts = |engine: &Descriptor| engine.measure(name).is_some();
+    let usual = names_of(|engine| counts(engine) && engine.group != Group::Selection);
+    if usual.is_empty() { names_of(counts) } else { usual }
 }
 
 /// The engines that count anything, by name.
 pub fn with_measures() -> Vec<&'static str> {
-    ENGINES.iter().filter(|engine| engine.counts()).map(|engine| engine.id.as_str()).collect()
+    names_of(Descriptor::counts)
 }
 
 /// The engines that keep a convergence history, by name.
 pub fn with_history() -> Vec<&'static str> {
-    ENGINES.iter().filter(|engine| engine.convergence.is_some()).map(|engine| engine.id.as_str()).collect()
+    names_of(|engine| engine.convergence.is_some())
 }
 
 /// The engines that time the phases of each warp, by name.
 pub fn with_profile() -> Vec<&'static str> {
-    ENGINES.iter().filter(|engine| !engine.phases.is_empty()).map(|engine| engine.id.as_str()).collect()
+    names_of(|engine| !engine.phases.is_empty())
 }
 
 /// The engines whose search can be walked through, by name.
 pub fn with_walk() -> Vec<&'static str> {
-    ENGINES.iter().filter(|engine| engine.walk.is_some()).map(|engine| engine.id.as_str()).collect()
+    names_of(|engine| engine.walk.is_some())
+}
+
+fn names_of(are: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
+    ENGINES.iter().filter(|engine| are(engine)).map(|engine| engine.id.as_str()).collect()
 }
 
 /// The engines that find what a goal asks for.

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Code, Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Goal, Keeps, Measure, Measured, Metric, Parameter, Problem, Walk};
+use super::{
+    Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Measured, Metric, Parameter, Parameters, Problem, Walk, theory, warp,
+};
 use crate::progress::Progress;
 
 /// The heading under which an engine is listed.
@@ -96,7 +98,7 @@ pub struct ProfilePhase {
 
 /// Records the search of a query, by its number in the problem, as the engine does it with parameters that were checked. `None` if it was
 /// cancelled.
-pub type Walker = fn(&Problem, usize, &super::Parameters, &dyn Progress) -> Result<Option<Walk>, EngineError>;
+pub type Walker = fn(&Problem, usize, &Parameters, &dyn Progress) -> Result<Option<Walk>, EngineError>;
 
 /// The registry's row for an engine.
 #[derive(Debug)]
@@ -133,7 +135,7 @@ pub struct Descriptor {
     pub is_exhaustive: bool,
     /// How many distances a query's search computes in FP32, on average: of n points, with the parameters that it ran with, by what was counted.
     /// `None` where nothing tells.
-    pub distances: fn(usize, &super::Parameters, &Measured) -> Option<f64>,
+    pub distances: fn(usize, &Parameters, &Measured) -> Option<f64>,
     /// The engine whose algorithm this one runs on another device under its own name; both produce the same counts.
     pub twin_of: Option<EngineId>,
     /// The cost model for a kind of device, at rates measured on one machine; the planner scales them to the machine at hand.
@@ -152,6 +154,37 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
+    /// An engine on all devices that computes every distance, by any metric, and declares nothing else: what most engines are, for their own
+    /// declarations to begin with.
+    pub const fn new(id: EngineId, open: fn(DeviceId) -> Result<Box<dyn Engine>, EngineError>) -> Self {
+        Self {
+            id,
+            group: Group::Exhaustive,
+            about: "",
+            source: "",
+            code: &[],
+            document: "README.md",
+            lesson: None,
+            runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
+            keeps: &[],
+            limits: Limits { k: warp::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
+            measures: &[],
+            convergence: None,
+            active_threads: None,
+            phases: &[],
+            parameters: &[],
+            is_exhaustive: true,
+            distances: |n, _, _| Some(n as f64),
+            twin_of: None,
+            cost: |_, _| Cost::default(),
+            traces: false,
+            walk: None,
+            within: None,
+            inner_products: None,
+            open,
+        }
+    }
+
     /// The engine that the algorithm is named after: engines with the same algorithm also agree in what they count.
     pub fn algorithm(&self) -> EngineId {
         self.twin_of.unwrap_or(self.id)
@@ -185,7 +218,7 @@ impl Descriptor {
     ///
     /// # Errors
     /// Those of [`Limits::check`], and [`EngineError::Parameter`].
-    pub fn check(&self, problem: &Problem, parameters: &super::Parameters) -> Result<(), EngineError> {
+    pub fn check(&self, problem: &Problem, parameters: &Parameters) -> Result<(), EngineError> {
         self.limits.check(self.id, &problem.shape(), problem.metric())?;
         self.check_parameters(parameters)
     }
@@ -194,7 +227,7 @@ impl Descriptor {
     ///
     /// # Errors
     /// [`EngineError::Parameter`].
-    pub fn check_parameters(&self, parameters: &super::Parameters) -> Result<(), EngineError> {
+    pub fn check_parameters(&self, parameters: &Parameters) -> Result<(), EngineError> {
         parameters.check(self.parameters).map_err(|why| EngineError::Parameter { engine: self.id, why })
     }
 
@@ -210,4 +243,92 @@ impl Descriptor {
         }
         (self.open)(device)
     }
+}
+
+/// One of the three kinds of neighbours. An engine declares which it finds ([`Descriptor::finds`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// The k nearest points.
+    Nearest,
+    /// All points within a distance, in the metric's own unit.
+    Within(f64),
+    /// The k rows whose inner product with the query is largest.
+    LargestProduct,
+}
+
+/// The memories of a GPU, fastest first. A twin on the CPU has all of it in the host's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// Of each thread.
+    Registers,
+    /// Of each block, on its multiprocessor.
+    Shared,
+    /// Of the device, or of the host.
+    Memory,
+}
+
+impl Place {
+    /// All, fastest first.
+    pub const ALL: [Self; 3] = [Self::Registers, Self::Shared, Self::Memory];
+
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Registers => "Registers",
+            Self::Shared => "Shared memory",
+            Self::Memory => "Device memory",
+        }
+    }
+}
+
+/// A data structure of an engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Keeps {
+    pub place: Place,
+    /// What it is, in a few words: `K nearest so far, sorted`.
+    pub what: &'static str,
+    /// Who has one: `a warp`, `a block`, `a query`, `all queries`.
+    pub each: &'static str,
+    /// How many elements one has: of n points in d dimensions and k neighbours.
+    pub elements: fn(&Shape) -> usize,
+    /// Whether it is there at all.
+    pub is_there: fn(&Shape) -> bool,
+}
+
+impl Keeps {
+    pub const fn new(place: Place, what: &'static str, each: &'static str, elements: fn(&Shape) -> usize) -> Self {
+        Self { place, what, each, elements, is_there: |_| true }
+    }
+
+    /// The same for some problems only.
+    pub const fn only_if(self, is_there: fn(&Shape) -> bool) -> Self {
+        Self { is_there, ..self }
+    }
+}
+
+impl Shape {
+    /// Points, as what an engine keeps of all of them.
+    pub fn points(&self) -> usize {
+        self.n
+    }
+
+    /// K of the warp-per-query engines: k rounded up to a power of two, at least 32.
+    pub fn capacity(&self) -> usize {
+        theory::capacity(self.k)
+    }
+}
+
+/// A file of the repository that an engine is written in, carried so that it can be read where the engine is explained.
+#[derive(Clone, Copy, Debug)]
+pub struct Code {
+    /// Its path in the repository: `cuda/select/bits.cuh`.
+    pub path: &'static str,
+    pub text: &'static str,
+}
+
+/// Files of the repository by their paths, as [`Code`].
+#[macro_export]
+macro_rules! code {
+    ($($path:literal),+ $(,)?) => {
+        &[$($crate::Code { path: $path, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)) }),+]
+    };
 }

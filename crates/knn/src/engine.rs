@@ -76,6 +76,13 @@ pub enum Build {
     Profiled,
 }
 
+impl Build {
+    /// The builds that a problem is loaded for; the profiled one only where it is asked for.
+    pub fn all(profile: bool) -> &'static [Self] {
+        if profile { &[Self::Timed, Self::Counted, Self::Profiled] } else { &[Self::Timed, Self::Counted] }
+    }
+}
+
 /// The most queries per [`Search::search`] in an instrumented build: its counters and traces stay on the device until they
 /// are collected, and memory is reserved for only this many.
 pub const MAX_COUNTED_CHUNK: usize = 1 << 17;

@@ -18,6 +18,11 @@ pub struct Measure {
 }
 
 impl Measure {
+    /// A measure that no theory predicts. `unit`: singular and plural.
+    pub const fn new(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Self {
+        Self { name, unit, help, theory: None, worst_case: None }
+    }
+
     /// A column name as words: `groups hit` for `groups_hit`.
     pub fn words(name: &str) -> String {
         name.replace('_', " ")

@@ -9,8 +9,8 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
-use super::hold::Hold;
 use super::live;
 use super::part::{PartFolder, remove_abandoned};
 use super::small::read_small;
@@ -186,6 +186,47 @@ fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
+    }
+}
+
+/// How long another program is waited for. It holds a folder while it renames a few files; more than this, and it was stopped
+/// half-way, or somebody else has locked the folder.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A folder that no other program holds, until this is dropped or the process ends.
+#[derive(Debug)]
+struct Hold(#[expect(dead_code, reason = "it is locked while it is open")] Option<File>);
+
+impl Hold {
+    /// Waits until nobody else holds it. Not to be called inside [`super::live::uninterrupted`], which would keep a signal
+    /// waiting, too. Where folders cannot be locked, nothing is.
+    fn new(folder: &Path) -> io::Result<Self> {
+        Self::within(folder, PATIENCE)
+    }
+
+    #[cfg(unix)]
+    fn within(folder: &Path, patience: Duration) -> io::Result<Self> {
+        use std::fs::TryLockError;
+        use std::time::Instant;
+        let Ok(file) = File::open(folder) else { return Ok(Self(None)) };
+        let began = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(Some(file))),
+                // A file system without locks.
+                Err(TryLockError::Error(why)) if why.kind() != io::ErrorKind::Interrupted => return Ok(Self(None)),
+                Err(_) if began.elapsed() > patience => {
+                    return Err(io::Error::new(io::ErrorKind::WouldBlock, "another program has locked the folder"));
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+
+    /// Folders cannot be opened here.
+    #[cfg(not(unix))]
+    fn within(_folder: &Path, _patience: Duration) -> io::Result<Self> {
+        Ok(Self(None))
     }
 }
 
@@ -387,5 +428,21 @@ mod tests {
         assert_eq!(batch.write("c", |_| Ok(())).unwrap_err().to_string(), "it is a folder");
         drop(batch);
         assert_eq!(names(folder.path()), ["a", "c", "foreign", "gone"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_is_held_by_one_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = Hold::new(folder.path()).unwrap();
+        let refused = Hold::within(folder.path(), Duration::ZERO).unwrap_err();
+        assert_eq!(refused.to_string(), "another program has locked the folder");
+        let waiting = beside({
+            let folder = folder.path().to_owned();
+            move || Hold::new(&folder).is_ok()
+        });
+        drop(held);
+        assert!(waiting.join().unwrap());
+        assert!(Hold::new(&folder.path().join("none")).is_ok(), "which the caller will find out");
     }
 }

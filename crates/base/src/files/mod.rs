@@ -5,14 +5,10 @@
 //! lock: what it left is removed when it is old.
 
 mod batch;
-mod hold;
 mod live;
-mod machine;
 mod mute;
 mod part;
-mod scratch;
 mod small;
-mod space;
 mod target;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -20,8 +16,6 @@ pub mod testing;
 pub use batch::{Batch, Ours, place, recover};
 pub use live::{Live, made, remove_all};
 pub use mute::Mute;
-pub use part::{PartFolder, is_private};
-pub use scratch::{Scratch, named_scratch};
+pub use part::{PartFolder, Scratch, is_private, named_scratch};
 pub use small::{open_regular, read_at_most, read_small, write_small};
-pub use space::room;
-pub use target::{check, is_pipe, same, write};
+pub use target::{check, is_pipe, room, same, write};

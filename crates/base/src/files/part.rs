@@ -1,8 +1,9 @@
-//! Temporary files and folders, which lie beside what they become.
+//! Temporary files and folders, which lie beside what they become, or in the system's temporary folder.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -10,7 +11,6 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 use super::live::{self, Kind, Live};
-use super::machine::machine;
 
 const PREFIX: &str = ".warpscope-";
 const SUFFIX: &str = ".part";
@@ -253,6 +253,59 @@ fn is_old(path: &Path) -> bool {
     old(path) && fs::read_dir(path).into_iter().flatten().all(|entry| entry.is_ok_and(|entry| old(&entry.path())))
 }
 
+/// Files that tell machines apart, and stay the same when one starts anew. Clones share the first, and containers of one
+/// image may lack it.
+const TELLING: [&str; 2] = ["/etc/machine-id", "/proc/sys/kernel/hostname"];
+
+/// Which machine this is: a few letters, as good as none other's. Where a system does not tell, the same everywhere.
+fn machine() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| {
+        let told = TELLING.map(|path| std::fs::read(path).unwrap_or_default());
+        // Hashed, because a machine's id is not for others to see.
+        let mut hash = blake3::Hasher::new_derive_key("warpscope 2025 temporary names of a machine");
+        for text in told {
+            hash.update(&text.len().to_le_bytes()).update(&text);
+        }
+        hash.finalize().to_hex()[..8].to_owned()
+    })
+}
+
+/// A file for as long as it is needed, such as for what came through a pipe and has to be read more than once: in the system's temporary folder,
+/// one that nobody else may read, removed when it is dropped, or when the program is stopped.
+#[derive(Debug)]
+pub struct Scratch(PartFile);
+
+impl Scratch {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn new() -> io::Result<Self> {
+        PartFile::private(&std::env::temp_dir()).map(Self)
+    }
+
+    pub fn file(&self) -> &File {
+        self.0.file()
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// A file of this name and content, alone in a private folder within the system's temporary folder. The folder is removed with it when it is
+/// dropped, or when the program is stopped.
+///
+/// # Errors
+/// Those of the system.
+pub fn named_scratch(name: &OsStr, bytes: &[u8]) -> io::Result<(PathBuf, PartFolder)> {
+    let folder = PartFolder::private(&std::env::temp_dir())?;
+    let path = folder.path().join(name);
+    File::create_new(&path)?.write_all(bytes)?;
+    Ok((path, folder))
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::time::SystemTime;
@@ -362,5 +415,28 @@ mod tests {
             is_private(place.path())
         });
         assert_eq!((modes, is_private(&plain)), ([true, true, false, false], false));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_scratch {
+    use super::*;
+
+    #[test]
+    fn it_is_there_until_it_is_dropped() {
+        let scratch = Scratch::new().unwrap();
+        scratch.file().write_all(b"1,2\n").unwrap();
+        let path = scratch.path().to_owned();
+        assert_eq!(std::fs::read(&path).unwrap(), b"1,2\n");
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions()) & 0o777, 0o600);
+        drop(scratch);
+        assert!(!path.exists());
+        let (path, folder) = named_scratch(OsStr::new("a.csv"), b"1,2\n").unwrap();
+        assert_eq!((path.file_name(), std::fs::read(&path).unwrap()), (Some(OsStr::new("a.csv")), b"1,2\n".to_vec()));
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&path.parent().unwrap().metadata().unwrap().permissions()) & 0o777, 0o700);
+        drop(folder);
+        assert!(!path.parent().unwrap().exists());
     }
 }

@@ -1,4 +1,5 @@
-//! Kernel output other than the answer: `cuda/common_interface.cuh`, as parsed by `build/interface.rs`.
+//! What host and kernels agree on: `cuda/**/*interface.cuh`, as parsed by `build/interface.rs`. Here is what all kernels write besides
+//! the answer; a folder's own constants and structs are in the module of its name.
 
 use cudarc::driver::ValidAsZeroBits;
 use cudarc::driver::sys::CUdeviceptr;
@@ -44,4 +45,116 @@ impl TallyOut {
             spans: after(self.spans, size_of::<WarpSpan>()),
         }
     }
+}
+
+/// Checks that the counts of a query, which the host reads as numbers, have the members of the twin's in the same places.
+macro_rules! laid_out_as_the_twin {
+    ($twin:ty: $($member:ident)*) => {
+        assert!(size_of::<Visits>() == size_of::<$twin>());
+        $(assert!(std::mem::offset_of!(Visits, $member) == std::mem::offset_of!($twin, $member));)*
+    };
+}
+
+pub mod direct {
+    //! `cuda/direct/interface.cuh`.
+    use cudarc::driver::sys::CUdeviceptr;
+
+    use super::TallyOut;
+
+    include!(concat!(env!("OUT_DIR"), "/direct_interface.rs"));
+}
+
+pub mod filtered {
+    //! `cuda/filtered/interface.cuh`.
+    use cudarc::driver::sys::CUdeviceptr;
+
+    use super::TallyOut;
+
+    include!(concat!(env!("OUT_DIR"), "/filtered_interface.rs"));
+}
+
+pub mod index {
+    //! `cuda/index/interface.cuh`.
+    use cudarc::driver::sys::CUdeviceptr;
+
+    use crate::index;
+
+    include!(concat!(env!("OUT_DIR"), "/index_interface.rs"));
+
+    const _: () = {
+        laid_out_as_the_twin!(index::Visits: merges candidates accessed leaves nodes left_out);
+        assert!(HEIGHTS as usize == index::HEIGHTS && MOST_DIMS as usize == index::BVH.limits.d);
+    };
+}
+
+pub mod kdtree {
+    //! `cuda/kdtree/interface.cuh`.
+    use cudarc::driver::sys::CUdeviceptr;
+
+    use crate::kdtree_threads;
+
+    include!(concat!(env!("OUT_DIR"), "/kdtree_interface.rs"));
+
+    const _: () = {
+        laid_out_as_the_twin!(kdtree_threads::Visits: accessed candidates steps);
+    };
+}
+
+pub mod peaks {
+    //! `cuda/peaks/interface.cuh`.
+    use cudarc::driver::sys::CUdeviceptr;
+
+    include!(concat!(env!("OUT_DIR"), "/peaks_interface.rs"));
+}
+
+pub mod split {
+    //! `cuda/split/interface.cuh`.
+    use cudarc::driver::sys::CUdeviceptr;
+
+    include!(concat!(env!("OUT_DIR"), "/split_interface.rs"));
+}
+
+pub mod step {
+    //! `cuda/step/interface.cuh`.
+    use cudarc::driver::sys::CUdeviceptr;
+
+    use crate::step;
+
+    include!(concat!(env!("OUT_DIR"), "/step_interface.rs"));
+
+    const _: () = {
+        laid_out_as_the_twin!(step::Visits: merges candidates accessed clusters left_out groups);
+        assert!(CANDIDATES as usize == step::CANDIDATES && SEED_THREADS as usize == step::BLOCK);
+    };
+}
+
+pub mod select {
+    //! `cuda/select/interface.cuh`.
+    use cudarc::driver::sys::CUdeviceptr;
+
+    use crate::select;
+    use crate::select::partial_bitonic::Storage;
+
+    include!(concat!(env!("OUT_DIR"), "/select_interface.rs"));
+
+    // The twin counts and reads as the device does.
+    const _: () = {
+        assert!(COUNTS as usize == select::COUNTS);
+        assert!(BITS_ITEMS as usize == select::bits::ITEMS && BITS_KEYS as usize == select::bits::KEYS);
+        assert!(BITS_FEWEST_THREADS as usize == select::bits::FEWEST_THREADS && MOST_MINIMA as usize == select::MOST_MINIMA);
+        assert!(BITS_STAGES as usize == select::bits::stages(select::bits::FEWEST_THREADS));
+        assert!(BITS_WIDE_STAGES as usize == select::bits::stages(2 * select::bits::FEWEST_THREADS));
+        assert!(QUEUE_GROUPS as usize == select::merge_queue::GROUPS);
+        assert!(PARTIAL_KEYS as usize == select::partial_bitonic::KEYS && PARTIAL_TEAMS as usize == select::partial_bitonic::TEAMS);
+        assert!(storage::REGISTERS == Storage::Registers as u32 && storage::SHUFFLES == Storage::Shuffles as u32);
+        assert!(storage::SHARED == Storage::Shared as u32);
+        assert!(PATH_KEYS as usize == select::merge_path::KEYS);
+        assert!(GLOBAL_KEPT as usize == select::bits_global::KEPT && GLOBAL_SLOTS as usize == select::bits_global::SLOTS);
+        assert!(GLOBAL_THREADS as usize == select::bits_global::THREADS);
+        assert!(FUSED_QUERIES as usize == select::bits_fused::QUERIES && FUSED_GROUPS as usize == select::bits_fused::GROUPS);
+        assert!(SELECT_WARPS as usize == select::warp_select::WARPS && SELECT_GROUPS as usize == select::warp_select::GROUPS);
+        assert!(SELECT_FEW as usize == select::warp_select::FEW);
+        assert!(FEW as usize == select::multi_pass::FEW && MOST_BUCKETS as usize == select::sample_select::MOST_BUCKETS);
+        assert!(ROW_BITS == select::sort::SORT_BITS && ROW_PASSES as usize == select::sort::SORT_PASSES);
+    };
 }

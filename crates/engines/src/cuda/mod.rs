@@ -1,20 +1,19 @@
 //! The warp-per-query kernel on an NVIDIA GPU.
 //!
-//! One folder per kernel, named as in `cuda/`, and the modules they share:
+//! A file or folder per kernel, named as in `cuda/`, and what they share:
 //!
 //! | file | holds |
 //! |---|---|
-//! | `device/` | driver, memory, modules and NVRTC, shared by all kernels |
-//! | `direct/` | the kernel that computes every distance: its policy and point layout |
+//! | `device/` | driver, memory, modules and NVRTC |
+//! | `direct/` | the engine `cuda`: its policy, point layout and launches |
 //! | `filtered/` | the tensor-core filtered search, for more dimensions |
 //! | `index/` | the engine `bvh`: the tree of boxes, built and searched |
-//! | `kdtree/` | the engine `kdtree-threads`: a k-d tree, a thread a query |
-//! | `split/` | the engine `cuda-split`: few queries, with the points split over the whole GPU |
-//! | `cost.rs` | the cost model of the engine `cuda` |
-//! | `interface.rs` | tallies and traces as written by kernels |
-//! | `peaks/` | what the device does at most |
-//! | `search.rs` | the engine `cuda`: launches and their counters |
+//! | `interface.rs` | constants and structs shared by host and kernels |
+//! | `kdtree.rs` | the engine `kdtree-threads`: a k-d tree, a thread a query |
+//! | `peaks.rs` | measures what the device does at most |
+//! | `search.rs` | what the searches of all engines have in common |
 //! | `select/` | the selectors: k-selection of the literature, from a matrix of distances |
+//! | `split/` | the engine `cuda-split`: few queries, with the points split over the whole GPU |
 //! | `step/` | the engines `step` and `step-exhaustive`: clusters, sorted for each query |
 //! | `trace/` | one query's search, recorded by the GPU event by event |
 //! | `tune.rs` | searches for the fastest policy on a device |
@@ -22,7 +21,6 @@
 //! All unsafe code of the engines is here, but for one call (`gemm_heap/product.rs`): the driver is called through `cudarc`, whose safe
 //! layer covers memory, streams and events; launches, cuBLAS and NVRTC are inherently unsafe.
 
-mod cost;
 mod device;
 mod direct;
 mod filtered;
@@ -40,7 +38,7 @@ mod tune;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-use cudarc::driver::{CudaContext, CudaStream, LaunchConfig};
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchConfig};
 use cudarc::nvrtc::Ptx;
 
 pub use device::driver::{count as gpus, free_memory};
@@ -49,26 +47,23 @@ use device::units::Unit;
 use device::{driver, kernels};
 pub use direct::Policy;
 use direct::Variant;
-pub use index::CudaBvh;
-pub use kdtree::CudaKdTree;
+pub use index::open_bvh;
+pub use kdtree::open_kdtree;
 pub use peaks::peaks;
 pub use select::{
-    CudaSelect, LoadSelector, load_bits, load_bits_fused, load_bits_global, load_block_select, load_distances, load_merge_path, load_merge_queue,
-    load_partial_bitonic, load_radix_select, load_sample_select, load_sort, load_thread_heap, load_warp_select,
+    LoadSelector, load_bits, load_bits_fused, load_bits_global, load_block_select, load_distances, load_merge_path, load_merge_queue,
+    load_partial_bitonic, load_radix_select, load_sample_select, load_sort, load_thread_heap, load_warp_select, open_selector,
 };
-pub use split::{CudaSplit, SPLIT};
-pub use step::CudaStep;
+pub use split::SPLIT;
+pub use step::open_step;
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 
 use crate::knn::{
-    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Parameter, Parameters, Problem, Search,
-    Values, code, warp as rules,
+    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Parameter, Parameters, Problem, Search, Values, code, warp as rules,
 };
 
 /// The registry's row for `cuda`.
 pub static DIRECT: Descriptor = Descriptor {
-    id: EngineId::new("cuda"),
-    group: Group::Exhaustive,
     about: "The warp-per-query kernel on an NVIDIA GPU.",
     source: "warp-per-query kernel, docs/kernel.md; the filter, docs/filter.md",
     code: code!["cuda/direct/warp_knn.cuh", "cuda/warp/candidate_buffer.cuh", "cuda/warp/bitonic.cuh", "cuda/filtered/filter.cuh"],
@@ -76,22 +71,15 @@ pub static DIRECT: Descriptor = Descriptor {
     lesson: Some("search"),
     runs_on: &[DeviceKind::Gpu],
     keeps: &rules::KEEPS,
-    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &rules::MEASURES,
     convergence: Some(rules::CONVERGENCE),
-    active_threads: None,
     phases: &rules::PHASES,
     parameters: &PARAMETERS,
-    is_exhaustive: true,
     // Behind the filter the tensor cores compute most of them, in another precision.
     distances: |n, parameters, _| (parameters.get("kernel") != Some("filter")).then_some(n as f64),
-    twin_of: None,
-    cost: |shape, _| cost::cost(shape),
+    cost: |shape, _| direct::cost(shape),
     traces: true,
-    walk: None,
-    within: None,
-    inner_products: None,
-    open: |device| Ok(Box::new(Cuda::open_on(device)?)),
+    ..Descriptor::new(EngineId::new("cuda"), |device| Ok(Box::new(Cuda::open_on(device)?)))
 };
 
 /// The parameters of `cuda`; [`Policy`] documents the numbers.
@@ -177,7 +165,7 @@ impl Cuda {
     pub fn load_compiled<'a>(&'a mut self, problem: &Problem, policy: Option<Policy>, exact_dims: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         let exact_dims = if exact_dims { problem.dims() as u32 } else { 0 };
         let unit = Unit { policy, exact_dims, ..Variant::new(problem.k(), problem.dims()).unit() };
-        Ok(Box::new(search::CudaSearch::with_unit(self, problem, false, unit)?))
+        Ok(Box::new(direct::load_unit(self, problem, unit)?))
     }
 
     /// The largest loss observed in a tensor-core sum, relative to what `docs/filter.md` assumes: above 1 the filter is not
@@ -188,6 +176,14 @@ impl Cuda {
     pub fn tensor_core_loss(&mut self) -> Result<f64, String> {
         let (kernels, stream) = (&mut self.kernels, &self.stream);
         self.tensor_core_loss.get_or_insert_with(|| filtered::worst_loss(kernels, stream)).clone()
+    }
+
+    /// A kernel of a unit, for an engine.
+    ///
+    /// # Errors
+    /// [`EngineError::Unavailable`].
+    fn kernel(&mut self, engine: EngineId, unit: Unit, name: &str) -> Result<CudaFunction, EngineError> {
+        self.kernels.function(unit, name).map_err(|why| EngineError::Unavailable { engine, why })
     }
 
     /// Multiprocessors of the device.
@@ -236,6 +232,6 @@ impl Engine for Cuda {
     }
 
     fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        Ok(Box::new(search::CudaSearch::new(self, problem, parameters, profile)?))
+        Ok(Box::new(direct::load(self, problem, parameters, profile)?))
     }
 }

@@ -11,8 +11,7 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTE
 use super::Cuda;
 use super::device::driver::say;
 use super::device::units::Unit;
-use super::direct::{Policy, Variant};
-use super::search::CudaSearch;
+use super::direct::{self, Policy, Variant};
 use crate::knn::{Build, EngineError, Neighbors, Problem, Search};
 
 const TABLE: &str = include_str!("../../../../cuda/direct/policy_table.cuh");
@@ -168,7 +167,7 @@ fn trial(cuda: &mut Cuda, problems: &[Problem], unit: Unit, repeats: usize, expe
 
 /// The milliseconds of each repeat, after one warm-up, and the neighbours.
 fn searches(cuda: &mut Cuda, problem: &Problem, unit: Unit, repeats: usize) -> Result<(Vec<f64>, Neighbors), EngineError> {
-    let mut search = CudaSearch::with_unit(cuda, problem, false, unit)?;
+    let mut search = direct::load_unit(cuda, problem, unit)?;
     search.search(0..problem.q(), Build::Timed)?;
     let times = (0..repeats.max(1)).map(|_| search.search(0..problem.q(), Build::Timed)).collect::<Result<_, _>>()?;
     let mut found = Neighbors::default();

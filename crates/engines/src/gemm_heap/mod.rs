@@ -3,32 +3,27 @@
 //! | file | holds |
 //! |---|---|
 //! | `filter.rs` | which points the products leave, and why no neighbour is missed |
-//! | `inner_product.rs` | the k largest inner products |
-//! | `margin.rs` | which points the products leave there, and why none is missed |
+//! | `inner_product.rs` | the k largest inner products: which points the products leave there, and why none is missed |
 //! | `product.rs` | the matrix product |
-//! | `cost.rs` | the cost model |
 //!
 //! Queries in blocks are shared between threads. A block meets the points block by block; what a product leaves is computed by the rule of
 //! [`crate::knn::Problem`], and goes into the heap if it is nearer than the farthest there. So the answers are those of every engine to the bit.
 
-mod cost;
 mod filter;
 mod inner_product;
-mod margin;
 mod product;
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::vec::Drain;
 
-use super::blocks::{Kept, Rows, answer_in_blocks};
+use super::cpu::{self, CpuSearch, Found, Rows, Searcher};
 use super::kdtree_threads::Heap;
 use super::lockstep::{distance_of, key_of};
-use super::{host_memory, processor};
 use crate::knn::distance::squared_distances;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Metric, Neighbors,
-    Parameters, Place, Problem, Search, SetupPhase, Shape, code,
+    Answer, Build, Cost, Descriptor, DeviceKind, EngineError, EngineId, Group, Keeps, Limits, Measure, Metric, Parameters, Place, Problem, Search,
+    SetupPhase, Shape, code,
 };
 use filter::{Bound, Filter};
 
@@ -61,13 +56,11 @@ static MEASURES: [Measure; 2] = [
 
 /// The registry's row for `gemm-heap`.
 pub static GEMM_HEAP: Descriptor = Descriptor {
-    id: EngineId::new("gemm-heap"),
     group: Group::Selection,
     about: "Matrix product and heaps on the processor: the peer that the selectors of a GPU are held against.",
     source: "Hanák 2023, §5.6.1",
     code: code!["crates/engines/src/gemm_heap/mod.rs"],
     document: "docs/selection.md",
-    lesson: None,
     runs_on: &[DeviceKind::Cpu],
     keeps: &[
         Keeps::new(Place::Memory, "products of a block of queries with 1,024 points", "a thread", |_| 64 * 1024),
@@ -76,106 +69,68 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
     ],
     limits: Limits { k: MOST_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &MEASURES,
-    convergence: None,
-    active_threads: None,
-    phases: &[],
-    parameters: &[],
-    is_exhaustive: true,
     distances: |_, _, _| None,
-    twin_of: None,
-    cost: |shape, _| cost::cost(shape),
-    traces: false,
-    walk: None,
-    within: None,
+    cost: |shape, _| cost(shape),
     inner_products: Some(inner_product::open),
-    open: |_| Ok(Box::new(GemmHeap)),
+    ..Descriptor::new(EngineId::new("gemm-heap"), |_| cpu::open(&GEMM_HEAP, "CPU, matrix product", None, load))
 };
 
 /// Bytes that `gemm` packs matrices into in each thread: a level-two cache's worth of one, and a panel of the other.
 const PACKED: usize = 4 << 20;
 
-/// The engine. It runs everywhere.
-#[derive(Debug)]
-struct GemmHeap;
-
-impl Engine for GemmHeap {
-    fn descriptor(&self) -> &'static Descriptor {
-        &GEMM_HEAP
-    }
-
-    fn device_id(&self) -> DeviceId {
-        DeviceId::Cpu
-    }
-
-    fn device(&self) -> DeviceInfo {
-        DeviceInfo { id: Some(self.device_id()), name: "CPU, matrix product".to_owned(), details: processor::details() }
-    }
-
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let there = problem.cache().get(DeviceId::Cpu, |_: &Filter| true);
-        let (threads, dims) = (rayon::current_num_threads(), problem.dims());
-        let of_filter = if there.is_some() { 0 } else { filter::bytes(problem.n(), dims) };
-        // Of each thread: products, queries about the centre, heaps, and what `gemm` packs.
-        let of_thread = MOST_QUERIES * (4 * filter::block_points(problem.n()) + 4 * dims + 8 * problem.k()) + PACKED;
-        host_memory::check(problem, (of_filter + threads.min(problem.q()) * of_thread + size_of::<Counts>() * problem.q()) as u64)?;
-        let resident = there.is_some();
-        let start = Instant::now();
-        let filter = there.unwrap_or_else(|| {
-            let filter = Arc::new(Filter::new(problem.points(), dims));
-            problem.cache().insert(DeviceId::Cpu, Arc::clone(&filter));
-            filter
-        });
-        let upload_ms = (!resident).then(|| start.elapsed().as_secs_f64() * 1e3);
-        let neighbors = Neighbors::unanswered(problem.q(), problem.k());
-        Ok(Box::new(GemmSearch { problem, filter, upload_ms, neighbors, kept: Kept::default() }))
-    }
-}
-
 /// What is counted of a query, in the order of [`MEASURES`].
 type Counts = [u32; 2];
 
-/// A problem, and its points about their centre.
-struct GemmSearch<'a> {
-    problem: &'a Problem,
-    filter: Arc<Filter>,
-    upload_ms: Option<f64>,
-    neighbors: Neighbors,
-    /// Of the last search.
-    kept: Kept<Counts>,
+/// Moves the points to their centre, unless they are there.
+fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
+    let (n, dims) = (problem.n(), problem.dims());
+    // Of each thread: products, queries about the centre, heaps, and what `gemm` packs.
+    let of_thread = MOST_QUERIES * (4 * filter::block_points(n) + 4 * dims + 8 * problem.k()) + PACKED;
+    let search_bytes = rayon::current_num_threads().min(problem.q()) * of_thread;
+    let make = || Filter::new(problem.points(), dims);
+    let (filter, setup) = cpu::prepared(problem, SetupPhase::Upload, filter::bytes(n, dims) as u64, search_bytes as u64, make)?;
+    Ok(Box::new(CpuSearch::new(problem, setup, GemmHeap { filter })))
 }
 
-impl Search for GemmSearch<'_> {
-    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        self.upload_ms.map(|ms| (SetupPhase::Upload, ms)).into_iter().collect()
+/// The points about their centre.
+struct GemmHeap {
+    filter: Arc<Filter>,
+}
+
+impl Searcher for GemmHeap {
+    type Visits = Counts;
+
+    fn per_thread(&self) -> usize {
+        MOST_QUERIES
     }
 
-    fn resident(&self) -> bool {
-        self.upload_ms.is_none()
-    }
-
-    fn first_chunk(&self) -> usize {
-        (rayon::current_num_threads() * MOST_QUERIES).min(self.problem.q())
-    }
-
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        let (problem, filter) = (self.problem, &self.filter);
+    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Counts>) {
         // As many blocks as threads, where there are few queries.
         let block = queries.len().div_ceil(rayon::current_num_threads()).clamp(1, MOST_QUERIES);
-        answer_in_blocks(problem, queries, block, build, &mut self.neighbors, &mut self.kept, |queries, rows| answer(problem, filter, queries, rows));
-        Ok(start.elapsed().as_secs_f64() * 1e3)
+        found.in_blocks(problem, queries, block, build, |queries, rows| answer(problem, &self.filter, queries, rows));
     }
 
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        neighbors.clone_from(&self.neighbors);
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    }
-
-    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        self.kept.collect(&MEASURES, answer, |counts| counts);
+    fn collect(&self, visits: Drain<'_, Counts>, answer: &mut Answer) -> Result<(), EngineError> {
+        answer.measured.extend(&MEASURES, visits);
         Ok(())
     }
+}
+
+/// Cost of moving the points to their centre, and of searching, which is divided among the threads. Rates are for one core of a
+/// 2023 server.
+fn cost(shape: &Shape) -> Cost {
+    let (n, q, d, k) = (shape.n as f64, shape.q as f64, shape.d as f64, shape.k as f64);
+    let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
+    let pairs = n * q / threads;
+    // What is among the k nearest of the points so far.
+    let inserts = k * (1.0 + (n / k).max(1.0).ln()) * q / threads;
+    Cost::default()
+        .setup("allocation", 1.0, 0.02)
+        .setup("centre", n * d, 2e-6)
+        .search("launch", 1.0, 0.05)
+        .search("product", pairs * d, 3e-8)
+        .search("limits", pairs, 4e-7)
+        .search("heaps", inserts * (d + 4.0 * (k + 1.0).log2()), 3e-6)
 }
 
 /// The nearest of a query that were met, and what a product must reach to be looked at.

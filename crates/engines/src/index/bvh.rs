@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::vec::Drain;
 
+use multiversion::multiversion;
 use rayon::prelude::*;
 
 use super::boxes::WARP;
@@ -15,21 +16,19 @@ use super::packet::{Packets, answer_packets, packet_length};
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
 use super::walk::{LEAF_BYTES, walk};
-use super::within::visit_within;
-use crate::cuda::CudaBvh;
+use crate::cpu::{self, CpuSearch, Found, Laps, Searcher, Setup};
+use crate::cuda::open_bvh;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric,
-    Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within, code, warp as rules,
+    Answer, Build, Descriptor, DeviceId, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric, Parameter, Parameters, Place,
+    Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within, code, warp as rules,
 };
+use crate::lockstep::distance::squared_distances;
 use crate::lockstep::{PADDING, distance_of, index_of};
 use crate::progress::Progress;
-use crate::threads::Laps;
-use crate::{host_memory, processor, threads};
 
 /// The registry's row for `bvh`.
 pub static BVH: Descriptor = Descriptor {
-    id: EngineId::new("bvh"),
     group: Group::Indexed,
     about: "A tree of boxes over points in Morton order: looks only where neighbours can be.",
     source: "docs/index.md",
@@ -42,7 +41,6 @@ pub static BVH: Descriptor = Descriptor {
     ],
     document: "docs/index.md",
     lesson: Some("not-looking"),
-    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     keeps: &[
         Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
         Keeps::new(Place::Shared, "candidate buffer, and nodes still to be entered", "a warp", Shape::capacity),
@@ -50,22 +48,17 @@ pub static BVH: Descriptor = Descriptor {
     ],
     limits: Limits { k: rules::MAX_K, d: 32, n: MOST_POINTS, metrics: &Metric::ALL },
     measures: &MEASURES,
-    convergence: None,
     active_threads: Some(active_threads),
-    phases: &[],
     parameters: &[PACKETS],
     is_exhaustive: false,
     distances: |_, _, measured| measured.mean("accessed"),
-    twin_of: None,
     cost: cost::cost,
-    traces: false,
     walk: Some(walk_of),
     within: Some(within_of),
-    inner_products: None,
-    open: |device| match device {
-        DeviceId::Cpu => Ok(Box::new(Bvh::new())),
-        DeviceId::Gpu(_) => Ok(Box::new(CudaBvh::open_on(device)?)),
-    },
+    ..Descriptor::new(EngineId::new("bvh"), |device| match device {
+        DeviceId::Cpu => cpu::open(&BVH, "CPU, tree of boxes", None, load),
+        DeviceId::Gpu(_) => open_bvh(device),
+    })
 };
 
 const PACKETS: Parameter = Parameter {
@@ -88,19 +81,18 @@ pub fn why_no_packets(asked: Option<bool>, problem: &Problem) -> Option<String> 
 }
 
 /// The columns of `counters.csv`, in the order of [`Visits`].
-pub static MEASURES: [Measure; 6] = {
-    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
-        Measure { name, unit, help, theory: None, worst_case: None }
-    }
-    [
-        measure("merges", ["merge", "merges"], "Merges of the candidate buffer into the intermediate result."),
-        measure("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the candidate buffer."),
-        measure("accessed", ["point accessed", "points accessed"], "Points whose distance to the query was computed."),
-        measure("leaves", ["leaf", "leaves"], "Leaves of 32 points that were visited."),
-        measure("nodes", ["node", "nodes"], "Nodes whose children's boxes were compared with the query."),
-        measure("left_out", ["child left out", "children left out"], "Nodes and leaves that were seen and left out, as no neighbour can be in them."),
-    ]
-};
+pub static MEASURES: [Measure; 6] = [
+    Measure::new("merges", ["merge", "merges"], "Merges of the candidate buffer into the intermediate result."),
+    Measure::new("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the candidate buffer."),
+    Measure::new("accessed", ["point accessed", "points accessed"], "Points whose distance to the query was computed."),
+    Measure::new("leaves", ["leaf", "leaves"], "Leaves of 32 points that were visited."),
+    Measure::new("nodes", ["node", "nodes"], "Nodes whose children's boxes were compared with the query."),
+    Measure::new(
+        "left_out",
+        ["child left out", "children left out"],
+        "Nodes and leaves that were seen and left out, as no neighbour can be in them.",
+    ),
+];
 
 /// A lane has a point of a leaf, of which only the last may have fewer.
 fn active_threads(measured: &Measured) -> Option<f64> {
@@ -119,57 +111,19 @@ const PACKED_BLOCK: usize = 32 * 32;
 /// How long a chunk of packets may take: many queries lie near one another.
 const CHUNK_MS: f64 = 800.0;
 
-/// The engine `bvh` on the CPU. It runs everywhere.
-#[derive(Debug, Default)]
-pub struct Bvh;
-
-impl Bvh {
-    pub fn new() -> Self {
-        Self
-    }
+/// The tree over a problem's points. `search_bytes` are needed for the search.
+fn tree_of(problem: &Problem, search_bytes: u64) -> Result<(Arc<Tree>, Setup), EngineError> {
+    let bytes = Tree::bytes(problem.n(), problem.dims());
+    cpu::prepared(problem, SetupPhase::BuildIndex, bytes, search_bytes, || Tree::new(problem))
 }
 
-impl Engine for Bvh {
-    fn descriptor(&self) -> &'static Descriptor {
-        &BVH
-    }
-
-    fn device_id(&self) -> DeviceId {
-        DeviceId::Cpu
-    }
-
-    fn device(&self) -> DeviceInfo {
-        DeviceInfo { id: Some(self.device_id()), name: "CPU, tree of boxes".to_owned(), details: processor::details() }
-    }
-
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        // Besides the tree: for each query a code, a row to write to, and what it visited.
-        let (tree, built_ms) = tree_of(problem, 128 * problem.q() as u64)?;
-        Ok(Box::new(BvhSearch {
-            problem,
-            tree,
-            built_ms,
-            neighbors: Neighbors::unanswered(problem.q(), problem.k()),
-            visits: Vec::new(),
-            spans: Vec::new(),
-            packs: asks_for_packets(parameters).unwrap_or(false) && packet_length(problem.k(), problem.dims()).is_some(),
-            note: why_no_packets(asks_for_packets(parameters), problem),
-        }))
-    }
-}
-
-/// The tree over a problem's points, which is kept with them, and the milliseconds of building it, unless it was there. `besides` bytes are
-/// needed for the search.
-fn tree_of(problem: &Problem, besides: u64) -> Result<(Arc<Tree>, Option<f64>), EngineError> {
-    let there = problem.cache().get(DeviceId::Cpu, |_: &Tree| true);
-    host_memory::check(problem, besides + if there.is_some() { 0 } else { Tree::bytes(problem.n(), problem.dims()) })?;
-    if let Some(tree) = there {
-        return Ok((tree, None));
-    }
-    let start = Instant::now();
-    let tree = Arc::new(Tree::new(problem));
-    problem.cache().insert(DeviceId::Cpu, Arc::clone(&tree));
-    Ok((tree, Some(start.elapsed().as_secs_f64() * 1e3)))
+/// Builds the tree, unless it is there.
+fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
+    // Besides the tree: for each query a code, a row to write to, and what it visited.
+    let (tree, setup) = tree_of(problem, 128 * problem.q() as u64)?;
+    let asked = asks_for_packets(parameters);
+    let packs = asked.unwrap_or(false) && packet_length(problem.k(), problem.dims()).is_some();
+    Ok(Box::new(CpuSearch::new(problem, setup, Bvh { tree, packs, note: why_no_packets(asked, problem) })))
 }
 
 /// See [`Descriptor::walk`].
@@ -195,17 +149,41 @@ impl Within for WithinBoxes {
     }
 }
 
-/// A problem and the tree over its points.
-struct BvhSearch<'a> {
-    problem: &'a Problem,
+/// Hands the position and the squared distance of every point that is no farther than `limit` to `found`. A box is left out as in the search
+/// for neighbours (`boxes.rs`): nothing in it is nearer than its nearest place, in f32 as computed.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "aarch64+neon"
+))]
+fn visit_within(tree: &Tree, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32)) {
+    let mut waiting = vec![(tree.top(), 0)];
+    while let Some((height, group)) = waiting.pop() {
+        let boxes = tree.boxes(height);
+        let keys = boxes.keys(group, query);
+        for (lane, &key) in keys.iter().enumerate().take(boxes.in_group(group) as usize) {
+            if distance_of(key) > limit {
+                continue;
+            }
+            let child = group * WARP + lane;
+            if height > 0 {
+                waiting.push((height - 1, child));
+                continue;
+            }
+            let (rows, positions) = tree.leaf(child);
+            let [distances] = squared_distances(rows, [query]);
+            for (&position, &distance) in positions.iter().zip(&distances).take(tree.in_leaf(child) as usize) {
+                if distance <= limit {
+                    found(position, distance);
+                }
+            }
+        }
+    }
+}
+
+/// The tree over a problem's points.
+struct Bvh {
     tree: Arc<Tree>,
-    /// Milliseconds of the build; `None` if the tree was cached.
-    built_ms: Option<f64>,
-    neighbors: Neighbors,
-    /// One per query of the last search.
-    visits: Vec<Visits>,
-    /// The same, in the profiled build.
-    spans: Vec<WarpSpan>,
     /// Whether timed searches are by packets. Lanes take their own ways here, and cost more than what is shared saves.
     packs: bool,
     /// Why not, where they were asked for.
@@ -216,48 +194,29 @@ struct BvhSearch<'a> {
 struct Row<'a> {
     indices: &'a mut [u32],
     squared_distances: &'a mut [f32],
-    visits: &'a mut Visits,
+    /// `None` in the timed build.
+    visits: Option<&'a mut Visits>,
     /// `None` but in the profiled build.
     span: Option<&'a mut WarpSpan>,
 }
 
-impl Search for BvhSearch<'_> {
-    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        self.built_ms.map(|ms| (SetupPhase::BuildIndex, ms)).into_iter().collect()
+impl Searcher for Bvh {
+    type Visits = Visits;
+
+    fn per_thread(&self) -> usize {
+        BLOCK
     }
 
-    fn resident(&self) -> bool {
-        self.built_ms.is_none()
-    }
-
-    fn first_chunk(&self) -> usize {
-        (rayon::current_num_threads() * BLOCK).min(self.problem.q())
-    }
-
-    fn parameters(&self) -> Parameters {
-        Parameters::from_iter([(PACKETS.name, if self.packs { "on" } else { "off" })])
-    }
-
-    fn note(&self) -> Option<String> {
-        self.note.clone()
-    }
-
-    fn chunk_ms(&self) -> f64 {
-        if self.packs { CHUNK_MS } else { 50.0 }
-    }
-
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        let (tree, dims, k) = (&*self.tree, self.problem.dims(), self.problem.k());
-        let coordinates = &self.problem.queries()[queries.start * dims..queries.end * dims];
+    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Visits>) {
+        let (tree, dims, k) = (&*self.tree, problem.dims(), problem.k());
+        let coordinates = &problem.queries()[queries.start * dims..queries.end * dims];
         let entries = queries.start * k..queries.end * k;
-        self.visits.clear();
-        self.visits.resize(queries.len(), Visits::default());
-        let indices = self.neighbors.indices[entries.clone()].chunks_exact_mut(k);
-        let distances = self.neighbors.squared_distances[entries].chunks_exact_mut(k);
-        threads::make_room(&mut self.spans, queries.len(), build);
-        let spans = self.spans.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
-        let rows = indices.zip(distances).zip(&mut self.visits).zip(spans);
+        found.restart(queries.len(), build);
+        let indices = found.neighbors.indices[entries.clone()].chunks_exact_mut(k);
+        let distances = found.neighbors.squared_distances[entries].chunks_exact_mut(k);
+        let spans = found.spans.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
+        let visits = found.visits.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
+        let rows = indices.zip(distances).zip(visits).zip(spans);
         let mut rows: Vec<Option<Row<'_>>> =
             rows.map(|(((indices, squared_distances), visits), span)| Some(Row { indices, squared_distances, visits, span })).collect();
         // Neighbours on the curve visit the same leaves, which are then in the cache.
@@ -268,7 +227,9 @@ impl Search for BvhSearch<'_> {
             let (mut nearest, mut laps) = (Nearest::new(k, Unwatched), Laps::start());
             traverse_each(tree, coordinates, dims, order, &mut nearest, &mut |at, nearest, visits| {
                 let row = &mut rows[at];
-                *row.visits = visits;
+                if let Some(place) = &mut row.visits {
+                    **place = visits;
+                }
                 if let Some(span) = &mut row.span {
                     **span = laps.lap();
                 }
@@ -291,58 +252,46 @@ impl Search for BvhSearch<'_> {
                 });
             };
             order.par_chunks(PACKED_BLOCK).zip(rows.par_chunks_mut(PACKED_BLOCK)).for_each(search);
-            self.visits.clear();
         } else if queries.len() == 1 {
             // A single work item runs on this thread: the pool may be busy with another run.
             search((&order, &mut rows));
         } else {
             order.par_chunks(BLOCK).zip(rows.par_chunks_mut(BLOCK)).for_each(search);
         }
-        Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        neighbors.clone_from(&self.neighbors);
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    }
-
-    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        answer.measured.extend(&MEASURES, self.visits.drain(..).map(bytemuck::cast));
-        threads::collect(&mut self.spans, answer);
+    fn collect(&self, visits: Drain<'_, Visits>, answer: &mut Answer) -> Result<(), EngineError> {
+        answer.measured.extend(&MEASURES, visits.map(bytemuck::cast));
         Ok(())
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::from_iter([(PACKETS.name, if self.packs { "on" } else { "off" })])
+    }
+
+    fn note(&self) -> Option<String> {
+        self.note.clone()
+    }
+
+    fn chunk_ms(&self) -> f64 {
+        if self.packs { CHUNK_MS } else { 50.0 }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cloud::{Column, Order, PointCloud, Source, Table};
-    use crate::knn::{Queries, Setup};
+    use crate::knn::Neighbors;
     use crate::progress::Silent;
+    use crate::testing::problem;
 
-    fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
-        let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
-        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
-        let cloud = Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).unwrap());
-        let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
-        Problem::new(&cloud, &Queries::Rows(rows), setup).unwrap()
-    }
-
-    /// Neighbours, and what was counted of each query, by column.
     fn search(problem: &Problem) -> (Neighbors, Answer) {
-        let mut engine = Bvh::new();
-        let mut search = engine.load(problem, &Parameters::NONE, false).unwrap();
-        let (mut found, mut answer) = (Neighbors::default(), Answer::default());
-        search.search(0..problem.q(), Build::Counted).unwrap();
-        search.download(&mut found).unwrap();
-        search.collect(&mut answer).unwrap();
-        (found, answer)
+        crate::testing::search(&BVH, problem, &Parameters::NONE)
     }
 
     /// What is timed goes by packets, what is counted by single queries.
     fn by_packets_and_alone(problem: &Problem) -> [Neighbors; 2] {
-        let mut engine = Bvh::new();
+        let mut engine = BVH.open_on(DeviceId::Cpu).unwrap();
         let mut search = engine.load(problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
         assert_eq!((search.parameters().get(PACKETS.name), search.note()), (Some("on"), None));
         [Build::Timed, Build::Counted].map(|build| {
@@ -405,7 +354,7 @@ mod tests {
     #[test]
     fn packets_that_cannot_be_say_why() {
         let problem = problem(4, vec![1.0; 40], vec![0], 3);
-        let mut engine = Bvh::new();
+        let mut engine = BVH.open_on(DeviceId::Cpu).unwrap();
         let search = engine.load(&problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
         let why = "packets are for two and three dimensions and k up to 128; with d = 4 and k = 3 each query is searched by itself";
         assert_eq!((search.parameters().get(PACKETS.name), search.note().as_deref()), (Some("off"), Some(why)));

@@ -12,9 +12,8 @@
 //! | `packet.rs` | `cuda/index/packet.cuh` |
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |
 //!
-//! `bvh.rs`, the engine on the CPU, `cost.rs`, its cost model, `observer.rs`, with which a search is recorded, `walk.rs`, which records it
-//! with its boxes, `in_order.rs`, which counts what another order of visiting would cost, and `within.rs`, which lists all points within a
-//! distance, have no twins. [`docs/index.md`] describes
+//! `bvh.rs`, the engine on the CPU, which also lists all points within a distance, `cost.rs`, its cost model, `observer.rs`, with which a search is recorded, and `walk.rs`, which records it
+//! with its boxes and counts what another order of visiting would cost, have no twins. [`docs/index.md`] describes
 //! the tree and proves that no neighbour is left out.
 //!
 //! [`docs/index.md`]: https://github.com/warpscope/warpscope/blob/main/docs/index.md
@@ -22,7 +21,6 @@
 mod boxes;
 mod bvh;
 mod cost;
-mod in_order;
 mod lane;
 mod morton;
 mod nearest;
@@ -31,12 +29,10 @@ mod packet;
 mod traverse;
 mod tree;
 mod walk;
-mod within;
 
 pub(crate) use boxes::lane_keys;
 pub use boxes::{Boxes, WARP};
-pub use bvh::{BVH, Bvh, MEASURES, MOST_POINTS, asks_for_packets, why_no_packets};
-pub use in_order::visits_in_order;
+pub use bvh::{BVH, MEASURES, MOST_POINTS, asks_for_packets, why_no_packets};
 pub use morton::{Depth, Frame, Part, is_crowded};
 pub use nearest::Nearest;
 pub(crate) use nearest::lanes_before;
@@ -44,3 +40,4 @@ pub use observer::{Observer, Unwatched};
 pub use packet::{WORTH_PACKING, are_neighbours, packet_length};
 pub use traverse::{Visits, watch};
 pub use tree::{HEIGHTS, Tree};
+pub use walk::visits_in_order;

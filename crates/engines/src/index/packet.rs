@@ -1,6 +1,6 @@
 //! A packet: 32 neighbouring queries, a lane each. What one of them needs is loaded for all, and each keeps its own list.
 //!
-//! Twin of `cuda/index/packet.cuh`.
+//! Twin of `cuda/index/packet.cuh`, and beyond 550 lines for that: one device file is one file here.
 //!
 //! 1. [`find_shortest`]: from the nearest leaf on, each lane keeps the k smallest *distances* and nothing else: a comparator is two
 //!    instructions, where pairs take several.

@@ -8,20 +8,169 @@
 //! | `heap.rs` | `cuda/kdtree/heap.cuh` |
 //! | `traverse.rs` | `cuda/kdtree/traverse.cuh` |
 //!
-//! Of the host alone, for both devices: `tree.rs`, the tree; `engine.rs`, the engine on the CPU; `cost.rs`, its cost model.
+//! Of the host alone, for both devices: `tree.rs`, the tree.
 //!
 //! **No neighbour is missed.** Let s be the coordinate of a node along its axis j, and p a point on the other side of it than the query q:
 //! then |p_j − q_j| ≥ |s − q_j|. Rounding is monotone, so this holds of the differences in f32 and of their squares; all that the sum of
 //! a squared distance adds to them is not negative, and fma is monotone in each argument. Hence the distance of p, as the problem defines
 //! it, is at least the rounded square of s − q_j: a side is left out only if that is greater than the k-th distance.
 
-mod cost;
-mod engine;
 pub(super) mod heap;
 mod traverse;
 mod tree;
 
-pub use engine::{KDTREE_THREADS, MEASURES, MOST_DIMS};
+use std::ops::Range;
+use std::sync::Arc;
+use std::vec::Drain;
+
 pub(super) use heap::Heap;
 pub use traverse::Visits;
+use traverse::answer;
 pub use tree::Tree;
+
+use crate::cpu::{self, CpuSearch, Found, Searcher};
+use crate::cuda::open_kdtree;
+use crate::knn::cost::out_of_cache;
+use crate::knn::{
+    Answer, Build, Cost, Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric, Parameters, Place,
+    Problem, Search, SetupPhase, Shape, code, warp as rules,
+};
+
+/// More dimensions than this are of no use to a k-d tree: it would visit every point.
+pub const MOST_DIMS: usize = 32;
+
+/// The most points, as many as were published of such trees (Wang and Ino 2025, §6.2). A thread's walk is not interrupted: where all points are
+/// equally far from a query it visits every one, which takes a GPU seconds for so many.
+const MOST_POINTS: usize = 1 << 24;
+
+/// The registry's row for `kdtree-threads`.
+pub static KDTREE_THREADS: Descriptor = Descriptor {
+    group: Group::Indexed,
+    about: "A k-d tree searched by a thread a query: the baseline that shows what divergence costs a warp.",
+    source: "Bentley 1975; Wald 2022 (arXiv 2210.12859), stack-free traversal",
+    code: code!["cuda/kdtree/traverse.cuh", "cuda/kdtree/heap.cuh", "crates/engines/src/kdtree_threads/traverse.rs"],
+    document: "docs/index.md",
+    keeps: &[
+        Keeps::new(Place::Registers, "place in the tree, and the root of the heap", "a thread", |_| 2),
+        Keeps::new(Place::Memory, "heap of the k nearest so far", "a thread", |shape| shape.k),
+        Keeps::new(Place::Memory, "k-d tree of points", "all queries", Shape::points),
+    ],
+    limits: Limits { k: rules::MAX_K, d: MOST_DIMS, n: MOST_POINTS, metrics: &Metric::ALL },
+    measures: &MEASURES,
+    active_threads: Some(active_threads),
+    is_exhaustive: false,
+    distances: |_, _, measured| measured.mean("accessed"),
+    cost,
+    ..Descriptor::new(EngineId::new("kdtree-threads"), |device| match device {
+        DeviceId::Cpu => cpu::open(&KDTREE_THREADS, "CPU, left-balanced k-d tree", None, load),
+        DeviceId::Gpu(_) => open_kdtree(device),
+    })
+};
+
+/// The columns of `counters.csv`, in the order of [`Visits`].
+pub static MEASURES: [Measure; 3] = [
+    Measure::new("accessed", ["point accessed", "points accessed"], "Points whose distance was computed."),
+    Measure::new("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the heap."),
+    Measure::new("steps", ["step of the walk", "steps of the walk"], "Steps of the query's thread from node to node, those back included."),
+];
+
+/// Threads of a warp, with a query each in the order in which they are given.
+const WARP: usize = 32;
+
+/// A warp takes as many steps as the longest way of its 32 queries; a lane whose query is finished is idle.
+fn active_threads(measured: &Measured) -> Option<f64> {
+    let steps = measured.column("steps")?;
+    let own: u64 = steps.iter().map(|&steps| u64::from(steps)).sum();
+    let warps: u64 = steps.chunks(WARP).map(|warp| u64::from(warp.iter().copied().max().unwrap_or(0))).sum();
+    (warps > 0).then(|| own as f64 / warps as f64)
+}
+
+/// Queries per parallel work item.
+const BLOCK: usize = 64;
+
+/// Builds the tree, unless it is there.
+fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
+    let bytes = Tree::bytes(problem.n(), problem.dims());
+    let (tree, setup) = cpu::prepared(problem, SetupPhase::BuildIndex, bytes, 0, || Tree::new(problem))?;
+    Ok(Box::new(CpuSearch::new(problem, setup, KdTreeThreads(tree))))
+}
+
+struct KdTreeThreads(Arc<Tree>);
+
+impl Searcher for KdTreeThreads {
+    type Visits = Visits;
+
+    fn per_thread(&self) -> usize {
+        BLOCK
+    }
+
+    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Visits>) {
+        let (k, tree) = (problem.k(), &self.0);
+        found.in_blocks(problem, queries, BLOCK, build, |queries, rows| {
+            answer(tree, queries, &mut Heap::new(k), &mut |heap, visits| rows.put(heap.neighbours(), visits));
+        });
+    }
+
+    fn collect(&self, visits: Drain<'_, Visits>, answer: &mut Answer) -> Result<(), EngineError> {
+        answer.measured.extend(&MEASURES, visits.map(bytemuck::cast));
+        Ok(())
+    }
+}
+
+/// Queries from which on a GPU's time grows with their number.
+const FILLING: f64 = 50_000.0;
+
+/// The cost for uniform points. Rates are estimates for one core of a 2023 server and for an NVIDIA H200.
+fn cost(shape: &Shape, kind: DeviceKind) -> Cost {
+    let (n, q, d, k) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64, shape.k as f64);
+    let steps = 3.0 * visited(n, d, k);
+    // Most of what is visited at first is taken, and leaves again.
+    let sinking = (k + visited(n, d, k).sqrt()) * (k + 1.0).log2();
+    match kind {
+        DeviceKind::Cpu => {
+            let each = q / q.clamp(1.0, rayon::current_num_threads() as f64);
+            Cost::default()
+                .setup("allocation", 1.0, 0.05)
+                .setup("build", n * n.log2(), 1.2e-5)
+                .search("launch", 1.0, 0.05)
+                .search("steps", each * steps * (3.0 + d), 1.5e-6)
+                .search("steps, out of cache", each * steps * (3.0 + d) * out_of_cache(n * d * 4.0), 3e-6)
+                .search("heap", each * sinking, 3e-6)
+        }
+        DeviceKind::Gpu => {
+            let each = q.max(FILLING);
+            Cost::default()
+                .setup("allocation", 1.0, 0.3)
+                .setup("upload", n * (d + 1.0) * 4.0, 1.5e-7)
+                .setup("build", n * n.log2(), 2e-6)
+                .search("launch", 1.0, 0.03)
+                .search("steps", each * steps * (3.0 + d), 5e-9)
+                .search("heap", each * sinking, 2e-8)
+        }
+    }
+}
+
+/// Estimates the points that a search visits: those in a cube around the ball of the k nearest, and those on the way there.
+fn visited(n: f64, d: f64, k: f64) -> f64 {
+    (n.log2() + (2.0 + k.powf(1.0 / d) * (1.0 + 1.0 / d)).powf(d.min(n.log2()))).min(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warp_is_as_long_as_its_longest_query() {
+        let of = |steps: &[u32]| active_threads(&Measured::new([("steps".to_owned(), steps.to_vec())])).unwrap();
+        assert_eq!(of(&[7; 32]), 32.0);
+        // One lane walks ten times as far as the others.
+        let mut steps = [10; 32];
+        steps[3] = 100;
+        assert_eq!(of(&steps), 4.1);
+        // A warp that is not full, beside one that is.
+        let mut steps = vec![10; 33];
+        assert_eq!(of(&steps), 16.5);
+        steps.clear();
+        assert_eq!(active_threads(&Measured::new([("steps".to_owned(), steps)])), None);
+    }
+}

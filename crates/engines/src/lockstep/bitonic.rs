@@ -4,10 +4,9 @@
 //! exchange two registers of the same lane; strides from R on exchange the same register of two lanes, by shuffle.
 //! Batcher's network: for each size 2, 4, … K, merge runs of that size, ascending where `i & size == 0`.
 
-use super::fault::{Fault, by_distance, direction_bit, is_farther};
 use super::key::Key;
 use super::lanes::{Lanes, shuffle_xor};
-use super::observer::Observer;
+use super::observer::{Fault, Observer, by_distance, direction_bit, is_farther};
 
 /// A warp's registers: R keys in each of W lanes.
 pub type Registers<const W: usize, const R: usize> = [Lanes<Key, W>; R];

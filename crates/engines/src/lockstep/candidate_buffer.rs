@@ -6,10 +6,9 @@ use multiversion::multiversion;
 
 use super::bitonic::{self, Registers};
 use super::counters::Tally;
-use super::fault::{Fault, by_distance};
 use super::key::{Key, PADDING, distance_of, index_of, key_of};
 use super::lanes::{Lanes, ballot, lanes_below};
-use super::observer::Observer;
+use super::observer::{Fault, Observer, by_distance};
 
 /// The state of the warp that owns a query; K = W·R.
 #[derive(Clone, Debug)]

@@ -30,6 +30,11 @@ impl<const W: usize> GroupedPoints<W> {
         self.n
     }
 
+    /// The number of dimensions. No namesake: as above.
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
     /// The number of groups, the last of which may be partial. No namesake: the kernel counts batches.
     pub fn groups(&self) -> usize {
         self.coordinates.len() / self.dims

@@ -11,7 +11,7 @@
 //! | `observer.rs` | `cuda/observer.cuh` |
 //! | `warp_knn.rs` | `cuda/direct/warp_knn.cuh` |
 //!
-//! `cost.rs`, the cost model for the planner, and `fault.rs`, mistakes for a lesson to make on purpose, have no twin.
+//! The mistakes that an observer may have a warp make on purpose, for a lesson, have no twin.
 //!
 //! An [`Observer`] is notified of each step of a warp; [`watch`] is a search with an observer.
 //!
@@ -22,10 +22,8 @@
 
 pub(crate) mod bitonic;
 pub(crate) mod candidate_buffer;
-mod cost;
 mod counters;
 pub(crate) mod distance;
-mod fault;
 mod key;
 mod lanes;
 mod observer;
@@ -34,28 +32,25 @@ mod warp_knn;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::vec::Drain;
 
 use candidate_buffer::Warp;
 use distance::GroupedPoints;
-pub use fault::Fault;
 pub use key::{Key, PADDING, distance_of, index_of, key_of};
 pub use lanes::{Lanes, lanes_below};
-pub use observer::Observer;
-use rayon::prelude::*;
+pub use observer::{Fault, Observer};
 pub use warp_knn::groups_in_batch;
 
+use super::cpu::{self, CpuSearch, Found, Searcher};
 use super::host_memory;
-use super::processor;
-use super::threads::{self, Laps};
+use crate::knn::cost::out_of_cache;
 use crate::knn::{
-    Answer, Build, CONVERGENCE_ENTRIES, Counters, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric,
-    Neighbors, Parameters, Problem, Search, SetupPhase, WarpSpan, code, warp as rules,
+    Answer, Build, CONVERGENCE_ENTRIES, Cost, Counters, Descriptor, DeviceKind, EngineError, EngineId, Group, Problem, Shape, code, theory,
+    warp as rules,
 };
 
 /// The registry's row for `lockstep`.
 pub static LOCKSTEP: Descriptor = Descriptor {
-    id: EngineId::new("lockstep"),
     group: Group::Cpu,
     about: "The kernel's twin on the processor: the same steps, the same counters.",
     source: "warp-per-query kernel, docs/kernel.md",
@@ -68,21 +63,17 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     lesson: Some("search"),
     runs_on: &[DeviceKind::Cpu],
     keeps: &rules::KEEPS,
-    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &rules::MEASURES,
     convergence: Some(rules::CONVERGENCE),
-    active_threads: None,
-    phases: &[],
-    parameters: &[],
-    is_exhaustive: true,
-    distances: |n, _, _| Some(n as f64),
     twin_of: Some(EngineId::new("cuda")),
-    cost: |shape, _| cost::cost(shape),
+    cost: |shape, _| cost(shape),
     traces: true,
-    walk: None,
-    within: None,
-    inner_products: None,
-    open: |_| Ok(Box::new(Lockstep::new())),
+    ..Descriptor::new(EngineId::new("lockstep"), |_| {
+        cpu::open(&LOCKSTEP, "CPU", Some(("instructions", instructions())), |problem, _| {
+            let (points, setup) = cpu::grouped(problem, 0)?;
+            Ok(Box::new(CpuSearch::new(problem, setup, Lockstep { points })))
+        })
+    })
 };
 
 /// Warp width in runs.
@@ -108,53 +99,6 @@ fn block(queries: usize, dims: usize) -> usize {
 /// Keys per lane for `k` neighbours in a warp of `width` lanes: a power of two.
 pub fn registers_for(k: usize, width: usize) -> usize {
     k.div_ceil(width).next_power_of_two()
-}
-
-/// The engine `lockstep`. It runs everywhere.
-#[derive(Debug, Default)]
-pub struct Lockstep;
-
-impl Lockstep {
-    pub fn new() -> Self {
-        Self
-    }
-}
-
-impl Engine for Lockstep {
-    fn descriptor(&self) -> &'static Descriptor {
-        &LOCKSTEP
-    }
-
-    fn device_id(&self) -> DeviceId {
-        DeviceId::Cpu
-    }
-
-    fn device(&self) -> DeviceInfo {
-        let mut details = processor::details();
-        details.push(("instructions".to_owned(), instructions().to_owned()));
-        DeviceInfo { id: Some(self.device_id()), name: "CPU".to_owned(), details }
-    }
-
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let there = problem.cache().get(self.device_id(), |_: &GroupedPoints<WARP>| true);
-        let of_points = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
-        host_memory::check(problem, of_points)?;
-        let start = Instant::now();
-        let resident = there.is_some();
-        let points = there.unwrap_or_else(|| {
-            let points = Arc::new(GroupedPoints::new(problem.points(), problem.dims()));
-            problem.cache().insert(DeviceId::Cpu, Arc::clone(&points));
-            points
-        });
-        Ok(Box::new(LockstepSearch {
-            problem,
-            points,
-            upload_ms: (!resident).then(|| start.elapsed().as_secs_f64() * 1e3),
-            neighbors: Neighbors::unanswered(problem.q(), problem.k()),
-            tallies: Vec::new(),
-            spans: Vec::new(),
-        }))
-    }
 }
 
 /// Bytes of a query's counters and convergence history at most.
@@ -185,87 +129,72 @@ fn instructions() -> &'static str {
     }
 }
 
-struct LockstepSearch<'a> {
-    problem: &'a Problem,
+/// The points in groups, which each block of queries streams.
+struct Lockstep {
     points: Arc<GroupedPoints<WARP>>,
-    /// Milliseconds of the upload; `None` if the points were cached.
-    upload_ms: Option<f64>,
-    neighbors: Neighbors,
-    /// One per query of the last search.
-    tallies: Vec<counters::Tally>,
-    /// The same, in the profiled build.
-    spans: Vec<WarpSpan>,
 }
 
-impl Search for LockstepSearch<'_> {
-    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        self.upload_ms.map(|ms| (SetupPhase::Upload, ms)).into_iter().collect()
+impl Searcher for Lockstep {
+    type Visits = counters::Tally;
+
+    fn per_thread(&self) -> usize {
+        if self.points.dims() <= 3 { BLOCK } else { LARGE_BLOCK.start }
     }
 
-    fn resident(&self) -> bool {
-        self.upload_ms.is_none()
-    }
-
-    fn first_chunk(&self) -> usize {
-        rayon::current_num_threads() * if self.problem.dims() <= 3 { BLOCK } else { LARGE_BLOCK.start }
-    }
-
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
-        let counted = build != Build::Timed;
-        if counted {
-            host_memory::check_bytes((queries.len() * tally_bytes(self.problem)) as u64)?;
-        }
-        let start = Instant::now();
-        let (dims, k, points) = (self.problem.dims(), self.problem.k(), &*self.points);
-        let range = queries.start * k..queries.end * k;
-        let coordinates = &self.problem.queries()[queries.start * dims..queries.end * dims];
+    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<counters::Tally>) {
+        let (dims, k, points) = (problem.dims(), problem.k(), &*self.points);
         let block = block(queries.len(), dims);
-        let (indices, distances) = (&mut self.neighbors.indices[range.clone()], &mut self.neighbors.squared_distances[range]);
-        let search = |((queries, indices), distances): ((&[f32], &mut [u32]), &mut [f32])| {
-            let mut laps = (build == Build::Profiled).then(Laps::start);
+        found.in_blocks(problem, queries, block, build, |queries, rows| {
             let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP), ()); queries.len() / dims];
             let stage = |groups| Cow::Borrowed(points.range(groups));
             warp_knn::warp_knn(points.n(), stage, queries, dims, warp_knn::groups_in_batch(WARP, dims), &mut warps);
-            for ((warp, indices), distances) in warps.iter().zip(indices.chunks_exact_mut(k)).zip(distances.chunks_exact_mut(k)) {
-                for ((neighbour, index), distance) in warp.neighbours().zip(indices).zip(distances) {
-                    (*index, *distance) = neighbour;
-                }
+            for mut warp in warps {
+                let tally = std::mem::take(&mut warp.tally);
+                rows.put(warp.neighbours(), tally);
             }
-            // The queries of a block share the points, and their time.
-            let span = laps.as_mut().map(Laps::lap);
-            warps.into_iter().filter(move |_| counted).map(move |warp| (warp.tally, span))
-        };
-        let answered: Vec<(counters::Tally, Option<WarpSpan>)> = if queries.len() == 1 {
-            // A single work item runs on this thread: the pool may be busy with another run.
-            search(((coordinates, indices), distances)).collect()
-        } else {
-            let blocks = coordinates.par_chunks(block * dims).zip(indices.par_chunks_mut(block * k)).zip(distances.par_chunks_mut(block * k));
-            blocks.flat_map_iter(search).collect()
-        };
-        self.spans = answered.iter().filter_map(|(_, span)| *span).collect();
-        self.tallies = answered.into_iter().map(|(tally, _)| tally).collect();
-        Ok(start.elapsed().as_secs_f64() * 1e3)
+            rows.share_time();
+        });
     }
 
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        neighbors.clone_from(&self.neighbors);
-        Ok(start.elapsed().as_secs_f64() * 1e3)
+    fn kept_bytes(&self, problem: &Problem) -> usize {
+        tally_bytes(problem)
     }
 
-    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&self, visits: Drain<'_, counters::Tally>, answer: &mut Answer) -> Result<(), EngineError> {
         // Copied, into vectors that double.
-        let entries: usize = self.tallies.iter().map(|tally| tally.history.len()).sum();
+        let entries: usize = visits.as_slice().iter().map(|tally| tally.history.len()).sum();
         let collected = answer.convergence.points_seen.len();
         host_memory::check_bytes((2 * (collected + entries) * size_of::<(u32, f32)>()) as u64)?;
         answer.convergence.counted_by = rules::CONVERGENCE.to_owned();
-        answer.measured.extend(&rules::MEASURES, self.tallies.iter().map(|tally| tally.counters.row()));
-        for tally in self.tallies.drain(..) {
-            answer.convergence.push(tally.history);
-        }
-        threads::collect(&mut self.spans, answer);
+        answer.measured.extend(&rules::MEASURES, visits.as_slice().iter().map(|tally| tally.counters.row()));
+        visits.for_each(|tally| answer.convergence.push(tally.history));
         Ok(())
     }
+}
+
+/// Cost of loading and searching; searching is divided among the threads. Rates are for one core of a 2023 server.
+fn cost(shape: &Shape) -> Cost {
+    let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
+    // A block of queries is one work item.
+    let threads = shape.q.max(1).div_ceil(block(shape.q, shape.d)).min(rayon::current_num_threads()) as f64;
+    let capacity = theory::capacity(shape.k);
+    let merges = theory::expected_merges(shape.n, shape.k, capacity) * q / threads;
+    let slots = capacity as f64;
+    // Two and three dimensions have their own loops; others stream the points past each block of queries.
+    let few = shape.d == 2 || shape.d == 3;
+    // Streaming points from memory takes longer than computing their distances.
+    let (pair, far_pair, stream) = if few { (d * 0.06, d * 0.06, 0.1) } else { (0.1 + d * 0.024, 0.18 + d * 0.044, 0.3) };
+    let far = out_of_cache(n * d * 4.0);
+    let pairs = n * q / threads;
+    Cost::default()
+        .setup("allocation", 1.0, 0.02)
+        .setup("upload", n * d * (1.0 - far), 5e-6)
+        .setup("upload, out of cache", n * d * far, 5e-6)
+        .search("distances", pairs * pair * (1.0 - far), 1e-6)
+        .search("distances, out of cache", pairs * far_pair * far, 1e-6)
+        .search("stream", n * d * stream, 1e-6)
+        .search("merges", merges * (1000.0 + slots * slots.log2().powf(1.6)), 5.8e-7)
+        .search("launch", 1.0, 0.02)
 }
 
 /// Searches one query again, keeping every merge rather than 64: its counters and (points seen, max_distance).

@@ -4,7 +4,7 @@
 
 use super::bitonic::Bitonic;
 use super::sample::{Sample, sampled_bound};
-use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use super::{Counts, DISTANCES, Selector, TIMED, value_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, Values, theory};
 use crate::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 
@@ -29,25 +29,19 @@ pub const fn stages(threads: usize) -> usize {
 pub const MOST_K: usize = 2048;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
-pub static MEASURES: [Measure; 4] = {
-    /// No namesake: of the host.
-    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
-        Measure { name, unit, help, theory: None, worst_case: None }
-    }
-    [
-        Measure {
-            theory: Some(Theory {
-                mean: |shape| theory::expected_merges(shape.n, shape.k, capacity(shape.k)),
-                condition: "in random order",
-                source: "Hanák 2023, §4.1.6",
-            }),
-            ..measure("merges", ["merge", "merges"], "Merges of the buffer into the K smallest.")
-        },
-        measure("forced", ["forced merge", "forced merges"], "Merges of a buffer that was not full, at the end of a row."),
-        measure("candidates", ["candidate", "candidates"], "Distances below the bound, taken into the buffer."),
-        measure("restarts", ["restart", "restarts"], "Rows that were read again, as the bound of the sample was too small."),
-    ]
-};
+pub static MEASURES: [Measure; 4] = [
+    Measure {
+        theory: Some(Theory {
+            mean: |shape| theory::expected_merges(shape.n, shape.k, capacity(shape.k)),
+            condition: "in random order",
+            source: "Hanák 2023, §4.1.6",
+        }),
+        ..Measure::new("merges", ["merge", "merges"], "Merges of the buffer into the K smallest.")
+    },
+    Measure::new("forced", ["forced merge", "forced merges"], "Merges of a buffer that was not full, at the end of a row."),
+    Measure::new("candidates", ["candidate", "candidates"], "Distances below the bound, taken into the buffer."),
+    Measure::new("restarts", ["restart", "restarts"], "Rows that were read again, as the bound of the sample was too small."),
+];
 
 /// Whether a bound is found first.
 pub(super) const BOUND: Parameter = Parameter {
@@ -114,43 +108,24 @@ pub fn items(parameters: &Parameters) -> usize {
 
 /// What parameters resolve to, where a row is divided into so many parts. No namesake: the host tells the kernels.
 pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parameters {
-    let word = |name: &str, default: &str| parameters.get(name).unwrap_or(default).to_owned();
-    Parameters::from_iter(shared(parameters).into_iter().chain([
+    let own = [
         ("bound", bound_word(sample).to_owned()),
         ("items", items(parameters).to_string()),
-        ("slots", word("slots", "atomic")),
-        ("prefetch", word("prefetch", "off")),
+        ("slots", value_of(parameters, "slots", "atomic")),
+        ("prefetch", value_of(parameters, "prefetch", "off")),
         ("parts", parts.to_string()),
-    ]))
+    ];
+    super::resolved(parameters, own)
 }
 
-/// The selector.
-pub struct Bits {
-    k: usize,
-    sample: Sample,
-    parameters: Parameters,
-}
-
-impl Bits {
-    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
-        let parts = parameters.number("parts").unwrap_or(1) as usize;
-        let sample = sample_of(shape, parameters, 1);
-        Self { k: shape.k, sample, parameters: resolved(sample, parameters, parts) }
-    }
-}
-
-impl Selector for Bits {
-    /// No namesake: an entry point there.
-    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
-        let size = capacity(self.k);
-        let batch = threads(size) * items(&self.parameters);
-        select_row(row, self.k, self.sample, Block::new(self.k, size, size, threads(size)), batch, found)
-    }
-
-    /// No namesake: of the host.
-    fn parameters(&self) -> Parameters {
-        self.parameters.clone()
-    }
+/// The selector. No namesake: an entry point there.
+pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
+    let (k, size) = (shape.k, capacity(shape.k));
+    let (sample, batch) = (sample_of(shape, parameters, 1), threads(size) * items(parameters));
+    let parts = parameters.number("parts").unwrap_or(1) as usize;
+    Selector::new(resolved(sample, parameters, parts), move |row, found| {
+        select_row(row, k, sample, Block::new(k, size, size, threads(size)), batch, found)
+    })
 }
 
 /// A block: what is kept, the buffer, and what is counted.

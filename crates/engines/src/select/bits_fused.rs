@@ -27,28 +27,22 @@ const LANES: usize = 8;
 const POINTS: usize = GROUPS * WARP;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
-pub static MEASURES: [Measure; 3] = {
-    /// No namesake: of the host.
-    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
-        Measure { name, unit, help, theory: None, worst_case: None }
-    }
-    [
-        measure("merges", ["merge", "merges"], "Merges of the buffer into the K nearest, together with those of the warp's seven other queries."),
-        measure(
-            "forced",
-            ["forced merge", "forced merges"],
-            "Merges of a buffer that was not full: another one of the warp was, or the points were at their end.",
-        ),
-        Measure {
-            theory: Some(Theory {
-                mean: |shape| theory::expected_candidates(shape.n, shape.k, capacity(shape.k)),
-                condition: "in random order",
-                source: "Hanák 2023, §4.1.6",
-            }),
-            ..measure("candidates", ["candidate", "candidates"], "Distances below the bound, taken into the buffer.")
-        },
-    ]
-};
+pub static MEASURES: [Measure; 3] = [
+    Measure::new("merges", ["merge", "merges"], "Merges of the buffer into the K nearest, together with those of the warp's seven other queries."),
+    Measure::new(
+        "forced",
+        ["forced merge", "forced merges"],
+        "Merges of a buffer that was not full: another one of the warp was, or the points were at their end.",
+    ),
+    Measure {
+        theory: Some(Theory {
+            mean: |shape| theory::expected_candidates(shape.n, shape.k, capacity(shape.k)),
+            condition: "in random order",
+            source: "Hanák 2023, §4.1.6",
+        }),
+        ..Measure::new("candidates", ["candidate", "candidates"], "Distances below the bound, taken into the buffer.")
+    },
+];
 
 /// K: the smallest power of two from 8 on that holds k. A smaller list is merged more often and takes no less time. No namesake: the host chooses the
 /// kernel.
@@ -74,7 +68,7 @@ impl FromPoints for BitsFused {
     }
 
     /// No namesake: of the host.
-    fn bytes_of_thread(&self, _n: usize) -> usize {
+    fn bytes_of_thread(&self, _shape: &Shape) -> usize {
         4 * QUERIES * POINTS
     }
 

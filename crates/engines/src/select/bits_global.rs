@@ -4,9 +4,8 @@
 //! Twin of `cuda/select/bits_global.cuh`: the block of `bits`, whose buffer is smaller than what it keeps.
 
 use super::bits::{BOUND, Block, ITEMS, bound_word, sample_of, select_row};
-use super::{Counts, DISTANCES, Sample, Selector, TIMED, shared};
+use super::{DISTANCES, Sample, Selector, TIMED};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, theory};
-use crate::lockstep::Key;
 
 /// Keys that are kept, the largest k.
 pub const KEPT: usize = 4096;
@@ -29,31 +28,13 @@ pub static PARAMETERS: [Parameter; 3] = [DISTANCES, TIMED, BOUND];
 
 /// What parameters resolve to. No namesake: of the host.
 pub fn resolved(sample: Sample, parameters: &Parameters) -> Parameters {
-    Parameters::from_iter(shared(parameters).into_iter().chain([("bound", bound_word(sample).to_owned())]))
+    super::resolved(parameters, [("bound", bound_word(sample).to_owned())])
 }
 
-/// The selector.
-pub struct BitsGlobal {
-    k: usize,
-    sample: Sample,
-    parameters: Parameters,
-}
-
-impl BitsGlobal {
-    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
-        let sample = sample_of(shape, parameters, 1);
-        Self { k: shape.k, sample, parameters: resolved(sample, parameters) }
-    }
-}
-
-impl Selector for BitsGlobal {
-    /// No namesake: an entry point there.
-    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
-        select_row(row, self.k, self.sample, Block::new(self.k, KEPT, SLOTS, THREADS), THREADS * ITEMS, found)
-    }
-
-    /// No namesake: of the host.
-    fn parameters(&self) -> Parameters {
-        self.parameters.clone()
-    }
+/// The selector. No namesake: an entry point there.
+pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
+    let (k, sample) = (shape.k, sample_of(shape, parameters, 1));
+    Selector::new(resolved(sample, parameters), move |row, found| {
+        select_row(row, k, sample, Block::new(k, KEPT, SLOTS, THREADS), THREADS * ITEMS, found)
+    })
 }

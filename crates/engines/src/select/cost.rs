@@ -5,49 +5,51 @@ use crate::knn::{Cost, DeviceKind, Shape, theory};
 /// Distances that a matrix in a GPU's memory holds at most.
 const MATRIX: f64 = (1 << 30) as f64;
 
+/// Adds work of a search at a device's rate, on a GPU or on a thread of a processor, between which it is divided.
+fn search(cost: Cost, device: DeviceKind, name: &'static str, work: f64, [gpu, thread]: [f64; 2]) -> Cost {
+    match device {
+        DeviceKind::Gpu => cost.search(name, work, gpu),
+        DeviceKind::Cpu => cost.search(name, work / rayon::current_num_threads() as f64, thread),
+    }
+}
+
+/// Comparators, but for a factor, of sorting K keys.
+fn sorting(capacity: usize) -> f64 {
+    capacity as f64 * (capacity as f64).log2().powi(2)
+}
+
+/// Distances of all queries to all points.
+fn pairs(shape: &Shape) -> f64 {
+    shape.n as f64 * shape.q as f64
+}
+
 /// Cost of loading and searching: the matrix is written and read, and each merge sorts K keys.
 pub fn bits(shape: &Shape, device: DeviceKind) -> Cost {
     let capacity = super::bits::capacity(shape.k);
     let merges = theory::expected_merges(shape.n, shape.k, capacity) * shape.q as f64;
-    let sort = capacity as f64 * (capacity as f64).log2().powi(2);
-    match device {
-        DeviceKind::Gpu => distances(shape, device).search("merges", merges * sort, 2e-10),
-        DeviceKind::Cpu => distances(shape, device).search("merges", merges * sort / rayon::current_num_threads() as f64, 1.5e-6),
-    }
+    search(distances(shape, device), device, "merges", merges * sorting(capacity), [2e-10, 1.5e-6])
 }
 
 /// The same of queues in lanes, which merge more often, 32 or more keys at a time.
 pub fn warp_select(shape: &Shape, device: DeviceKind) -> Cost {
-    let cost = bits(shape, device);
     let (capacity, queries) = (super::warp_select::capacity(shape.k) as f64, shape.q as f64);
     let merges = capacity / 16.0 * (1.0 + (shape.n as f64 / capacity).max(1.0).ln()) * queries;
-    match device {
-        DeviceKind::Gpu => cost.search("queues", merges * capacity, 1e-9),
-        DeviceKind::Cpu => cost.search("queues", merges * capacity / rayon::current_num_threads() as f64, 4e-6),
-    }
+    search(bits(shape, device), device, "queues", merges * capacity, [1e-9, 4e-6])
 }
 
 /// The same of a queue of levels, into which candidates are inserted one by one.
 pub fn merge_queue(shape: &Shape, device: DeviceKind) -> Cost {
-    let cost = bits(shape, device);
-    let inserts = inserts(shape);
-    match device {
-        DeviceKind::Gpu => cost.search("queues", inserts, 1e-7),
-        DeviceKind::Cpu => cost.search("queues", inserts / rayon::current_num_threads() as f64, 5e-4),
-    }
+    search(bits(shape, device), device, "queues", inserts(shape), [1e-7, 5e-4])
 }
 
 /// The same of heaps, where a warp waits for each lane that inserts.
 pub fn thread_heap(shape: &Shape, device: DeviceKind) -> Cost {
-    let cost = bits(shape, device);
     let steps = inserts(shape) * (1.0 + shape.k as f64).log2();
+    let cost = search(bits(shape, device), device, "heaps", steps, [5e-7, 1e-5]);
     match device {
         // A thread takes one distance of its row after another, of as many rows at a time as the matrix holds.
-        DeviceKind::Gpu => {
-            let chunks = (shape.n as f64 * shape.q as f64 / MATRIX).max(1.0);
-            cost.search("heaps", steps, 5e-7).search("rows", shape.n as f64 * chunks, 9e-5)
-        }
-        DeviceKind::Cpu => cost.search("heaps", steps / rayon::current_num_threads() as f64, 1e-5),
+        DeviceKind::Gpu => cost.search("rows", shape.n as f64 * (pairs(shape) / MATRIX).max(1.0), 9e-5),
+        DeviceKind::Cpu => cost,
     }
 }
 
@@ -60,11 +62,7 @@ fn inserts(shape: &Shape) -> f64 {
 pub fn partial_bitonic(shape: &Shape, device: DeviceKind) -> Cost {
     let size = super::partial_bitonic::capacity(shape.k).ilog2();
     let layers = f64::from(size * (size + 1) / 2 + size + 1);
-    let comparators = shape.n as f64 * shape.q as f64 * layers / 2.0;
-    match device {
-        DeviceKind::Gpu => bits(shape, device).search("layers", comparators, 6e-10),
-        DeviceKind::Cpu => bits(shape, device).search("layers", comparators / rayon::current_num_threads() as f64, 4e-6),
-    }
+    search(bits(shape, device), device, "layers", pairs(shape) * layers / 2.0, [6e-10, 4e-6])
 }
 
 /// The same of merges that all distances go through.
@@ -73,21 +71,13 @@ pub fn merge_path(shape: &Shape, device: DeviceKind) -> Cost {
     let run = super::merge_path::threads(capacity) * super::merge_path::KEYS;
     // A thread sorts the first keys by itself, in about the time of two merges.
     let levels = f64::from((run / super::merge_path::KEYS).ilog2() + 2) + capacity as f64 / run as f64;
-    let outputs = shape.n as f64 * shape.q as f64 * levels;
-    match device {
-        DeviceKind::Gpu => bits(shape, device).search("outputs", outputs, 4e-9),
-        DeviceKind::Cpu => bits(shape, device).search("outputs", outputs / rayon::current_num_threads() as f64, 1e-5),
-    }
+    search(bits(shape, device), device, "outputs", pairs(shape) * levels, [4e-9, 1e-5])
 }
 
 /// The same of `bits-global`: what it keeps is read and written at each merge.
 pub fn bits_global(shape: &Shape, device: DeviceKind) -> Cost {
     let merges = theory::expected_merges(shape.n, shape.k, super::bits_global::SLOTS) * shape.q as f64;
-    let kept = super::bits_global::KEPT as f64;
-    match device {
-        DeviceKind::Gpu => bits(shape, device).search("kept", merges * kept, 2e-9),
-        DeviceKind::Cpu => bits(shape, device).search("kept", merges * kept / rayon::current_num_threads() as f64, 2e-5),
-    }
+    search(bits(shape, device), device, "kept", merges * super::bits_global::KEPT as f64, [2e-9, 2e-5])
 }
 
 /// Cost of loading and searching without a matrix: every distance is computed, and each candidate again.
@@ -96,55 +86,40 @@ pub fn bits_fused(shape: &Shape, device: DeviceKind) -> Cost {
     let capacity = super::bits_fused::capacity(shape.k);
     // A merge is of all queries of a warp, when the first of them needs it.
     let merges = 2.0 * theory::expected_merges(shape.n, shape.k, capacity) * q;
-    let sort = capacity as f64 * (capacity as f64).log2().powi(2);
-    match device {
-        DeviceKind::Gpu => Cost::default()
-            .setup("allocation", 1.0, 1.0)
-            .setup("upload", n * d * 4.0, 1.5e-7)
-            .search("launch", 1.0, 0.02)
-            // Blocks that are few leave most of the GPU idle.
-            .search("distances", n * q.max(4096.0) * (2.0 + d), 9e-11)
-            .search("merges", merges * sort, 2e-10),
-        DeviceKind::Cpu => distances(shape, device).search("merges", merges * sort / rayon::current_num_threads() as f64, 1.5e-6),
-    }
+    let cost = match device {
+        // Blocks that are few leave most of the GPU idle.
+        DeviceKind::Gpu => loading(shape).search("distances", n * q.max(4096.0) * (2.0 + d), 9e-11),
+        DeviceKind::Cpu => distances(shape, device),
+    };
+    search(cost, device, "merges", merges * sorting(capacity), [2e-10, 1.5e-6])
+}
+
+/// The cost of loading a problem on a GPU.
+fn loading(shape: &Shape) -> Cost {
+    let bytes = shape.n as f64 * shape.d as f64 * 4.0;
+    Cost::default().setup("allocation", 1.0, 1.0).setup("upload", bytes, 1.5e-7).search("launch", 1.0, 0.02)
 }
 
 /// The cost of what every selector does first, with the distances.
 fn distances(shape: &Shape, device: DeviceKind) -> Cost {
-    let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
-    match device {
-        DeviceKind::Gpu => Cost::default().setup("allocation", 1.0, 1.0).setup("upload", n * d * 4.0, 1.5e-7).search("launch", 1.0, 0.02).search(
-            "distances",
-            n * q * (1.0 + d / 32.0),
-            2.2e-9,
-        ),
-        DeviceKind::Cpu => Cost::default().setup("groups", n * d, 5e-6).search("launch", 1.0, 0.02).search(
-            "distances",
-            n * q * (1.0 + d * 0.1) / rayon::current_num_threads() as f64,
-            1.2e-6,
-        ),
-    }
+    let (n, d) = (shape.n as f64, shape.d as f64);
+    let (cost, work) = match device {
+        DeviceKind::Gpu => (loading(shape), 1.0 + d / 32.0),
+        DeviceKind::Cpu => (Cost::default().setup("groups", n * d, 5e-6).search("launch", 1.0, 0.02), 1.0 + d * 0.1),
+    };
+    search(cost, device, "distances", pairs(shape) * work, [2.2e-9, 1.2e-6])
 }
 
 /// Keys of all rows are sorted.
 pub fn sort(shape: &Shape, device: DeviceKind) -> Cost {
-    let keys = shape.n as f64 * shape.q as f64;
-    match device {
-        DeviceKind::Gpu => distances(shape, device).search("sort", keys, 3e-8),
-        DeviceKind::Cpu => distances(shape, device).search("sort", keys / rayon::current_num_threads() as f64, 1.2e-5),
-    }
+    search(distances(shape, device), device, "sort", pairs(shape), [3e-8, 1.2e-5])
 }
 
 /// Passes over all rows, and a sort of the nearest.
 fn multi_pass(shape: &Shape, device: DeviceKind, passes: f64) -> Cost {
-    let (keys, nearest) = ((shape.n * shape.q) as f64, shape.k.min(shape.n) as f64 * shape.q as f64);
-    match device {
-        DeviceKind::Gpu => distances(shape, device).search("passes", passes * keys, 2e-9).search("sort", nearest, 3e-8),
-        DeviceKind::Cpu => {
-            let threads = rayon::current_num_threads() as f64;
-            distances(shape, device).search("passes", passes * keys / threads, 2e-6).search("sort", nearest / threads, 1.2e-5)
-        }
-    }
+    let nearest = shape.k.min(shape.n) as f64 * shape.q as f64;
+    let cost = search(distances(shape, device), device, "passes", passes * pairs(shape), [2e-9, 2e-6]);
+    search(cost, device, "sort", nearest, [3e-8, 1.2e-5])
 }
 
 /// A sample divides the row evenly, so that two passes read all of it; a distance's bucket is searched.

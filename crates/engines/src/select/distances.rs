@@ -6,19 +6,16 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+use std::vec::Drain;
 
-use super::bits::{self, Bits};
-use super::engine::{GROUP, Kind, grouped, row_of};
+use super::bits;
+use super::engine::row_of;
 use super::expanded::{distances_expanded, distances_norms, distances_wrong};
 use super::{Counts, Selector};
-use crate::blocks::{Kept, answer_in_blocks};
-use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Measure, Neighbors, Parameter, Parameters, Problem, Search, SetupPhase,
-    Values,
-};
+use crate::cpu::{self, CpuSearch, Found, GROUP, Searcher};
+use crate::knn::{Answer, Build, EngineError, Measure, Parameter, Parameters, Problem, Search, Values};
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::{Lanes, distance_of, index_of};
-use crate::processor;
 
 /// The expanded form, by cuBLAS where it is there, and by ours.
 pub const EXPANDED: &str = "expanded";
@@ -63,75 +60,45 @@ pub fn is_exact(kernel: &str) -> bool {
     ![EXPANDED, EXPANDED_OWN].contains(&kernel)
 }
 
-/// The engine on the CPU. It runs everywhere.
-pub struct DistancesAlone {
-    pub kind: &'static Kind,
+/// Loads a problem.
+///
+/// # Errors
+/// [`EngineError::HostMemory`].
+pub fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
+    let kernel = if is_exact(kernel_of(parameters)) { kernel_of(parameters) } else { EXPANDED_OWN };
+    let rows = if is_exact(kernel) { 1 } else { 2 };
+    // Rows of each thread, and the norms.
+    let extra = 4 * problem.n() * (rows * rayon::current_num_threads() + rows - 1);
+    let (points, setup) = cpu::grouped(problem, extra as u64)?;
+    let norms = if is_exact(kernel) { Vec::new() } else { distances_norms(&points) };
+    let selector = bits::selector(&problem.shape(), &Parameters::NONE);
+    let distances = DistancesAlone { points, norms, selector, parameters: resolved(kernel), share: 1.0 };
+    Ok(Box::new(CpuSearch::new(problem, setup, distances)))
 }
 
-impl Engine for DistancesAlone {
-    fn descriptor(&self) -> &'static Descriptor {
-        self.kind.descriptor
-    }
-
-    fn device_id(&self) -> DeviceId {
-        DeviceId::Cpu
-    }
-
-    fn device(&self) -> DeviceInfo {
-        DeviceInfo { id: Some(self.device_id()), name: "CPU, distances".to_owned(), details: processor::details() }
-    }
-
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let kernel = if is_exact(kernel_of(parameters)) { kernel_of(parameters) } else { EXPANDED_OWN };
-        let rows = if is_exact(kernel) { 1 } else { 2 };
-        // Rows of each thread, and the norms.
-        let extra = 4 * problem.n() * (rows * rayon::current_num_threads() + rows - 1) + size_of::<Counts>() * problem.q();
-        let (points, upload_ms) = grouped(problem, extra as u64)?;
-        let norms = if is_exact(kernel) { Vec::new() } else { distances_norms(&points) };
-        let selector = Bits::new(&problem.shape(), &Parameters::NONE);
-        let (parameters, neighbors) = (resolved(kernel), Neighbors::unanswered(problem.q(), problem.k()));
-        Ok(Box::new(DistancesSearch { kind: self.kind, problem, points, upload_ms, norms, selector, parameters, neighbors, kept: Kept::default() }))
-    }
-}
-
-/// A problem, its points, and their norms, if the expanded form is timed.
-struct DistancesSearch<'a> {
-    kind: &'static Kind,
-    problem: &'a Problem,
+/// A problem's points, and their norms, if the expanded form is timed.
+struct DistancesAlone {
     points: Arc<GroupedPoints<GROUP>>,
-    upload_ms: Option<f64>,
     norms: Vec<Lanes<f32, GROUP>>,
-    selector: Bits,
+    selector: Selector,
     parameters: Parameters,
-    neighbors: Neighbors,
-    /// Of the last search.
-    kept: Kept<Counts>,
+    /// The part of the last search's time that the threads spent on the distances.
+    share: f64,
 }
 
-impl Search for DistancesSearch<'_> {
-    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        self.upload_ms.map(|ms| (SetupPhase::Upload, ms)).into_iter().collect()
+impl Searcher for DistancesAlone {
+    type Visits = Counts;
+
+    fn per_thread(&self) -> usize {
+        BLOCK
     }
 
-    fn resident(&self) -> bool {
-        self.upload_ms.is_none()
-    }
-
-    fn parameters(&self) -> Parameters {
-        self.parameters.clone()
-    }
-
-    fn first_chunk(&self) -> usize {
-        (rayon::current_num_threads() * BLOCK).min(self.problem.q())
-    }
-
-    /// The time is the part of it that the threads spend on the distances.
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        let (points, norms, selector, dims) = (&self.points, &self.norms, &self.selector, self.problem.dims());
+    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Counts>) {
+        let (points, norms, selector, dims) = (&self.points, &self.norms, &self.selector, problem.dims());
         let [in_distances, in_all] = [const { AtomicU64::new(0) }; 2];
-        answer_in_blocks(self.problem, queries, BLOCK, build, &mut self.neighbors, &mut self.kept, |queries, rows| {
-            let (mut timed, mut exact, mut found, mut other) = (Vec::with_capacity(points.groups()), Vec::new(), Vec::new(), Vec::new());
+        found.in_blocks(problem, queries, BLOCK, build, |queries, rows| {
+            let mut timed = Vec::with_capacity(points.groups());
+            let (mut exact, mut found, mut other) = (Vec::new(), Vec::new(), Vec::new());
             for query in queries.chunks_exact(dims) {
                 let start = Instant::now();
                 if norms.is_empty() {
@@ -157,18 +124,19 @@ impl Search for DistancesSearch<'_> {
                 rows.put(found.iter().map(|&key| (index_of(key), distance_of(key))), counts);
             }
         });
-        let share = in_distances.into_inner() as f64 / (in_all.into_inner() as f64).max(1.0);
-        Ok(start.elapsed().as_secs_f64() * 1e3 * share)
+        self.share = in_distances.into_inner() as f64 / (in_all.into_inner() as f64).max(1.0);
     }
 
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        neighbors.clone_from(&self.neighbors);
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    }
-
-    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        self.kept.collect_rows(self.kind.descriptor.measures, answer);
+    fn collect(&self, visits: Drain<'_, Counts>, answer: &mut Answer) -> Result<(), EngineError> {
+        answer.measured.extend_rows(&MEASURES, visits);
         Ok(())
+    }
+
+    fn timed_share(&self) -> f64 {
+        self.share
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
     }
 }

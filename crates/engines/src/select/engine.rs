@@ -2,70 +2,32 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::vec::Drain;
 
 use multiversion::multiversion;
 
-use super::bits::{self, Bits};
 use super::bits_fused::{self, BitsFused};
-use super::bits_global::{self, BitsGlobal};
-use super::distances::{self, DistancesAlone};
-use super::merge_path::{self, MergePath};
-use super::merge_queue::{self, MergeQueue};
-use super::partial_bitonic::{self, PartialBitonic};
-use super::sort::{self, Sort};
-use super::thread_heap::{self, ThreadHeap};
-use super::warp_select::{self, WarpSelect};
 use super::{Counts, FromPoints, Selector, cost};
+use super::{bits, bits_global, distances, merge_path, merge_queue, partial_bitonic, sort, thread_heap, warp_select};
 use super::{multi_pass, radix_select, sample_select};
-use crate::blocks::{Kept, answer_in_blocks};
-use crate::cuda::{self, CudaSelect};
+use crate::cpu::{self, CpuSearch, Found, GROUP, Searcher};
+use crate::cuda;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Neighbors, Parameters,
-    Place, Problem, Search, SetupPhase, Shape, code,
+    Answer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Parameters, Place, Problem, Search, Shape, code,
 };
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, distance_of, index_of};
-use crate::{host_memory, processor};
-
-/// An engine that is a selector, on both devices.
-pub struct Kind {
-    pub descriptor: &'static Descriptor,
-    /// The selector for a problem's sizes, on the CPU.
-    pub selector: fn(&Shape, &Parameters) -> Box<dyn FromPoints>,
-    /// The same on a GPU.
-    pub on_gpu: cuda::LoadSelector,
-}
 
 /// The matrix of distances, a row a query.
 const MATRIX: Keeps = Keeps::new(Place::Memory, "row of distances", "a query", Shape::points);
 
 /// What the rows of all selectors have in common.
 const SELECTION: Descriptor = Descriptor {
-    id: EngineId::new("selection"),
     group: Group::Selection,
-    about: "",
-    source: "",
-    code: &[],
     document: "docs/selection.md",
-    lesson: None,
-    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
-    keeps: &[],
     limits: Limits { k: 0, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
-    measures: &[],
-    convergence: None,
-    active_threads: None,
-    phases: &[],
-    parameters: &[],
-    is_exhaustive: true,
-    distances: |n, _, _| Some(n as f64),
-    twin_of: None,
     cost: cost::bits,
-    traces: false,
-    walk: None,
-    within: None,
-    inner_products: None,
-    open: |device| open(device, &BITS_KIND),
+    ..Descriptor::new(EngineId::new("selection"), |device| open(device, &BITS, bits::selector, cuda::load_bits))
 };
 
 /// The registry's row for `bits`.
@@ -104,7 +66,7 @@ pub static BITS_GLOBAL: Descriptor = Descriptor {
     measures: &bits_global::MEASURES,
     parameters: &bits_global::PARAMETERS,
     cost: cost::bits_global,
-    open: |device| open(device, &BITS_GLOBAL_KIND),
+    open: |device| open(device, &BITS_GLOBAL, bits_global::selector, cuda::load_bits_global),
     ..SELECTION
 };
 
@@ -126,7 +88,7 @@ pub static BITS_FUSED: Descriptor = Descriptor {
     limits: Limits { k: bits_fused::MOST_K, ..SELECTION.limits },
     measures: &bits_fused::MEASURES,
     cost: cost::bits_fused,
-    open: |device| open(device, &BITS_FUSED_KIND),
+    open: |device| open(device, &BITS_FUSED, |shape, _| BitsFused::new(shape), cuda::load_bits_fused),
     ..SELECTION
 };
 
@@ -146,7 +108,7 @@ pub static WARP_SELECT: Descriptor = Descriptor {
     measures: &warp_select::MEASURES,
     parameters: &warp_select::PARAMETERS,
     cost: cost::warp_select,
-    open: |device| open(device, &WARP_SELECT_KIND),
+    open: |device| open(device, &WARP_SELECT, |shape, parameters| warp_select::selector(shape, parameters, 1), cuda::load_warp_select),
     ..SELECTION
 };
 
@@ -169,7 +131,7 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
     measures: &warp_select::MEASURES,
     parameters: &warp_select::PARAMETERS,
     cost: cost::warp_select,
-    open: |device| open(device, &BLOCK_SELECT_KIND),
+    open: |device| open(device, &BLOCK_SELECT, warp_select::block_selector, cuda::load_block_select),
     ..SELECTION
 };
 
@@ -191,7 +153,7 @@ pub static MERGE_QUEUE: Descriptor = Descriptor {
     measures: &merge_queue::MEASURES,
     parameters: &merge_queue::PARAMETERS,
     cost: cost::merge_queue,
-    open: |device| open(device, &MERGE_QUEUE_KIND),
+    open: |device| open(device, &MERGE_QUEUE, merge_queue::selector, cuda::load_merge_queue),
     ..SELECTION
 };
 
@@ -214,7 +176,7 @@ pub static THREAD_HEAP: Descriptor = Descriptor {
     measures: &thread_heap::MEASURES,
     parameters: &thread_heap::PARAMETERS,
     cost: cost::thread_heap,
-    open: |device| open(device, &THREAD_HEAP_KIND),
+    open: |device| open(device, &THREAD_HEAP, thread_heap::selector, cuda::load_thread_heap),
     ..SELECTION
 };
 
@@ -233,7 +195,7 @@ pub static PARTIAL_BITONIC: Descriptor = Descriptor {
     measures: &partial_bitonic::MEASURES,
     parameters: &partial_bitonic::PARAMETERS,
     cost: cost::partial_bitonic,
-    open: |device| open(device, &PARTIAL_BITONIC_KIND),
+    open: |device| open(device, &PARTIAL_BITONIC, partial_bitonic::selector, cuda::load_partial_bitonic),
     ..SELECTION
 };
 
@@ -252,7 +214,7 @@ pub static MERGE_PATH: Descriptor = Descriptor {
     measures: &merge_path::MEASURES,
     parameters: &merge_path::PARAMETERS,
     cost: cost::merge_path,
-    open: |device| open(device, &MERGE_PATH_KIND),
+    open: |device| open(device, &MERGE_PATH, merge_path::selector, cuda::load_merge_path),
     ..SELECTION
 };
 
@@ -276,7 +238,7 @@ pub static SAMPLE_SELECT: Descriptor = Descriptor {
     measures: &multi_pass::MEASURES,
     parameters: &sample_select::PARAMETERS,
     cost: cost::sample_select,
-    open: |device| open(device, &SAMPLE_SELECT_KIND),
+    open: |device| open(device, &SAMPLE_SELECT, sample_select::sample_select, cuda::load_sample_select),
     ..SELECTION
 };
 
@@ -296,7 +258,7 @@ pub static RADIX_SELECT: Descriptor = Descriptor {
     measures: &multi_pass::MEASURES,
     parameters: &radix_select::PARAMETERS,
     cost: cost::radix_select,
-    open: |device| open(device, &RADIX_SELECT_KIND),
+    open: |device| open(device, &RADIX_SELECT, radix_select::radix_select, cuda::load_radix_select),
     ..SELECTION
 };
 
@@ -315,7 +277,7 @@ pub static SORT: Descriptor = Descriptor {
     measures: &sort::MEASURES,
     parameters: &sort::PARAMETERS,
     cost: cost::sort,
-    open: |device| open(device, &SORT_KIND),
+    open: |device| open(device, &SORT, sort::selector, cuda::load_sort),
     ..SELECTION
 };
 
@@ -336,135 +298,48 @@ pub static DISTANCES_ALONE: Descriptor = Descriptor {
     // The expanded form computes products.
     distances: |n, parameters, _| distances::is_exact(distances::kernel_of(parameters)).then_some(n as f64),
     open: |device| match device {
-        DeviceId::Cpu => Ok(Box::new(DistancesAlone { kind: &DISTANCES_KIND })),
-        DeviceId::Gpu(_) => open(device, &DISTANCES_KIND),
+        DeviceId::Cpu => cpu::open(&DISTANCES_ALONE, "CPU, distances", None, distances::load),
+        DeviceId::Gpu(_) => cuda::open_selector(device, &DISTANCES_ALONE, cuda::load_distances),
     },
     ..SELECTION
 };
 
-static DISTANCES_KIND: Kind = Kind { descriptor: &DISTANCES_ALONE, on_gpu: cuda::load_distances, ..BITS_KIND };
-
-static BITS_KIND: Kind = Kind { descriptor: &BITS, selector: |shape, parameters| Box::new(Bits::new(shape, parameters)), on_gpu: cuda::load_bits };
-
-static BITS_GLOBAL_KIND: Kind =
-    Kind { descriptor: &BITS_GLOBAL, selector: |shape, parameters| Box::new(BitsGlobal::new(shape, parameters)), on_gpu: cuda::load_bits_global };
-
-static BITS_FUSED_KIND: Kind = Kind { descriptor: &BITS_FUSED, selector: |shape, _| Box::new(BitsFused::new(shape)), on_gpu: cuda::load_bits_fused };
-
-static WARP_SELECT_KIND: Kind =
-    Kind { descriptor: &WARP_SELECT, selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, 1)), on_gpu: cuda::load_warp_select };
-
-static BLOCK_SELECT_KIND: Kind = Kind {
-    descriptor: &BLOCK_SELECT,
-    selector: |shape, parameters| Box::new(WarpSelect::new(shape, parameters, warp_select::block_select_warps(warp_select::capacity(shape.k)))),
-    on_gpu: cuda::load_block_select,
-};
-
-static MERGE_QUEUE_KIND: Kind =
-    Kind { descriptor: &MERGE_QUEUE, selector: |shape, parameters| Box::new(MergeQueue::new(shape, parameters)), on_gpu: cuda::load_merge_queue };
-
-static THREAD_HEAP_KIND: Kind =
-    Kind { descriptor: &THREAD_HEAP, selector: |shape, parameters| Box::new(ThreadHeap::new(shape, parameters)), on_gpu: cuda::load_thread_heap };
-
-static PARTIAL_BITONIC_KIND: Kind = Kind {
-    descriptor: &PARTIAL_BITONIC,
-    selector: |shape, parameters| Box::new(PartialBitonic::new(shape, parameters)),
-    on_gpu: cuda::load_partial_bitonic,
-};
-
-static MERGE_PATH_KIND: Kind =
-    Kind { descriptor: &MERGE_PATH, selector: |shape, parameters| Box::new(MergePath::new(shape, parameters)), on_gpu: cuda::load_merge_path };
-
-static SORT_KIND: Kind = Kind { descriptor: &SORT, selector: |shape, parameters| Box::new(Sort::new(shape, parameters)), on_gpu: cuda::load_sort };
-
-static SAMPLE_SELECT_KIND: Kind = Kind {
-    descriptor: &SAMPLE_SELECT,
-    selector: |shape, parameters| Box::new(sample_select::sample_select(shape, parameters)),
-    on_gpu: cuda::load_sample_select,
-};
-
-static RADIX_SELECT_KIND: Kind = Kind {
-    descriptor: &RADIX_SELECT,
-    selector: |shape, parameters| Box::new(radix_select::radix_select(shape, parameters)),
-    on_gpu: cuda::load_radix_select,
-};
-
-fn open(device: DeviceId, kind: &'static Kind) -> Result<Box<dyn Engine>, EngineError> {
+/// Opens a selector on a device: on the processor as `selector` makes it for a problem's sizes and parameters, on a GPU as `on_gpu` does.
+fn open<S: FromPoints + 'static>(
+    device: DeviceId,
+    descriptor: &'static Descriptor,
+    selector: fn(&Shape, &Parameters) -> S,
+    on_gpu: cuda::LoadSelector,
+) -> Result<Box<dyn Engine>, EngineError> {
     match device {
-        DeviceId::Cpu => Ok(Box::new(Select { kind })),
-        DeviceId::Gpu(_) => Ok(Box::new(CudaSelect::open_on(device, kind)?)),
+        DeviceId::Gpu(_) => cuda::open_selector(device, descriptor, on_gpu),
+        DeviceId::Cpu => cpu::open(descriptor, "CPU, selection", None, move |problem, parameters| {
+            load(descriptor, problem, selector(&problem.shape(), parameters))
+        }),
     }
 }
-
-/// Lanes of a group of points.
-pub const GROUP: usize = 32;
 
 /// Queries per parallel work item, where they are not answered together.
 const BLOCK: usize = 4;
 
-/// A selector on the CPU. It runs everywhere.
-struct Select {
-    kind: &'static Kind,
+/// Loads a problem for a selector.
+fn load<'p, S: FromPoints + 'static>(
+    descriptor: &'static Descriptor,
+    problem: &'p Problem,
+    selector: S,
+) -> Result<Box<dyn Search + 'p>, EngineError> {
+    // Distances of each thread, what becomes of them, and what is found in them.
+    let of_thread = selector.bytes_of_thread(&problem.shape()) + size_of::<Key>() * problem.k();
+    let rows = (of_thread * rayon::current_num_threads()) as u64;
+    let (points, setup) = cpu::grouped(problem, rows)?;
+    Ok(Box::new(CpuSearch::new(problem, setup, Select { descriptor, points, selector })))
 }
 
-impl Engine for Select {
-    fn descriptor(&self) -> &'static Descriptor {
-        self.kind.descriptor
-    }
-
-    fn device_id(&self) -> DeviceId {
-        DeviceId::Cpu
-    }
-
-    fn device(&self) -> DeviceInfo {
-        DeviceInfo { id: Some(self.device_id()), name: "CPU, selection".to_owned(), details: processor::details() }
-    }
-
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let selector = (self.kind.selector)(&problem.shape(), parameters);
-        // Distances of each thread, what becomes of them, and what is found in them.
-        let of_thread = selector.bytes_of_thread(problem.n()) + size_of::<Key>() * problem.k();
-        let rows = (of_thread * rayon::current_num_threads()) as u64;
-        let (points, upload_ms) = grouped(problem, rows + (size_of::<Counts>() * problem.q()) as u64)?;
-        let neighbors = Neighbors::unanswered(problem.q(), problem.k());
-        Ok(Box::new(SelectSearch { kind: self.kind, problem, points, upload_ms, selector, neighbors, kept: Kept::default() }))
-    }
-}
-
-/// A problem's points in groups, which are kept with them, and the milliseconds of grouping them, unless they were there. `extra`: the bytes
-/// that the search will take beside them.
-///
-/// # Errors
-/// [`EngineError::HostMemory`].
-pub fn grouped(problem: &Problem, extra: u64) -> Result<(Arc<GroupedPoints<GROUP>>, Option<f64>), EngineError> {
-    let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<GROUP>| true);
-    host_memory::check(problem, extra + if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 })?;
-    if let Some(points) = there {
-        return Ok((points, None));
-    }
-    let start = Instant::now();
-    let points = Arc::new(GroupedPoints::new(problem.points(), problem.dims()));
-    problem.cache().insert(DeviceId::Cpu, Arc::clone(&points));
-    Ok((points, Some(start.elapsed().as_secs_f64() * 1e3)))
-}
-
-/// A problem, and its points.
-struct SelectSearch<'a> {
-    kind: &'static Kind,
-    problem: &'a Problem,
+/// A problem's points, and what selects from their distances.
+struct Select<S> {
+    descriptor: &'static Descriptor,
     points: Arc<GroupedPoints<GROUP>>,
-    upload_ms: Option<f64>,
-    selector: Box<dyn FromPoints>,
-    neighbors: Neighbors,
-    /// Of the last search.
-    kept: Kept<Counts>,
-}
-
-impl SelectSearch<'_> {
-    /// Queries per parallel work item.
-    fn block(&self) -> usize {
-        BLOCK.max(self.selector.together())
-    }
+    selector: S,
 }
 
 /// Computes a query's distances to groups of points. Those of what pads the last group are infinite.
@@ -478,13 +353,14 @@ pub fn row_of(points: &GroupedPoints<GROUP>, groups: Range<usize>, query: &[f32]
 }
 
 /// A selector with a row of distances before it.
-impl<S: Selector> FromPoints for S {
+impl FromPoints for Selector {
     fn together(&self) -> usize {
         1
     }
 
-    fn bytes_of_thread(&self, n: usize) -> usize {
-        4 * n + self.row_bytes(n)
+    fn bytes_of_thread(&self, shape: &Shape) -> usize {
+        let [of_distance, of_neighbour] = self.bytes;
+        (4 + of_distance) * shape.n + of_neighbour * shape.k
     }
 
     fn answer(&self, points: &GroupedPoints<GROUP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {
@@ -497,32 +373,21 @@ impl<S: Selector> FromPoints for S {
     }
 
     fn resolved(&self) -> Parameters {
-        self.parameters()
+        self.parameters.clone()
     }
 }
 
-impl Search for SelectSearch<'_> {
-    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        self.upload_ms.map(|ms| (SetupPhase::Upload, ms)).into_iter().collect()
+impl<S: FromPoints> Searcher for Select<S> {
+    type Visits = Counts;
+
+    fn per_thread(&self) -> usize {
+        BLOCK.max(self.selector.together())
     }
 
-    fn resident(&self) -> bool {
-        self.upload_ms.is_none()
-    }
-
-    fn parameters(&self) -> Parameters {
-        self.selector.resolved()
-    }
-
-    fn first_chunk(&self) -> usize {
-        (rayon::current_num_threads() * self.block()).min(self.problem.q())
-    }
-
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        let (problem, points, selector) = (self.problem, &self.points, &self.selector);
+    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Counts>) {
+        let (points, selector) = (&self.points, &self.selector);
         let (dims, together) = (problem.dims(), selector.together());
-        answer_in_blocks(problem, queries, self.block(), build, &mut self.neighbors, &mut self.kept, |wanted, rows| {
+        found.in_blocks(problem, queries, self.per_thread(), build, |wanted, rows| {
             let range = rows.first()..rows.first() + wanted.len() / dims;
             // All that are answered together with one of the range.
             for first in (range.start / together * together..range.end).step_by(together) {
@@ -536,17 +401,14 @@ impl Search for SelectSearch<'_> {
                 });
             }
         });
-        Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        neighbors.clone_from(&self.neighbors);
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    }
-
-    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        self.kept.collect_rows(self.kind.descriptor.measures, answer);
+    fn collect(&self, visits: Drain<'_, Counts>, answer: &mut Answer) -> Result<(), EngineError> {
+        answer.measured.extend_rows(self.descriptor.measures, visits);
         Ok(())
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.selector.resolved()
     }
 }

@@ -4,7 +4,7 @@
 //! one of b. Output i lies on the cross diagonal i, where a binary search finds how many keys of a come before it. So each thread finds where its
 //! outputs begin, and merges them one after another. No merge makes more than K outputs: what comes after the k-th is not needed.
 
-use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use super::{Counts, DISTANCES, Selector, TIMED};
 use crate::knn::{Measure, Parameter, Parameters, Shape};
 use crate::lockstep::{Key, PADDING, key_of};
 
@@ -16,15 +16,9 @@ pub const KEYS: usize = 8;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 3] = [
-    Measure { name: "merges", unit: ["merge", "merges"], help: "Merges of a sorted run into the K smallest.", theory: None, worst_case: None },
-    Measure { name: "pairs", unit: ["pair", "pairs"], help: "Pairs of shorter runs that were merged to sort a run.", theory: None, worst_case: None },
-    Measure {
-        name: "steps",
-        unit: ["search step", "search steps"],
-        help: "Steps of the binary searches on cross diagonals, of all threads.",
-        theory: None,
-        worst_case: None,
-    },
+    Measure::new("merges", ["merge", "merges"], "Merges of a sorted run into the K smallest."),
+    Measure::new("pairs", ["pair", "pairs"], "Pairs of shorter runs that were merged to sort a run."),
+    Measure::new("steps", ["search step", "search steps"], "Steps of the binary searches on cross diagonals, of all threads."),
 ];
 
 /// What can be chosen.
@@ -42,25 +36,14 @@ pub fn threads(capacity: usize) -> usize {
 
 /// What parameters resolve to. No namesake: of the host.
 pub fn resolved(parameters: &Parameters) -> Parameters {
-    Parameters::from_iter(shared(parameters))
+    super::resolved(parameters, [])
 }
 
-/// The selector.
-pub struct MergePath {
-    k: usize,
-    parameters: Parameters,
-}
-
-impl MergePath {
-    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
-        Self { k: shape.k, parameters: resolved(parameters) }
-    }
-}
-
-impl Selector for MergePath {
-    /// No namesake: an entry point there.
-    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
-        let mut block = Block::new(capacity(self.k));
+/// The selector. No namesake: an entry point there.
+pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
+    let k = shape.k;
+    Selector::new(resolved(parameters), move |row, found| {
+        let mut block = Block::new(capacity(k));
         let run = block.threads * KEYS;
         for (number, distances) in row.chunks(run).enumerate() {
             block.load_runs(distances, number * run);
@@ -68,14 +51,9 @@ impl Selector for MergePath {
             block.merge_kept();
         }
         found.clear();
-        found.extend(&block.kept[..self.k]);
+        found.extend(&block.kept[..k]);
         block.counts
-    }
-
-    /// No namesake: of the host.
-    fn parameters(&self) -> Parameters {
-        self.parameters.clone()
-    }
+    })
 }
 
 /// What a block has in shared memory.
@@ -215,7 +193,7 @@ mod tests {
             expected.sort_unstable();
             expected.resize(n.max(k), PADDING);
             let mut found = Vec::new();
-            let counts = MergePath::new(&Shape { n, q: 1, d: 1, k }, &Parameters::default()).select(&row, &mut found);
+            let counts = selector(&Shape { n, q: 1, d: 1, k }, &Parameters::default()).select(&row, &mut found);
             assert_eq!((&found[..], &counts[..2]), (&expected[..k], &[merges, pairs][..]), "k = {k}, n = {n}");
         }
     }

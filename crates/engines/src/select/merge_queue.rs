@@ -7,7 +7,7 @@
 //! holds K ≥ k keys, of which K − k are 0 from the start and stay, no key being below them: the head is the k-th.
 
 use super::runs::{merge_runs, sort_run};
-use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use super::{Counts, DISTANCES, Selector, TIMED};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
@@ -21,19 +21,13 @@ pub const GROUPS: usize = 8;
 const WARP: usize = 32;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
-pub static MEASURES: [Measure; 5] = {
-    /// No namesake: of the host.
-    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
-        Measure { name, unit, help, theory: None, worst_case: None }
-    }
-    [
-        measure("candidates", ["candidate", "candidates"], "Distances below the largest of the queue when they were read."),
-        measure("flushes", ["flush", "flushes"], "Times the buffer was sorted and emptied into the queue."),
-        measure("inserts", ["insert", "inserts"], "Candidates inserted into the first level, being still below the largest."),
-        measure("merges", ["merge", "merges"], "Merges of a level with the next one, whose head was larger."),
-        measure("deepest", ["level", "levels"], "Levels, from the first on, that were merged at least once."),
-    ]
-};
+pub static MEASURES: [Measure; 5] = [
+    Measure::new("candidates", ["candidate", "candidates"], "Distances below the largest of the queue when they were read."),
+    Measure::new("flushes", ["flush", "flushes"], "Times the buffer was sorted and emptied into the queue."),
+    Measure::new("inserts", ["insert", "inserts"], "Candidates inserted into the first level, being still below the largest."),
+    Measure::new("merges", ["merge", "merges"], "Merges of a level with the next one, whose head was larger."),
+    Measure::new("deepest", ["level", "levels"], "Levels, from the first on, that were merged at least once."),
+];
 
 /// What can be chosen.
 pub static PARAMETERS: [Parameter; 4] = [
@@ -78,39 +72,21 @@ pub fn resolved(k: usize, parameters: &Parameters) -> (Sizes, Parameters) {
     // Without a buffer there is room for the candidates of one group.
     let sizes = Sizes { capacity: capacity(k), level: level as usize, buffer: buffer.parse().unwrap_or(WARP), sorts: buffer != "off" };
     let own = [("level", level.to_string()), ("buffer", buffer.to_owned())];
-    (sizes, Parameters::from_iter(shared(parameters).into_iter().chain(own)))
+    (sizes, super::resolved(parameters, own))
 }
 
-/// The selector.
-pub struct MergeQueue {
-    k: usize,
-    sizes: Sizes,
-    parameters: Parameters,
-}
-
-impl MergeQueue {
-    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
-        let (sizes, parameters) = resolved(shape.k, parameters);
-        Self { k: shape.k, sizes, parameters }
-    }
-}
-
-impl Selector for MergeQueue {
-    /// No namesake: an entry point there.
-    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
-        let mut queue = Queue::new(self.k, self.sizes);
+/// The selector. No namesake: an entry point there.
+pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
+    let (k, (sizes, parameters)) = (shape.k, resolved(shape.k, parameters));
+    Selector::new(parameters, move |row, found| {
+        let mut queue = Queue::new(k, sizes);
         stream_groups(&mut queue, row);
         queue.finish();
         found.clear();
         // The k largest of K, which are all that is not 0 from the start.
-        found.extend(queue.levels[..self.k].iter().rev());
+        found.extend(queue.levels[..k].iter().rev());
         queue.counts
-    }
-
-    /// No namesake: of the host.
-    fn parameters(&self) -> Parameters {
-        self.parameters.clone()
-    }
+    })
 }
 
 /// A warp's queue.

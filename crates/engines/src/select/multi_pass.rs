@@ -4,9 +4,8 @@
 //! Twin of `cuda/select/multi_pass.cuh`. What divides is a [`Partition`]: digits (`radix_select.rs`) or splitters from a sample
 //! (`sample_select.rs`). Distances are compared by their bits, so that a bucket is a range of whole numbers, and equal ones are a range of one.
 
-use super::observer::PassObserver;
 use super::sort::sort_row;
-use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use super::{Counts, DISTANCES, PassObserver, Selector, TIMED, value_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
@@ -18,7 +17,7 @@ const END: u32 = 1 << 31;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 4] = [
-    Measure { name: "passes", unit: ["pass", "passes"], help: "Passes that divided distances into buckets.", theory: None, worst_case: None },
+    Measure::new("passes", ["pass", "passes"], "Passes that divided distances into buckets."),
     Measure {
         name: "bucket",
         unit: ["distance", "distances"],
@@ -26,20 +25,8 @@ pub static MEASURES: [Measure; 4] = [
         theory: None,
         worst_case: Some(|shape| shape.n as f64),
     },
-    Measure {
-        name: "read",
-        unit: ["distance", "distances"],
-        help: "Distances read, by all passes and to take the k nearest, without the sort of these.",
-        theory: None,
-        worst_case: None,
-    },
-    Measure {
-        name: "written",
-        unit: ["distance", "distances"],
-        help: "Distances written to go on with, and the k nearest, without the sort of these.",
-        theory: None,
-        worst_case: None,
-    },
+    Measure::new("read", ["distance", "distances"], "Distances read, by all passes and to take the k nearest, without the sort of these."),
+    Measure::new("written", ["distance", "distances"], "Distances written to go on with, and the k nearest, without the sort of these."),
 ];
 
 /// Whether positions are moved along with distances.
@@ -65,8 +52,8 @@ pub const fn parameters(divides: Parameter) -> [Parameter; 5] {
 
 /// What parameters resolve to. No namesake: of the host.
 pub fn resolved(parameters: &Parameters, divides: (&'static str, String)) -> Parameters {
-    let own = [(STAGES.name, "1"), (SORTED.name, "1")].map(|(name, default)| (name, parameters.get(name).unwrap_or(default).to_owned()));
-    Parameters::from_iter(shared(parameters).into_iter().chain(own).chain([divides]))
+    let own = [STAGES.name, SORTED.name].map(|name| (name, value_of(parameters, name, "1")));
+    super::resolved(parameters, own.into_iter().chain([divides]))
 }
 
 /// A range of bits, in which the k-th distance is.
@@ -121,43 +108,18 @@ pub fn bits_of(key: Key) -> u32 {
     distance_of(key).to_bits()
 }
 
-/// The selector, whatever divides.
-pub struct MultiPass<P> {
-    k: usize,
-    bits: u32,
-    moves_positions: bool,
-    parameters: Parameters,
-    partition: std::marker::PhantomData<fn() -> P>,
-}
-
-impl<P> MultiPass<P> {
-    /// With resolved parameters, and the logarithm of the buckets of a pass.
-    pub fn new(shape: &Shape, parameters: Parameters, bits: u32) -> Self {
-        let moves_positions = parameters.get(STAGES.name) == Some("1");
-        Self { k: shape.k, bits, moves_positions, parameters, partition: std::marker::PhantomData }
-    }
-}
-
-impl<P: Partition> Selector for MultiPass<P> {
-    /// No namesake: an entry point there.
-    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
+/// The selector by resolved parameters, and the logarithm of the buckets of a pass. No namesake: an entry point there.
+pub fn selector<P: Partition>(shape: &Shape, (bits, parameters): (u32, Parameters)) -> Selector {
+    let (k, moves_positions) = (shape.k, parameters.get(STAGES.name) == Some("1"));
+    let selector = Selector::new(parameters, move |row, found| {
         found.clear();
-        let counts = select_row::<P>(row, self.k, self.bits, self.moves_positions, found);
+        let counts = select_row::<P>(row, k, bits, moves_positions, found);
         sort_row(found);
-        found.resize(self.k, PADDING);
+        found.resize(k, PADDING);
         counts
-    }
-
-    /// No namesake: of the host.
-    fn parameters(&self) -> Parameters {
-        self.parameters.clone()
-    }
-
-    /// No namesake: of the host.
-    fn row_bytes(&self, n: usize) -> usize {
-        // The keys of the row, those that it goes on with, and what was found, which is sorted by way of another place.
-        size_of::<Key>() * (n + n / 2 + 2 * self.k)
-    }
+    });
+    // The keys of the row, those that it goes on with, and what was found, which is sorted by way of another place.
+    Selector { bytes: [size_of::<Key>() * 3 / 2, size_of::<Key>() * 2], ..selector }
 }
 
 /// Counts the distances of a range by the buckets of `partition`.

@@ -5,7 +5,7 @@
 
 use super::bitonic::Bitonic;
 use super::shared_bitonic::SharedBitonic;
-use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use super::{Counts, DISTANCES, Selector, TIMED};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, key_of};
 
@@ -20,18 +20,12 @@ pub const TEAMS: usize = 4;
 const WARP: usize = 32;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
-pub static MEASURES: [Measure; 4] = {
-    /// No namesake: of the host.
-    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
-        Measure { name, unit, help, theory: None, worst_case: None }
-    }
-    [
-        measure("merges", ["merge", "merges"], "Merges of a sorted chunk, or of what another warp kept, into the K smallest."),
-        measure("layers", ["layer", "layers"], "Layers of comparators that chunks went through, of sorts and merges."),
-        measure("shuffled", ["shuffled layer", "shuffled layers"], "Layers of them between lanes of a warp, through shuffles."),
-        measure("shared", ["shared layer", "shared layers"], "Layers of them through shared memory."),
-    ]
-};
+pub static MEASURES: [Measure; 4] = [
+    Measure::new("merges", ["merge", "merges"], "Merges of a sorted chunk, or of what another warp kept, into the K smallest."),
+    Measure::new("layers", ["layer", "layers"], "Layers of comparators that chunks went through, of sorts and merges."),
+    Measure::new("shuffled", ["shuffled layer", "shuffled layers"], "Layers of them between lanes of a warp, through shuffles."),
+    Measure::new("shared", ["shared layer", "shared layers"], "Layers of them through shared memory."),
+];
 
 /// What can be chosen.
 pub static PARAMETERS: [Parameter; 3] = [
@@ -85,7 +79,7 @@ pub fn resolved(parameters: &Parameters) -> (Storage, Parameters) {
         Some("shared") => (Storage::Shared, "shared"),
         _ => (Storage::Registers, "registers"),
     };
-    (storage, Parameters::from_iter(shared(parameters).into_iter().chain([("storage", name.to_owned())])))
+    (storage, super::resolved(parameters, [("storage", name.to_owned())]))
 }
 
 /// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that is longer.
@@ -98,26 +92,13 @@ fn merge_layers(keys: usize, below: usize) -> u32 {
     keys.min(below).ilog2()
 }
 
-/// The selector.
-pub struct PartialBitonic {
-    k: usize,
-    storage: Storage,
-    parameters: Parameters,
-}
-
-impl PartialBitonic {
-    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
-        let (storage, parameters) = resolved(parameters);
-        Self { k: shape.k, storage, parameters }
-    }
-}
-
-impl Selector for PartialBitonic {
-    /// No namesake: an entry point there.
-    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
-        let capacity = capacity(self.k);
-        let of_block = teams(capacity, self.storage);
-        let mut teams: Vec<Team> = (0..of_block).map(|_| Team::new(capacity, self.storage)).collect();
+/// The selector. No namesake: an entry point there.
+pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
+    let (k, (storage, parameters)) = (shape.k, resolved(parameters));
+    Selector::new(parameters, move |row, found| {
+        let capacity = capacity(k);
+        let of_block = teams(capacity, storage);
+        let mut teams: Vec<Team> = (0..of_block).map(|_| Team::new(capacity, storage)).collect();
         let mut tally = Tally::default();
         for (number, distances) in row.chunks(capacity).enumerate() {
             let team = &mut teams[number % of_block];
@@ -136,19 +117,14 @@ impl Selector for PartialBitonic {
             }
         }
         found.clear();
-        found.extend(&teams[0].kept[..self.k]);
-        let (in_thread_below, shuffled_below) = match self.storage {
+        found.extend(&teams[0].kept[..k]);
+        let (in_thread_below, shuffled_below) = match storage {
             Storage::Registers => (keys_of_thread(capacity), keys_of_thread(capacity) * WARP),
             Storage::Shuffles => (1, WARP),
             Storage::Shared => (1, 1),
         };
         tally.write(capacity, in_thread_below, shuffled_below)
-    }
-
-    /// No namesake: of the host.
-    fn parameters(&self) -> Parameters {
-        self.parameters.clone()
-    }
+    })
 }
 
 /// What was counted of a row.
@@ -245,7 +221,7 @@ mod tests {
         let shape = Shape { n: row.len(), q: 1, d: 1, k: 100 };
         let of = |storage: &str| {
             let mut found = Vec::new();
-            let counts = PartialBitonic::new(&shape, &Parameters::from_iter([("storage", storage.to_owned())])).select(&row, &mut found);
+            let counts = selector(&shape, &Parameters::from_iter([("storage", storage.to_owned())])).select(&row, &mut found);
             assert!(found.is_sorted() && found.len() == 100, "{storage}");
             [counts[0], counts[1], counts[2], counts[3]]
         };

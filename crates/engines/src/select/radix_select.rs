@@ -3,7 +3,8 @@
 //!
 //! Twin of `cuda/select/radix_select.cuh`.
 
-use super::multi_pass::{self, MultiPass, Partition, Range};
+use super::Selector;
+use super::multi_pass::{self, Partition, Range};
 use crate::knn::{Parameter, Parameters, Shape, Values};
 use crate::lockstep::Key;
 
@@ -25,9 +26,8 @@ pub fn resolved(parameters: &Parameters) -> (u32, Parameters) {
 }
 
 /// The selector. No namesake: a template's instance there.
-pub fn radix_select(shape: &Shape, parameters: &Parameters) -> MultiPass<Digits> {
-    let (bits, parameters) = resolved(parameters);
-    MultiPass::new(shape, parameters, bits)
+pub fn radix_select(shape: &Shape, parameters: &Parameters) -> Selector {
+    multi_pass::selector::<Digits>(shape, resolved(parameters))
 }
 
 /// The digits of a pass. A range has as many values as a power of two: it is a bucket of the pass before.

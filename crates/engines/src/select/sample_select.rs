@@ -4,7 +4,8 @@
 //! Twin of `cuda/select/sample_select.cuh`. A distance's bucket is found in an implicit search tree. One that equals a splitter has a bucket of
 //! its own, so a range of one value is found as such, and each pass leaves out what it has sampled.
 
-use super::multi_pass::{self, FEW, MultiPass, Partition, Range, bits_of};
+use super::Selector;
+use super::multi_pass::{self, FEW, Partition, Range, bits_of};
 use crate::knn::{Parameter, Parameters, Shape, Values};
 use crate::lockstep::Key;
 
@@ -32,9 +33,8 @@ pub fn resolved(parameters: &Parameters) -> (u32, Parameters) {
 }
 
 /// The selector. No namesake: a template's instance there.
-pub fn sample_select(shape: &Shape, parameters: &Parameters) -> MultiPass<Splitters> {
-    let (bits, parameters) = resolved(parameters);
-    MultiPass::new(shape, parameters, bits)
+pub fn sample_select(shape: &Shape, parameters: &Parameters) -> Selector {
+    multi_pass::selector::<Splitters>(shape, resolved(parameters))
 }
 
 /// The splitters of a pass.

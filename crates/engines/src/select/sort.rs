@@ -3,7 +3,7 @@
 //! Twin of `cuda/select/sort.cuh`, which also sorts what the multi-pass selectors have found. Distances alone are sorted by: each pass keeps
 //! the order of equal digits, so equal distances stay in the order in which they came, which is that of positions.
 
-use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use super::{Counts, DISTANCES, Selector, TIMED, value_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
@@ -16,21 +16,9 @@ const DIGITS: usize = 1 << SORT_BITS;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 3] = [
-    Measure { name: "passes", unit: ["pass", "passes"], help: "Passes over the row, a digit each.", theory: None, worst_case: None },
-    Measure {
-        name: "read",
-        unit: ["distance", "distances"],
-        help: "Distances read: once to count the digits of all passes, and once in each pass.",
-        theory: None,
-        worst_case: None,
-    },
-    Measure {
-        name: "written",
-        unit: ["key", "keys"],
-        help: "Distances written with their positions, in each pass; in the last one the k nearest.",
-        theory: None,
-        worst_case: None,
-    },
+    Measure::new("passes", ["pass", "passes"], "Passes over the row, a digit each."),
+    Measure::new("read", ["distance", "distances"], "Distances read: once to count the digits of all passes, and once in each pass."),
+    Measure::new("written", ["key", "keys"], "Distances written with their positions, in each pass; in the last one the k nearest."),
 ];
 
 /// What can be chosen.
@@ -47,40 +35,20 @@ pub static PARAMETERS: [Parameter; 3] = [
 
 /// What parameters resolve to. No namesake: of the host.
 pub fn resolved(parameters: &Parameters) -> Parameters {
-    Parameters::from_iter(shared(parameters).into_iter().chain([("by", parameters.get("by").unwrap_or("segmented").to_owned())]))
+    super::resolved(parameters, [("by", value_of(parameters, "by", "segmented"))])
 }
 
-/// The selector.
-pub struct Sort {
-    k: usize,
-    parameters: Parameters,
-}
-
-impl Sort {
-    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
-        Self { k: shape.k, parameters: resolved(parameters) }
-    }
-}
-
-impl Selector for Sort {
-    /// No namesake: an entry point there.
-    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
+/// The selector. No namesake: an entry point there.
+pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
+    let k = shape.k;
+    let selector = Selector::new(resolved(parameters), move |row, found| {
         found.clear();
         found.extend(row.iter().zip(0..).map(|(&distance, position)| key_of(distance, position)));
         sort_row(found);
-        found.resize(self.k, PADDING);
-        counts_of(row.len(), self.k)
-    }
-
-    /// No namesake: of the host.
-    fn parameters(&self) -> Parameters {
-        self.parameters.clone()
-    }
-
-    /// No namesake: of the host.
-    fn row_bytes(&self, n: usize) -> usize {
-        2 * size_of::<Key>() * n
-    }
+        found.resize(k, PADDING);
+        counts_of(row.len(), k)
+    });
+    Selector { bytes: [2 * size_of::<Key>(), 0], ..selector }
 }
 
 /// What is counted: it does not depend on the distances. The largest number that there is stands for all beyond.

@@ -3,7 +3,7 @@
 //!
 //! Twin of `cuda/select/thread_heap.cuh`. The heap is that of the k-d tree's threads.
 
-use super::{Counts, DISTANCES, HeapObserver, Selector, TIMED, shared};
+use super::{Counts, DISTANCES, HeapObserver, Selector, TIMED};
 use crate::kdtree_threads::heap::Heap;
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
@@ -16,20 +16,8 @@ pub const MOST_SHARED: usize = 64;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 2] = [
-    Measure {
-        name: "inserts",
-        unit: ["insert", "inserts"],
-        help: "Distances that took the place of the heap's root.",
-        theory: None,
-        worst_case: None,
-    },
-    Measure {
-        name: "steps",
-        unit: ["level sunk", "levels sunk"],
-        help: "Levels of the heap that they sank by, while the other lanes of the warp waited.",
-        theory: None,
-        worst_case: None,
-    },
+    Measure::new("inserts", ["insert", "inserts"], "Distances that took the place of the heap's root."),
+    Measure::new("steps", ["level sunk", "levels sunk"], "Levels of the heap that they sank by, while the other lanes of the warp waited."),
 ];
 
 /// What can be chosen.
@@ -48,31 +36,13 @@ pub static PARAMETERS: [Parameter; 3] = [
 pub fn resolved(k: usize, parameters: &Parameters) -> (bool, Parameters) {
     let in_shared = k <= MOST_SHARED && parameters.get("heaps") != Some("device");
     let own = [("heaps", if in_shared { "shared" } else { "device" }.to_owned())];
-    (in_shared, Parameters::from_iter(shared(parameters).into_iter().chain(own)))
+    (in_shared, super::resolved(parameters, own))
 }
 
-/// The selector.
-pub struct ThreadHeap {
-    k: usize,
-    parameters: Parameters,
-}
-
-impl ThreadHeap {
-    pub fn new(shape: &Shape, parameters: &Parameters) -> Self {
-        Self { k: shape.k, parameters: resolved(shape.k, parameters).1 }
-    }
-}
-
-impl Selector for ThreadHeap {
-    /// No namesake: an entry point there.
-    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
-        thread_heap(row, self.k, found)
-    }
-
-    /// No namesake: of the host.
-    fn parameters(&self) -> Parameters {
-        self.parameters.clone()
-    }
+/// The selector. No namesake: an entry point there.
+pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
+    let k = shape.k;
+    Selector::new(resolved(k, parameters).1, move |row, found| thread_heap(row, k, found))
 }
 
 /// One of a warp's 32 queries.

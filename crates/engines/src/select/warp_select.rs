@@ -7,8 +7,7 @@
 //! and is among the k smallest is in one of them.
 
 use super::network::{WARP, merge_any, sort_any};
-use super::observer::Observer;
-use super::{Counts, DISTANCES, Selector, TIMED, shared};
+use super::{Counts, DISTANCES, Observer, Selector, TIMED};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, key_of, registers_for};
 
@@ -22,14 +21,8 @@ pub const GROUPS: usize = 16;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 2] = [
-    Measure {
-        name: "merges",
-        unit: ["merge", "merges"],
-        help: "Merges of the lanes' queues into the warp's: where a lane broke the invariant, and the last one.",
-        theory: None,
-        worst_case: None,
-    },
-    Measure { name: "inserts", unit: ["insert", "inserts"], help: "Distances taken into a lane's queue.", theory: None, worst_case: None },
+    Measure::new("merges", ["merge", "merges"], "Merges of the lanes' queues into the warp's: where a lane broke the invariant, and the last one."),
+    Measure::new("inserts", ["insert", "inserts"], "Distances taken into a lane's queue."),
 ];
 
 /// What can be chosen.
@@ -67,30 +60,16 @@ pub fn default_queue(k: usize) -> usize {
 /// What parameters resolve to. No namesake: of the host.
 pub fn resolved(k: usize, parameters: &Parameters) -> (usize, Parameters) {
     let queue = parameters.number("queue").map_or_else(|| default_queue(k), |queue| queue as usize);
-    (queue, Parameters::from_iter(shared(parameters).into_iter().chain([("queue", queue.to_string())])))
+    (queue, super::resolved(parameters, [("queue", queue.to_string())]))
 }
 
-/// The selector; of several warps, block select.
-pub struct WarpSelect {
-    k: usize,
-    queue: usize,
-    warps: usize,
-    parameters: Parameters,
-}
-
-impl WarpSelect {
-    pub fn new(shape: &Shape, parameters: &Parameters, warps: usize) -> Self {
-        let (queue, parameters) = resolved(shape.k, parameters);
-        Self { k: shape.k, queue, warps, parameters }
-    }
-}
-
-impl Selector for WarpSelect {
-    /// No namesake: an entry point there.
-    fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
-        let mut warps: Vec<WarpQueues<WARP, ()>> = (0..self.warps).map(|_| WarpQueues::new(self.k, self.queue, ())).collect();
+/// The selector; of several warps, block select. No namesake: an entry point there.
+pub fn selector(shape: &Shape, parameters: &Parameters, of_block: usize) -> Selector {
+    let (k, (queue, parameters)) = (shape.k, resolved(shape.k, parameters));
+    Selector::new(parameters, move |row, found| {
+        let mut warps: Vec<WarpQueues<WARP, ()>> = (0..of_block).map(|_| WarpQueues::new(k, queue, ())).collect();
         for (first, warp) in warps.iter_mut().enumerate() {
-            stream_groups(warp, row, first, self.warps);
+            stream_groups(warp, row, first, of_block);
             warp.merge();
         }
         let counts = warps.iter().fold(Counts::default(), |mut sum, warp| {
@@ -102,14 +81,14 @@ impl Selector for WarpSelect {
             warps.iter_mut().zip(&upper).for_each(|(warp, other)| warp.merge_warp(other));
         }
         found.clear();
-        found.extend(warps[0].warp_queue.as_flattened()[..self.k].iter());
+        found.extend(warps[0].warp_queue.as_flattened()[..k].iter());
         counts
-    }
+    })
+}
 
-    /// No namesake: of the host.
-    fn parameters(&self) -> Parameters {
-        self.parameters.clone()
-    }
+/// The selector that is block select. No namesake: likewise.
+pub fn block_selector(shape: &Shape, parameters: &Parameters) -> Selector {
+    selector(shape, parameters, block_select_warps(capacity(shape.k)))
 }
 
 /// A search by a warp of W lanes for a lesson: its observer, and what it counted. No namesake: an entry point there.

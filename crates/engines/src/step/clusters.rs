@@ -94,8 +94,8 @@ impl Clusters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{problem, scattered};
     use super::*;
+    use crate::testing::{problem, scattered};
 
     #[test]
     fn every_point_is_in_its_cluster_once_and_clusters_are_in_the_order_of_their_first() {

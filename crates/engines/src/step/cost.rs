@@ -1,7 +1,7 @@
 //! The cost models of `step` and `step-exhaustive`, for uniform points. Rates are estimates for one core of a 2023 server and for an NVIDIA
 //! H200, after those of the other engines.
 
-use super::plan::{CLUSTERS, EXHAUSTIVE_CLUSTERS, ITERATIONS, POINTS_IN_CLUSTER, SWITCH};
+use super::engine::{EXHAUSTIVE_CLUSTERS, MOST_CLUSTERS, MOST_ITERATIONS, POINTS_IN_CLUSTER, SWITCH_DIMS};
 use super::queue::{CANDIDATES, WARP};
 use crate::knn::cost::out_of_cache;
 use crate::knn::{Cost, DeviceKind, Shape};
@@ -53,13 +53,13 @@ impl Query {
 
 /// Cost of `step`.
 pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
-    if shape.d >= SWITCH {
+    if shape.d >= SWITCH_DIMS {
         return exhaustive(shape, kind);
     }
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
-    let query = Query::of(shape, (n / POINTS_IN_CLUSTER as f64).ceil().min(CLUSTERS as f64));
+    let query = Query::of(shape, (n / POINTS_IN_CLUSTER as f64).ceil().min(MOST_CLUSTERS as f64));
     // Seeding meets every point once a cluster, and each iteration once more.
-    let clustering = n * query.clusters * (1 + ITERATIONS) as f64;
+    let clustering = n * query.clusters * (1 + MOST_ITERATIONS) as f64;
     match kind {
         DeviceKind::Cpu => {
             let threads = rayon::current_num_threads() as f64;
@@ -80,7 +80,7 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
                 .setup("allocation", 1.0, 1.0)
                 .setup("upload", n * d * 8.0, 1.5e-7)
                 .setup("clustering", clustering * (2.0 + d), 2e-10)
-                .setup("clustering, launches", query.clusters + ITERATIONS as f64, 0.015)
+                .setup("clustering, launches", query.clusters + MOST_ITERATIONS as f64, 0.015)
                 .setup("spheres", n * (1.0 + d) / rayon::current_num_threads() as f64, 1e-4)
                 .search("launch", 1.0, 0.03)
                 .search("bounds", each * query.clusters * (2.0 + d), 1.5e-10)

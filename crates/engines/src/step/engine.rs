@@ -1,60 +1,51 @@
-//! The engines `step` and `step-exhaustive` on the CPU, and their rows in the registry.
+//! The engines `step` and `step-exhaustive` on the CPU, their rows in the registry, and what parameters resolve to.
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::vec::Drain;
 
-use super::clusters::Clusters;
+use super::clusters::{Clustering, Clusters};
 use super::cost;
 use super::exhaustive::{exhaust_each, groups_in_cluster};
 use super::kmeans::kmeans;
-use super::plan::Plan;
 use super::queue::{Queue, WARP};
 use super::spheres::Method;
 use super::traverse::{Visits, search_each};
 use super::walk::walk;
-use crate::blocks::{Kept, answer_in_blocks};
-use crate::cuda::CudaStep;
+use crate::cpu::{self, CpuSearch, Found, Searcher, Setup};
+use crate::cuda::open_step;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric,
-    Neighbors, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, code, warp as rules,
+    Answer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Keeps, Measure, Measured, Parameter, Parameters, Place, Problem,
+    SetupPhase, Shape, Values, Walk, code,
 };
 use crate::lockstep::distance::GroupedPoints;
 use crate::progress::{Progress, Silent};
-use crate::{host_memory, processor};
 
 /// The registry's row for `step`.
-pub static STEP: Descriptor = Descriptor {
-    id: EngineId::new("step"),
+pub static STEP: Descriptor = INDEXED;
+
+/// What it is, most of which `step-exhaustive` is too.
+const INDEXED: Descriptor = Descriptor {
     group: Group::Indexed,
     about: "STEP: clusters of points sorted for each query, the nearest visited and the rest pruned; from 16 dimensions on as step-exhaustive.",
     source: "Wang and Ino 2025, §4; docs/step.md",
     code: code!["cuda/step/traverse.cuh", "cuda/step/bounds.cuh", "cuda/step/queue.cuh", "crates/engines/src/step/traverse.rs"],
     document: "docs/step.md",
-    lesson: None,
-    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     keeps: &[
         Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
         Keeps::new(Place::Shared, "candidate buffer", "a warp", Shape::capacity),
         Keeps::new(Place::Memory, "clusters, sorted by their bounds", "a query", |_| 0),
         Keeps::new(Place::Memory, "points, cluster by cluster", "all queries", Shape::points),
     ],
-    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &MEASURES,
-    convergence: None,
     active_threads: Some(active_threads),
-    phases: &[],
     parameters: &[CLUSTERS, ITERATIONS, SPHERES, SWITCH, FISSION, WARPS],
     is_exhaustive: false,
     distances: |_, _, measured| measured.mean("accessed"),
-    twin_of: None,
     cost: cost::step,
-    traces: false,
     walk: Some(walk_of),
-    within: None,
-    inner_products: None,
-    open: |device| open(device, &STEP),
+    ..Descriptor::new(EngineId::new("step"), |device| open(device, &STEP))
 };
 
 /// The registry's row for `step-exhaustive`.
@@ -64,29 +55,18 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     about: "STEP for many dimensions: all distances are computed, and clusters of points sorted and pruned by their exact minima.",
     source: "Wang and Ino 2025, §4.4; docs/step.md",
     code: code!["cuda/step/exhaustive.cuh", "crates/engines/src/step/exhaustive.rs"],
-    document: "docs/step.md",
-    lesson: None,
-    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     keeps: &[
         Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
         Keeps::new(Place::Shared, "candidate buffer", "a warp", Shape::capacity),
         Keeps::new(Place::Memory, "distances, and the least of each cluster", "a query", Shape::points),
     ],
-    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
-    measures: &MEASURES,
-    convergence: None,
-    active_threads: Some(active_threads),
-    phases: &[],
     parameters: &[CLUSTERS, FISSION, WARPS],
     is_exhaustive: true,
     distances: |n, _, _| Some(n as f64),
-    twin_of: None,
     cost: cost::exhaustive,
-    traces: false,
     walk: None,
-    within: None,
-    inner_products: None,
     open: |device| open(device, &STEP_EXHAUSTIVE),
+    ..INDEXED
 };
 
 const CLUSTERS: Parameter = Parameter {
@@ -128,19 +108,14 @@ const WARPS: Parameter = Parameter {
 };
 
 /// The columns of `counters.csv`, in the order of [`Visits`].
-pub static MEASURES: [Measure; 6] = {
-    const fn measure(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Measure {
-        Measure { name, unit, help, theory: None, worst_case: None }
-    }
-    [
-        measure("merges", ["merge", "merges"], "Merges of the candidate queue, of 64, into the intermediate result."),
-        measure("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the candidate queue."),
-        measure("accessed", ["point accessed", "points accessed"], "Points whose distance was read while clusters were visited."),
-        measure("clusters", ["cluster", "clusters"], "Clusters that were visited."),
-        measure("left_out", ["cluster left out", "clusters left out"], "Clusters that were not visited, as no neighbour can be in them."),
-        measure("groups", ["group", "groups"], "Groups of 32 points of a cluster that were looked at, a lane each; the last may be smaller."),
-    ]
-};
+pub static MEASURES: [Measure; 6] = [
+    Measure::new("merges", ["merge", "merges"], "Merges of the candidate queue, of 64, into the intermediate result."),
+    Measure::new("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the candidate queue."),
+    Measure::new("accessed", ["point accessed", "points accessed"], "Points whose distance was read while clusters were visited."),
+    Measure::new("clusters", ["cluster", "clusters"], "Clusters that were visited."),
+    Measure::new("left_out", ["cluster left out", "clusters left out"], "Clusters that were not visited, as no neighbour can be in them."),
+    Measure::new("groups", ["group", "groups"], "Groups of 32 points of a cluster that were looked at, a lane each; the last may be smaller."),
+];
 
 /// A lane has a point, or none where the last group of a cluster has fewer.
 fn active_threads(measured: &Measured) -> Option<f64> {
@@ -150,48 +125,25 @@ fn active_threads(measured: &Measured) -> Option<f64> {
 /// Opens one of the two engines.
 fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
     match device {
-        DeviceId::Cpu => Ok(Box::new(Step { descriptor })),
-        DeviceId::Gpu(_) => Ok(Box::new(CudaStep::open_on(device, descriptor)?)),
+        DeviceId::Gpu(_) => open_step(device, descriptor),
+        DeviceId::Cpu => cpu::open(descriptor, "CPU, clusters", None, move |problem, parameters| {
+            let plan = Plan::new(problem, parameters, descriptor.is_exhaustive);
+            let (points, setup) = if plan.exhaustive {
+                // A row of distances for each thread.
+                let distances = 4 * (problem.n() * rayon::current_num_threads()) as u64;
+                let (points, setup) = cpu::grouped(problem, distances)?;
+                (Prepared::Rows(points), setup)
+            } else {
+                let (clusters, setup) = clusters(problem, &plan, &Silent)?.expect("nobody cancels");
+                (Prepared::Clusters(clusters), setup)
+            };
+            Ok(Box::new(CpuSearch::new(problem, setup, Step { descriptor, plan, points })))
+        }),
     }
 }
 
 /// Queries per parallel work item.
 const BLOCK: usize = 16;
-
-/// The engines `step` and `step-exhaustive` on the CPU. They run everywhere.
-#[derive(Debug)]
-pub struct Step {
-    descriptor: &'static Descriptor,
-}
-
-impl Engine for Step {
-    fn descriptor(&self) -> &'static Descriptor {
-        self.descriptor
-    }
-
-    fn device_id(&self) -> DeviceId {
-        DeviceId::Cpu
-    }
-
-    fn device(&self) -> DeviceInfo {
-        DeviceInfo { id: Some(self.device_id()), name: "CPU, clusters".to_owned(), details: processor::details() }
-    }
-
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let plan = Plan::new(problem, parameters, self.descriptor.is_exhaustive);
-        let (points, setup_ms) = if plan.exhaustive {
-            rows(problem)?
-        } else {
-            let (clusters, setup_ms) = clusters(problem, &plan, &Silent)?.expect("nobody cancels");
-            (Prepared::Clusters(clusters), setup_ms)
-        };
-        let neighbors = Neighbors::unanswered(problem.q(), problem.k());
-        Ok(Box::new(StepSearch { descriptor: self.descriptor, problem, plan, points, setup_ms, neighbors, kept: Kept::default() }))
-    }
-}
-
-/// What preparing the points took; `None` if they were cached.
-type Setup = Option<(SetupPhase, f64)>;
 
 /// What is made of the points.
 enum Prepared {
@@ -214,78 +166,35 @@ fn walk_of(problem: &Problem, query: usize, parameters: &Parameters, progress: &
     Ok(clusters.map(|(clusters, _)| walk(&clusters, problem, query)))
 }
 
-/// The points in clusters, and what making them took unless they are there; `None` if it was cancelled.
+/// The points in clusters; `None` if finding them was cancelled.
 fn clusters(problem: &Problem, plan: &Plan, progress: &dyn Progress) -> Result<Option<(Arc<Clusters>, Setup)>, EngineError> {
     let clustering = plan.clustering;
-    let there = problem.cache().get(DeviceId::Cpu, |clusters: &Clusters| clusters.clustering == clustering);
-    let bytes = if there.is_some() { 0 } else { Clusters::bytes(problem.n(), problem.dims(), clustering.clusters) };
-    host_memory::check(problem, bytes + visits_bytes(problem))?;
-    if let Some(clusters) = there {
-        return Ok(Some((clusters, None)));
-    }
-    let start = Instant::now();
-    problem.cache().remove::<Clusters>(DeviceId::Cpu);
-    let Some(assigned) = kmeans(problem, clustering.clusters, clustering.iterations, progress) else { return Ok(None) };
-    let clusters = Arc::new(Clusters::new(problem, clustering, &assigned));
-    problem.cache().insert(DeviceId::Cpu, Arc::clone(&clusters));
-    Ok(Some((clusters, Some((SetupPhase::BuildIndex, start.elapsed().as_secs_f64() * 1e3)))))
+    let bytes = Clusters::bytes(problem.n(), problem.dims(), clustering.clusters);
+    let suits = |clusters: &Clusters| clusters.clustering == clustering;
+    cpu::prepared_if(problem, SetupPhase::BuildIndex, bytes, 0, suits, || {
+        let assigned = kmeans(problem, clustering.clusters, clustering.iterations, progress)?;
+        Some(Clusters::new(problem, clustering, &assigned))
+    })
 }
 
-/// The points in processing order, and what bringing them into groups took unless they are there.
-fn rows(problem: &Problem) -> Result<(Prepared, Setup), EngineError> {
-    let there = problem.cache().get(DeviceId::Cpu, |_: &GroupedPoints<WARP>| true);
-    let bytes = if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 };
-    // A row of distances for each thread.
-    let distances = 4 * (problem.n() * rayon::current_num_threads()) as u64;
-    host_memory::check(problem, bytes + distances + visits_bytes(problem))?;
-    if let Some(points) = there {
-        return Ok((Prepared::Rows(points), None));
-    }
-    let start = Instant::now();
-    let points = Arc::new(GroupedPoints::new(problem.points(), problem.dims()));
-    problem.cache().insert(DeviceId::Cpu, Arc::clone(&points));
-    Ok((Prepared::Rows(points), Some((SetupPhase::Upload, start.elapsed().as_secs_f64() * 1e3))))
-}
-
-/// Bytes of what is counted of all queries.
-fn visits_bytes(problem: &Problem) -> u64 {
-    (size_of::<Visits>() * problem.q()) as u64
-}
-
-/// A problem, and what was made of its points.
-struct StepSearch<'a> {
+/// What was made of a problem's points.
+struct Step {
     descriptor: &'static Descriptor,
-    problem: &'a Problem,
     plan: Plan,
     points: Prepared,
-    setup_ms: Setup,
-    neighbors: Neighbors,
-    /// Of the last search.
-    kept: Kept<Visits>,
 }
 
-impl Search for StepSearch<'_> {
-    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        self.setup_ms.into_iter().collect()
+impl Searcher for Step {
+    type Visits = Visits;
+
+    fn per_thread(&self) -> usize {
+        BLOCK
     }
 
-    fn resident(&self) -> bool {
-        self.setup_ms.is_none()
-    }
-
-    fn parameters(&self) -> Parameters {
-        self.descriptor.parameters.iter().map(|parameter| (parameter.name, self.plan.value(parameter.name))).collect()
-    }
-
-    fn first_chunk(&self) -> usize {
-        (rayon::current_num_threads() * BLOCK).min(self.problem.q())
-    }
-
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        let (dims, k, n) = (self.problem.dims(), self.problem.k(), self.problem.n());
+    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Visits>) {
+        let (dims, k, n) = (problem.dims(), problem.k(), problem.n());
         let (points, clusters) = (&self.points, self.plan.clustering.clusters);
-        answer_in_blocks(self.problem, queries, BLOCK, build, &mut self.neighbors, &mut self.kept, |queries, rows| {
+        found.in_blocks(problem, queries, BLOCK, build, |queries, rows| {
             let mut queue = Queue::new(k);
             let mut done = |queue: &Queue, visits| rows.put(queue.neighbours(), visits);
             match points {
@@ -293,17 +202,76 @@ impl Search for StepSearch<'_> {
                 Prepared::Rows(points) => exhaust_each(points, groups_in_cluster(n, clusters), queries, dims, &mut queue, &mut done),
             }
         });
-        Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        let start = Instant::now();
-        neighbors.clone_from(&self.neighbors);
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    }
-
-    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        self.kept.collect(&MEASURES, answer, bytemuck::cast);
+    fn collect(&self, visits: Drain<'_, Visits>, answer: &mut Answer) -> Result<(), EngineError> {
+        answer.measured.extend(&MEASURES, visits.map(bytemuck::cast));
         Ok(())
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.plan.resolved(self.descriptor)
+    }
+}
+
+/// Clusters of the paper's experiments: with an index (p, §6.1) …
+pub const MOST_CLUSTERS: usize = 512;
+
+/// … and without.
+pub const EXHAUSTIVE_CLUSTERS: usize = 2048;
+
+/// Points in a cluster where the points are not enough for so many: those of the paper's default case, 65,536 points in 512 clusters.
+pub const POINTS_IN_CLUSTER: usize = 128;
+
+/// The most of Lloyd's iterations in the paper's experiments (a, §7).
+pub const MOST_ITERATIONS: usize = 50;
+
+/// The number of dimensions from which on distances are computed without an index (d_t, §4.4).
+pub const SWITCH_DIMS: usize = 16;
+
+/// How a problem is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Whether all distances are computed. The number of clusters is then of those in processing order.
+    pub exhaustive: bool,
+    pub clustering: Clustering,
+    switch: usize,
+    /// Whether a GPU sorts the clusters and visits them by two kernels (§5.2).
+    pub fission: bool,
+    /// Warps of a GPU that a query's clusters are shared out to (§5.3); `None` until it is known how many it has room for.
+    pub warps: Option<u32>,
+}
+
+impl Plan {
+    /// The plan of parameters that were checked.
+    pub fn new(problem: &Problem, parameters: &Parameters, always_exhaustive: bool) -> Self {
+        let number = |name: &str, default: usize| parameters.number(name).map_or(default, |number| number as usize);
+        let switch = number("switch", SWITCH_DIMS);
+        let exhaustive = always_exhaustive || problem.dims() >= switch;
+        let clusters = if exhaustive { EXHAUSTIVE_CLUSTERS } else { MOST_CLUSTERS.min(problem.n().div_ceil(POINTS_IN_CLUSTER)) };
+        let clustering = Clustering {
+            clusters: number("clusters", clusters),
+            iterations: number("iterations", MOST_ITERATIONS),
+            spheres: parameters.get("spheres").and_then(Method::from_word).unwrap_or(Method::Exact),
+        };
+        Self { exhaustive, clustering, switch, fission: parameters.get("fission") != Some("off"), warps: parameters.number("warps") }
+    }
+
+    /// The values of an engine's parameters.
+    pub fn resolved(&self, engine: &Descriptor) -> Parameters {
+        engine.parameters.iter().map(|parameter| (parameter.name, self.value(parameter.name))).collect()
+    }
+
+    /// The value of a parameter.
+    pub fn value(&self, name: &str) -> String {
+        match name {
+            "clusters" => self.clustering.clusters.to_string(),
+            "iterations" => self.clustering.iterations.to_string(),
+            "spheres" => self.clustering.spheres.word().to_owned(),
+            "switch" => self.switch.to_string(),
+            "warps" => self.warps.unwrap_or(1).to_string(),
+            "fission" => if self.fission { "on" } else { "off" }.to_owned(),
+            _ => unreachable!("{name} is not declared"),
+        }
     }
 }

@@ -234,9 +234,9 @@ fn sums(scale: &Scale, rows: &[f32], dims: usize, assigned: &[u32], clusters: us
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{problem, scattered};
     use super::*;
     use crate::progress::Silent;
+    use crate::testing::{problem, scattered};
 
     #[test]
     fn clusters_are_the_same_again_and_by_any_number_of_threads() {

@@ -11,8 +11,8 @@
 //! | `exhaustive.rs` | `cuda/step/exhaustive.cuh` |
 //!
 //! Of the host alone, for both devices: `spheres.rs`, bounding spheres by three methods; `clusters.rs`, points brought together cluster
-//! after cluster; `plan.rs`, what parameters resolve to; `engine.rs`, the engines on the CPU; `cost.rs`, their cost model;
-//! `observer.rs`, with which a search is recorded, and `walk.rs`, which records it with its spheres.
+//! after cluster; `engine.rs`, the engines on the CPU and what parameters resolve to; `cost.rs`, their cost model; `walk.rs`, the observer
+//! of a search, and how it is recorded with its spheres.
 //!
 //! [`docs/step.md`] says what is published, what differs here, and proves that no neighbour is left out.
 //!
@@ -24,8 +24,6 @@ mod cost;
 mod engine;
 mod exhaustive;
 mod kmeans;
-mod observer;
-mod plan;
 mod queue;
 mod spheres;
 #[cfg(test)]
@@ -34,9 +32,8 @@ mod traverse;
 mod walk;
 
 pub use clusters::{Clustering, Clusters};
-pub use engine::{MEASURES, STEP, STEP_EXHAUSTIVE, Step};
+pub use engine::{MEASURES, Plan, STEP, STEP_EXHAUSTIVE};
 pub use exhaustive::groups_in_cluster;
 pub use kmeans::{BLOCK, Scale, first_seed};
-pub use plan::Plan;
 pub use queue::CANDIDATES;
 pub use traverse::Visits;

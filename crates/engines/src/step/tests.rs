@@ -1,45 +1,9 @@
 //! What the two engines visit; that their answers are every engine's, conformance shows.
 
-use std::sync::Arc;
-
 use super::{STEP, STEP_EXHAUSTIVE};
-use crate::cloud::{Column, Order, PointCloud, Source, Table};
-use crate::knn::{Answer, Build, Descriptor, DeviceId, Metric, Neighbors, Parameters, Problem, Queries, Setup};
+use crate::knn::{DeviceId, Metric, Parameters};
 use crate::progress::Silent;
-
-/// A problem of points in processing order, whose queries are rows.
-pub fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
-    of_metric(Metric::L2, dims, values, rows, k)
-}
-
-fn of_metric(metric: Metric, dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
-    let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
-    let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
-    let cloud = Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).unwrap());
-    let setup = Setup { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
-    Problem::new(&cloud, &Queries::Rows(rows), setup).unwrap()
-}
-
-/// Coordinates from 0 to 1 without a pattern.
-pub fn scattered(n: usize, dims: usize) -> Vec<f64> {
-    let mut state = 7u64;
-    let next = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f64 / (1u64 << 24) as f64
-    };
-    (0..n * dims).map(next).collect()
-}
-
-/// Neighbours, and what was counted of each query, by column.
-fn search(engine: &'static Descriptor, problem: &Problem, parameters: &Parameters) -> (Neighbors, Answer) {
-    let mut engine = engine.open_on(DeviceId::Cpu).unwrap();
-    let mut search = engine.load(problem, parameters, false).unwrap();
-    let (mut found, mut answer) = (Neighbors::default(), Answer::default());
-    search.search(0..problem.q(), Build::Counted).unwrap();
-    search.download(&mut found).unwrap();
-    search.collect(&mut answer).unwrap();
-    (found, answer)
-}
+use crate::testing::{of_metric, problem, scattered, search};
 
 #[test]
 fn equal_points_are_not_all_looked_at() {

@@ -5,8 +5,8 @@
 use multiversion::multiversion;
 
 use super::clusters::Clusters;
-use super::observer::{Filtered, Observer};
 use super::queue::{Queue, WARP};
+use super::walk::{Filtered, Observer};
 use crate::index::lane_keys;
 use crate::knn::Problem;
 use crate::lockstep::distance::squared_distances;

@@ -1,13 +1,42 @@
-//! A search of the clusters, recorded step by step with the spheres that it met. No twin: a GPU's search goes the same way.
+//! A search of the clusters, recorded step by step by an observer, with the spheres that it met. No twin: a GPU's search goes the same way.
 
 use super::clusters::Clusters;
-use super::observer::{Filtered, Observer};
 use super::queue::{Queue, WARP};
 use super::traverse::watch;
 use crate::index::lanes_before;
 use crate::knn::Problem;
 use crate::knn::walk::{AXES, Bounds, Event, Part, Region, Step, Totals, Walk};
-use crate::lockstep::{Key, PADDING, distance_of, index_of};
+use crate::lockstep::{Key, Lanes, PADDING, distance_of, index_of};
+
+/// A group of points that was filtered.
+#[derive(Clone, Copy, Debug)]
+pub struct Filtered<'a> {
+    /// The keys of its points, one a lane.
+    pub keys: &'a Lanes<Key, WARP>,
+    /// The k-th neighbour's key before.
+    pub before: Key,
+    /// Places that were free in the candidate queue before: those of the first candidates. If there were more, the queue was merged, and the
+    /// others were held against the k-th neighbour of then.
+    pub free: usize,
+}
+
+/// Notified of each step of a search, in order.
+pub trait Observer {
+    /// The clusters were sorted: a key of each bound and number.
+    #[inline(always)]
+    fn sorted(&mut self, _order: &[Key]) {}
+
+    /// The cluster of the next entry is visited.
+    #[inline(always)]
+    fn cluster(&mut self) {}
+
+    /// A group of its points was filtered.
+    #[inline(always)]
+    fn filtered(&mut self, _group: usize, _of: Filtered<'_>, _queue: &Queue) {}
+}
+
+/// The observer of runs: nothing of it remains after inlining.
+impl Observer for () {}
 
 /// Searches the clusters of a problem of at most [`AXES`] dimensions for a query, and records the way.
 pub fn walk(clusters: &Clusters, problem: &Problem, query: usize) -> Walk {

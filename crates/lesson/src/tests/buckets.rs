@@ -9,7 +9,6 @@ use crate::algorithms::radix_select::{RadixSelectStep, SELECTION};
 use crate::algorithms::{Baseline, OwnStep};
 use crate::describe::describe;
 use crate::engines::lockstep::{self, Key, PADDING, key_of};
-use crate::engines::select::Selector as _;
 use crate::engines::select::radix_select::radix_select;
 use crate::jsonl;
 use crate::knn::Parameters;

@@ -8,8 +8,7 @@ use crate::algorithms::heap::state::Heaps;
 use crate::algorithms::heap::{HEAPS, HeapStep};
 use crate::describe::describe;
 use crate::engines::lockstep::{self, Key, distance_of, key_of};
-use crate::engines::select::Selector;
-use crate::engines::select::thread_heap::ThreadHeap;
+use crate::engines::select::thread_heap;
 use crate::jsonl;
 use crate::knn::Parameters;
 use crate::state::lanes_in;
@@ -49,7 +48,7 @@ fn a_replay_ends_with_the_twins_answer_in_every_lane() {
         let recording = recorded_heaps(case);
         let end = fresh(&recording, recording.len());
         let heaps = end.heaps().unwrap();
-        let twin = ThreadHeap::new(&recording.problem().shape(), &Parameters::default());
+        let twin = thread_heap::selector(&recording.problem().shape(), &Parameters::default());
         let (mut found, mut inserts, mut levels) = (Vec::new(), 0, 0);
         for (lane, row) in (0..).zip(rows_of(&recording)) {
             let counts = twin.select(&row, &mut found);

@@ -1,13 +1,90 @@
-//! The device memory of a problem and its answer.
+//! The device memory of a problem and its answer: points in a layout, queries, neighbours; and the timing of work on a stream.
+//!
+//! A search submits all its work to one stream, which orders it; events are used only for timing.
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaStream, DriverError};
+use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
+use cudarc::driver::{
+    CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
+};
 
-use super::points::{DevicePoints, Form};
-use super::timer::Timer;
 use crate::cuda::Cuda;
 use crate::knn::{EngineError, Neighbors, Problem, answer_bytes};
+
+/// Rows are padded to a multiple of this, the largest batch, so that the kernels for every k can read them.
+const MOST_BATCH: usize = 4096;
+
+/// The memory layout of the points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Row-major, padded with infinity.
+    Rows,
+    /// Row-major, in the order of the nodes of a k-d tree.
+    Nodes,
+    /// Window by window, in the streaming order of a kernel with this window and tile.
+    Windows {
+        /// Groups in a window.
+        window: u32,
+        /// Dimensions in a tile.
+        tile: u32,
+    },
+}
+
+/// Points on the device; they stay there as long as [`Problem::cache`](crate::knn::Problem::cache) holds them.
+pub struct DevicePoints {
+    pub form: Form,
+    /// The coordinates, including the padding of the last batch.
+    pub floats: CudaSlice<f32>,
+}
+
+impl DevicePoints {
+    /// Whether these points suit a search; the buffer may be larger than it needs.
+    pub fn serve(&self, form: Form, floats: usize) -> bool {
+        self.form == form && self.floats.len() >= floats
+    }
+}
+
+/// Floats that n rows of d dimensions occupy, including the padding for kernels that stream rows: they read whole batches, and
+/// `batch` need not divide [`MOST_BATCH`].
+pub fn row_floats(n: usize, d: usize, batch: usize) -> usize {
+    // For other d, no kernel streams whole rows.
+    if d == 2 || d == 3 { n.next_multiple_of(batch).max(n.next_multiple_of(MOST_BATCH)) * d } else { n * d }
+}
+
+/// Uploads rows and appends infinity as padding.
+pub fn upload_rows(stream: &Arc<CudaStream>, rows: &[f32], points: &mut CudaSlice<f32>) -> Result<(), DriverError> {
+    stream.memcpy_htod(rows, &mut points.slice_mut(..rows.len()))?;
+    let padding = vec![f32::INFINITY; points.len() - rows.len()];
+    if padding.is_empty() { Ok(()) } else { stream.memcpy_htod(&padding, &mut points.slice_mut(rows.len()..)) }
+}
+
+/// Times work by the device's own clock: a pair of events recorded before and after it.
+pub struct Timer {
+    before: CudaEvent,
+    after: CudaEvent,
+}
+
+impl Timer {
+    /// Creates the events; they work with any stream of the context.
+    pub fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
+        // Blocking events let the thread sleep instead of spin while the GPU works.
+        let event = || context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
+        Ok(Self { before: event()?, after: event()? })
+    }
+
+    /// Starts timing the work submitted from here on.
+    pub fn start(&self, stream: &CudaStream) -> Result<(), DriverError> {
+        self.before.record(stream)
+    }
+
+    /// Waits for the stream to finish and returns the milliseconds since [`Timer::start`].
+    pub fn stop(&self, stream: &CudaStream) -> Result<f64, DriverError> {
+        self.after.record(stream)?;
+        stream.synchronize()?;
+        Ok(f64::from(self.before.elapsed_ms(&self.after)?))
+    }
+}
 
 /// Bytes left for the driver: kernels and per-launch allocations.
 const RESERVE: u64 = 64 << 20;
@@ -32,6 +109,19 @@ pub struct Memory {
     pub upload_ms: f64,
     /// Times the work submitted to the stream.
     pub timer: Timer,
+}
+
+/// The buffers of [`Memory`], and its sizes.
+#[derive(Clone, Copy)]
+pub struct Addresses {
+    pub points: CUdeviceptr,
+    pub queries: CUdeviceptr,
+    pub indices: CUdeviceptr,
+    pub squared_distances: CUdeviceptr,
+    pub n: u32,
+    pub d: u32,
+    pub k: u32,
+    pub q: u32,
 }
 
 impl Memory {
@@ -79,24 +169,55 @@ impl Memory {
         reserve().map_err(|error| cuda.failed(error))
     }
 
+    /// Reserves memory for a problem whose points are row by row, with `extra` bytes for the search, and uploads it.
+    ///
+    /// # Errors
+    /// Those of [`Self::reserve`].
+    pub fn with_rows(cuda: &mut Cuda, problem: &Problem, extra: u64) -> Result<Self, EngineError> {
+        let mut memory = Self::reserve(cuda, problem, Form::Rows, row_floats(problem.n(), problem.dims(), 1), extra)?;
+        memory.upload(cuda, problem, |cuda, points| upload_rows(&cuda.stream, problem.points(), points))?;
+        Ok(memory)
+    }
+
     /// Uploads the problem. `points` uploads the points in the wanted form; it is called only if they are not there yet.
+    ///
+    /// # Errors
+    /// [`EngineError::Device`].
     pub fn upload(
         &mut self,
         cuda: &mut Cuda,
         problem: &Problem,
         points: impl FnOnce(&mut Cuda, &mut CudaSlice<f32>) -> Result<(), DriverError>,
-    ) -> Result<(), DriverError> {
+    ) -> Result<(), EngineError> {
         let stream = cuda.stream.clone();
-        self.timer.start(&stream)?;
-        if let (false, Some(fresh)) = (self.resident, Arc::get_mut(&mut self.points)) {
-            points(cuda, &mut fresh.floats)?;
-        }
-        stream.memcpy_htod(problem.queries(), &mut self.queries)?;
-        self.upload_ms = self.timer.stop(&stream)?;
+        let upload = || -> Result<f64, DriverError> {
+            self.timer.start(&stream)?;
+            if let (false, Some(fresh)) = (self.resident, Arc::get_mut(&mut self.points)) {
+                points(cuda, &mut fresh.floats)?;
+            }
+            stream.memcpy_htod(problem.queries(), &mut self.queries)?;
+            self.timer.stop(&stream)
+        };
+        let uploaded = upload();
+        self.upload_ms = uploaded.map_err(|error| cuda.failed(error))?;
         if !self.resident {
             problem.cache().insert(cuda.device_id, Arc::clone(&self.points));
         }
         Ok(())
+    }
+
+    /// Where the buffers are, and their sizes, as kernels take them.
+    pub fn addresses(&mut self, stream: &CudaStream) -> Addresses {
+        Addresses {
+            points: self.points.floats.device_ptr(stream).0,
+            queries: self.queries.device_ptr(stream).0,
+            indices: self.indices.device_ptr_mut(stream).0,
+            squared_distances: self.squared_distances.device_ptr_mut(stream).0,
+            n: self.n as u32,
+            d: self.d as u32,
+            k: self.k as u32,
+            q: self.q as u32,
+        }
     }
 
     /// Switches this search to points in another form; other searches keep theirs.
@@ -114,4 +235,36 @@ impl Memory {
         stream.memcpy_dtoh(&self.squared_distances, &mut neighbors.squared_distances)?;
         self.timer.stop(stream)
     }
+}
+
+/// A launch of so many blocks in a row, without dynamic shared memory.
+pub fn blocks(count: u32, threads: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (count, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
+}
+
+/// Queues a kernel of one parameter.
+///
+/// # Safety
+/// `argument` is the kernel's parameter, and its pointers are to buffers that are as long as it says.
+///
+/// # Errors
+/// Those of the driver.
+pub unsafe fn launch<T: DeviceRepr>(
+    stream: &Arc<CudaStream>,
+    function: &CudaFunction,
+    config: LaunchConfig,
+    argument: &T,
+) -> Result<(), DriverError> {
+    // SAFETY: as the caller says.
+    unsafe { stream.launch_builder(function).arg(argument).launch(config) }.map(drop)
+}
+
+/// Copies a buffer to the host, and waits for it.
+///
+/// # Errors
+/// Those of the driver.
+pub fn read<T: DeviceRepr>(stream: &Arc<CudaStream>, buffer: &impl DevicePtr<T>) -> Result<Vec<T>, DriverError> {
+    let copy = stream.clone_dtoh(buffer)?;
+    stream.synchronize()?;
+    Ok(copy)
 }

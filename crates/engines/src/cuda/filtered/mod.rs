@@ -4,10 +4,7 @@
 //! The filter uses each query's `max_distance` as of the start of the chunk, so chunks start small and double: the bound is
 //! then never much too loose. `docs/filter.md` gives the arithmetic and proves that no neighbour is lost.
 
-mod chunks;
-mod cut;
 mod frame;
-mod interface;
 mod probe;
 
 use std::ops::Range;
@@ -15,24 +12,21 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{
-    CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PinnedHostSlice, PushKernelArg,
-};
+use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PinnedHostSlice};
 
-use chunks::{CHUNK, chunks, too_many};
-use cut::Cut;
 use frame::frame;
-use interface::{
-    FILTER_CUT, FILTER_THREADS, FILTER_TILE, Filter, ROUND_ENTRY, Rounding, SURVIVOR_WARPS, SurvivorSearch, SurvivorState, survivors_entry,
-};
 pub use probe::{safe, worst_loss};
 
 use super::device::driver::say;
 use super::device::kernels::Kernels;
-use super::device::memory::Memory;
+use super::device::memory::{Addresses, Memory, blocks, launch};
 use super::device::units::{Unit, build_name};
 use super::direct::Variant;
 use super::interface::TallyOut;
+use super::interface::filtered::{
+    FILTER_CUT, FILTER_THREADS, FILTER_TILE, FILTER_TILES_TOGETHER, Filter, FilterCut, ROUND_ENTRY, Rounding, SURVIVOR_WARPS, SurvivorSearch,
+    SurvivorState, filter_entry, survivors_entry,
+};
 use crate::knn::{Build, DeviceId, Problem};
 
 /// Queries and points per filter tile.
@@ -82,6 +76,55 @@ pub fn first_chunk(k: usize, dims: usize) -> usize {
     FIRST_CHUNKS * Variant::new(k, dims).capacity as usize
 }
 
+/// Chunks start at multiples of this many points: the filter tiles whose survivor bits are stored together.
+const CHUNK: usize = (FILTER_TILE * FILTER_TILES_TOGETHER) as usize;
+
+/// The chunks of n points: the first has `first` points, each later one doubles the number covered, up to `most` per chunk.
+/// All start at multiples of [`CHUNK`].
+fn chunks(n: usize, first: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        if start >= n {
+            return None;
+        }
+        let size = if start == 0 { first } else { start }.next_multiple_of(CHUNK).min(most);
+        // A small remainder is merged into the last chunk.
+        let end = if n - start <= (size + size / 4).min(most) { n } else { start + size };
+        Some(std::mem::replace(&mut start, end)..end)
+    })
+}
+
+/// Whether too many pairs of points `from..to` and `queries` queries survived: more than a sixteenth, and far more than in
+/// random order, where a point is a candidate if it is among the `reach` nearest so far.
+fn too_many(survivors: u64, pairs: u64, queries: usize, reach: usize, from: usize, to: usize) -> bool {
+    let expected = reach as f64 * (to as f64 / from as f64).ln() * queries as f64;
+    survivors > pairs / 16 && survivors as f64 > 8.0 * expected
+}
+
+/// The form of the filter for a number of dimensions, and its launch parameters.
+struct Cut {
+    name: String,
+    padded_d: usize,
+    shared_bytes: u32,
+}
+
+impl Cut {
+    /// Up to this many dimensions, queries stay in shared memory.
+    const RESIDENT: usize = 128;
+
+    /// Picks the form from the module's `FILTER_CUT`.
+    fn new(cut: &FilterCut, d: usize) -> Self {
+        let (form, kind) = match d {
+            ..=16 => (cut.forms[0], "resident"),
+            17..=32 => (cut.forms[1], "resident"),
+            33..=Self::RESIDENT => (cut.forms[2], "resident"),
+            _ => (cut.forms[3], "streaming"),
+        };
+        let slabs = d.div_ceil(form.slab as usize);
+        Self { name: filter_entry(form.slab, kind), padded_d: slabs * form.slab as usize, shared_bytes: form.fixed + form.a_slab * slabs as u32 }
+    }
+}
+
 /// Rows in the filter's format: whole tiles, rounded to BF16.
 struct Rounded {
     rows: CudaSlice<u16>,
@@ -125,7 +168,7 @@ impl FilterKernels {
         let filter = kernels.function(filters, &cut.name)?;
         filter.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
         let round = kernels.function(filters, ROUND_ENTRY)?;
-        let builds = if profile { &[Build::Timed, Build::Counted, Build::Profiled][..] } else { &[Build::Timed, Build::Counted] };
+        let builds = Build::all(profile);
         kernels.compile_ahead(&[selects], builds);
         let select = |&build| Ok((build, kernels.function(selects.of_build(build), &survivors_entry(capacity, build_name(build)))?));
         let selects = builds.iter().map(select).collect::<Result<_, String>>()?;
@@ -153,7 +196,6 @@ pub struct Filtered {
     multiprocessors: u32,
     capacity: usize,
     n: usize,
-    d: usize,
     k: usize,
     epsilon: f64,
     points: Arc<FilterPoints>,
@@ -187,13 +229,8 @@ impl Filtered {
             let tiles = |rows: usize| rows.div_ceil(CHUNK) * (CHUNK / TILE);
             // A launch may start at any query and reads whole tiles.
             let (point_tiles, query_tiles) = (tiles(n), tiles(q) + 1);
-            let rounded = |source: &CudaSlice<f32>,
-                           count: usize,
-                           tiles: usize,
-                           queries: bool,
-                           centre: &CudaSlice<f32>,
-                           scale: f64|
-             -> Result<Rounded, DriverError> {
+            type Floats = CudaSlice<f32>;
+            let rounded = |source: &Floats, count: usize, tiles: usize, queries: bool, centre: &Floats, scale: f64| {
                 let rows = tiles * TILE;
                 let mut rounded = Rounded {
                     rows: stream.alloc_zeros(rows * cut.padded_d)?,
@@ -217,10 +254,9 @@ impl Filtered {
                     errors: if queries { errors } else { 0 },
                     largest_errors: if queries { 0 } else { errors },
                 };
-                let config = LaunchConfig { grid_dim: (tiles as u32, 1, 1), block_dim: (FILTER_THREADS, 1, 1), shared_mem_bytes: 0 };
                 // SAFETY: `Rounding` is the kernel's parameter; its pointers cover as many rows as it says.
-                unsafe { stream.launch_builder(round).arg(&arguments).launch(config) }?;
-                Ok(rounded)
+                unsafe { launch(stream, round, blocks(tiles as u32, FILTER_THREADS), &arguments) }?;
+                Ok::<Rounded, DriverError>(rounded)
             };
             let points = match problem.cache().get(device, |_: &FilterPoints| true) {
                 Some(points) => points,
@@ -253,7 +289,7 @@ impl Filtered {
             Ok((points, queries, scratch, multiprocessors))
         };
         let (points, queries, scratch, multiprocessors) = prepare().map_err(say)?;
-        Ok(Self { stream: Arc::clone(stream), kernels, multiprocessors, capacity, n, d, k, epsilon, points, queries, scratch })
+        Ok(Self { stream: Arc::clone(stream), kernels, multiprocessors, capacity, n, k, epsilon, points, queries, scratch })
     }
 
     /// Answers a range of queries, whose entries in the tally start at `tally`. Returns false, with nothing answered, if so
@@ -325,8 +361,7 @@ impl Filtered {
             shared_mem_bytes: self.kernels.cut.shared_bytes,
         };
         // SAFETY: `Filter` is the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
-        unsafe { stream.launch_builder(&self.kernels.filter).arg(&arguments).launch(config) }?;
-        Ok(())
+        unsafe { launch(stream, &self.kernels.filter, config, &arguments) }
     }
 
     fn launch_select(
@@ -338,12 +373,13 @@ impl Filtered {
         tally: TallyOut,
     ) -> Result<(), DriverError> {
         let (stream, scratch) = (&self.stream, &mut self.scratch);
+        let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } = memory.addresses(stream);
         let arguments = SurvivorSearch {
-            points: memory.points.floats.device_ptr(stream).0,
-            queries: memory.queries.device_ptr(stream).0,
-            n: self.n as u32,
-            d: self.d as u32,
-            k: self.k as u32,
+            points,
+            queries: rows,
+            n,
+            d,
+            k,
             first_query: queries.start as u32,
             last_query: queries.end as u32,
             first_point: chunk.start as u32,
@@ -360,28 +396,62 @@ impl Filtered {
             scale: self.points.scale,
             epsilon: self.epsilon,
             computed: scratch.computed.device_ptr_mut(stream).0,
-            indices: memory.indices.device_ptr_mut(stream).0,
-            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
+            indices,
+            squared_distances,
             tally,
         };
         let (_, select) = self.kernels.selects.iter().find(|(of, _)| *of == build).expect("a build that the search was loaded for");
-        let config = LaunchConfig {
-            grid_dim: ((queries.len() as u32).div_ceil(SURVIVOR_WARPS), 1, 1),
-            block_dim: (SURVIVOR_WARPS * 32, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config = blocks((queries.len() as u32).div_ceil(SURVIVOR_WARPS), SURVIVOR_WARPS * 32);
         // SAFETY: as for the filter above.
-        unsafe { stream.launch_builder(select).arg(&arguments).launch(config) }?;
-        Ok(())
+        unsafe { launch(stream, select, config, &arguments) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cuda::interface::filtered::FilterForm;
 
     #[test]
     fn scratch_is_for_whole_tiles() {
         assert_eq!([1, 127, 128, 129, MOST_ROWS, 1_000_000].map(scratch_rows), [128, 128, 128, 256, MOST_ROWS, MOST_ROWS]);
+    }
+
+    #[test]
+    fn chunks_cover_the_points_and_double() {
+        for (n, first, most) in [(1, 256, 1 << 20), (1_000_003, 256, 1 << 20), (300_000, 8192, 16_384), (257, 256, 256), (1_000_000, 1024, 262_144)] {
+            let all: Vec<_> = chunks(n, first, most).collect();
+            assert_eq!((all[0].start, all[all.len() - 1].end), (0, n));
+            for pair in all.windows(2) {
+                assert_eq!(pair[0].end, pair[1].start);
+                assert!(pair[1].start % CHUNK == 0 && pair[1].len() <= most, "{pair:?}");
+                assert!(pair[1].len() <= pair[1].start + pair[1].start / 4, "{pair:?}: the bound would be too loose");
+            }
+        }
+        assert_eq!(chunks(1_000_000, 256, usize::MAX / 2).count(), 13);
+    }
+
+    #[test]
+    fn few_survivors_are_not_too_many() {
+        // Random order: half of 64 candidates in 256 points is a lot, but expected.
+        assert!(!too_many(40 * 100, 256 * 100, 100, 64, 256, 512));
+        // Every point survives.
+        assert!(too_many(8192 * 100, 8192 * 100, 100, 64, 8192, 16_384));
+        // Far more than in random order, but few enough to be cheap to compute.
+        assert!(!too_many(100_000, 100 * 100_000, 100, 64, 100_000, 200_000));
+    }
+
+    #[test]
+    fn cuts_pad_dimensions_to_whole_slabs() {
+        let form = |slab, fixed, a_slab| FilterForm { slab, fixed, a_slab };
+        let forms = FilterCut { forms: [form(16, 1000, 10), form(32, 2000, 20), form(64, 2500, 30), form(64, 3000, 0)] };
+        let cut = |d| {
+            let Cut { name, padded_d, shared_bytes } = Cut::new(&forms, d);
+            (name, padded_d, shared_bytes)
+        };
+        assert_eq!(cut(4), ("filter_16_resident".to_owned(), 16, 1010));
+        assert_eq!(cut(17), ("filter_32_resident".to_owned(), 32, 2020));
+        assert_eq!(cut(65), ("filter_64_resident".to_owned(), 128, 2560));
+        assert_eq!(cut(129), ("filter_64_streaming".to_owned(), 192, 3000));
     }
 }

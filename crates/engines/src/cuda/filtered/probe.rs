@@ -7,12 +7,13 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DriverError};
 
 use super::super::device::driver::say;
 use super::super::device::kernels::Kernels;
+use super::super::device::memory::{blocks, launch, read};
 use super::super::device::units::Unit;
-use super::interface::{PROBE_COLUMNS, PROBE_DEPTH, PROBE_ENTRY, PROBE_ROWS, Probe};
+use super::super::interface::filtered::{PROBE_COLUMNS, PROBE_DEPTH, PROBE_ENTRY, PROBE_ROWS, Probe};
 
 const ROWS: usize = PROBE_ROWS as usize;
 const COLUMNS: usize = PROBE_COLUMNS as usize;
@@ -36,7 +37,7 @@ struct Cases {
 pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64, String> {
     let function = kernels.function(Unit::new("filtered/filter", 0, 0), PROBE_ENTRY)?;
     let cases = Cases::new();
-    let launch = || -> Result<Vec<f32>, DriverError> {
+    let run = || -> Result<Vec<f32>, DriverError> {
         let (rows, columns, starts) = (stream.clone_htod(&cases.rows)?, stream.clone_htod(&cases.columns)?, stream.clone_htod(&cases.starts)?);
         let mut sums = stream.alloc_zeros::<f32>(cases.starts.len())?;
         let arguments = Probe {
@@ -46,14 +47,11 @@ pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64
             sums: sums.device_ptr_mut(stream).0,
             steps: STEPS as u32,
         };
-        let config = LaunchConfig { grid_dim: (TILES as u32, 1, 1), block_dim: (32, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: `Probe` is the kernel's parameter; its pointers cover as many numbers as there are cases.
-        unsafe { stream.launch_builder(&function).arg(&arguments).launch(config) }?;
-        let sums = stream.clone_dtoh(&sums)?;
-        stream.synchronize()?;
-        Ok(sums)
+        unsafe { launch(stream, &function, blocks(TILES as u32, 32), &arguments) }?;
+        read(stream, &sums)
     };
-    Ok(cases.worst(&launch().map_err(say)?))
+    Ok(cases.worst(&run().map_err(say)?))
 }
 
 /// Whether the filter may be used given the result of [`worst_loss`].

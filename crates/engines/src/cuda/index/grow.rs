@@ -1,16 +1,70 @@
-//! The tree in device memory, and the launches that build it.
+//! The tree in device memory, the launches that build it, and the radix sort of points, and of queries, by their Morton codes.
 
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
 
-use super::interface::{BUILD_THREADS, Frame, Growth, HEIGHTS, Tree, index_entry};
-use super::sort::{Rows, Scratch, Sorter};
 use crate::cuda::device::kernels::Kernels;
+use crate::cuda::device::memory::{self, launch, read};
 use crate::cuda::device::units::Unit;
+use crate::cuda::interface::index::{
+    BUILD_THREADS, Codes, Frame, Growth, HEIGHTS, Pass, SORT_BITS, SORT_ITEMS, SORT_PASSES, SORT_THREADS, Tree, index_entry,
+};
 use crate::index;
-use crate::index::{Depth, Frame as HostFrame, WARP};
+use crate::index::{Depth, Frame as HostFrame, Part, WARP};
+
+/// Keys in a block's tile.
+const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
+
+/// Digits of a pass.
+const DIGITS: usize = 1 << SORT_BITS;
+
+/// Device memory for sorting so many rows; the order comes out in it.
+pub struct Scratch {
+    keys: [CudaSlice<u32>; 2],
+    order: [CudaSlice<u32>; 2],
+    /// For each pass the keys of each digit, then for each the next tile's number, then for each what its tiles publish.
+    zeroed: CudaSlice<u32>,
+}
+
+/// Rows of d coordinates in device memory, at least one.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    pub address: CUdeviceptr,
+    pub count: usize,
+    pub d: usize,
+}
+
+impl Scratch {
+    /// Words that have to be zero before `count` rows are sorted.
+    fn zeros(count: usize) -> usize {
+        SORT_PASSES as usize * (DIGITS + 1 + DIGITS * count.div_ceil(TILE))
+    }
+
+    /// Bytes for sorting `count` rows.
+    pub fn bytes(count: usize) -> u64 {
+        4 * (4 * count + Self::zeros(count)) as u64
+    }
+
+    /// # Errors
+    /// Those of the driver, such as too little memory.
+    pub fn reserve(stream: &Arc<CudaStream>, count: usize) -> Result<Self, DriverError> {
+        // SAFETY: uninitialised memory, written before it is read.
+        unsafe {
+            Ok(Self {
+                keys: [stream.alloc(count)?, stream.alloc(count)?],
+                order: [stream.alloc(count)?, stream.alloc(count)?],
+                zeroed: stream.alloc(Self::zeros(count))?,
+            })
+        }
+    }
+
+    /// How many rows it is for.
+    pub fn len(&self) -> usize {
+        self.keys[0].len()
+    }
+}
 
 /// The tree over points on a device, in the form cached with them.
 pub struct DeviceTree {
@@ -53,8 +107,10 @@ impl Layout {
     }
 }
 
-/// The kernels that build a tree.
+/// The kernels that build a tree, and that sort points, and queries, by their Morton codes.
 pub struct Grower {
+    codes: CudaFunction,
+    sweep: CudaFunction,
     leaves: CudaFunction,
     boxes: CudaFunction,
 }
@@ -64,7 +120,74 @@ impl Grower {
     /// Why there are no kernels.
     pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
         let mut step = |name: &str| kernels.function(Unit::new(super::BUILD, 0, 0), &index_entry(name));
-        Ok(Self { leaves: step("leaves")?, boxes: step("boxes")? })
+        Ok(Self { codes: step("codes")?, sweep: step("sweep")?, leaves: step("leaves")?, boxes: step("boxes")? })
+    }
+
+    /// Sorts rows by some bits of their codes in the frame, the lowest first; where these are equal, rows keep their order. Returns where
+    /// the rows' numbers are, until the next sort with the same scratch.
+    ///
+    /// # Safety
+    /// The rows are where `rows` says, and as many coordinates at `frame.low`.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub unsafe fn sort(
+        &self,
+        stream: &Arc<CudaStream>,
+        scratch: &mut Scratch,
+        rows: Rows,
+        frame: Frame,
+        parts: &[Part],
+    ) -> Result<CUdeviceptr, DriverError> {
+        let Rows { address, count, d } = rows;
+        debug_assert!(0 < count && count <= scratch.len());
+        let tiles = count.div_ceil(TILE);
+        let keys = scratch.keys.each_mut().map(|keys| keys.device_ptr_mut(stream).0);
+        let orders = scratch.order.each_mut().map(|order| order.device_ptr_mut(stream).0);
+        let config = memory::blocks(tiles as u32, SORT_THREADS);
+        let word = |at: usize| 4 * at as u64;
+        // Which of the two the keys and the order are in.
+        let (mut at, mut order) = (0, 0);
+        for part in parts {
+            stream.memset_zeros(&mut scratch.zeroed.slice_mut(..Scratch::zeros(count)))?;
+            let counts = scratch.zeroed.device_ptr_mut(stream).0;
+            let turns = counts + word(SORT_PASSES as usize * DIGITS);
+            let published = turns + word(SORT_PASSES as usize);
+            let passes = part.bits.div_ceil(SORT_BITS);
+            let codes = Codes {
+                rows: address,
+                order,
+                keys: keys[at],
+                counts,
+                frame,
+                count: count as u32,
+                d: d as u32,
+                shift: part.shift,
+                mask: u32::MAX >> (u32::BITS - part.bits),
+                passes,
+            };
+            // SAFETY: `Codes` is the kernel's parameter, whose pointers cover `count` rows and the digits of all passes.
+            unsafe { launch(stream, &self.codes, config, &codes) }?;
+            for pass in 0..passes as usize {
+                let arguments = Pass {
+                    keys: keys[at],
+                    order,
+                    sorted_keys: keys[1 - at],
+                    sorted_order: orders[1 - at],
+                    counts: counts + word(pass * DIGITS),
+                    tiles: published + word(pass * DIGITS * tiles),
+                    turn: turns + word(pass),
+                    count: count as u32,
+                    shift: pass as u32 * SORT_BITS,
+                };
+                // SAFETY: `Pass` is the kernel's parameter; its pointers cover `count` keys, and what the tiles of this pass publish,
+                // which was zeroed. The order is read from the buffer that is not written to.
+                unsafe { launch(stream, &self.sweep, config, &arguments) }?;
+                at = 1 - at;
+                order = orders[at];
+            }
+        }
+        Ok(order)
     }
 }
 
@@ -74,9 +197,7 @@ impl DeviceTree {
     /// # Errors
     /// Those of the driver.
     pub fn is_crowded(&self, stream: &Arc<CudaStream>) -> Result<bool, DriverError> {
-        let crowded = stream.clone_dtoh(&self.crowded)?;
-        stream.synchronize()?;
-        Ok(index::is_crowded(crowded[0] as usize, self.n))
+        Ok(index::is_crowded(read(stream, &self.crowded)?[0] as usize, self.n))
     }
 
     /// Bytes of a tree over n points in d dimensions.
@@ -141,7 +262,6 @@ impl DeviceTree {
     pub unsafe fn load_kernels(
         &mut self,
         stream: &Arc<CudaStream>,
-        sorter: &Sorter,
         grower: &Grower,
         scratch: &mut Scratch,
         rows: CUdeviceptr,
@@ -149,7 +269,7 @@ impl DeviceTree {
         let n = self.n;
         self.n = n.min(WARP * WARP + 1);
         // SAFETY: as the caller says; there are no fewer rows.
-        let grown = unsafe { self.grow(stream, sorter, grower, scratch, rows, Depth::Coarse) };
+        let grown = unsafe { self.grow(stream, grower, scratch, rows, Depth::Coarse) };
         self.n = n;
         grown
     }
@@ -164,7 +284,6 @@ impl DeviceTree {
     pub unsafe fn grow(
         &mut self,
         stream: &Arc<CudaStream>,
-        sorter: &Sorter,
         grower: &Grower,
         scratch: &mut Scratch,
         rows: CUdeviceptr,
@@ -173,7 +292,7 @@ impl DeviceTree {
         let (parts, below) = self.frame.parts(depth);
         let frame = self.device_frame(stream);
         // SAFETY: as the caller says; the frame's axes are on the device.
-        let order = unsafe { sorter.sort(stream, scratch, Rows { address: rows, count: self.n, d: self.d }, frame, &parts) }?;
+        let order = unsafe { grower.sort(stream, scratch, Rows { address: rows, count: self.n, d: self.d }, frame, &parts) }?;
         stream.memset_zeros(&mut self.crowded)?;
         // The kernels write to these.
         let _ = (self.coordinates.device_ptr_mut(stream), self.positions.device_ptr_mut(stream));
@@ -182,11 +301,10 @@ impl DeviceTree {
         for height in 0..=tree.top {
             let function = if height == 0 { &grower.leaves } else { &grower.boxes };
             let boxes = tree.boxes[height as usize].next_multiple_of(WARP as u32);
-            let grid = boxes.div_ceil(BUILD_THREADS / WARP as u32);
-            let config = LaunchConfig { grid_dim: (grid, 1, 1), block_dim: (BUILD_THREADS, 1, 1), shared_mem_bytes: 0 };
+            let config = memory::blocks(boxes.div_ceil(BUILD_THREADS / WARP as u32), BUILD_THREADS);
             let growth = Growth { rows, order, crowded: self.crowded.device_ptr_mut(stream).0, tree, frame, below, height };
             // SAFETY: `Growth` is the kernels' parameter, and its buffers are as long as the layout says.
-            unsafe { stream.launch_builder(function).arg(&growth).launch(config) }?;
+            unsafe { launch(stream, function, config, &growth) }?;
         }
         Ok(())
     }

@@ -2,26 +2,18 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `grow.rs` | the tree in device memory, and the launches that build it |
-//! | `interface.rs` | constants and structs shared by host and kernels |
-//! | `search.rs` | the launches that search it |
-//! | `sort.rs` | the radix sort of points, and of queries, by their Morton codes |
-//! | `trace.rs` | the launch that writes down what a search does |
+//! | `grow.rs` | the tree in device memory, and the launches that build it and that sort by Morton codes |
+//! | `search.rs` | the launches that search it, or write down what a search does |
 
 mod grow;
-mod interface;
 mod search;
-mod sort;
-mod trace;
 
-pub use interface::tree_event;
-pub(super) use interface::{Pass, SORT_BITS, SORT_ITEMS, SORT_PASSES, SORT_THREADS};
-pub(super) use search::BvhSearch;
+pub(super) use search::load;
 
-use super::Cuda;
 use super::device::units::Unit;
+use super::search::open;
 use crate::index::{self, BVH};
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Parameters, Problem, Search};
+use crate::knn::{DeviceId, Engine, EngineError};
 
 /// The unit of the steps that build a tree.
 const BUILD: &str = "index/build";
@@ -32,39 +24,10 @@ const PACKET: &str = "index/packet";
 /// The unit of the search.
 const TRAVERSE: &str = "index/traverse";
 
-/// The engine `bvh` on a GPU.
-pub struct CudaBvh {
-    cuda: Cuda,
-}
-
-impl CudaBvh {
-    /// Opens a given GPU.
-    ///
-    /// # Errors
-    /// [`EngineError::Unavailable`], saying what is missing and how to get it.
-    pub fn open_on(device: DeviceId) -> Result<Self, EngineError> {
-        Ok(Self { cuda: Cuda::open_with(BVH.id, device, Unit::new(BUILD, 0, 0))? })
-    }
-}
-
-impl Engine for CudaBvh {
-    fn descriptor(&self) -> &'static Descriptor {
-        &BVH
-    }
-
-    fn device_id(&self) -> DeviceId {
-        self.cuda.device_id
-    }
-
-    fn is_lost(&self) -> bool {
-        self.cuda.is_lost()
-    }
-
-    fn device(&self) -> DeviceInfo {
-        self.cuda.device()
-    }
-
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        Ok(Box::new(BvhSearch::new(&mut self.cuda, problem, index::asks_for_packets(parameters))?))
-    }
+/// Opens a given GPU for the engine.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], saying what is missing and how to get it.
+pub fn open_bvh(device: DeviceId) -> Result<Box<dyn Engine>, EngineError> {
+    open(&BVH, device, Unit::new(BUILD, 0, 0), |cuda, problem, parameters| Ok(Box::new(load(cuda, problem, index::asks_for_packets(parameters))?)))
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig};
 
-use super::DeviceSelector;
-use super::interface::{BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BOUND_THREADS, Selection, bits_entry};
 use super::matrix::MOST_BYTES;
+use super::{DeviceSelector, Loaded};
 use crate::cuda::Cuda;
 use crate::cuda::device::driver::say;
+use crate::cuda::device::memory::{blocks, launch};
 use crate::cuda::device::units::{Unit, build_name};
+use crate::cuda::interface::select::{BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BOUND_THREADS, Selection, bits_entry};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 use crate::select::bits::{ITEMS, capacity, items, resolved, sample_of, stages, threads};
 use crate::select::{BITS, Sample};
@@ -61,7 +62,7 @@ struct Bits {
 ///
 /// # Errors
 /// [`EngineError::Unavailable`].
-pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
+pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     let (capacity, multiprocessors) = (capacity(shape.k), cuda.multiprocessors() as usize);
     let (threads, items) = (threads(capacity), items(parameters));
     let batch = threads * items;
@@ -70,24 +71,23 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Res
     let ring_bytes = if copies_ahead { 4 * (stages(threads) * batch) as u32 } else { 0 };
     let option = (items != ITEMS).then_some(("WARPSCOPE_ITEMS", items as u32));
     let unit = Unit { option, ..Unit::new("select/bits", capacity as u32, 0) };
-    let unavailable = |why: String| EngineError::Unavailable { engine: BITS.id, why };
     let mut kernel = |build: Build, name: &str| {
-        let function = cuda.kernels.function(unit.of_build(build), &bits_entry(capacity, name)).map_err(unavailable)?;
+        let function = cuda.kernel(BITS.id, unit.of_build(build), &bits_entry(capacity, name))?;
         // More than 48 KiB of shared memory, static and dynamic, requires opting in.
         let opted = function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, ring_bytes as i32);
-        opted.map(|()| function).map_err(|error| unavailable(say(error)))
+        let opted = opted.map_err(|error| EngineError::Unavailable { engine: BITS.id, why: say(error) });
+        opted.map(|()| function)
     };
     let most = shape.n.div_ceil(BATCHES * batch).max(1);
-    let blocks = THREADS / threads * multiprocessors;
+    let at_once = THREADS / threads * multiprocessors;
     // A launch is of a tile, which is of all queries only where they are few.
     let rows = shape.q.min(MOST_BYTES / (4 * shape.n)).max(1);
-    let wanted = || if rows >= FILLING * multiprocessors { 1 } else { blocks.div_ceil(rows).clamp(1, most.min(MOST_PARTS)) };
+    let wanted = || if rows >= FILLING * multiprocessors { 1 } else { at_once.div_ceil(rows).clamp(1, most.min(MOST_PARTS)) };
     let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
     let [timed, counted] = [kernel(Build::Timed, build_name(Build::Timed))?, kernel(Build::Counted, build_name(Build::Counted))?];
     let divided = if parts > 1 {
         let (parts, combine) = (kernel(Build::Timed, "parts")?, kernel(Build::Timed, "combine")?);
-        let bound = Unit::new(BOUND, 0, 0).of_build(Build::Timed);
-        let bound = cuda.kernels.function(bound, BITS_BOUND_ENTRY).map_err(unavailable)?;
+        let bound = cuda.kernel(BITS.id, Unit::new(BOUND, 0, 0).of_build(Build::Timed), BITS_BOUND_ENTRY)?;
         Some(Divided { bound, parts, combine, bounds: None, counts: None, kept: None })
     } else {
         None
@@ -112,8 +112,8 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Res
 
 impl Bits {
     /// A launch of this kernel, or of a part of it, with the ring of batches.
-    fn config(&self, blocks: (u32, u32)) -> LaunchConfig {
-        LaunchConfig { grid_dim: (blocks.0, blocks.1, 1), block_dim: (self.threads, 1, 1), shared_mem_bytes: self.ring_bytes }
+    fn config(&self, (x, y): (u32, u32)) -> LaunchConfig {
+        LaunchConfig { grid_dim: (x, y, 1), block_dim: (self.threads, 1, 1), shared_mem_bytes: self.ring_bytes }
     }
 }
 
@@ -155,7 +155,7 @@ impl DeviceSelector for Bits {
         let Some(divided) = self.divided.as_mut().filter(|_| build == Build::Timed) else {
             let function = if build == Build::Timed { &self.timed } else { &self.counted };
             // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says.
-            return unsafe { stream.launch_builder(function).arg(&selection).launch(of_rows) }.map(drop);
+            return unsafe { launch(stream, function, of_rows, &selection) };
         };
         let expect = "parts are reserved with the search";
         let selection = Selection {
@@ -164,11 +164,10 @@ impl DeviceSelector for Bits {
             kept: divided.kept.as_mut().expect(expect).device_ptr_mut(stream).0,
             ..selection
         };
-        let bound = LaunchConfig { grid_dim: (rows, 1, 1), block_dim: (BOUND_THREADS, 1, 1), shared_mem_bytes: 0 };
-        let launches = [(&divided.bound, bound), (&divided.parts, of_parts), (&divided.combine, of_rows)];
+        let launches = [(&divided.bound, blocks(rows, BOUND_THREADS)), (&divided.parts, of_parts), (&divided.combine, of_rows)];
         for (function, config) in launches {
             // SAFETY: as above.
-            unsafe { stream.launch_builder(function).arg(&selection).launch(config) }?;
+            unsafe { launch(stream, function, config, &selection) }?;
         }
         Ok(())
     }

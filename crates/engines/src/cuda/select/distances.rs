@@ -1,19 +1,21 @@
-//! The engine `distance-matrix`: the frame with the filling of the matrix timed alone, and `bits` to answer from it.
+//! The engine `distance-matrix`: the frame with the filling of the matrix timed alone, and `bits` to answer from it; and the expanded
+//! form of the distances, by a matrix product, cuBLAS' or ours, with what it gets wrong.
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, DriverError};
+use cudarc::cublas::{CudaBlas, result, sys};
+use cudarc::driver::sys::CUresult;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig};
 
-use super::expanded::{Expanded, open_blas};
-use super::interface::Selection;
-use super::matrix::Kernel;
-use super::{DeviceSelector, Frame, Timed, load_bits};
+use super::matrix::{self, Kernel, Matrix};
+use super::{DeviceSelector, Frame, Loaded, Timed, load_bits};
 use crate::cuda::Cuda;
+use crate::cuda::device::memory::{Memory, blocks, launch};
+use crate::cuda::device::units::Unit;
+use crate::cuda::interface::select::{Comparison, DISTANCE_THREADS, Distances, Norms, Selection, distances_entry};
 use crate::knn::{Build, EngineError, Parameters, Shape};
-use crate::select::{
-    DISTANCES_ALONE,
-    distances::{EXPANDED, EXPANDED_OWN, kernel_of, resolved},
-};
+use crate::select::DISTANCES_ALONE;
+use crate::select::distances::{EXPANDED, EXPANDED_OWN, kernel_of, resolved};
 
 struct DistancesAlone {
     selector: Box<dyn DeviceSelector>,
@@ -28,7 +30,7 @@ struct DistancesAlone {
 ///
 /// # Errors
 /// [`EngineError::Unavailable`].
-pub fn load_distances(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
+pub fn load_distances(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     let selector = load_bits(cuda, shape, &Parameters::NONE)?;
     let (mut word, mut note, mut blas) = (kernel_of(parameters), None, None);
     if word == EXPANDED {
@@ -42,7 +44,8 @@ pub fn load_distances(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -
     }
     let expanded = (word == EXPANDED || word == EXPANDED_OWN).then(|| Expanded::new(cuda, blas)).transpose();
     let expanded = expanded.map_err(|why| EngineError::Unavailable { engine: DISTANCES_ALONE.id, why })?;
-    Ok(Box::new(DistancesAlone { selector, parameters: resolved(word), kernel: Kernel::named(word), expanded, note }))
+    let (parameters, kernel) = (resolved(word), Kernel::named(word));
+    Ok(Box::new(DistancesAlone { selector, parameters, kernel, expanded, note }))
 }
 
 impl DeviceSelector for DistancesAlone {
@@ -66,4 +69,177 @@ impl DeviceSelector for DistancesAlone {
         // What the selector would count is not asked for.
         self.selector.launch(stream, selection, Build::Timed)
     }
+}
+
+/// Bytes that cuBLAS takes for itself, at most.
+const WORKSPACE: usize = 64 << 20;
+
+/// Lanes of a warp.
+const WARP: u32 = 32;
+
+/// The kernels of the expanded form, and what they need beside the tile.
+pub struct Expanded {
+    norms: CudaFunction,
+    product: CudaFunction,
+    complete: CudaFunction,
+    wrong: CudaFunction,
+    /// cuBLAS, if it multiplies in the timed build.
+    blas: Option<CudaBlas>,
+    buffers: Option<Buffers>,
+}
+
+struct Buffers {
+    /// Squared norms: as many as the tile has columns, and one of each query.
+    points: CudaSlice<f32>,
+    queries: CudaSlice<f32>,
+    /// rows × k: what the counted build finds by the expanded form.
+    found: CudaSlice<u32>,
+    distances: CudaSlice<f32>,
+}
+
+impl Expanded {
+    /// Loads the kernels. With `blas` the product of the timed build is cuBLAS'.
+    ///
+    /// # Errors
+    /// Why a kernel is not there.
+    fn new(cuda: &mut Cuda, blas: Option<CudaBlas>) -> Result<Self, String> {
+        let mut function = |name: &str| cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(name));
+        let [norms, product, complete, wrong] = [function("norms")?, function("expanded")?, function("complete")?, function("wrong")?];
+        Ok(Self { norms, product, complete, wrong, blas, buffers: None })
+    }
+
+    /// Bytes of device memory that it needs for a matrix, and for the counted build of k neighbours.
+    pub fn bytes(&self, matrix: &Matrix, q: usize, k: usize) -> usize {
+        4 * (matrix.pitch + q) + 8 * matrix.rows * k + if self.blas.is_some() { WORKSPACE } else { 0 }
+    }
+
+    /// Reserves that memory.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn reserve(&mut self, stream: &Arc<CudaStream>, matrix: &Matrix, q: usize, k: usize) -> Result<(), DriverError> {
+        // What pads a row has norms too.
+        let (points, queries) = (stream.alloc_zeros(matrix.pitch)?, stream.alloc_zeros(q)?);
+        let entries = matrix.rows * k;
+        // SAFETY: uninitialised memory, written before it is read.
+        let (found, distances) = unsafe { (stream.alloc(entries)?, stream.alloc(entries)?) };
+        self.buffers = Some(Buffers { points, queries, found, distances });
+        Ok(())
+    }
+
+    fn buffers(&mut self) -> &mut Buffers {
+        self.buffers.as_mut().expect("they are reserved with the search")
+    }
+
+    /// Queues the norms of all points and queries.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn fill_norms(&mut self, stream: &Arc<CudaStream>, memory: &Memory) -> Result<(), DriverError> {
+        let function = self.norms.clone();
+        let buffers = self.buffers();
+        let of = [
+            (memory.points.floats.device_ptr(stream).0, memory.n, buffers.points.device_ptr_mut(stream).0),
+            (memory.queries.device_ptr(stream).0, memory.q, buffers.queries.device_ptr_mut(stream).0),
+        ];
+        for (rows, count, norms) in of {
+            let norms = Norms { rows, count: count as u32, d: memory.d as u32, norms };
+            let config = blocks(norms.count.div_ceil(DISTANCE_THREADS), DISTANCE_THREADS);
+            // SAFETY: the argument is the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
+            unsafe { launch(stream, &function, config, &norms) }?;
+        }
+        Ok(())
+    }
+
+    /// Queues the kernels that fill a tile by the expanded form.
+    ///
+    /// # Errors
+    /// The driver's, and cuBLAS'.
+    pub fn fill(&mut self, stream: &Arc<CudaStream>, tile: &Distances, build: Build) -> Result<(), DriverError> {
+        let buffers = self.buffers();
+        let (point_norms, query_norms) = (buffers.points.device_ptr(stream).0, buffers.queries.device_ptr(stream).0);
+        let tile = Distances { point_norms, query_norms, ..*tile };
+        // What is counted is of one order of summation.
+        let Some(blas) = self.blas.as_ref().filter(|_| build == Build::Timed) else {
+            return matrix::launch(stream, &self.product, &tile, Kernel::Registers);
+        };
+        multiply(blas, &tile)?;
+        let grid_dim = (tile.n.div_ceil(4 * DISTANCE_THREADS), tile.query_count, 1);
+        let config = LaunchConfig { grid_dim, ..blocks(1, DISTANCE_THREADS) };
+        // SAFETY: as above.
+        unsafe { launch(stream, &self.complete, config, &tile) }
+    }
+
+    /// The selection of what the expanded form finds, in place of the answers.
+    pub fn selection(&mut self, stream: &Arc<CudaStream>, selection: Selection) -> Selection {
+        let buffers = self.buffers();
+        let (indices, squared_distances) = (buffers.found.device_ptr_mut(stream).0, buffers.distances.device_ptr_mut(stream).0);
+        Selection { indices, squared_distances, first_query: 0, counts: 0, ..selection }
+    }
+
+    /// Queues the count of what it finds that is not among the neighbours, which `selection` has found.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn count_wrong(&mut self, stream: &Arc<CudaStream>, selection: &Selection) -> Result<(), DriverError> {
+        let comparison = Comparison {
+            points: selection.points,
+            queries: selection.queries,
+            d: selection.d,
+            k: selection.k,
+            first_query: selection.first_query,
+            query_count: selection.query_count,
+            found: self.buffers().found.device_ptr(stream).0,
+            indices: selection.indices,
+            squared_distances: selection.squared_distances,
+            counts: selection.counts,
+        };
+        let config = blocks(selection.query_count.div_ceil(DISTANCE_THREADS / WARP), DISTANCE_THREADS);
+        // SAFETY: as above.
+        unsafe { launch(stream, &self.wrong, config, &comparison) }
+    }
+}
+
+/// Opens cuBLAS on a stream for so many points; the error is a clause that says why it cannot be used.
+fn open_blas(stream: &Arc<CudaStream>, n: usize) -> Result<CudaBlas, String> {
+    if n.next_multiple_of(4) > i32::MAX as usize {
+        return Err(format!("its sizes end at {} points", i32::MAX));
+    }
+    // cudarc panics if the library is missing, so check first.
+    // SAFETY: only locates and loads a library.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("its library was not found (libcublas.so.13)".to_owned());
+    }
+    CudaBlas::new(Arc::clone(stream)).map_err(|error| format!("it does not start ({:?})", error.0))
+}
+
+/// Queues the products of all pairs of a tile, in FP32: row by row, or, as cuBLAS sees it, points × queriesᵀ column by column.
+fn multiply(blas: &CudaBlas, tile: &Distances) -> Result<(), DriverError> {
+    use sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
+    let (n, queries, d, pitch) = (tile.n as i32, tile.query_count as i32, tile.d as i32, tile.pitch as i32);
+    let first = tile.queries + 4 * u64::from(tile.first_query) * u64::from(tile.d);
+    let (alpha, beta) = (1.0f32, 0.0f32);
+    // SAFETY: the matrices lie in this search's buffers, which are as long as the sizes say; the handle is of their context.
+    let done = unsafe {
+        result::sgemm(
+            *blas.handle(),
+            CUBLAS_OP_T,
+            CUBLAS_OP_N,
+            n,
+            queries,
+            d,
+            &raw const alpha,
+            tile.points as *const f32,
+            d,
+            first as *const f32,
+            d,
+            &raw const beta,
+            tile.distances as *mut f32,
+            pitch,
+        )
+    };
+    done.map_err(|error| {
+        let no_memory = error.0 == sys::cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED;
+        DriverError(if no_memory { CUresult::CUDA_ERROR_OUT_OF_MEMORY } else { CUresult::CUDA_ERROR_UNKNOWN })
+    })
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig};
 
-use super::interface::{DISTANCE_THREADS, Distances, NAIVE_POINTS, REGISTER_SIDE, TILE_SIDE, distances_entry};
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::Memory;
+use crate::cuda::device::memory::{self, Memory};
 use crate::cuda::device::units::Unit;
+use crate::cuda::interface::select::{DISTANCE_THREADS, Distances, NAIVE_POINTS, REGISTER_SIDE, TILE_SIDE, distances_entry};
 
 /// The most bytes of a tile.
 pub(super) const MOST_BYTES: usize = 4 << 30;
@@ -128,5 +128,5 @@ pub fn launch(stream: &Arc<CudaStream>, function: &CudaFunction, tile: &Distance
     let grid_dim = like.grid(tile.pitch as u32, tile.query_count);
     let config = LaunchConfig { grid_dim, block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };
     // SAFETY: the argument is the kernel's parameter; its pointers are to a search's buffers, which are as long as it says.
-    unsafe { stream.launch_builder(function).arg(tile).launch(config) }.map(drop)
+    unsafe { memory::launch(stream, function, config, tile) }
 }

@@ -5,74 +5,50 @@
 //! | file | holds |
 //! |---|---|
 //! | `bits.rs` | the launches of `bits` |
-//! | `bits_fused.rs` | the launches of `bits-fused` |
-//! | `bits_global.rs` | the launches of `bits-global` |
-//! | `distances.rs` | the engine `distance-matrix`, which times the filling of the matrix alone |
-//! | `expanded.rs` | the expanded form of the distances, by cuBLAS or a kernel of ours, and what it gets wrong |
-//! | `interface.rs` | constants and structs shared by host and kernels |
+//! | `distances.rs` | the engine `distance-matrix`, which times the filling of the matrix alone, and the expanded form |
 //! | `matrix.rs` | the tile, and the launches that fill it |
-//! | `merge_path.rs` | the launches of `merge-path` |
-//! | `merge_queue.rs` | the launches of `merge-queue` |
-//! | `multi_pass.rs` | the launches of `radix-select` and `sample-select` |
-//! | `partial_bitonic.rs` | the launches of `partial-bitonic` |
+//! | `one_launch.rs` | the selectors that are one launch for each tile |
+//! | `passes.rs` | the launches of `radix-select`, `sample-select` and `sort` |
 //! | `search.rs` | a search: tile after tile, or without a matrix |
-//! | `sort.rs` | the launches of `sort` |
-//! | `thread_heap.rs` | the launches of `thread-heap` |
 //! | `trace.rs` | the launches that write down how a query's neighbours are selected |
-//! | `warp_select.rs` | the launches of `warp-select` and `block-select` |
 
 mod bits;
-mod bits_fused;
-mod bits_global;
 mod distances;
-mod expanded;
-mod interface;
 mod matrix;
-mod merge_path;
-mod merge_queue;
-mod multi_pass;
-mod partial_bitonic;
+mod one_launch;
+mod passes;
 mod search;
-mod sort;
-mod thread_heap;
 mod trace;
-mod warp_select;
 
 use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, DriverError};
 
 pub use bits::load_bits;
-pub use bits_fused::load_bits_fused;
-pub use bits_global::load_bits_global;
+use distances::Expanded;
 pub use distances::load_distances;
-use expanded::Expanded;
-use interface::Selection;
-pub use interface::{pass_event, queue_event};
 use matrix::Kernel;
-pub use merge_path::load_merge_path;
-pub use merge_queue::load_merge_queue;
-pub use multi_pass::{load_radix_select, load_sample_select};
-pub use partial_bitonic::load_partial_bitonic;
-pub use sort::load_sort;
-pub use thread_heap::load_thread_heap;
+pub use one_launch::{
+    load_bits_fused, load_bits_global, load_block_select, load_merge_path, load_merge_queue, load_partial_bitonic, load_thread_heap, load_warp_select,
+};
+pub use passes::{load_radix_select, load_sample_select, load_sort};
 pub(super) use trace::{trace_radix_select, trace_warp_select};
-pub use warp_select::{load_block_select, load_warp_select};
 
 use super::Cuda;
 use super::device::units::Unit;
 use super::direct::Layout;
-use crate::knn::{Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Parameters, Problem, Search, Shape};
-use crate::select::Kind;
+use super::interface::select::Selection;
+use super::search::open;
+use crate::knn::{Build, Descriptor, DeviceId, Engine, EngineError, Parameters, Shape};
 
 /// The unit of the distances, which every selector needs.
 const DISTANCES: &str = "select/distances";
 
+/// A selector that was loaded, or [`EngineError::Unavailable`].
+pub type Loaded = Result<Box<dyn DeviceSelector>, EngineError>;
+
 /// Loads a selector for a problem's sizes.
-///
-/// # Errors
-/// [`EngineError::Unavailable`].
-pub type LoadSelector = fn(&mut Cuda, &Shape, &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError>;
+pub type LoadSelector = fn(&mut Cuda, &Shape, &Parameters) -> Loaded;
 
 /// Where the distances come from that a selector selects from.
 #[derive(Clone, Copy)]
@@ -163,40 +139,13 @@ impl Frame {
     }
 }
 
-/// A selector as an engine.
-pub struct CudaSelect {
-    cuda: Cuda,
-    kind: &'static Kind,
-}
-
-impl CudaSelect {
-    /// Opens a given GPU for a selector.
-    ///
-    /// # Errors
-    /// [`EngineError::Unavailable`], saying what is missing and how to get it.
-    pub fn open_on(device: DeviceId, kind: &'static Kind) -> Result<Self, EngineError> {
-        Ok(Self { cuda: Cuda::open_with(kind.descriptor.id, device, Unit::new(DISTANCES, 0, 0))?, kind })
-    }
-}
-
-impl Engine for CudaSelect {
-    fn descriptor(&self) -> &'static Descriptor {
-        self.kind.descriptor
-    }
-
-    fn device_id(&self) -> DeviceId {
-        self.cuda.device_id
-    }
-
-    fn is_lost(&self) -> bool {
-        self.cuda.is_lost()
-    }
-
-    fn device(&self) -> DeviceInfo {
-        self.cuda.device()
-    }
-
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        Ok(Box::new(search::SelectSearch::new(&mut self.cuda, self.kind, problem, parameters)?))
-    }
+/// Opens a given GPU for a selector, which `load` loads.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], saying what is missing and how to get it.
+pub fn open_selector(device: DeviceId, descriptor: &'static Descriptor, load: LoadSelector) -> Result<Box<dyn Engine>, EngineError> {
+    open(descriptor, device, Unit::new(DISTANCES, 0, 0), move |cuda, problem, parameters| {
+        let selector = load(cuda, &problem.shape(), parameters)?;
+        Ok(Box::new(search::load(cuda, descriptor, problem, selector)?))
+    })
 }

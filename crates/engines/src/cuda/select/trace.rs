@@ -1,15 +1,16 @@
 //! The launches that write down how one query's neighbours are selected from its row of distances, in the place of counting it.
 
-use cudarc::driver::{CudaFunction, DevicePtr, DevicePtrMut, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaFunction, DevicePtrMut, PushKernelArg};
 
-use super::interface::{MultiPass, PASS_THREADS, ROW_THREADS, SELECT_WARPS, SORT_FOUND_ENTRY, Selection, radix_select_entry, warp_select_entry};
 use super::matrix::{Kernel, Matrix};
-use super::multi_pass::{UNIT as MULTI_PASS, words};
-use super::sort::UNIT as SORT;
+use super::passes::{MULTI_PASS, SORT_UNIT, words};
+use super::search::selection;
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::Memory;
-use crate::cuda::device::points::{self, Form};
+use crate::cuda::device::memory::{Memory, blocks, launch};
 use crate::cuda::device::units::{Builds, Unit};
+use crate::cuda::interface::select::{
+    MultiPass, PASS_THREADS, ROW_THREADS, SELECT_WARPS, SORT_FOUND_ENTRY, Selection, radix_select_entry, warp_select_entry,
+};
 use crate::knn::{Build, EngineError, EngineId, Neighbors, Problem};
 use crate::select::{RADIX_SELECT, WARP_SELECT, warp_select};
 
@@ -23,10 +24,11 @@ const WARP: u32 = 32;
 /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`], [`EngineError::HostMemory`], [`EngineError::Device`].
 pub fn trace_warp_select(cuda: &mut Cuda, problem: &Problem, query: usize, room: usize) -> Result<(Vec<u32>, Neighbors), EngineError> {
     let capacity = warp_select::capacity(problem.k()) as u32;
-    let kernel = traced(cuda, WARP_SELECT.id, Unit::new("select/warp_select", capacity, 0), &warp_select_entry(capacity, "traced"))?;
+    let unit = Unit::new("select/warp_select", capacity, 0);
+    let kernel = traced(cuda, WARP_SELECT.id, unit, &warp_select_entry(capacity, "traced"))?;
     let mut row = Row::new(cuda, WARP_SELECT.id, problem, query, 0)?;
     let selection = row.selection(cuda);
-    let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (SELECT_WARPS * WARP, 1, 1), shared_mem_bytes: 0 };
+    let config = blocks(1, SELECT_WARPS * WARP);
     let words = cuda.record(problem, room, |trace| {
         // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as they say.
         unsafe { cuda.stream.launch_builder(&kernel).arg(&selection).arg(&trace).launch(config) }.map(drop)
@@ -40,8 +42,8 @@ pub fn trace_warp_select(cuda: &mut Cuda, problem: &Problem, query: usize, room:
 /// The same as those of [`trace_warp_select`].
 pub fn trace_radix_select(cuda: &mut Cuda, problem: &Problem, query: usize, room: usize) -> Result<(Vec<u32>, Neighbors), EngineError> {
     let kernel = traced(cuda, RADIX_SELECT.id, Unit::new(MULTI_PASS, 0, 0), &radix_select_entry("traced"))?;
-    let sort_found = cuda.kernels.function(Unit::new(SORT, 0, 0).of_build(Build::Timed), SORT_FOUND_ENTRY);
-    let sort_found = sort_found.map_err(|why| EngineError::Unavailable { engine: RADIX_SELECT.id, why })?;
+    let sort = Unit::new(SORT_UNIT, 0, 0).of_build(Build::Timed);
+    let sort_found = cuda.kernel(RADIX_SELECT.id, sort, SORT_FOUND_ENTRY)?;
     let words = words(&problem.shape(), false);
     let mut row = Row::new(cuda, RADIX_SELECT.id, problem, query, 4 * words)?;
     // Zeros, as for any search.
@@ -54,21 +56,19 @@ pub fn trace_radix_select(cuda: &mut Cuda, problem: &Problem, query: usize, room
         stages: 2,
         bits: WARP.ilog2(),
     };
-    let config = |threads| LaunchConfig { grid_dim: (1, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
     let traced = cuda.record(problem, room, |trace| {
         // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as they say.
-        unsafe { cuda.stream.launch_builder(&kernel).arg(&passes).arg(&trace).launch(config(PASS_THREADS)) }.map(drop)
+        unsafe { cuda.stream.launch_builder(&kernel).arg(&passes).arg(&trace).launch(blocks(1, PASS_THREADS)) }.map(drop)
     })?;
     // SAFETY: as above.
-    let sorted = unsafe { cuda.stream.launch_builder(&sort_found).arg(&passes).launch(config(ROW_THREADS)) };
+    let sorted = unsafe { launch(&cuda.stream, &sort_found, blocks(1, ROW_THREADS), &passes) };
     sorted.map_err(|error| cuda.failed(error))?;
     Ok((traced, row.download(cuda)?))
 }
 
 /// The traced build of a unit's kernel.
 fn traced(cuda: &mut Cuda, engine: EngineId, unit: Unit, name: &str) -> Result<CudaFunction, EngineError> {
-    let kernel = cuda.kernels.function(Unit { builds: Builds::Traced, ..unit }, name);
-    kernel.map_err(|why| EngineError::Unavailable { engine, why })
+    cuda.kernel(engine, Unit { builds: Builds::Traced, ..unit }, name)
 }
 
 /// The distances of one query, made as for any search, and the memory around them.
@@ -81,15 +81,12 @@ struct Row {
 impl Row {
     /// Uploads the problem and makes the distances; the selection will reserve `extra` bytes more.
     fn new(cuda: &mut Cuda, engine: EngineId, problem: &Problem, query: usize, extra: usize) -> Result<Self, EngineError> {
-        let (n, d) = (problem.n(), problem.dims());
-        let matrix = Matrix::new(cuda, Kernel::Registers, n, 1, extra, 0);
+        let matrix = Matrix::new(cuda, Kernel::Registers, problem.n(), 1, extra, 0);
         let mut matrix = matrix.map_err(|why| EngineError::Unavailable { engine, why })?;
-        let mut memory = Memory::reserve(cuda, problem, Form::Rows, points::row_floats(n, d, 1), (matrix.bytes() + extra) as u64)?;
-        let stream = cuda.stream.clone();
+        let memory = Memory::with_rows(cuda, problem, (matrix.bytes() + extra) as u64)?;
         let mut make = || {
-            memory.upload(cuda, problem, |cuda, floats| points::upload_rows(&cuda.stream, problem.points(), floats))?;
-            matrix.reserve(&stream)?;
-            matrix.fill(&stream, &memory, query, 1).map(drop)
+            matrix.reserve(&cuda.stream)?;
+            matrix.fill(&cuda.stream, &memory, query, 1).map(drop)
         };
         make().map_err(|error| cuda.failed(error))?;
         Ok(Self { memory, matrix, query })
@@ -97,22 +94,9 @@ impl Row {
 
     /// What the selector is told.
     fn selection(&mut self, cuda: &Cuda) -> Selection {
-        let (stream, memory) = (&cuda.stream, &mut self.memory);
-        let tile = self.matrix.tile(stream, memory, self.query, 1);
-        Selection {
-            distances: tile.distances,
-            pitch: tile.pitch,
-            queries: memory.queries.device_ptr(stream).0,
-            q: memory.q as u32,
-            d: memory.d as u32,
-            n: memory.n as u32,
-            k: memory.k as u32,
-            first_query: self.query as u32,
-            query_count: 1,
-            indices: memory.indices.device_ptr_mut(stream).0,
-            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
-            ..Selection::default()
-        }
+        let tile = self.matrix.tile(&cuda.stream, &self.memory, self.query, 1);
+        let selection = selection(&cuda.stream, &mut self.memory, self.query, 1);
+        Selection { distances: tile.distances, pitch: tile.pitch, ..selection }
     }
 
     /// The answers.

@@ -1,6 +1,6 @@
 //! How a problem is partitioned: the numbers of `Split`.
 
-use super::interface::{CLUSTER, SPLIT_QUERIES, SPLIT_ROW_QUERIES, SPLIT_ROW_WARPS, SPLIT_ROW_WINDOW, SPLIT_WARPS, SPLIT_WINDOW};
+use crate::cuda::interface::split::{CLUSTER, SPLIT_QUERIES, SPLIT_ROW_QUERIES, SPLIT_ROW_WARPS, SPLIT_ROW_WINDOW, SPLIT_WARPS, SPLIT_WINDOW};
 
 /// Maximum number of blocks along a grid's second axis.
 const MOST_BLOCKS: u32 = 65_535;

@@ -10,15 +10,15 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
 use cudarc::driver::sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-use cudarc::driver::sys::{self, CUgraphInstantiate_flags, CUlaunchAttribute, CUlaunchConfig, CUstreamCaptureMode};
-use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
+use cudarc::driver::sys::{self, CUdeviceptr, CUgraphInstantiate_flags, CUlaunchAttribute, CUlaunchConfig, CUstreamCaptureMode};
+use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtrMut, DriverError};
 
-use super::interface::{SPLIT_SELECT_THREADS, Split, split_entry};
 use super::plan::Plan;
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::Memory;
-use crate::cuda::device::points::{self, Form};
-use crate::knn::{Answer, Build, EngineError, Neighbors, Problem, Search, SetupPhase};
+use crate::cuda::device::memory::{Addresses, Memory};
+use crate::cuda::interface::split::{SPLIT_SELECT_THREADS, Split, split_entry};
+use crate::cuda::search::{GpuSearch, Kernels};
+use crate::knn::{Build, EngineError, Problem};
 
 /// Buffers between stages, for the queries of one launch.
 struct Scratch {
@@ -54,11 +54,9 @@ struct Stages {
     overlap: bool,
 }
 
-/// A problem loaded into device memory.
-pub struct SplitSearch<'a> {
-    cuda: &'a mut Cuda,
+/// The partition of a problem, and the kernels that answer it.
+pub struct SplitKernels {
     plan: Plan,
-    memory: Memory,
     /// Kept alive for the arguments, which point into it.
     _scratch: Scratch,
     /// Kernel arguments, without the queries of a launch.
@@ -68,78 +66,61 @@ pub struct SplitSearch<'a> {
     last: (Range<usize>, Option<CudaGraph>),
 }
 
-impl<'a> SplitSearch<'a> {
-    /// Reserves memory and uploads the problem.
-    ///
-    /// # Errors
-    /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-    pub fn new(cuda: &'a mut Cuda, problem: &Problem) -> Result<Self, EngineError> {
-        let plan = Plan::new(problem.n(), problem.dims(), problem.k(), problem.q());
-        let stages = Stages::load(cuda, &plan, problem.q())?;
-        let floats = points::row_floats(problem.n(), problem.dims(), 1);
-        let mut memory = Memory::reserve(cuda, problem, Form::Rows, floats, plan.scratch_bytes())?;
-        let rows = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| points::upload_rows(&cuda.stream, problem.points(), points);
-        memory.upload(cuda, problem, rows).map_err(|error| cuda.failed(error))?;
-        let mut scratch = Scratch::reserve(&cuda.stream, &plan).map_err(|error| cuda.failed(error))?;
-        let stream = &cuda.stream;
-        let arguments = Split {
-            points: memory.points.floats.device_ptr(stream).0,
-            queries: memory.queries.device_ptr(stream).0,
-            n: memory.n as u32,
-            d: memory.d as u32,
-            k: memory.k as u32,
-            first_query: 0,
-            query_count: 0,
-            block_queries: 0,
-            windows: plan.windows,
-            window_groups: plan.window_groups,
-            capacity: plan.capacity,
-            spacing: plan.spacing,
-            minima: scratch.minima.device_ptr_mut(stream).0,
-            bounds: scratch.bounds.device_ptr_mut(stream).0,
-            counts: scratch.counts.device_ptr_mut(stream).0,
-            lists: scratch.lists.device_ptr_mut(stream).0,
-            indices: memory.indices.device_ptr_mut(stream).0,
-            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
-        };
-        Ok(Self { cuda, plan, memory, _scratch: scratch, arguments, stages, last: (0..0, None) })
-    }
+/// Reserves memory and uploads the problem.
+///
+/// # Errors
+/// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
+pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, SplitKernels>, EngineError> {
+    let plan = Plan::new(problem.n(), problem.dims(), problem.k(), problem.q());
+    let stages = Stages::load(cuda, &plan, problem.q())?;
+    let mut memory = Memory::with_rows(cuda, problem, plan.scratch_bytes())?;
+    let mut scratch = Scratch::reserve(&cuda.stream, &plan).map_err(|error| cuda.failed(error))?;
+    let stream = &cuda.stream;
+    let Addresses { points, queries, indices, squared_distances, n, d, k, .. } = memory.addresses(stream);
+    let arguments = Split {
+        points,
+        queries,
+        n,
+        d,
+        k,
+        first_query: 0,
+        query_count: 0,
+        block_queries: 0,
+        windows: plan.windows,
+        window_groups: plan.window_groups,
+        capacity: plan.capacity,
+        spacing: plan.spacing,
+        minima: scratch.minima.device_ptr_mut(stream).0,
+        bounds: scratch.bounds.device_ptr_mut(stream).0,
+        counts: scratch.counts.device_ptr_mut(stream).0,
+        lists: scratch.lists.device_ptr_mut(stream).0,
+        indices,
+        squared_distances,
+    };
+    let kernels = SplitKernels { plan, _scratch: scratch, arguments, stages, last: (0..0, None) };
+    Ok(GpuSearch::new(cuda, memory, None, kernels))
+}
 
+impl SplitKernels {
     /// Answers a range of queries. On return the launches are on the stream, or in the graph that is being recorded.
-    fn launch(&self, queries: &Range<usize>) -> Result<(), DriverError> {
+    fn launch(&self, stream: &CudaStream, queries: &Range<usize>) -> Result<(), DriverError> {
         let chunk = self.plan.chunk as usize;
         for first in queries.clone().step_by(chunk) {
             let query_count = (queries.end - first).min(chunk) as u32;
             let arguments = Split { first_query: first as u32, query_count, ..self.arguments };
             // SAFETY: the pointers are to this search's buffers, which are as long as the arguments say.
-            unsafe { self.stages.launch(&self.cuda.stream, &self.plan, arguments) }?;
+            unsafe { self.stages.launch(stream, &self.plan, arguments) }?;
         }
         Ok(())
     }
 
     /// Records the launches of a range as a graph; `None` if there was nothing to record.
-    fn record(&self, queries: &Range<usize>) -> Result<Option<CudaGraph>, DriverError> {
-        let stream = &self.cuda.stream;
+    fn record(&self, stream: &Arc<CudaStream>, queries: &Range<usize>) -> Result<Option<CudaGraph>, DriverError> {
         stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
-        let launched = self.launch(queries);
+        let launched = self.launch(stream, queries);
         // End the capture even after an error: a stream that is still capturing is unusable.
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         launched.and(graph)
-    }
-
-    fn run(&mut self, queries: &Range<usize>) -> Result<f64, DriverError> {
-        if self.last.0 != *queries {
-            self.last = (queries.clone(), None);
-        } else if self.last.1.is_none() {
-            self.last.1 = self.record(queries)?;
-        }
-        let stream = &self.cuda.stream;
-        self.memory.timer.start(stream)?;
-        match &self.last.1 {
-            Some(graph) => graph.launch()?,
-            None => self.launch(queries)?,
-        }
-        self.memory.timer.stop(stream)
     }
 }
 
@@ -147,10 +128,7 @@ impl Stages {
     fn load(cuda: &mut Cuda, plan: &Plan, q: usize) -> Result<Self, EngineError> {
         // A single query has its own kernel, in which the registers that other kernels need for further queries are free.
         let rows_of = if plan.dims == 0 && q == 1 { "_one" } else { "" };
-        let mut stage = |name: &str| {
-            let name = split_entry(name, plan.dims);
-            cuda.kernels.function(super::unit(plan.dims), &name).map_err(|why| EngineError::Unavailable { engine: super::SPLIT.id, why })
-        };
+        let mut stage = |name: &str| cuda.kernel(super::SPLIT.id, super::unit(plan.dims), &split_entry(name, plan.dims));
         let (sample, bound) = (stage(&format!("sample{rows_of}"))?, stage("bound")?);
         let (collect, select) = (stage(&format!("collect{rows_of}"))?, stage("select")?);
         let compiled_for = sample.ptx_version();
@@ -224,34 +202,24 @@ unsafe fn launch(
     unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }.result()
 }
 
-impl Search for SplitSearch<'_> {
-    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        vec![(SetupPhase::Upload, self.memory.upload_ms)]
+impl Kernels for SplitKernels {
+    fn run(&mut self, cuda: &mut Cuda, memory: &mut Memory, queries: &Range<usize>, _build: Build, _counts: CUdeviceptr) -> Result<f64, DriverError> {
+        let stream = &cuda.stream;
+        if self.last.0 != *queries {
+            self.last = (queries.clone(), None);
+        } else if self.last.1.is_none() {
+            self.last.1 = self.record(stream, queries)?;
+        }
+        memory.timer.start(stream)?;
+        match &self.last.1 {
+            Some(graph) => graph.launch()?,
+            None => self.launch(stream, queries)?,
+        }
+        memory.timer.stop(stream)
     }
 
-    fn resident(&self) -> bool {
-        self.memory.resident
-    }
-
-    fn first_chunk(&self) -> usize {
+    fn first_chunk(&self, _cuda: &Cuda, _memory: &Memory) -> usize {
         // One query already fills the device, but many share each read of the points.
         1024
-    }
-
-    fn first_work(&self) -> u64 {
-        200_000_000_000
-    }
-
-    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
-        debug_assert!(queries.start < queries.end && queries.end <= self.memory.q);
-        self.run(&queries).map_err(|error| self.cuda.failed(error))
-    }
-
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        self.memory.download(&self.cuda.stream, neighbors).map_err(|error| self.cuda.failed(error))
-    }
-
-    fn collect(&mut self, _answer: &mut Answer) -> Result<(), EngineError> {
-        Ok(())
     }
 }

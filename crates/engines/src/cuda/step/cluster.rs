@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig};
 
-use super::interface::{self, ASSIGN_THREADS, Lloyd, SEED_THREADS, Seeding, step_entry};
 use crate::cuda::device::kernels::Kernels;
+use crate::cuda::device::memory::{blocks, launch, read};
 use crate::cuda::device::units::Unit;
+use crate::cuda::interface::step::{self as interface, ASSIGN_THREADS, Lloyd, SEED_THREADS, Seeding, step_entry};
 use crate::knn::{Metric, Problem};
 use crate::step::{Clustering, Clusters, Scale, first_seed};
 
@@ -128,19 +129,14 @@ impl Clusterer {
                 clusters: clusters as u32,
             };
             // SAFETY: `Lloyd` is the kernels' parameter, and its buffers are as long as it says.
-            unsafe { launch(stream, &self.assign, n, ASSIGN_THREADS, &lloyd) }?;
-            let mut changes = [0];
-            stream.memcpy_dtoh(&changed, &mut changes)?;
-            stream.synchronize()?;
-            if changes == [0] || iteration == clustering.iterations {
+            unsafe { launch(stream, &self.assign, threads(n, ASSIGN_THREADS), &lloyd) }?;
+            if read(stream, &changed)? == [0] || iteration == clustering.iterations {
                 break;
             }
             // SAFETY: as above.
-            unsafe { launch(stream, &self.move_centres, clusters * d, ASSIGN_THREADS, &lloyd) }?;
+            unsafe { launch(stream, &self.move_centres, threads(clusters * d, ASSIGN_THREADS), &lloyd) }?;
         }
-        let assigned = stream.clone_dtoh(&assigned)?;
-        stream.synchronize()?;
-        Ok(assigned)
+        read(stream, &assigned)
     }
 
     /// The positions of the seeds, of n points in d dimensions.
@@ -155,12 +151,12 @@ impl Clusterer {
         [n, d]: [usize; 2],
         clusters: usize,
     ) -> Result<Vec<u32>, DriverError> {
-        let blocks = n.div_ceil(SEED_THREADS as usize);
+        let sums_of = n.div_ceil(SEED_THREADS as usize);
         let mut seeds = vec![0; clusters];
         seeds[0] = first_seed(n);
         let mut seeds = stream.clone_htod(&seeds)?;
         // SAFETY: uninitialised memory, written before it is read.
-        let (mut nearest, mut sums) = unsafe { (stream.alloc::<f32>(n)?, stream.alloc::<u64>(blocks)?) };
+        let (mut nearest, mut sums) = unsafe { (stream.alloc::<f32>(n)?, stream.alloc::<u64>(sums_of)?) };
         for turn in 1..clusters {
             let seeding = Seeding {
                 rows,
@@ -171,35 +167,22 @@ impl Clusterer {
                 turn: turn as u32,
                 n: n as u32,
                 d: d as u32,
-                blocks: blocks as u32,
+                blocks: sums_of as u32,
             };
             // SAFETY: `Seeding` is the kernels' parameter, and its buffers are as long as it says.
             unsafe {
-                launch(stream, &self.weigh, n, SEED_THREADS, &seeding)?;
-                launch(stream, &self.choose, 1, SEED_THREADS, &seeding)?;
+                launch(stream, &self.weigh, threads(n, SEED_THREADS), &seeding)?;
+                launch(stream, &self.choose, blocks(1, SEED_THREADS), &seeding)?;
             }
         }
-        let seeds = stream.clone_dtoh(&seeds)?;
-        stream.synchronize()?;
+        let seeds = read(stream, &seeds)?;
         // From the first turn on that found all points at the places of seeds.
         let count = seeds.iter().position(|&seed| seed == u32::MAX).unwrap_or(clusters);
         Ok(seeds[..count].to_vec())
     }
 }
 
-/// Launches a kernel with at least so many threads, in blocks of `block`.
-///
-/// # Safety
-/// `argument` is the kernel's parameter, whose pointers cover what it says.
-unsafe fn launch<T: DeviceRepr>(
-    stream: &Arc<CudaStream>,
-    function: &CudaFunction,
-    threads: usize,
-    block: u32,
-    argument: &T,
-) -> Result<(), DriverError> {
-    let config = LaunchConfig { grid_dim: (threads.div_ceil(block as usize) as u32, 1, 1), block_dim: (block, 1, 1), shared_mem_bytes: 0 };
-    // SAFETY: as the caller says.
-    unsafe { stream.launch_builder(function).arg(argument).launch(config) }?;
-    Ok(())
+/// A launch of at least so many threads, in blocks of `block`.
+fn threads(count: usize, block: u32) -> LaunchConfig {
+    blocks(count.div_ceil(block as usize) as u32, block)
 }

@@ -4,18 +4,16 @@
 //! | file | holds |
 //! |---|---|
 //! | `cluster.rs` | clusters in device memory, and the launches of k-means |
-//! | `interface.rs` | constants and structs shared by host and kernels |
 //! | `search.rs` | the launches that answer queries |
 //! | `share.rs` | those that answer few queries, each by several warps |
 
 mod cluster;
-mod interface;
 mod search;
 mod share;
 
-use super::Cuda;
 use super::device::units::Unit;
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Parameters, Problem, Search};
+use super::search::open;
+use crate::knn::{Descriptor, DeviceId, Engine, EngineError};
 use crate::step::Plan;
 
 /// The unit of clustering.
@@ -30,41 +28,13 @@ const SHARE: &str = "step/share";
 /// The unit of the visit.
 const VISIT: &str = "step/visit";
 
-/// One of the two engines on a GPU.
-pub struct CudaStep {
-    cuda: Cuda,
-    descriptor: &'static Descriptor,
-}
-
-impl CudaStep {
-    /// Opens a given GPU for the engine of this descriptor.
-    ///
-    /// # Errors
-    /// [`EngineError::Unavailable`], saying what is missing and how to get it.
-    pub fn open_on(device: DeviceId, descriptor: &'static Descriptor) -> Result<Self, EngineError> {
-        Ok(Self { cuda: Cuda::open_with(descriptor.id, device, Unit::new(ORDER, 0, 0))?, descriptor })
-    }
-}
-
-impl Engine for CudaStep {
-    fn descriptor(&self) -> &'static Descriptor {
-        self.descriptor
-    }
-
-    fn device_id(&self) -> DeviceId {
-        self.cuda.device_id
-    }
-
-    fn is_lost(&self) -> bool {
-        self.cuda.is_lost()
-    }
-
-    fn device(&self) -> DeviceInfo {
-        self.cuda.device()
-    }
-
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let plan = Plan::new(problem, parameters, self.descriptor.is_exhaustive);
-        Ok(Box::new(search::StepSearch::new(&mut self.cuda, self.descriptor, problem, plan)?))
-    }
+/// Opens a given GPU for the engine of a descriptor, one of the two.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], saying what is missing and how to get it.
+pub fn open_step(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
+    open(descriptor, device, Unit::new(ORDER, 0, 0), move |cuda, problem, parameters| {
+        let plan = Plan::new(problem, parameters, descriptor.is_exhaustive);
+        Ok(Box::new(search::load(cuda, descriptor, problem, plan)?))
+    })
 }

@@ -5,20 +5,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig};
 
 use super::cluster::{Clusterer, DeviceClusters};
-use super::interface::{
-    CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, Found, IndexedVisit, Minima, Order, Ordering, Queries, Stored, StoredVisit,
-    VISIT_WARPS, Visits, step_entry, step_visit_entry,
-};
 use super::share::{self, Sharing};
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::Memory;
-use crate::cuda::device::points::{self, Form};
-use crate::cuda::device::units::{Unit, build_name};
+use crate::cuda::device::memory::{Addresses, Form, Memory, launch, row_floats, upload_rows};
+use crate::cuda::device::units::Unit;
+use crate::cuda::interface::step::{
+    CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, Found, IndexedVisit, Minima, Order, Ordering, Queries, Stored, StoredVisit,
+    VISIT_WARPS, step_entry, step_visit_entry,
+};
+use crate::cuda::search::{BuildKernels, GpuSearch, Kernels};
 use crate::host_memory;
-use crate::knn::{Answer, Build, Descriptor, EngineError, MAX_COUNTED_CHUNK, Neighbors, Parameters, Problem, Search, SetupPhase};
+use crate::knn::{Build, Descriptor, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::registers_for;
 use crate::step::{Clusters, MEASURES, Plan, groups_in_cluster};
@@ -60,23 +60,17 @@ struct Scratch {
     distances: CudaSlice<f32>,
 }
 
-/// A problem loaded into device memory.
-pub struct StepSearch<'a> {
-    cuda: &'a mut Cuda,
+/// A problem's points as they are searched, and the kernels.
+pub struct Step {
     descriptor: &'static Descriptor,
     plan: Plan,
-    memory: Memory,
     prepared: Prepared,
-    visit: [(Build, CudaFunction); 2],
+    visit: BuildKernels,
     /// The timed visit where queries are few.
     sharing: Option<Sharing>,
     scratch: Scratch,
     /// Queries of a slice: the most that one launch answers.
     slice: usize,
-    visits: Option<CudaSlice<Visits>>,
-    setup_ms: Vec<(SetupPhase, f64)>,
-    /// Queries and build of the last search.
-    last: (Range<usize>, Build),
 }
 
 /// Queries of a slice, and the lengths of the buffers between its kernels. `groups` is 0 with an index; `shares` is the most queries that
@@ -94,123 +88,103 @@ pub fn padded(clusters: usize) -> usize {
     clusters.next_power_of_two().max(WARP)
 }
 
-impl<'a> StepSearch<'a> {
-    /// Reserves memory, uploads the problem, and with an index finds the clusters.
-    ///
-    /// # Errors
-    /// [`EngineError::Memory`] before anything is reserved, [`EngineError::HostMemory`], [`EngineError::Device`].
-    pub fn new(cuda: &'a mut Cuda, descriptor: &'static Descriptor, problem: &Problem, mut plan: Plan) -> Result<Self, EngineError> {
-        let (n, d, q) = (problem.n(), problem.dims(), problem.q());
-        let unavailable = |why| EngineError::Unavailable { engine: descriptor.id, why };
-        let capacity = (WARP * registers_for(problem.k(), WARP)).max(CANDIDATES as usize) as u32;
-        let unit = Unit::new(super::VISIT, capacity, 0);
-        let source = if plan.exhaustive { "stored" } else { "indexed" };
-        let mut kernel = |build| {
-            let function = cuda.kernels.function(unit.of_build(build), &step_visit_entry(source, capacity, build_name(build)));
-            function.map(|function| (build, function)).map_err(unavailable)
-        };
-        let visit = [kernel(Build::Timed)?, kernel(Build::Counted)?];
-        let mut step = |name: &str| cuda.kernels.function(Unit::new(super::ORDER, 0, 0), &step_entry(name)).map_err(unavailable);
-        let (order, distances, minima) = (step("order")?, step("distances")?, step("minima")?);
+/// Reserves memory, uploads the problem, and with an index finds the clusters.
+///
+/// # Errors
+/// [`EngineError::Memory`] before anything is reserved, [`EngineError::HostMemory`], [`EngineError::Device`].
+pub fn load<'a>(cuda: &'a mut Cuda, descriptor: &'static Descriptor, problem: &Problem, mut plan: Plan) -> Result<GpuSearch<'a, Step>, EngineError> {
+    let (n, d, q) = (problem.n(), problem.dims(), problem.q());
+    let capacity = (WARP * registers_for(problem.k(), WARP)).max(CANDIDATES as usize) as u32;
+    let source = if plan.exhaustive { "stored" } else { "indexed" };
+    let unit = Unit::new(super::VISIT, capacity, 0);
+    let visit = BuildKernels::load(cuda, descriptor.id, unit, |build| step_visit_entry(source, capacity, build))?;
+    let mut step = |name: &str| cuda.kernel(descriptor.id, Unit::new(super::ORDER, 0, 0), &step_entry(name));
+    let (order, distances, minima) = (step("order")?, step("distances")?, step("minima")?);
 
-        // At most so many clusters, whose number is known once they are found.
-        let most = plan.clustering.clusters;
-        let groups = if plan.exhaustive { n.div_ceil(WARP) } else { 0 };
-        // Those that a launch answers, and the clusters that there are at most.
-        let (at_once, [..]) = slice(&plan, q, most, groups, None);
-        let clusters = if plan.exhaustive { groups.div_ceil(groups_in_cluster(n, most)) } else { most };
-        let warps = *plan.warps.get_or_insert_with(|| share::warps_each(at_once, clusters, cuda.multiprocessors()));
-        let shares = (warps > 1).then(|| share::most_queries(warps, capacity));
-        let (queries, [entries, stored]) = slice(&plan, q, most, groups, shares);
-        let shared = shares.map_or(0, |_| Sharing::bytes(queries, warps, capacity));
-        let searching = shared + (8 * entries + 4 * stored + q.min(MAX_COUNTED_CHUNK) * size_of::<Visits>()) as u64;
-        let there = problem.cache().get(cuda.device_id, |clusters: &DeviceClusters| clusters.clustering == plan.clustering);
-        let finds = !plan.exhaustive && there.is_none();
-        if finds {
-            // Other clusters of the same points: their memory may be needed.
-            problem.cache().remove::<DeviceClusters>(cuda.device_id);
-        }
-        let (form, floats) = if plan.exhaustive { (GROUPS, groups * WARP * d) } else { (Form::Rows, points::row_floats(n, d, 1)) };
-        let extra = searching + if finds { DeviceClusters::bytes(n, d, most) } else { 0 };
-        let mut memory = Memory::reserve(cuda, problem, form, floats, extra)?;
-        if plan.exhaustive {
-            // Twice the points, grouped.
-            host_memory::check(problem, 8 * (n * d) as u64)?;
-        }
-        if finds {
-            // Grouping and spheres are the host's.
-            host_memory::check(problem, Clusters::bytes(n, d, most))?;
-        }
-        upload(cuda, problem, &mut memory)?;
-        let mut setup_ms = vec![(SetupPhase::Upload, memory.upload_ms)];
-        let prepared = match there {
-            _ if plan.exhaustive => Prepared::Rows { groups, groups_in_cluster: groups_in_cluster(n, most), distances, minima },
-            Some(clusters) => Prepared::Clusters { clusters, order },
-            None => {
-                let clusterer = Clusterer::load(&mut cuda.kernels).map_err(unavailable)?;
-                let (clusters, ms) = find_clusters(cuda, &clusterer, problem, &memory, &plan).map_err(|error| cuda.failed(error))?;
-                setup_ms.push((SetupPhase::BuildIndex, ms));
-                Prepared::Clusters { clusters, order }
-            }
-        };
-        let reserve = || -> Result<Scratch, DriverError> {
-            // SAFETY: uninitialised memory, written before it is read.
-            unsafe { Ok(Scratch { order: cuda.stream.alloc(entries.max(1))?, distances: cuda.stream.alloc(stored.max(1))? }) }
-        };
-        let scratch = reserve().map_err(|error| cuda.failed(error))?;
-        let sharing = shares.map(|_| Sharing::load(cuda, descriptor.id, plan.exhaustive, queries, warps, capacity)).transpose()?;
-        Ok(Self {
-            cuda,
-            descriptor,
-            plan,
-            memory,
-            prepared,
-            visit,
-            sharing,
-            scratch,
-            slice: queries,
-            visits: None,
-            setup_ms,
-            last: (0..0, Build::Timed),
-        })
+    // At most so many clusters, whose number is known once they are found.
+    let most = plan.clustering.clusters;
+    let groups = if plan.exhaustive { n.div_ceil(WARP) } else { 0 };
+    // Those that a launch answers, and the clusters that there are at most.
+    let (at_once, [..]) = slice(&plan, q, most, groups, None);
+    let clusters = if plan.exhaustive { groups.div_ceil(groups_in_cluster(n, most)) } else { most };
+    let warps = *plan.warps.get_or_insert_with(|| share::warps_each(at_once, clusters, cuda.multiprocessors()));
+    let shares = (warps > 1).then(|| share::most_queries(warps, capacity));
+    let (queries, [entries, stored]) = slice(&plan, q, most, groups, shares);
+    let shared = shares.map_or(0, |_| Sharing::bytes(queries, warps, capacity));
+    let counts = q.min(MAX_COUNTED_CHUNK) * 4 * MEASURES.len();
+    let searching = shared + (8 * entries + 4 * stored + counts) as u64;
+    let there = problem.cache().get(cuda.device_id, |clusters: &DeviceClusters| clusters.clustering == plan.clustering);
+    let finds = !plan.exhaustive && there.is_none();
+    if finds {
+        // Other clusters of the same points: their memory may be needed.
+        problem.cache().remove::<DeviceClusters>(cuda.device_id);
     }
-
-    fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
-        if build == Build::Counted && self.visits.as_ref().is_none_or(|visits| visits.len() < queries.len()) {
-            // Free the old one first.
-            self.visits = None;
-            self.visits = Some(self.cuda.stream.alloc_zeros(queries.len())?);
-        }
-        self.memory.timer.start(&self.cuda.stream)?;
-        for first in queries.clone().step_by(self.slice) {
-            self.launch_slice(first..(first + self.slice).min(queries.end), queries.start, build)?;
-        }
-        self.memory.timer.stop(&self.cuda.stream)
+    let (form, floats) = if plan.exhaustive { (GROUPS, groups * WARP * d) } else { (Form::Rows, row_floats(n, d, 1)) };
+    let extra = searching + if finds { DeviceClusters::bytes(n, d, most) } else { 0 };
+    let mut memory = Memory::reserve(cuda, problem, form, floats, extra)?;
+    if plan.exhaustive {
+        // Twice the points, grouped.
+        host_memory::check(problem, 8 * (n * d) as u64)?;
     }
+    if finds {
+        // Grouping and spheres are the host's.
+        host_memory::check(problem, Clusters::bytes(n, d, most))?;
+    }
+    memory.upload(cuda, problem, |cuda, points| {
+        if !plan.exhaustive {
+            return upload_rows(&cuda.stream, problem.points(), points);
+        }
+        let grouped = GroupedPoints::<WARP>::new(problem.points(), problem.dims());
+        let floats: Vec<f32> = grouped.range(0..grouped.groups()).iter().flat_map(|row| row.0).collect();
+        cuda.stream.memcpy_htod(&floats, &mut points.slice_mut(..floats.len()))
+    })?;
+    let mut built_ms = None;
+    let prepared = match there {
+        _ if plan.exhaustive => Prepared::Rows { groups, groups_in_cluster: groups_in_cluster(n, most), distances, minima },
+        Some(clusters) => Prepared::Clusters { clusters, order },
+        None => {
+            let clusterer = Clusterer::load(&mut cuda.kernels).map_err(|why| EngineError::Unavailable { engine: descriptor.id, why })?;
+            let found = find_clusters(cuda, &clusterer, problem, &memory, &plan);
+            let (clusters, ms) = found.map_err(|error| cuda.failed(error))?;
+            built_ms = Some(ms);
+            Prepared::Clusters { clusters, order }
+        }
+    };
+    let reserve = || -> Result<Scratch, DriverError> {
+        // SAFETY: uninitialised memory, written before it is read.
+        unsafe { Ok(Scratch { order: cuda.stream.alloc(entries.max(1))?, distances: cuda.stream.alloc(stored.max(1))? }) }
+    };
+    let scratch = reserve().map_err(|error| cuda.failed(error))?;
+    let sharing = shares.map(|_| Sharing::load(cuda, descriptor.id, plan.exhaustive, queries, warps, capacity));
+    let sharing = sharing.transpose()?;
+    let step = Step { descriptor, plan, prepared, visit, sharing, scratch, slice: queries };
+    Ok(GpuSearch::new(cuda, memory, built_ms, step))
+}
 
-    /// Answers the queries of a slice, in a search that begins with query `start`.
-    fn launch_slice(&mut self, queries: Range<usize>, start: usize, build: Build) -> Result<(), DriverError> {
-        let stream = &self.cuda.stream.clone();
-        let memory = &mut self.memory;
+impl Step {
+    /// Answers the queries of a slice. The counts of its first are written to `visits`.
+    fn launch_slice(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        memory: &mut Memory,
+        queries: Range<usize>,
+        build: Build,
+        visits: CUdeviceptr,
+    ) -> Result<(), DriverError> {
+        let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } = memory.addresses(stream);
         let (count, clusters) = (queries.len(), self.prepared.clusters());
-        let counted = (size_of::<Visits>() * (queries.start - start)) as CUdeviceptr;
-        let found = Found {
-            k: memory.k as u32,
-            indices: memory.indices.device_ptr_mut(stream).0,
-            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
-            visits: self.visits.as_mut().map_or(0, |visits| visits.device_ptr_mut(stream).0 + counted),
-        };
-        let (_, visit) = self.visit.iter().find(|(of, _)| *of == build).expect("both builds are loaded with the problem");
+        let found = Found { k, indices, squared_distances, visits };
+        let visit = self.visit.of(build);
         let padded = padded(clusters);
         let entries = self.scratch.order.device_ptr_mut(stream).0;
         let order = Order { entries, count: clusters as u32, padded: padded as u32 };
         let sharing = self.sharing.as_mut().filter(|_| build == Build::Timed);
         // Without fission the visit sorts in its own memory.
         let (visit_order, own) = if self.plan.fission { (order, 0) } else { (Order { entries: 0, ..order }, padded) };
-        let of = |d: usize| Queries { rows: memory.queries.device_ptr(stream).0, first: queries.start as u32, count: count as u32, d: d as u32 };
+        let queries = Queries { rows, first: queries.start as u32, count: count as u32, d };
         match &self.prepared {
             Prepared::Clusters { clusters, order: kernel } => {
-                let (spheres, queries) = (clusters.spheres(stream), of(memory.d));
+                let spheres = clusters.spheres(stream);
                 let visiting = IndexedVisit {
                     spheres,
                     first_groups: clusters.first_groups.device_ptr(stream).0,
@@ -235,12 +209,11 @@ impl<'a> StepSearch<'a> {
             Prepared::Rows { groups, groups_in_cluster, distances, minima } => {
                 let stored = Stored {
                     distances: self.scratch.distances.device_ptr_mut(stream).0,
-                    n: memory.n as u32,
+                    n,
                     groups: *groups as u32,
                     groups_in_cluster: *groups_in_cluster as u32,
                 };
-                let queries = of(memory.d);
-                let computing = Distances { coordinates: memory.points.floats.device_ptr(stream).0, queries, stored };
+                let computing = Distances { coordinates: points, queries, stored };
                 let (x, y) = ((*groups as u32).div_ceil(DISTANCE_THREADS / WARP as u32), (count as u32).div_ceil(DISTANCE_QUERIES));
                 let grid = LaunchConfig { grid_dim: (x, y, 1), block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };
                 // SAFETY: as above.
@@ -257,20 +230,6 @@ impl<'a> StepSearch<'a> {
             }
         }
     }
-}
-
-/// Uploads the problem: points as rows for an index, else in groups.
-fn upload(cuda: &mut Cuda, problem: &Problem, memory: &mut Memory) -> Result<(), EngineError> {
-    let rows = memory.points.form == Form::Rows;
-    let points = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| {
-        if rows {
-            return points::upload_rows(&cuda.stream, problem.points(), points);
-        }
-        let grouped = GroupedPoints::<WARP>::new(problem.points(), problem.dims());
-        let floats: Vec<f32> = grouped.range(0..grouped.groups()).iter().flat_map(|row| row.0).collect();
-        cuda.stream.memcpy_htod(&floats, &mut points.slice_mut(..floats.len()))
-    };
-    memory.upload(cuda, problem, points).map_err(|error| cuda.failed(error))
 }
 
 /// Finds the clusters, and measures how long that takes, on the device and on the host.
@@ -302,68 +261,30 @@ pub fn a_warp_each(queries: usize, entries: usize, d: usize) -> LaunchConfig {
     }
 }
 
-/// # Safety
-/// `argument` is the kernel's parameter, whose pointers cover what it says.
-pub unsafe fn launch<T: DeviceRepr>(
-    stream: &Arc<CudaStream>,
-    function: &CudaFunction,
-    config: LaunchConfig,
-    argument: &T,
-) -> Result<(), DriverError> {
-    // SAFETY: as the caller says.
-    unsafe { stream.launch_builder(function).arg(argument).launch(config) }?;
-    Ok(())
-}
-
-impl Search for StepSearch<'_> {
-    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        self.setup_ms.clone()
+impl Kernels for Step {
+    fn measures(&self) -> &'static [Measure] {
+        &MEASURES
     }
 
-    fn resident(&self) -> bool {
-        self.memory.resident && self.setup_ms.len() == 1
+    fn run(&mut self, cuda: &mut Cuda, memory: &mut Memory, queries: &Range<usize>, build: Build, counts: CUdeviceptr) -> Result<f64, DriverError> {
+        let stream = &cuda.stream;
+        memory.timer.start(stream)?;
+        for first in queries.clone().step_by(self.slice) {
+            let visits = self.counts_of(first - queries.start, counts);
+            self.launch_slice(stream, memory, first..(first + self.slice).min(queries.end), build, visits)?;
+        }
+        memory.timer.stop(stream)
     }
 
     fn parameters(&self) -> Parameters {
-        self.descriptor.parameters.iter().map(|parameter| (parameter.name, self.plan.value(parameter.name))).collect()
+        self.plan.resolved(self.descriptor)
     }
 
-    fn first_chunk(&self) -> usize {
-        self.slice.next_multiple_of(self.chunk_unit())
+    fn first_chunk(&self, cuda: &Cuda, memory: &Memory) -> usize {
+        self.slice.next_multiple_of(self.chunk_unit(cuda, memory))
     }
 
-    fn chunk_unit(&self) -> usize {
+    fn chunk_unit(&self, _cuda: &Cuda, _memory: &Memory) -> usize {
         512
-    }
-
-    fn first_work(&self) -> u64 {
-        // An index may look at all points, of points at one distance.
-        200_000_000_000
-    }
-
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
-        debug_assert!(queries.start < queries.end && queries.end <= self.memory.q);
-        let build = if build == Build::Timed { build } else { Build::Counted };
-        let ms = self.launch(&queries, build).map_err(|error| self.cuda.failed(error))?;
-        self.last = (queries, build);
-        Ok(ms)
-    }
-
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        self.memory.download(&self.cuda.stream, neighbors).map_err(|error| self.cuda.failed(error))
-    }
-
-    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        let (queries, build) = self.last.clone();
-        let (Some(visits), Build::Counted) = (&self.visits, build) else { return Ok(()) };
-        let stream = &self.cuda.stream;
-        let copy = || -> Result<_, DriverError> {
-            let visits = stream.clone_dtoh(&visits.slice(..queries.len()))?;
-            stream.synchronize()?;
-            Ok(visits)
-        };
-        let visits = copy().map_err(|error| self.cuda.failed(error))?;
-        answer.measured.extend(&MEASURES, visits.into_iter().map(bytemuck::cast));
-        Ok(())
     }
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError};
 
-use super::interface::{Found, Gathering, IndexedShare, IndexedVisit, Queries, Shares, StoredShare, StoredVisit, step_share_entry};
-use super::search::{a_warp_each, launch, padded};
+use super::search::{a_warp_each, padded};
 use crate::cuda::Cuda;
+use crate::cuda::device::memory::launch;
 use crate::cuda::device::units::Unit;
+use crate::cuda::interface::step::{Found, Gathering, IndexedShare, IndexedVisit, Queries, Shares, StoredShare, StoredVisit, step_share_entry};
 use crate::knn::{EngineError, EngineId};
 
 /// Warps of a multiprocessor that keep it busy where each has a query.
@@ -52,10 +53,7 @@ impl Sharing {
     /// [`EngineError::Unavailable`] if there are no kernels, [`EngineError::Device`].
     pub fn load(cuda: &mut Cuda, engine: EngineId, exhaustive: bool, queries: usize, warps: u32, capacity: u32) -> Result<Self, EngineError> {
         let unit = Unit::new(super::SHARE, capacity, 0);
-        let mut step = |name: &str| {
-            let function = cuda.kernels.function(unit, &step_share_entry(name, capacity));
-            function.map_err(|why| EngineError::Unavailable { engine, why })
-        };
+        let mut step = |name: &str| cuda.kernel(engine, unit, &step_share_entry(name, capacity));
         let (visit, gather) = (step(if exhaustive { "share_stored" } else { "share_indexed" })?, step("gather")?);
         let reserve = || -> Result<_, DriverError> {
             // SAFETY: uninitialised memory, written before it is read.

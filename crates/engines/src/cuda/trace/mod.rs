@@ -6,23 +6,18 @@
 //!
 //! NVRTC compiles it on demand: how many points are staged together is a compile-time constant that each lesson chooses.
 //!
-//! The search of a tree is traced in the same way (`tree.rs`), by the very kernel that counts, and so are selections from a query's row of
-//! distances (`queues.rs`, `passes.rs`).
+//! The search of a tree is traced in the same way, by the very kernel that counts, and so are selections from a query's row of distances
+//! (`told.rs`).
 
 mod events;
-mod passes;
-mod queues;
-mod tree;
-mod words;
+mod told;
 
 use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 pub use events::{Event, Events, TraceError, elements, kind, lanes};
-pub use passes::{PassTrace, kind as pass_kind};
-pub use queues::{QueueTrace, kind as queue_kind};
-pub use tree::{TreeTrace, kind as tree_kind};
+pub use told::{PassTrace, QueueTrace, TreeTrace, pass_kind, queue_kind, tree_kind};
 
 use super::device::kernels::Kernel;
-use super::device::memory::Memory;
+use super::device::memory::{Memory, read};
 use super::device::units::{Builds, Unit};
 use super::direct::{self, GROUP_ROWS_ENTRY, Layout, Policy, Variant};
 use super::interface::{self, TallyOut};
@@ -126,14 +121,7 @@ impl Cuda {
         let unit = unit(k, dims, groups_in_batch(dims, Some(groups)));
         let kernel = self.traced(unit)?;
         let layout = Layout::new(n, dims, unit, kernel.cut.policy);
-        let mut memory = Memory::reserve(self, problem, layout.form(), layout.floats(), 4 * layout.scratch_floats() as u64)?;
-        let mut upload = || -> Result<(), DriverError> {
-            memory.upload(self, problem, |cuda, points| {
-                let mut scratch = cuda.stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
-                layout.upload(cuda, problem.points(), points, &mut scratch)
-            })
-        };
-        upload().map_err(|error| self.failed(error))?;
+        let mut memory = layout.load(self, problem, 0)?;
         let words = self.words(problem, query, &kernel, &mut memory)?;
         let mut neighbors = Neighbors::default();
         memory.download(&self.stream, &mut neighbors).map_err(|error| self.failed(error))?;
@@ -177,9 +165,7 @@ impl Cuda {
                 needed: needed.device_ptr_mut(stream).0,
                 keys: keys.device_ptr_mut(stream).0,
             })?;
-            let needed = stream.clone_dtoh(&needed)?;
-            stream.synchronize()?;
-            Ok(needed[0] as usize)
+            Ok(read(stream, &needed)?[0] as usize)
         };
         loop {
             let mut words = self.room(problem, capacity)?;

@@ -1,20 +1,124 @@
-//! The launches of `sort`: all rows together, a block each, or one after the other by the index's radix sort, on all multiprocessors.
+//! The launches of the selectors that read a row several times. `radix-select` and `sample-select`: a block a row, and then a sort of what
+//! each row found. `sort`: all rows together, a block each, or one after the other by the index's radix sort, on all multiprocessors.
 
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg, result};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, result};
 
-use super::DeviceSelector;
-use super::interface::{MultiPass, ROW_THREADS, Selection, sort_query_entry, sort_rows_entry};
+use super::{DeviceSelector, Loaded};
 use crate::cuda::Cuda;
-use crate::cuda::device::units::{Unit, build_name};
-use crate::cuda::index::{Pass, SORT_BITS, SORT_ITEMS, SORT_PASSES, SORT_THREADS};
-use crate::knn::{Build, EngineError, NONE, Parameters, Shape};
-use crate::select::{SORT, sort};
+use crate::cuda::device::memory::{blocks, launch};
+use crate::cuda::device::units::Unit;
+use crate::cuda::interface::index::{Pass, SORT_BITS, SORT_ITEMS, SORT_PASSES, SORT_THREADS};
+use crate::cuda::interface::select::{
+    MultiPass, PASS_THREADS, ROW_THREADS, SORT_FOUND_ENTRY, Selection, radix_select_entry, sample_select_entry, sort_query_entry, sort_rows_entry,
+};
+use crate::cuda::search::BuildKernels;
+use crate::knn::{Build, EngineId, NONE, Parameters, Shape};
+use crate::select::{RADIX_SELECT, SAMPLE_SELECT, SORT, radix_select, sample_select, sort};
+
+/// The unit of the selectors of several passes.
+pub(super) const MULTI_PASS: &str = "select/multi_pass";
+
+struct Selector {
+    parameters: Parameters,
+    /// A pass divides into 2^bits.
+    bits: u32,
+    /// Words of auxiliary memory of a row.
+    words: usize,
+    auxiliary: Option<CudaSlice<u32>>,
+    kernels: BuildKernels,
+    sort_found: CudaFunction,
+}
+
+/// Loads `radix-select`.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn load_radix_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
+    load(cuda, shape, RADIX_SELECT.id, radix_select::resolved(parameters), radix_select_entry)
+}
+
+/// Loads `sample-select`.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn load_sample_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
+    load(cuda, shape, SAMPLE_SELECT.id, sample_select::resolved(parameters), sample_select_entry)
+}
+
+fn load(cuda: &mut Cuda, shape: &Shape, engine: EngineId, (bits, parameters): (u32, Parameters), entry: impl Fn(&'static str) -> String) -> Loaded {
+    let kernels = BuildKernels::load(cuda, engine, Unit::new(MULTI_PASS, 0, 0), entry)?;
+    let sort_found = cuda.kernel(engine, Unit::new(SORT_UNIT, 0, 0).of_build(Build::Timed), SORT_FOUND_ENTRY)?;
+    let words = words(shape, parameters.get("stages") == Some("1"));
+    Ok(Box::new(Selector { parameters, bits, words, auxiliary: None, kernels, sort_found }))
+}
+
+/// Words of auxiliary memory of a row: a pass goes on with half of the distances at most, the one after it with half of those, and with their
+/// positions where these are moved; then those found are sorted by way of it.
+pub(super) fn words(shape: &Shape, moves_positions: bool) -> usize {
+    let narrowed = (shape.n / 2).next_multiple_of(4) + (shape.n / 4).next_multiple_of(4);
+    let found = 2 * shape.k.min(shape.n);
+    (if moves_positions { 2 * narrowed } else { narrowed }).max(found).next_multiple_of(4)
+}
+
+impl Selector {
+    /// Queues one of the kernels, a block of so many threads for each row.
+    fn launch_one(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        selection: Selection,
+        threads: u32,
+        function: impl Fn(&Self) -> &CudaFunction,
+    ) -> Result<(), DriverError> {
+        let passes = MultiPass {
+            of: selection,
+            auxiliary: self.auxiliary.as_mut().expect("it is reserved with the search").device_ptr_mut(stream).0,
+            auxiliary_words: self.words as u64,
+            stages: if self.parameters.get("stages") == Some("1") { 1 } else { 2 },
+            bits: self.bits,
+        };
+        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says.
+        unsafe { launch(stream, function(self), blocks(selection.query_count, threads), &passes) }
+    }
+
+    fn sort(&mut self, stream: &Arc<CudaStream>, selection: Selection) -> Result<(), DriverError> {
+        self.launch_one(stream, selection, ROW_THREADS, |this| &this.sort_found)
+    }
+}
+
+impl DeviceSelector for Selector {
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
+    }
+
+    fn row_bytes(&self) -> usize {
+        4 * self.words
+    }
+
+    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
+        // Distances are read four at a time: those behind the last are not looked at, but should be something.
+        self.auxiliary = Some(stream.alloc_zeros(rows * self.words)?);
+        Ok(())
+    }
+
+    fn leaves_out(&self) -> bool {
+        self.parameters.get("sorted") == Some("0")
+    }
+
+    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
+        self.launch_one(stream, selection, PASS_THREADS, |this| this.kernels.of(build))?;
+        if self.leaves_out() { Ok(()) } else { self.sort(stream, selection) }
+    }
+
+    fn finish(&mut self, stream: &Arc<CudaStream>, selection: Selection) -> Result<(), DriverError> {
+        if self.leaves_out() { self.sort(stream, selection) } else { Ok(()) }
+    }
+}
 
 /// The unit of the sort of rows, and of what the multi-pass selectors have found.
-pub const UNIT: &str = "select/sort";
+pub(super) const SORT_UNIT: &str = "select/sort";
 
 /// The index's sort has fewer keys: a flag and a number share a word.
 const MOST_OF_QUERY: usize = 1 << 30;
@@ -37,8 +141,7 @@ struct Sort {
     /// Words of a row that is sorted: its distances and positions, twice.
     words: usize,
     auxiliary: Option<CudaSlice<u32>>,
-    /// Timed and counted.
-    kernels: [CudaFunction; 2],
+    kernels: BuildKernels,
     /// The counted build sorts all rows together.
     by_query: Option<ByQuery>,
 }
@@ -47,22 +150,19 @@ struct Sort {
 ///
 /// # Errors
 /// [`EngineError::Unavailable`].
-pub fn load_sort(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Result<Box<dyn DeviceSelector>, EngineError> {
-    let unit = Unit::new(UNIT, 0, 0);
-    let mut kernel =
-        |build: Build, name: &str| cuda.kernels.function(unit.of_build(build), name).map_err(|why| EngineError::Unavailable { engine: SORT.id, why });
-    let kernels = [Build::Timed, Build::Counted].map(|build| kernel(build, &sort_rows_entry(build_name(build))));
-    let [timed, counted] = kernels;
+pub fn load_sort(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
+    let unit = Unit::new(SORT_UNIT, 0, 0);
+    let kernels = BuildKernels::load(cuda, SORT.id, unit, sort_rows_entry)?;
     let mut parameters = sort::resolved(parameters);
     let by_query = if parameters.get("by") == Some("query") && shape.n < MOST_OF_QUERY {
-        let mut step = |name: &str| kernel(Build::Timed, &sort_query_entry(name));
+        let mut step = |name: &str| cuda.kernel(SORT.id, unit.of_build(Build::Timed), &sort_query_entry(name));
         Some(ByQuery { tally: step("tally")?, sweep: step("sweep")?, n: shape.n, zeroed: None })
     } else {
         parameters.set("by", "segmented");
         None
     };
     let words = 4 * shape.n.next_multiple_of(4);
-    Ok(Box::new(Sort { parameters, words, auxiliary: None, kernels: [timed?, counted?], by_query }))
+    Ok(Box::new(Sort { parameters, words, auxiliary: None, kernels, by_query }))
 }
 
 impl ByQuery {
@@ -82,7 +182,7 @@ impl ByQuery {
         let zeroed = self.zeroed.as_mut().expect("it is reserved with the search").device_ptr_mut(stream).0;
         let word = |at: usize| zeroed + 4 * at as u64;
         let quarter = |at: usize| words + (4 * at * self.n.next_multiple_of(4)) as u64;
-        let config = |blocks: usize| LaunchConfig { grid_dim: (blocks as u32, 1, 1), block_dim: (SORT_THREADS, 1, 1), shared_mem_bytes: 0 };
+        let config = blocks(self.tiles() as u32, SORT_THREADS);
         let distances = selection.distances + 4 * selection.pitch * u64::from(row);
         let pass = |number: usize| Pass {
             keys: if number == 0 { distances } else { quarter(2 - number % 2 * 2) },
@@ -98,10 +198,10 @@ impl ByQuery {
         // SAFETY: the buffer has as many bytes.
         unsafe { result::memset_d8_async(zeroed, 0, bytes, stream.cu_stream()) }?;
         // SAFETY: the argument is the kernels' parameter; its pointers are to this search's buffers, which are as long as it says.
-        unsafe { stream.launch_builder(&self.tally).arg(&pass(0)).launch(config(self.tiles())) }?;
+        unsafe { launch(stream, &self.tally, config, &pass(0)) }?;
         for number in 0..passes {
             // SAFETY: as above.
-            unsafe { stream.launch_builder(&self.sweep).arg(&pass(number)).launch(config(self.tiles())) }?;
+            unsafe { launch(stream, &self.sweep, config, &pass(number)) }?;
         }
         let (k, kept) = (selection.k as usize, self.n.min(selection.k as usize));
         let at = 4 * (u64::from(selection.first_query) + u64::from(row)) * k as u64;
@@ -156,8 +256,7 @@ impl DeviceSelector for Sort {
             return (0..selection.query_count).try_for_each(|row| by_query.sort(stream, &selection, row, auxiliary));
         }
         let passes = MultiPass { of: selection, auxiliary, auxiliary_words: self.words as u64, ..MultiPass::default() };
-        let config = LaunchConfig { grid_dim: (selection.query_count, 1, 1), block_dim: (ROW_THREADS, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says.
-        unsafe { stream.launch_builder(&self.kernels[usize::from(build == Build::Counted)]).arg(&passes).launch(config) }.map(drop)
+        unsafe { launch(stream, self.kernels.of(build), blocks(selection.query_count, ROW_THREADS), &passes) }
     }
 }

@@ -2,15 +2,13 @@
 //!
 //! Each is the best of some launches of a few milliseconds, timed by events, after the clocks have risen.
 
-mod interface;
+use cudarc::driver::{CudaFunction, DevicePtr, DevicePtrMut, DriverError};
 
-use cudarc::driver::{CudaFunction, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
-
-use super::device::timer::Timer;
+use super::device::memory::{Timer, blocks, launch};
 use super::device::units::Unit;
+use super::interface::peaks::{Arithmetic, CHAINS, READS, Reads, STEPS, THREADS, peaks_entry};
 use super::{Cuda, DIRECT};
 use crate::knn::{DeviceId, EngineError, Peaks};
-use interface::{Arithmetic, CHAINS, READS, Reads, STEPS, THREADS, peaks_entry};
 
 /// Blocks of a multiprocessor: for arithmetic as many as it holds at least, for reads several times as many, so that the last of them
 /// leave little of it idle.
@@ -38,15 +36,14 @@ const MOST_BYTES: usize = 1 << 30;
 pub fn peaks(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError> {
     let unit = Unit::new("peaks/peaks", 0, 0);
     let mut cuda = Cuda::open_with(DIRECT.id, device, unit)?;
-    let mut kernel = |what: &str| cuda.kernels.function(unit, &peaks_entry(what)).map_err(|why| EngineError::Unavailable { engine: DIRECT.id, why });
+    let mut kernel = |what: &str| cuda.kernel(DIRECT.id, unit, &peaks_entry(what));
     let kernels = [kernel("arithmetic")?, kernel("reads")?, kernel("launch")?];
     measure(&cuda, &kernels, go_on).map_err(|error| cuda.failed(error))
 }
 
-fn measure(cuda: &Cuda, [arithmetic, reads, launch]: &[CudaFunction; 3], go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, DriverError> {
+fn measure(cuda: &Cuda, [arithmetic, reads, empty]: &[CudaFunction; 3], go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, DriverError> {
     let (stream, timer, multiprocessors) = (&cuda.stream, Timer::new(&cuda.context)?, cuda.multiprocessors());
     let [few, many] = BLOCKS.map(|blocks| blocks * multiprocessors);
-    let config = |blocks: u32| LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
     let mut sum = stream.alloc_zeros::<f32>(1)?;
     let sum = sum.device_ptr_mut(stream).0;
 
@@ -54,7 +51,7 @@ fn measure(cuda: &Cuda, [arithmetic, reads, launch]: &[CudaFunction; 3], go_on: 
         let work = Arithmetic { sum, factor: 0.5, addend: 1.0, rounds };
         timer.start(stream)?;
         // SAFETY: `Arithmetic` is the kernel's parameter; its pointer is to a number of this function.
-        unsafe { stream.launch_builder(arithmetic).arg(&work).launch(config(few)) }?;
+        unsafe { launch(stream, arithmetic, blocks(few, THREADS), &work) }?;
         timer.stop(stream)
     };
     let (mut rounds, mut warm_ms) = (64, 0.0);
@@ -78,7 +75,7 @@ fn measure(cuda: &Cuda, [arithmetic, reads, launch]: &[CudaFunction; 3], go_on: 
         let work = Reads { words, sum, count: count as u64 };
         timer.start(stream)?;
         // SAFETY: `Reads` is the kernel's parameter; its pointers are to buffers of this function, which are as long as it says.
-        unsafe { stream.launch_builder(reads).arg(&work).launch(config(many)) }?;
+        unsafe { launch(stream, reads, blocks(many, THREADS), &work) }?;
         timer.stop(stream)
     };
 
@@ -93,7 +90,7 @@ fn measure(cuda: &Cuda, [arithmetic, reads, launch]: &[CudaFunction; 3], go_on: 
     for _ in 0..LAUNCHES {
         timer.start(stream)?;
         // SAFETY: the kernel has no parameters and touches no memory.
-        unsafe { stream.launch_builder(launch).launch(config(1)) }?;
+        unsafe { stream.launch_builder(empty).launch(blocks(1, THREADS)) }?;
         launch_ms.push(timer.stop(stream)?);
     }
     launch_ms.sort_by(f64::total_cmp);

@@ -1,0 +1,419 @@
+//! What all engines on the processor share: [`CpuSearch`], a problem that is searched by an engine's [`Searcher`], with queries answered in
+//! blocks by the threads of the pool; [`prepared`], what an engine makes of the points once; and [`open`], which makes an engine of both.
+
+use std::any::Any;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+use std::vec::Drain;
+
+use rayon::prelude::*;
+
+use super::host_memory;
+use super::lockstep::distance::GroupedPoints;
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Neighbors, Parameters, Problem, Search, SetupPhase, WarpSpan,
+};
+
+/// How an engine searches a problem on the processor.
+pub trait Searcher {
+    /// What is kept of each query besides its neighbours, in builds that count.
+    type Visits: Clone + Default + Send;
+
+    /// Queries that keep a thread busy: its share of the first chunk.
+    fn per_thread(&self) -> usize;
+
+    /// Answers a range of queries.
+    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Self::Visits>);
+
+    /// Bytes that are kept of a query at most, in builds that count.
+    fn kept_bytes(&self, _problem: &Problem) -> usize {
+        size_of::<Self::Visits>()
+    }
+
+    /// Appends what was kept of the queries of the last search to an answer.
+    ///
+    /// # Errors
+    /// [`EngineError::HostMemory`].
+    fn collect(&self, _visits: Drain<'_, Self::Visits>, _answer: &mut Answer) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// The share of the last search's time that counts.
+    fn timed_share(&self) -> f64 {
+        1.0
+    }
+
+    /// See [`Search::parameters`].
+    fn parameters(&self) -> Parameters {
+        Parameters::default()
+    }
+
+    /// See [`Search::note`].
+    fn note(&self) -> Option<String> {
+        None
+    }
+
+    /// See [`Search::chunk_ms`].
+    fn chunk_ms(&self) -> f64 {
+        50.0
+    }
+}
+
+/// The phase of loading that made something of the points, and its milliseconds; `None` if it was cached.
+pub type Setup = Option<(SetupPhase, f64)>;
+
+/// A problem, and what searches it.
+pub struct CpuSearch<'a, S: Searcher> {
+    problem: &'a Problem,
+    setup: Setup,
+    found: Found<S::Visits>,
+    searcher: S,
+}
+
+impl<'a, S: Searcher> CpuSearch<'a, S> {
+    /// A search of a problem, nothing of which is answered.
+    pub fn new(problem: &'a Problem, setup: Setup, searcher: S) -> Self {
+        let neighbors = Neighbors::unanswered(problem.q(), problem.k());
+        Self { problem, setup, found: Found { neighbors, visits: Vec::new(), spans: Vec::new() }, searcher }
+    }
+}
+
+impl<S: Searcher> Search for CpuSearch<'_, S> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        self.setup.into_iter().collect()
+    }
+
+    fn resident(&self) -> bool {
+        self.setup.is_none()
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.searcher.parameters()
+    }
+
+    fn note(&self) -> Option<String> {
+        self.searcher.note()
+    }
+
+    fn first_chunk(&self) -> usize {
+        (rayon::current_num_threads() * self.searcher.per_thread()).min(self.problem.q())
+    }
+
+    fn chunk_ms(&self) -> f64 {
+        self.searcher.chunk_ms()
+    }
+
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+        if build != Build::Timed {
+            host_memory::check_bytes((queries.len() * self.searcher.kept_bytes(self.problem)) as u64)?;
+        }
+        let start = Instant::now();
+        self.searcher.search(self.problem, queries, build, &mut self.found);
+        Ok(start.elapsed().as_secs_f64() * 1e3 * self.searcher.timed_share())
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        neighbors.clone_from(&self.found.neighbors);
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        let Found { visits, spans, .. } = &mut self.found;
+        self.searcher.collect(visits.drain(..), answer)?;
+        if !spans.is_empty() {
+            answer.profile.get_or_insert_default().spans.append(spans);
+        }
+        Ok(())
+    }
+}
+
+/// An engine on the processor, which is on every machine. `load` loads a problem, as [`Engine::prepare`] does.
+struct CpuEngine<L> {
+    descriptor: &'static Descriptor,
+    name: &'static str,
+    detail: Option<(&'static str, &'static str)>,
+    load: L,
+}
+
+/// Opens an engine on the processor, which the device's information calls `name`, perhaps with a further detail.
+///
+/// # Errors
+/// None: the processor is always there.
+pub fn open<L>(
+    descriptor: &'static Descriptor,
+    name: &'static str,
+    detail: Option<(&'static str, &'static str)>,
+    load: L,
+) -> Result<Box<dyn Engine>, EngineError>
+where
+    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> + Send + 'static,
+{
+    Ok(Box::new(CpuEngine { descriptor, name, detail, load }))
+}
+
+impl<L> Engine for CpuEngine<L>
+where
+    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> + Send,
+{
+    fn descriptor(&self) -> &'static Descriptor {
+        self.descriptor
+    }
+
+    fn device_id(&self) -> DeviceId {
+        DeviceId::Cpu
+    }
+
+    fn device(&self) -> DeviceInfo {
+        let threads = ("threads".to_owned(), rayon::current_num_threads().to_string());
+        let detail = self.detail.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let details = model().map(|model| ("processor".to_owned(), model)).into_iter().chain([threads]).chain(detail);
+        DeviceInfo { id: Some(DeviceId::Cpu), name: self.name.to_owned(), details: details.collect() }
+    }
+
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        (self.load)(problem, parameters)
+    }
+}
+
+/// The processor's model, if it reports one.
+#[cfg(target_arch = "x86_64")]
+pub fn model() -> Option<String> {
+    let brand = raw_cpuid::CpuId::new().get_processor_brand_string()?;
+    let plain = brand.as_str().replace("(R)", "").replace("(TM)", "").replace("(tm)", "");
+    let model = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!model.is_empty()).then_some(model)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub fn model() -> Option<String> {
+    None
+}
+
+/// What an engine makes of a problem's points, which is kept with them, and what making it took. Both `bytes`, which that takes, and
+/// `search_bytes` have to be free.
+///
+/// # Errors
+/// [`EngineError::HostMemory`].
+pub fn prepared<T: Any + Send + Sync>(
+    problem: &Problem,
+    phase: SetupPhase,
+    bytes: u64,
+    search_bytes: u64,
+    make: impl FnOnce() -> T,
+) -> Result<(Arc<T>, Setup), EngineError> {
+    let made = prepared_if(problem, phase, bytes, search_bytes, |_| true, || Some(make()))?;
+    Ok(made.expect("it is made"))
+}
+
+/// The same where what is cached has to suit, and where making it may be cancelled: then `None`.
+///
+/// # Errors
+/// [`EngineError::HostMemory`].
+pub fn prepared_if<T: Any + Send + Sync>(
+    problem: &Problem,
+    phase: SetupPhase,
+    bytes: u64,
+    search_bytes: u64,
+    suits: impl FnOnce(&T) -> bool,
+    make: impl FnOnce() -> Option<T>,
+) -> Result<Option<(Arc<T>, Setup)>, EngineError> {
+    let there = problem.cache().get(DeviceId::Cpu, suits);
+    host_memory::check(problem, search_bytes + if there.is_some() { 0 } else { bytes })?;
+    if let Some(there) = there {
+        return Ok(Some((there, None)));
+    }
+    let start = Instant::now();
+    problem.cache().remove::<T>(DeviceId::Cpu);
+    let Some(made) = make().map(Arc::new) else { return Ok(None) };
+    problem.cache().insert(DeviceId::Cpu, Arc::clone(&made));
+    Ok(Some((made, Some((phase, start.elapsed().as_secs_f64() * 1e3)))))
+}
+
+/// Lanes of a group of points.
+pub const GROUP: usize = 32;
+
+/// A problem's points in groups, as several engines have them.
+///
+/// # Errors
+/// [`EngineError::HostMemory`].
+pub fn grouped(problem: &Problem, search_bytes: u64) -> Result<(Arc<GroupedPoints<GROUP>>, Setup), EngineError> {
+    let bytes = size_of_val(problem.points()) as u64;
+    let make = || GroupedPoints::new(problem.points(), problem.dims());
+    prepared(problem, SetupPhase::Upload, bytes, search_bytes, make)
+}
+
+/// Laps of the thread that makes it, one after the other.
+pub struct Laps {
+    thread: u32,
+    since_ns: u64,
+}
+
+impl Laps {
+    pub fn start() -> Self {
+        // Work that is not shared out is the caller's, which is no thread of the pool.
+        let thread = rayon::current_thread_index().map_or(0, |thread| thread as u32);
+        Self { thread, since_ns: now_ns() }
+    }
+
+    /// Ends a lap, and starts the next.
+    pub fn lap(&mut self) -> WarpSpan {
+        let start_ns = std::mem::replace(&mut self.since_ns, now_ns());
+        WarpSpan { start_ns, stop_ns: self.since_ns, sm: self.thread, warp: 0 }
+    }
+}
+
+/// Nanoseconds since this process asked first.
+fn now_ns() -> u64 {
+    static BEGAN: OnceLock<Instant> = OnceLock::new();
+    BEGAN.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// The neighbours of all queries, and what is kept of those of the last search, in their order.
+pub struct Found<V> {
+    pub neighbors: Neighbors,
+    /// What each query visited; none of the timed build.
+    pub visits: Vec<V>,
+    /// When, and by which thread of the pool; none but of the profiled build.
+    pub spans: Vec<WarpSpan>,
+}
+
+/// Where a block's answers go, a query after the other.
+pub struct Rows<'a, V> {
+    k: usize,
+    indices: &'a mut [u32],
+    squared_distances: &'a mut [f32],
+    visits: &'a mut [V],
+    /// Where its spans go, and its laps; `None` but in the profiled build.
+    timed: Option<(&'a mut [WarpSpan], Laps)>,
+    /// The problem's number of the first query.
+    first: usize,
+    /// Queries that are answered.
+    done: usize,
+}
+
+impl<V> Rows<'_, V> {
+    /// The problem's number of the block's first query.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// Takes the k neighbours of the next query, and what it visited.
+    pub fn put(&mut self, neighbours: impl Iterator<Item = (u32, f32)>, visits: V) {
+        let entries = self.done * self.k..(self.done + 1) * self.k;
+        let places = self.indices[entries.clone()].iter_mut().zip(&mut self.squared_distances[entries]);
+        for ((index, squared_distance), neighbour) in places.zip(neighbours) {
+            (*index, *squared_distance) = neighbour;
+        }
+        if let Some(place) = self.visits.get_mut(self.done) {
+            *place = visits;
+        }
+        if let Some((spans, laps)) = &mut self.timed {
+            spans[self.done] = laps.lap();
+        }
+        self.done += 1;
+    }
+
+    /// Where the queries of a block are searched together: each took the time of all.
+    pub fn share_time(&mut self) {
+        if let (Some((spans, _)), 1..) = (&mut self.timed, self.done) {
+            let whole = WarpSpan { stop_ns: spans[self.done - 1].stop_ns, ..spans[0] };
+            spans[..self.done].fill(whole);
+        }
+    }
+}
+
+impl<V: Clone + Default + Send> Found<V> {
+    /// Forgets the last search, and makes room for so many queries of another.
+    pub fn restart(&mut self, queries: usize, build: Build) {
+        let rooms = |is_kept: bool| if is_kept { queries } else { 0 };
+        self.visits.clear();
+        self.visits.resize(rooms(build != Build::Timed), V::default());
+        self.spans.clear();
+        self.spans.resize(rooms(build == Build::Profiled), WarpSpan::default());
+    }
+
+    /// Answers a range of a problem's queries in blocks of so many: `search` takes their coordinates, row by row.
+    pub fn in_blocks(
+        &mut self,
+        problem: &Problem,
+        queries: Range<usize>,
+        block: usize,
+        build: Build,
+        search: impl Fn(&[f32], &mut Rows<'_, V>) + Sync,
+    ) {
+        let (dims, k, count) = (problem.dims(), problem.k(), queries.len());
+        self.restart(count, build);
+        let coordinates = &problem.queries()[queries.start * dims..queries.end * dims];
+        let entries = queries.start * k..queries.end * k;
+        let indices = &mut self.neighbors.indices[entries.clone()];
+        let squared_distances = &mut self.neighbors.squared_distances[entries];
+        let rows = |first, indices, squared_distances, visits, spans| {
+            let timed = (build == Build::Profiled).then(|| (spans, Laps::start()));
+            Rows { k, indices, squared_distances, visits, timed, first, done: 0 }
+        };
+        if count == 1 {
+            // A single work item runs on this thread: the pool may be busy with another run.
+            let mut rows = rows(queries.start, indices, squared_distances, &mut self.visits, &mut self.spans);
+            return search(coordinates, &mut rows);
+        }
+        // Of what is not kept every block has an empty part.
+        let blocks = count.div_ceil(block);
+        let mut visits: Vec<&mut [V]> = self.visits.chunks_mut(block).collect();
+        visits.resize_with(blocks, Default::default);
+        let mut spans: Vec<&mut [WarpSpan]> = self.spans.chunks_mut(block).collect();
+        spans.resize_with(blocks, Default::default);
+        let neighbours = indices.par_chunks_mut(block * k).zip(squared_distances.par_chunks_mut(block * k));
+        let answers = neighbours.zip(visits).zip(spans);
+        coordinates.par_chunks(block * dims).zip(answers).enumerate().for_each(
+            |(number, (coordinates, (((indices, squared_distances), visits), spans)))| {
+                let first = queries.start + number * block;
+                search(coordinates, &mut rows(first, indices, squared_distances, visits, spans));
+            },
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn laps_follow_one_another() {
+        let mut laps = Laps::start();
+        let (first, second) = (laps.lap(), laps.lap());
+        assert!(first.start_ns <= first.stop_ns && first.stop_ns == second.start_ns && second.start_ns <= second.stop_ns);
+        assert_eq!((first.sm, first.warp), (0, 0), "a test is no thread of the pool");
+    }
+
+    /// Counts nothing, and takes no time.
+    struct Idle;
+
+    impl Searcher for Idle {
+        type Visits = ();
+
+        fn per_thread(&self) -> usize {
+            1
+        }
+
+        fn search(&mut self, _problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<()>) {
+            found.restart(queries.len(), build);
+        }
+    }
+
+    #[test]
+    fn only_the_profiled_build_has_spans() {
+        let problem = crate::testing::problem(1, vec![1.0, 2.0, 3.0], vec![0, 1, 2], 1);
+        let (mut search, mut answer) = (CpuSearch::new(&problem, None, Idle), Answer::default());
+        search.search(0..3, Build::Counted).unwrap();
+        search.collect(&mut answer).unwrap();
+        assert_eq!(answer.profile, None);
+        for _ in 0..2 {
+            search.search(0..3, Build::Profiled).unwrap();
+            search.collect(&mut answer).unwrap();
+        }
+        let profile = answer.profile.unwrap();
+        assert_eq!((profile.phases.len(), profile.cycles.len(), profile.spans.len()), (0, 0, 6));
+    }
+}

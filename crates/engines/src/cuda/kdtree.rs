@@ -1,0 +1,139 @@
+//! The engine `kdtree-threads` on an NVIDIA GPU: the tree of [`crate::kdtree_threads`], built on the host and searched on the
+//! device.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DriverError};
+
+use super::Cuda;
+use super::device::memory::{Addresses, DevicePoints, Form, Memory, blocks, launch};
+use super::device::units::Unit;
+use super::interface::kdtree::{SEARCH_THREADS, Search as Arguments, kdtree_entry};
+use super::search::{self, BuildKernels, GpuSearch, Kernels};
+use crate::host_memory;
+use crate::kdtree_threads::{KDTREE_THREADS, MEASURES, Tree};
+use crate::knn::{Build, DeviceId, Engine, EngineError, MAX_COUNTED_CHUNK, Measure, Problem};
+
+/// The unit of the search.
+const SEARCH: &str = "kdtree/search";
+
+/// Entries of the heaps of one launch: half a gigabyte.
+const MOST_ENTRIES: usize = 1 << 26;
+
+/// Threads of a multiprocessor that hide most of the latency of memory.
+const RESIDENT_THREADS: usize = 512;
+
+/// Opens a given GPU for the engine.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], saying what is missing and how to get it.
+pub fn open_kdtree(device: DeviceId) -> Result<Box<dyn Engine>, EngineError> {
+    let unit = Unit::new(SEARCH, 0, 2);
+    search::open(&KDTREE_THREADS, device, unit, |cuda, problem, _| Ok(Box::new(load(cuda, problem)?)))
+}
+
+/// The positions of the points that are on the device as [`Form::Nodes`].
+struct Positions(CudaSlice<u32>);
+
+struct KdTree {
+    positions: Arc<Positions>,
+    search: BuildKernels,
+    heaps: CudaSlice<u64>,
+    /// Queries that one launch answers.
+    slice: usize,
+}
+
+/// BuildKernels the tree, reserves memory and uploads both.
+fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTree>, EngineError> {
+    let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
+    let dims = if d == 2 || d == 3 { d as u32 } else { 0 };
+    let unit = Unit::new(SEARCH, 0, dims);
+    let search = BuildKernels::load(cuda, KDTREE_THREADS.id, unit, |build| kdtree_entry(dims, build))?;
+    let slice = (MOST_ENTRIES / k).max(1).min(q);
+    let searching = (8 * slice * k + q.min(MAX_COUNTED_CHUNK) * 4 * MEASURES.len()) as u64;
+    // Positions are of use only together with their points, which another engine may have taken off the device.
+    let points = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(Form::Nodes, n * d));
+    let there = problem.cache().get(cuda.device_id, |_: &Positions| points.is_some());
+    if there.is_none() {
+        problem.cache().remove::<Positions>(cuda.device_id);
+    }
+    drop(points);
+    let extra = searching + if there.is_some() { 0 } else { 4 * n as u64 };
+    let mut memory = Memory::reserve(cuda, problem, Form::Nodes, n * d, extra)?;
+    let (tree, mut positions, built_ms) = match there.filter(|_| memory.resident) {
+        Some(positions) => (None, Some(positions), None),
+        None => {
+            host_memory::check(problem, Tree::bytes(n, d))?;
+            let start = Instant::now();
+            let tree = Tree::new(problem);
+            (Some(tree), None, Some(start.elapsed().as_secs_f64() * 1e3))
+        }
+    };
+    memory.upload(cuda, problem, |cuda, points| {
+        let Some(tree) = &tree else { return Ok(()) };
+        cuda.stream.memcpy_htod(&tree.coordinates, points)?;
+        positions = Some(Arc::new(Positions(cuda.stream.clone_htod(&tree.positions)?)));
+        Ok(())
+    })?;
+    let positions = match (positions, &tree) {
+        (Some(positions), _) => positions,
+        // Points that another search left there, in the same order.
+        (None, Some(tree)) => Arc::new(Positions(cuda.stream.clone_htod(&tree.positions).map_err(|error| cuda.failed(error))?)),
+        (None, None) => unreachable!("without positions a tree is built"),
+    };
+    problem.cache().insert(cuda.device_id, Arc::clone(&positions));
+    // SAFETY: uninitialised memory, written before it is read.
+    let heaps = unsafe { cuda.stream.alloc(slice * k) }.map_err(|error| cuda.failed(error))?;
+    Ok(GpuSearch::new(cuda, memory, built_ms, KdTree { positions, search, heaps, slice }))
+}
+
+impl Kernels for KdTree {
+    fn measures(&self) -> &'static [Measure] {
+        &MEASURES
+    }
+
+    fn run(&mut self, cuda: &mut Cuda, memory: &mut Memory, queries: &Range<usize>, build: Build, counts: CUdeviceptr) -> Result<f64, DriverError> {
+        let stream = &cuda.stream;
+        memory.timer.start(stream)?;
+        for first in queries.clone().step_by(self.slice) {
+            let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } = memory.addresses(stream);
+            let query_count = self.slice.min(queries.end - first) as u32;
+            let visits = self.counts_of(first - queries.start, counts);
+            let arguments = Arguments {
+                coordinates: points,
+                positions: self.positions.0.device_ptr(stream).0,
+                queries: rows,
+                heaps: self.heaps.device_ptr_mut(stream).0,
+                n,
+                d,
+                k,
+                first_query: first as u32,
+                query_count,
+                indices,
+                squared_distances,
+                visits,
+            };
+            let config = blocks(query_count.div_ceil(SEARCH_THREADS), SEARCH_THREADS);
+            // SAFETY: the arguments are the kernel's parameter; their pointers are to this search's buffers, which are as long as they say.
+            unsafe { launch(stream, self.search.of(build), config, &arguments) }?;
+        }
+        memory.timer.stop(stream)
+    }
+
+    fn first_chunk(&self, cuda: &Cuda, memory: &Memory) -> usize {
+        self.chunk_unit(cuda, memory)
+    }
+
+    fn chunk_unit(&self, cuda: &Cuda, _memory: &Memory) -> usize {
+        // A search is a chain of loads, each of which waits for the one before: a thread's time is a launch's, and fewer queries would not
+        // come back much sooner.
+        (cuda.multiprocessors() as usize * RESIDENT_THREADS).min(self.slice)
+    }
+
+    fn first_work(&self, _memory: &Memory) -> u64 {
+        2_000_000_000
+    }
+}

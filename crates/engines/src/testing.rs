@@ -1,0 +1,45 @@
+//! Problems for tests.
+
+use std::sync::Arc;
+
+use crate::cloud::{Column, Order, PointCloud, Source, Table};
+use crate::knn::{Answer, Build, Descriptor, DeviceId, Metric, Neighbors, Parameters, Problem, Queries, Setup};
+
+/// A problem of points in processing order, whose queries are rows.
+pub fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
+    of_metric(Metric::L2, dims, values, rows, k)
+}
+
+/// The same by another metric.
+pub fn of_metric(metric: Metric, dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
+    let setup = Setup { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    Problem::new(&Arc::new(cloud(dims, values)), &Queries::Rows(rows), setup).unwrap()
+}
+
+/// A cloud of the values of its points, row by row.
+pub fn cloud(dims: usize, values: Vec<f64>) -> PointCloud {
+    let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+    let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+    PointCloud::from_table(Table { columns, values }, source, None, false).unwrap()
+}
+
+/// Coordinates from 0 to 1 without a pattern.
+pub fn scattered(n: usize, dims: usize) -> Vec<f64> {
+    let mut state = 7u64;
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1u64 << 24) as f64
+    };
+    (0..n * dims).map(next).collect()
+}
+
+/// Neighbours, and what was counted of each query, by column, of an engine on the processor.
+pub fn search(engine: &'static Descriptor, problem: &Problem, parameters: &Parameters) -> (Neighbors, Answer) {
+    let mut engine = engine.open_on(DeviceId::Cpu).unwrap();
+    let mut search = engine.load(problem, parameters, false).unwrap();
+    let (mut found, mut answer) = (Neighbors::default(), Answer::default());
+    search.search(0..problem.q(), Build::Counted).unwrap();
+    search.download(&mut found).unwrap();
+    search.collect(&mut answer).unwrap();
+    (found, answer)
+}

@@ -10,15 +10,21 @@ fn main() {
     }
 }
 
-/// The commit that a release build is made of, `-dirty` where files differ from it; `None` if `WARPSCOPE_COMMIT` names one, and where git does not
-/// say. Debug builds have none: with each commit they would be built anew.
+/// The commit that a release build is made of, `-dirty` where files differ from it; `None` if
+/// `WARPSCOPE_COMMIT` names one, and where git does not say. Debug builds have none: with each commit they
+/// would be built anew.
 fn commit() -> Option<String> {
     println!("cargo::rerun-if-env-changed=WARPSCOPE_COMMIT");
     let named = env::var("WARPSCOPE_COMMIT").is_ok_and(|commit| !commit.trim().is_empty());
     if named || env::var("PROFILE").as_deref() != Ok("release") {
         return None;
     }
-    let git = |args: &[&str]| output(Command::new("git").args(args)).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let git = |args: &[&str]| {
+        output(Command::new("git").args(args))
+            .ok()
+            .map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty())
+    };
     // Not that of another repository, in which these sources are unpacked.
     let top = git(&["rev-parse", "--show-toplevel"])?;
     if fs::canonicalize(top).ok()? != env::current_dir().and_then(fs::canonicalize).ok()? {
@@ -33,7 +39,8 @@ fn commit() -> Option<String> {
 }
 
 fn output(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
+    let output =
+        command.output().map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {

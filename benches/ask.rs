@@ -1,8 +1,13 @@
-//! How long one query takes that is asked at once over points that are there, and how long a run of it took that takes
-//! the points in first: `cargo bench --no-default-features --bench ask -- [--n LIST] [--d LIST] [--engines LIST] [--asks COUNT] [--out FILE]`.
+//! How long one query takes that is asked at once over points that are there, and how long a run of it took
+//! that takes the points in first:
 //!
-//! The clock of the host is around all of it: the problem, the search, the answer's record. Every place is asked once; the
-//! last answer is held against the run's, bit for bit.
+//! ```text
+//! cargo bench --no-default-features --bench ask -- \
+//!     [--n LIST] [--d LIST] [--engines LIST] [--asks COUNT] [--out FILE]
+//! ```
+//!
+//! The clock of the host is around all of it: the problem, the search, the answer's record. Every place is
+//! asked once; the last answer is held against the run's, bit for bit.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -28,7 +33,9 @@ struct Options {
 }
 
 fn list<T>(text: &str, one: impl Fn(&str) -> Option<T>) -> Vec<T> {
-    text.split(',').map(|part| one(part.trim()).unwrap_or_else(|| panic!("`{part}` makes no sense here"))).collect()
+    text.split(',')
+        .map(|part| one(part.trim()).unwrap_or_else(|| panic!("`{part}` makes no sense here")))
+        .collect()
 }
 
 fn options() -> Options {
@@ -60,13 +67,21 @@ fn options() -> Options {
 
 fn main() {
     let options = options();
-    println!("k = {}, uniform points, shuffled; {} asks, the points being there, and {RUNS} runs that take them in", options.k, options.asks);
-    println!("{:>12} {:>3} {:<10} {:>10} {:>10} {:>10} {:>10} {:>9}", "n", "d", "engine", "first", "median", "95 %", "run", "run ÷ ask");
+    println!(
+        "k = {}, uniform points, shuffled; {} asks, the points being there, and {RUNS} runs that take them \
+         in",
+        options.k, options.asks
+    );
+    println!(
+        "{:>12} {:>3} {:<10} {:>10} {:>10} {:>10} {:>10} {:>9}",
+        "n", "d", "engine", "first", "median", "95 %", "run", "run ÷ ask"
+    );
     let mut samples = "n,d,k,engine,what,ms\n".to_owned();
     for &d in &options.d {
         for &n in &options.n {
             let source = Source::Generate { spec: format!("uniform:n={n},d={d}"), seed: 1 };
-            let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
+            let cloud =
+                Arc::new(cloud::load(&source, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
             for &kind in &options.engines {
                 row(&options, &cloud, kind, &mut samples);
             }
@@ -94,7 +109,8 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut
         order: Order::Shuffled,
         ..RunSpec::new(cloud.source().clone(), QuerySpec::At((0..d).map(|_| unit()).collect()), k)
     };
-    let mut note = |what: &str, ms: f64| writeln!(samples, "{n},{d},{k},{kind},{what},{ms}").expect("a string takes it");
+    let mut note =
+        |what: &str, ms: f64| writeln!(samples, "{n},{d},{k},{kind},{what},{ms}").expect("a string takes it");
     let since = |began: Instant| began.elapsed().as_secs_f64() * 1e3;
 
     let began = Instant::now();
@@ -119,9 +135,15 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut
         .map(|_| {
             engines.resident().release();
             let began = Instant::now();
-            let run = engines.execute(&spec, cloud, None, &mut |_, _| true).unwrap_or_else(|error| panic!("{kind}: {error}"));
+            let run = engines
+                .execute(&spec, cloud, None, &mut |_, _| true)
+                .unwrap_or_else(|error| panic!("{kind}: {error}"));
             let took = since(began);
-            assert_eq!((&run.neighbors, &run.measured), (&asked.neighbors, &asked.measured), "{kind}: an ask is a run");
+            assert_eq!(
+                (&run.neighbors, &run.measured),
+                (&asked.neighbors, &asked.measured),
+                "{kind}: an ask is a run"
+            );
             took
         })
         .collect();

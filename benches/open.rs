@@ -1,7 +1,7 @@
 //! How long opening takes beside reading the file alone: `cargo bench --bench open [-- ROWS]`.
 //!
-//! Files of ROWS × 3 (10,000,000 unless said) are written to the temporary folder, read once so that they are warm, then read
-//! and loaded in turn; medians of five and their difference are printed.
+//! Files of ROWS × 3 (10,000,000 unless said) are written to the temporary folder, read once so that they are
+//! warm, then read and loaded in turn; medians of five and their difference are printed.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -51,7 +51,9 @@ fn las(out: &mut BufWriter<File>, rows: u32) -> std::io::Result<()> {
     out.write_all(&header)?;
     (0..rows).try_for_each(|row| {
         let mut point = [0u8; 34];
-        (0..3).for_each(|axis| point[4 * axis as usize..][..4].copy_from_slice(&raw(3 * row + axis).to_le_bytes()));
+        (0..3).for_each(|axis| {
+            point[4 * axis as usize..][..4].copy_from_slice(&raw(3 * row + axis).to_le_bytes())
+        });
         out.write_all(&point)
     })
 }
@@ -79,7 +81,8 @@ fn median(mut times: Vec<Duration>) -> f64 {
 }
 
 fn main() {
-    let rows = std::env::args().skip(1).find_map(|word| word.replace('_', "").parse().ok()).unwrap_or(10_000_000);
+    let rows =
+        std::env::args().skip(1).find_map(|word| word.replace('_', "").parse().ok()).unwrap_or(10_000_000);
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("{rows} × 3 on {cores} cores\nformat    bytes        read s  load s  more s  load ÷ read");

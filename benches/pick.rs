@@ -1,7 +1,8 @@
-//! How long picking takes in the window: clicks, drags of the query from row to row, rectangles and lassos, over all rows of a
-//! cloud: `cargo bench --bench pick -- [--n LIST] [--times COUNT] [--out FILE]`.
+//! How long picking takes in the window: clicks, drags of the query from row to row, rectangles and lassos,
+//! over all rows of a cloud: `cargo bench --bench pick -- [--n LIST] [--times COUNT] [--out FILE]`.
 //!
-//! The window does none of this itself where rows are many: it is what a thread takes, and the selection is late by.
+//! The window does none of this itself where rows are many: it is what a thread takes, and the selection is
+//! late by.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -24,7 +25,9 @@ fn options() -> Options {
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     while let Some(word) = words.next() {
         let value = words.next().unwrap_or_else(|| panic!("{word} needs a value"));
-        let number = |text: &str| text.trim().parse::<f64>().unwrap_or_else(|_| panic!("`{text}` is no number")) as u64;
+        let number = |text: &str| {
+            text.trim().parse::<f64>().unwrap_or_else(|_| panic!("`{text}` is no number")) as u64
+        };
         match word.as_str() {
             "--n" => options.n = value.split(',').map(number).collect(),
             "--times" => options.times = number(&value).max(1) as usize,
@@ -37,7 +40,11 @@ fn options() -> Options {
 
 fn main() {
     let options = options();
-    println!("{} cores; uniform points in 3 dimensions, {} times each", rayon::current_num_threads(), options.times);
+    println!(
+        "{} cores; uniform points in 3 dimensions, {} times each",
+        rayon::current_num_threads(),
+        options.times
+    );
     println!("{:>12} {:<22} {:>10} {:>10} {:>10} {:>12}", "n", "", "median", "95 %", "most", "found");
     let mut samples = "n,what,ms\n".to_owned();
     for &n in &options.n {

@@ -1,10 +1,16 @@
-//! How well the planner predicts, and whether `auto` takes the fastest: forty jobs on every engine that can run,
-//! `cargo bench --no-default-features --bench plan -- [--random SEED] [--times FACTOR] [--limit MILLISECONDS] [--out FILE]`.
+//! How well the planner predicts, and whether `auto` takes the fastest: forty jobs on every engine that can
+//! run.
 //!
-//! The built-in rates were fitted to the jobs below; `--random` draws forty others, to judge them by.
-//! Each engine is measured for a moment first, as `run` does on a device that it meets for the first time, and learns nothing
-//! from the jobs. A job is taking the points in and one pass over the queries. Engines predicted to be over the limit are left
-//! out. `--times` multiplies the queries, for devices on which these jobs are over at once.
+//! ```text
+//! cargo bench --no-default-features --bench plan -- \
+//!     [--random SEED] [--times FACTOR] [--limit MILLISECONDS] [--out FILE]
+//! ```
+//!
+//! The built-in rates were fitted to the jobs below; `--random` draws forty others, to judge them by. Each
+//! engine is measured for a moment first, as `run` does on a device that it meets for the first time, and
+//! learns nothing from the jobs. A job is taking the points in and one pass over the queries. Engines
+//! predicted to be over the limit are left out. `--times` multiplies the queries, for devices on which these
+//! jobs are over at once.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -71,7 +77,9 @@ fn random(seed: u64) -> Vec<(usize, usize, u64, usize)> {
     let mut below = |most: usize| random.next_u64() as usize % most;
     let jobs = (0..40).map(|_| {
         let (d, k) = (DIMS[below(DIMS.len())], NEIGHBORS[below(NEIGHBORS.len())]);
-        let mut between = |least: f64, most: f64| (least * (most / least).powf(below(1 << 20) as f64 / f64::from(1 << 20))) as usize;
+        let mut between = |least: f64, most: f64| {
+            (least * (most / least).powf(below(1 << 20) as f64 / f64::from(1 << 20))) as usize
+        };
         let n = between(2e3, (2e7 / d as f64).min(2e6));
         (n, d, between(1.0, n as f64) as u64, k)
     });
@@ -98,12 +106,27 @@ fn main() {
         }
     }
     let planner = Planner::default();
-    let mut engines: Vec<Opened> = registry::ENGINES.iter().filter_map(|descriptor| open(&planner, descriptor.id)).collect();
-    println!("{:>9} {:>4} {:>9} {:>5} {:<10} {:>10} {:>10} {:>9}", "n", "d", "q", "k", "engine", "predicted", "measured", "measured ÷");
-    let mut tally =
-        Tally { table: "n,d,q,k,engine,predicted_setup_ms,setup_ms,predicted_search_ms,search_ms,auto,fastest\n".to_owned(), ..Tally::default() };
+    let mut engines: Vec<Opened> =
+        registry::ENGINES.iter().filter_map(|descriptor| open(&planner, descriptor.id)).collect();
+    println!(
+        "{:>9} {:>4} {:>9} {:>5} {:<10} {:>10} {:>10} {:>9}",
+        "n", "d", "q", "k", "engine", "predicted", "measured", "measured ÷"
+    );
+    let mut tally = Tally {
+        table: "n,d,q,k,engine,predicted_setup_ms,setup_ms,predicted_search_ms,search_ms,auto,fastest\n"
+            .to_owned(),
+        ..Tally::default()
+    };
     for (n, d, q, k) in jobs {
-        job(&planner, &mut engines, &format!("uniform:n={n},d={d}"), (q * times).min(n as u64), k, limit, &mut tally);
+        job(
+            &planner,
+            &mut engines,
+            &format!("uniform:n={n},d={d}"),
+            (q * times).min(n as u64),
+            k,
+            limit,
+            &mut tally,
+        );
     }
     println!("{tally}");
     if let Some(path) = out {
@@ -134,7 +157,8 @@ impl std::fmt::Display for Tally {
         let worst = self.over.iter().copied().fold(1.0, f64::max);
         write!(
             f,
-            "{} of {} measurements of 100 ms and more within a factor of 2; auto took the fastest in {} of {} jobs, and at worst {worst:.1} times as long",
+            "{} of {} measurements of 100 ms and more within a factor of 2; auto took the fastest in {} of \
+             {} jobs, and at worst {worst:.1} times as long",
             self.long_within, self.long, self.best_taken, self.jobs
         )
     }
@@ -146,8 +170,14 @@ fn open(planner: &Planner, id: EngineId) -> Option<Opened> {
         Ok(mut engine) => {
             let device = engine.device();
             let began = std::time::Instant::now();
-            planner.calibrate(engine.as_mut(), &device, &mut || true).unwrap_or_else(|error| panic!("{error}"));
-            println!("{id} on {}: measured in {}", device.name, text::time(began.elapsed().as_secs_f64() * 1e3));
+            planner
+                .calibrate(engine.as_mut(), &device, &mut || true)
+                .unwrap_or_else(|error| panic!("{error}"));
+            println!(
+                "{id} on {}: measured in {}",
+                device.name,
+                text::time(began.elapsed().as_secs_f64() * 1e3)
+            );
             Some(Opened { engine, device })
         }
         Err(why) => {
@@ -157,13 +187,27 @@ fn open(planner: &Planner, id: EngineId) -> Option<Opened> {
     }
 }
 
-fn job(planner: &Planner, engines: &mut [Opened], spec: &str, q: u64, k: usize, limit: f64, tally: &mut Tally) {
+fn job(
+    planner: &Planner,
+    engines: &mut [Opened],
+    spec: &str,
+    q: u64,
+    k: usize,
+    limit: f64,
+    tally: &mut Tally,
+) {
     let data = Source::Generate { spec: spec.to_owned(), seed: 1 };
     let cloud = Arc::new(cloud::load(&data, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
     let (n, d) = (cloud.len(), cloud.dims());
-    let spec = |engine| RunSpec { engine, order: Order::Shuffled, ..RunSpec::new(data.clone(), QuerySpec::Count(q), k) };
+    let spec = |engine| RunSpec {
+        engine,
+        order: Order::Shuffled,
+        ..RunSpec::new(data.clone(), QuerySpec::Count(q), k)
+    };
     let job = Job::of(&spec(EngineChoice::Auto), Purpose::Ask, n, d, None);
-    let candidates = engines.iter().map(|opened| Candidate::new(planner, opened.engine.descriptor(), &job, Ok(Some(&opened.device)), false));
+    let candidates = engines.iter().map(|opened| {
+        Candidate::new(planner, opened.engine.descriptor(), &job, Ok(Some(&opened.device)), false)
+    });
     let plan = Plan::new(&EngineChoice::Auto, &job, candidates.collect());
     let mut rows = Vec::new();
     for opened in engines.iter_mut() {
@@ -172,10 +216,19 @@ fn job(planner: &Planner, engines: &mut [Opened], spec: &str, q: u64, k: usize, 
         if total(predicted) > limit {
             continue;
         }
-        let record = execute(&spec(EngineChoice::named(id)), &cloud, None, opened.engine.as_mut(), &mut |_, _| true);
+        let record =
+            execute(&spec(EngineChoice::named(id)), &cloud, None, opened.engine.as_mut(), &mut |_, _| true);
         let record = record.unwrap_or_else(|error| panic!("{id}: {error}"));
-        let of = |phases: &[Phase]| record.samples.iter().filter(|sample| phases.contains(&sample.phase)).map(|sample| sample.duration_ms).sum();
-        let took = Forecast { setup_ms: of(&[Phase::Upload, Phase::BuildIndex]), search_ms: of(&[Phase::Search]) };
+        let of = |phases: &[Phase]| {
+            record
+                .samples
+                .iter()
+                .filter(|sample| phases.contains(&sample.phase))
+                .map(|sample| sample.duration_ms)
+                .sum()
+        };
+        let took =
+            Forecast { setup_ms: of(&[Phase::Upload, Phase::BuildIndex]), search_ms: of(&[Phase::Search]) };
         rows.push((id, predicted, took));
     }
     let Some(best) = rows.iter().min_by(|a, b| total(a.2).total_cmp(&total(b.2))).copied() else { return };
@@ -205,6 +258,10 @@ fn job(planner: &Planner, engines: &mut [Opened], spec: &str, q: u64, k: usize, 
         )
         .expect("a string takes it");
         let [n, q, k] = [n as u64, q, k as u64].map(text::thousands);
-        println!("{n:>9} {d:>4} {q:>9} {k:>5} {id:<10} {:>10} {:>10} {ratio:>9.2}  {remark}", text::time(predicted), text::time(measured));
+        println!(
+            "{n:>9} {d:>4} {q:>9} {k:>5} {id:<10} {:>10} {:>10} {ratio:>9.2}  {remark}",
+            text::time(predicted),
+            text::time(measured)
+        );
     }
 }

@@ -11,7 +11,10 @@ pub fn commit() -> Option<&'static str> {
 }
 
 fn versioned(commit: Option<&str>) -> String {
-    let commit = commit.map(str::trim).filter(|commit| !commit.is_empty()).map_or_else(String::new, |commit| format!(" ({commit})"));
+    let commit = commit
+        .map(str::trim)
+        .filter(|commit| !commit.is_empty())
+        .map_or_else(String::new, |commit| format!(" ({commit})"));
     format!("{}{commit}", env!("CARGO_PKG_VERSION"))
 }
 

@@ -18,14 +18,47 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
     ("draw", &["palette"]),
     ("lesson", &["draw", "engines", "knn", "cloud", "memory", "palette", "progress", "text"]),
-    ("run", &["files", "engines", "knn", "cloud", "memory", "nearest", "printable", "progress", "text", "version"]),
-    ("export", &["files", "draw", "lesson", "run", "engines", "knn", "cloud", "memory", "palette", "printable", "progress", "text"]),
+    (
+        "run",
+        &[
+            "files",
+            "engines",
+            "knn",
+            "cloud",
+            "memory",
+            "nearest",
+            "printable",
+            "progress",
+            "text",
+            "version",
+        ],
+    ),
+    (
+        "export",
+        &[
+            "files",
+            "draw",
+            "lesson",
+            "run",
+            "engines",
+            "knn",
+            "cloud",
+            "memory",
+            "palette",
+            "printable",
+            "progress",
+            "text",
+        ],
+    ),
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.
 const HOMES: [(&[&str], &[&str]); 12] = [
     (&["hdf5_reader"], &["cloud/formats/hdf5"]),
-    (&["arrow_array", "arrow_buffer", "arrow_ipc", "arrow_schema", "parquet"], &["cloud/formats/arrow", "cloud/formats/tests", "export/table"]),
+    (
+        &["arrow_array", "arrow_buffer", "arrow_ipc", "arrow_schema", "parquet"],
+        &["cloud/formats/arrow", "cloud/formats/tests", "export/table"],
+    ),
     (&["cudarc"], &["engines/cuda"]),
     (&["nalgebra"], &["cloud/project.rs"]),
     (&["e57"], &["cloud/formats"]),
@@ -33,13 +66,26 @@ const HOMES: [(&[&str], &[&str]); 12] = [
     (&["gemm"], &["engines/gemm_heap"]),
     (&["rustix"], &["files"]),
     (&["epaint_default_fonts", "harfrust", "skrifa", "tiny_skia"], &["draw"]),
-    (&["eframe", "egui", "egui_commonmark", "egui_extras", "egui_kittest", "egui_plot", "egui_tiles", "rfd", "wgpu"], &["app", "main.rs"]),
+    (
+        &[
+            "eframe",
+            "egui",
+            "egui_commonmark",
+            "egui_extras",
+            "egui_kittest",
+            "egui_plot",
+            "egui_tiles",
+            "rfd",
+            "wgpu",
+        ],
+        &["app", "main.rs"],
+    ),
     (&["anyhow", "clap", "clap_complete", "clap_mangen", "indicatif"], &["app", "cli", "main.rs"]),
     (&["toml"], &["cli", "run/presets"]),
 ];
 
-/// The floors of `src/app`, and what each may use of the others. Nothing else of the app is used from inside it. A feature is one folder,
-/// whose files are on floors by their names, see [`floor_path`].
+/// The floors of `src/app`, and what each may use of the others. Nothing else of the app is used from inside
+/// it. A feature is one folder, whose files are on floors by their names, see [`floor_path`].
 const FLOORS: [(&str, &[&str]); 11] = [
     ("testing", &[]),
     ("model", &[]),
@@ -54,20 +100,23 @@ const FLOORS: [(&str, &[&str]); 11] = [
     ("shell", &["model", "jobs", "look", "prelude", "gpu", "features", "panes", "context", "changes"]),
 ];
 
-/// What must not be named on a floor: what is known has no threads, no GPU objects and no painting, and work and changes have no painting.
-/// A feature's row names the control that draws its dialogs.
+/// What must not be named on a floor: what is known has no threads, no GPU objects and no painting, and work
+/// and changes have no painting. A feature's row names the control that draws its dialogs.
 const NOT_HERE: [(&str, &[&str]); 3] = [
     ("model", &["thread", "Task", "wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]),
     ("jobs", &["wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]),
     ("changes", &["wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]),
 ];
 
-/// Every source file, as its path below `src`, or as if its crate were a folder of it, and its text without comments.
+/// Every source file, as its path below `src`, or as if its crate were a folder of it, and its text without
+/// comments.
 fn sources() -> Vec<(PathBuf, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let crates = ["cloud", "knn", "engines", "draw", "lesson"].map(|name| (top.join("crates").join(name).join("src"), name));
+    let crates = ["cloud", "knn", "engines", "draw", "lesson"]
+        .map(|name| (top.join("crates").join(name).join("src"), name));
     let (mut folders, mut files) = (vec![], Vec::new());
-    for (from, below) in [(top.join("src"), ""), (top.join("crates/base/src"), "")].into_iter().chain(crates) {
+    for (from, below) in [(top.join("src"), ""), (top.join("crates/base/src"), "")].into_iter().chain(crates)
+    {
         folders.push(from.clone());
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).expect("the sources are there") {
@@ -76,8 +125,12 @@ fn sources() -> Vec<(PathBuf, String)> {
                     folders.push(path);
                 } else if path.extension().is_some_and(|extension| extension == "rs") {
                     let text = std::fs::read_to_string(&path).expect("sources are text");
-                    let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
-                    files.push((Path::new(below).join(path.strip_prefix(&from).expect("listed below it")), code.join("\n")));
+                    let code: Vec<&str> =
+                        text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
+                    files.push((
+                        Path::new(below).join(path.strip_prefix(&from).expect("listed below it")),
+                        code.join("\n"),
+                    ));
                 }
             }
         }
@@ -136,7 +189,11 @@ fn imports_follow_the_arrows() {
     let mut wrong = Vec::new();
     for (path, code) in sources() {
         let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == room(&path)) else {
-            assert!(["app", "cli", "lib", "main"].contains(&room(&path).as_str()), "{}: ARROWS does not say what it may use", path.display());
+            assert!(
+                ["app", "cli", "lib", "main"].contains(&room(&path).as_str()),
+                "{}: ARROWS does not say what it may use",
+                path.display()
+            );
             continue;
         };
         for (line, to) in uses(&code) {
@@ -152,11 +209,18 @@ fn imports_follow_the_arrows() {
 fn crates_stay_at_home() {
     let mut wrong = Vec::new();
     for (path, code) in sources() {
-        for (crates, homes) in HOMES.iter().filter(|(_, homes)| !homes.iter().any(|home| path.starts_with(home))) {
+        for (crates, homes) in
+            HOMES.iter().filter(|(_, homes)| !homes.iter().any(|home| path.starts_with(home)))
+        {
             for name in *crates {
                 for (at, _) in code.match_indices(&format!("{name}::")) {
                     if !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
-                        wrong.push(format!("src/{}:{}: {name} belongs in {}", path.display(), line_of(&code, at), homes.join(", ")));
+                        wrong.push(format!(
+                            "src/{}:{}: {name} belongs in {}",
+                            path.display(),
+                            line_of(&code, at),
+                            homes.join(", ")
+                        ));
                     }
                 }
             }
@@ -171,7 +235,11 @@ const NAMES_ALLOWED: [(&str, &str, &str); 12] = [
     ("engines/cuda/select/distances.rs", "select::DISTANCES_ALONE", "as above"),
     ("cli/lesson.rs", "\"step\"", "a step of a lesson"),
     ("lesson/step.rs", "\"step\"", "as above, in files"),
-    ("lesson/algorithms", "", "an algorithm names the engine whose twin records it, and what is a step in files"),
+    (
+        "lesson/algorithms",
+        "",
+        "an algorithm names the engine whose twin records it, and what is a step in files",
+    ),
     ("knn/warp.rs", "\"sort\"", "a phase of a search"),
     ("lesson/story.rs", "\"sort\"", "a lesson"),
     ("lesson/fault.rs", "\"sort\"", "as above, from which on a mistake is understood"),
@@ -185,11 +253,21 @@ const NAMES_ALLOWED: [(&str, &str, &str); 12] = [
 fn test_files(sources: &[(PathBuf, String)]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for (path, code) in sources {
-        let below =
-            if path.ends_with("mod.rs") || path.ends_with("lib.rs") { path.parent().expect("a file").to_owned() } else { path.with_extension("") };
+        let below = if path.ends_with("mod.rs") || path.ends_with("lib.rs") {
+            path.parent().expect("a file").to_owned()
+        } else {
+            path.with_extension("")
+        };
         for (at, mark) in code.match_indices("#[cfg(test)]") {
-            let item = code[at + mark.len()..].trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub ");
-            if let Some(name) = item.strip_prefix("mod ").map(|rest| identifier_at(rest, 0)).filter(|name| item[4 + name.len()..].starts_with(';')) {
+            let item = code[at + mark.len()..]
+                .trim_start()
+                .trim_start_matches("pub(crate) ")
+                .trim_start_matches("pub ");
+            if let Some(name) = item
+                .strip_prefix("mod ")
+                .map(|rest| identifier_at(rest, 0))
+                .filter(|name| item[4 + name.len()..].starts_with(';'))
+            {
                 found.push(below.join(name));
             }
         }
@@ -203,7 +281,8 @@ fn without_tests(code: &str) -> String {
     for (_, block) in modules_in(code) {
         let before = code[..block.start].rfind("mod ").map_or("", |at| code[..at].trim_end());
         if before.trim_end_matches("pub(crate)").trim_end().ends_with("#[cfg(test)]") {
-            let lines: String = code[block.clone()].chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
+            let lines: String =
+                code[block.clone()].chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
             // Of a length in bytes, so that what follows stays where it is.
             rest.replace_range(block.clone(), &format!("{lines}{}", " ".repeat(block.len() - lines.len())));
         }
@@ -211,22 +290,27 @@ fn without_tests(code: &str) -> String {
     rest
 }
 
-/// An engine is told from another by what its descriptor says: its name stands in its own folder and in the table of engines only,
-/// and in tests.
+/// An engine is told from another by what its descriptor says: its name stands in its own folder and in the
+/// table of engines only, and in tests.
 #[test]
 fn engines_are_not_told_apart_by_name() {
     let all = sources();
     let tests = test_files(&all);
     let table = &all.iter().find(|(path, _)| path.ends_with("engines/lib.rs")).expect("it is there").1;
     // Each row is `&folder::DESCRIPTOR`.
-    let list = table.split_once("ENGINES: &[&Descriptor] =").and_then(|(_, rest)| rest.trim_start().strip_prefix("&["));
+    let list = table
+        .split_once("ENGINES: &[&Descriptor] =")
+        .and_then(|(_, rest)| rest.trim_start().strip_prefix("&["));
     let rows = list.and_then(|rest| rest.split_once(']')).expect("the table is there").0;
-    let rows: Vec<(&str, &str)> = rows.split(',').filter_map(|row| row.trim().trim_start_matches('&').split_once("::")).collect();
+    let rows: Vec<(&str, &str)> =
+        rows.split(',').filter_map(|row| row.trim().trim_start_matches('&').split_once("::")).collect();
     let engines = warpscope::engines::registry::ENGINES;
     assert_eq!(rows.len(), engines.len());
     let mut wrong = Vec::new();
     for (path, code) in &all {
-        if path.ends_with("engines/lib.rs") || tests.iter().any(|test| path.with_extension("").starts_with(test)) {
+        if path.ends_with("engines/lib.rs")
+            || tests.iter().any(|test| path.with_extension("").starts_with(test))
+        {
             continue;
         }
         let code = without_tests(code);
@@ -236,18 +320,27 @@ fn engines_are_not_told_apart_by_name() {
             }
             let id = engine.id;
             for word in [format!("\"{id}\""), format!("\"{id}:"), format!("{folder}::{descriptor}")] {
-                wrong.extend(code.match_indices(&word).map(|(at, _)| format!("src/{}:{}: {word}", path.display(), line_of(&code, at))));
+                wrong.extend(
+                    code.match_indices(&word)
+                        .map(|(at, _)| format!("src/{}:{}: {word}", path.display(), line_of(&code, at))),
+                );
             }
         }
     }
     let is_in = |place: &str, home: &str| {
-        place.strip_prefix("src/").and_then(|rest| rest.strip_prefix(home)).is_some_and(|rest| rest.starts_with([':', '/']))
+        place
+            .strip_prefix("src/")
+            .and_then(|rest| rest.strip_prefix(home))
+            .is_some_and(|rest| rest.starts_with([':', '/']))
     };
-    wrong.retain(|place| !NAMES_ALLOWED.iter().any(|(home, word, _)| is_in(place, home) && place.ends_with(word)));
+    wrong.retain(|place| {
+        !NAMES_ALLOWED.iter().any(|(home, word, _)| is_in(place, home) && place.ends_with(word))
+    });
     assert!(wrong.is_empty(), "engines named outside their folders:\n{}", wrong.join("\n"));
 }
 
-/// Files of the lesson that still tell algorithms apart outside their folders, and in how many places. None may be added.
+/// Files of the lesson that still tell algorithms apart outside their folders, and in how many places. None
+/// may be added.
 const ALGORITHMS_NAMED: [(&str, usize); 17] = [
     ("lesson/feedback.rs", 1),
     ("lesson/invariants/mod.rs", 1),
@@ -268,8 +361,8 @@ const ALGORITHMS_NAMED: [(&str, usize); 17] = [
     ("lesson/story.rs", 1),
 ];
 
-/// An algorithm of the lesson is its folder and a row: its steps, states and what it is held against are named nowhere else but in the
-/// places that are counted above.
+/// An algorithm of the lesson is its folder and a row: its steps, states and what it is held against are
+/// named nowhere else but in the places that are counted above.
 #[test]
 fn algorithms_are_named_in_their_folders() {
     let all = sources();
@@ -281,9 +374,19 @@ fn algorithms_are_named_in_their_folders() {
             continue;
         }
         let code = without_tests(code);
-        let words = ["OwnStep::", "Baseline::", "Search::Tree", ".heap()", ".descent()", ".queues()", ".buckets()", ".heaps()"];
+        let words = [
+            "OwnStep::",
+            "Baseline::",
+            "Search::Tree",
+            ".heap()",
+            ".descent()",
+            ".queues()",
+            ".buckets()",
+            ".heaps()",
+        ];
         let named: usize = words.map(|word| code.matches(word).count()).iter().sum();
-        let known = ALGORITHMS_NAMED.iter().find(|(file, _)| path == Path::new(file)).map_or(0, |&(_, known)| known);
+        let known =
+            ALGORITHMS_NAMED.iter().find(|(file, _)| path == Path::new(file)).map_or(0, |&(_, known)| known);
         if known != named {
             wrong.push(format!("src/{}: {named} places, {known} known", path.display()));
         }
@@ -293,14 +396,28 @@ fn algorithms_are_named_in_their_folders() {
 
 #[test]
 fn tests_are_told_from_the_program() {
-    let code = "mod a;\n#[cfg(test)]\nmod tests {\n    fn f() { \"é\" }\n}\nfn g() { \"cuda\" }\n#[cfg(test)]\nmod of_tests;\n";
+    let code = "mod a;\n#[cfg(test)]\nmod tests {\n    fn f() { \"é\" }\n}\nfn g() { \"cuda\" \
+                }\n#[cfg(test)]\nmod of_tests;\n";
     let rest = without_tests(code);
-    assert!(!rest.contains("fn f") && rest.contains("fn g") && rest.len() == code.len() && rest.lines().count() == code.lines().count(), "{rest}");
-    assert_eq!(test_files(&[(PathBuf::from("run/mod.rs"), code.to_owned())]), [PathBuf::from("run/of_tests")]);
-    assert_eq!(test_files(&[(PathBuf::from("run/ask.rs"), code.to_owned())]), [PathBuf::from("run/ask/of_tests")]);
+    assert!(
+        !rest.contains("fn f")
+            && rest.contains("fn g")
+            && rest.len() == code.len()
+            && rest.lines().count() == code.lines().count(),
+        "{rest}"
+    );
+    assert_eq!(
+        test_files(&[(PathBuf::from("run/mod.rs"), code.to_owned())]),
+        [PathBuf::from("run/of_tests")]
+    );
+    assert_eq!(
+        test_files(&[(PathBuf::from("run/ask.rs"), code.to_owned())]),
+        [PathBuf::from("run/ask/of_tests")]
+    );
 }
 
-/// A file or folder of a floor: `model/session` or `features/color`. What a floor's own `mod.rs` holds belongs to no part.
+/// A file or folder of a floor: `model/session` or `features/color`. What a floor's own `mod.rs` holds
+/// belongs to no part.
 type Part = (String, String);
 
 /// Paths into a room from one of its files, with their line, as segments below it: of `crate::app::…`, and of
@@ -308,9 +425,15 @@ type Part = (String, String);
 fn room_paths(room: &str, module: &[String], code: &str) -> Vec<(usize, Vec<String>)> {
     let blocks = modules_in(code);
     let mut found = Vec::new();
-    for start in [&format!("crate::{room}::"), "super::"].into_iter().flat_map(|start| code.match_indices(start)).map(|(at, _)| at) {
+    for start in [&format!("crate::{room}::"), "super::"]
+        .into_iter()
+        .flat_map(|start| code.match_indices(start))
+        .map(|(at, _)| at)
+    {
         let before = code[..start].chars().next_back();
-        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') || code[..start].trim_end().ends_with("pub(in") {
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':')
+            || code[..start].trim_end().ends_with("pub(in")
+        {
             continue;
         }
         let mut here = module.to_vec();
@@ -340,7 +463,9 @@ fn modules_in(code: &str) -> Vec<(String, std::ops::Range<usize>)> {
     for (at, prefix) in code.match_indices("mod ") {
         let name = identifier_at(code, at + prefix.len());
         let open = at + prefix.len() + name.len();
-        if code[open..].trim_start().starts_with('{') && !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+        if code[open..].trim_start().starts_with('{')
+            && !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
+        {
             let mut depth = 0_usize;
             let end = code[open..].char_indices().find_map(|(offset, c)| {
                 depth = depth + usize::from(c == '{') - usize::from(c == '}' && depth > 0);
@@ -396,8 +521,9 @@ fn leaves(text: &str) -> Vec<Vec<&str>> {
     all
 }
 
-/// A path in the app with its floor first. In the folder of a feature, `state` is on the floor of the model, and `apply`, like the table
-/// of the features, on that of the changes; all else works something out or draws it.
+/// A path in the app with its floor first. In the folder of a feature, `state` is on the floor of the model,
+/// and `apply`, like the table of the features, on that of the changes; all else works something out or draws
+/// it.
 fn floor_path(path: &[String]) -> Vec<String> {
     let words: Vec<&str> = path.iter().map(String::as_str).collect();
     let counted = match words.as_slice() {
@@ -413,7 +539,11 @@ fn floor_path(path: &[String]) -> Vec<String> {
 fn room_sources(room: &str) -> Vec<(Vec<String>, PathBuf, String)> {
     let in_room = sources().into_iter().filter_map(|(path, code)| {
         let below = path.strip_prefix(room).ok()?.with_extension("");
-        let module = below.iter().map(|part| part.to_string_lossy().into_owned()).filter(|part| part != "mod").collect();
+        let module = below
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned())
+            .filter(|part| part != "mod")
+            .collect();
         Some((module, path, code))
     });
     in_room.collect()
@@ -433,7 +563,11 @@ fn imports_in_the_app_go_down() {
         // The face of the app, for whoever is outside it.
         let own_path = floor_path(module);
         let Some(floor) = own_path.first() else { continue };
-        let allowed = FLOORS.iter().find(|(name, _)| name == floor).unwrap_or_else(|| panic!("{}: FLOORS has no {floor}", path.display())).1;
+        let allowed = FLOORS
+            .iter()
+            .find(|(name, _)| name == floor)
+            .unwrap_or_else(|| panic!("{}: FLOORS has no {floor}", path.display()))
+            .1;
         let own = own_path.get(1).and_then(|child| parts.get(&(floor.clone(), child.clone())));
         for (line, to) in room_paths("app", module, code) {
             let to = floor_path(&to);
@@ -450,24 +584,34 @@ fn imports_in_the_app_go_down() {
                 upward.push(format!("src/{}:{line}: {floor} must not use {}", path.display(), to.join("::")));
             }
             if floor == "shell" && target == "changes" && to.get(1).is_some_and(|part| part != "table") {
-                upward.push(format!("src/{}:{line}: the shell goes through the table of features, not to {}", path.display(), to.join("::")));
+                upward.push(format!(
+                    "src/{}:{line}: the shell goes through the table of features, not to {}",
+                    path.display(),
+                    to.join("::")
+                ));
             }
         }
     }
     let circles = circles(&uses);
-    println!("{} files, {between} imports between parts, {} upwards, {} circles", files.len(), upward.len(), circles.len());
+    println!(
+        "{} files, {between} imports between parts, {} upwards, {} circles",
+        files.len(),
+        upward.len(),
+        circles.len()
+    );
     assert!(between > 500, "only {between} imports were found");
     assert!(upward.is_empty(), "imports that go up:\n{}", upward.join("\n"));
     assert!(circles.is_empty(), "parts that use each other in a circle:\n{}", circles.join("\n"));
 }
 
-/// In the command line nothing leads back to where one began: what commands share knows no command, and what is in a command's folder not the
-/// command. The table of commands, which some ask for names, is no part.
+/// In the command line nothing leads back to where one began: what commands share knows no command, and what
+/// is in a command's folder not the command. The table of commands, which some ask for names, is no part.
 #[test]
 fn imports_in_the_command_line_go_down() {
     let files = room_sources("cli");
     let part = |module: &[String]| ("cli".to_owned(), module.join("/"));
-    let parts: BTreeSet<Part> = files.iter().filter(|(module, ..)| !module.is_empty()).map(|(module, ..)| part(module)).collect();
+    let parts: BTreeSet<Part> =
+        files.iter().filter(|(module, ..)| !module.is_empty()).map(|(module, ..)| part(module)).collect();
     let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
     for (module, _, code) in &files {
         let Some(own) = parts.get(&part(module)) else { continue };
@@ -487,7 +631,9 @@ fn imports_in_the_command_line_go_down() {
 #[test]
 fn files_of_the_app_use_each_other_in_no_circle() {
     let files = room_sources("app");
-    let name = |module: &[String]| (module[..module.len().saturating_sub(1)].join("/"), module.last().cloned().unwrap_or_default());
+    let name = |module: &[String]| {
+        (module[..module.len().saturating_sub(1)].join("/"), module.last().cloned().unwrap_or_default())
+    };
     let parts: BTreeSet<Part> = files.iter().map(|(module, ..)| name(module)).collect();
     // What a path leads to is in the file of its longest part that is one.
     let file_of = |path: &[String]| (0..=path.len()).rev().find_map(|end| parts.get(&name(&path[..end])));
@@ -495,7 +641,9 @@ fn files_of_the_app_use_each_other_in_no_circle() {
     for (module, _, code) in files.iter().filter(|(module, ..)| !module.is_empty()) {
         let own = file_of(module).expect("it is one of them");
         let used = room_paths("app", module, &without_tests(code));
-        uses.entry(own).or_default().extend(used.iter().filter_map(|(_, to)| file_of(to)).filter(|part| *part != own));
+        uses.entry(own)
+            .or_default()
+            .extend(used.iter().filter_map(|(_, to)| file_of(to)).filter(|part| *part != own));
     }
     assert!(uses.len() > 150, "only {} files were found", uses.len());
     let circles = circles(&uses);
@@ -515,13 +663,19 @@ fn circles(uses: &BTreeMap<&Part, BTreeSet<&Part>>) -> Vec<String> {
         }
         seen
     };
-    let reached: BTreeMap<Part, BTreeSet<Part>> = uses.keys().map(|&part| (part.clone(), reach(part))).collect();
+    let reached: BTreeMap<Part, BTreeSet<Part>> =
+        uses.keys().map(|&part| (part.clone(), reach(part))).collect();
     let circle = |part: &Part| -> BTreeSet<Part> {
         let both = |other: &&Part| reached.get(*other).is_some_and(|back| back.contains(part));
         reached[part].iter().filter(both).cloned().collect()
     };
-    let all: BTreeSet<BTreeSet<Part>> = reached.keys().map(circle).filter(|circle| !circle.is_empty()).collect();
-    all.iter().map(|circle| circle.iter().map(|(floor, part)| format!("{floor}/{part}")).collect::<Vec<_>>().join(", ")).collect()
+    let all: BTreeSet<BTreeSet<Part>> =
+        reached.keys().map(circle).filter(|circle| !circle.is_empty()).collect();
+    all.iter()
+        .map(|circle| {
+            circle.iter().map(|(floor, part)| format!("{floor}/{part}")).collect::<Vec<_>>().join(", ")
+        })
+        .collect()
 }
 
 #[test]
@@ -531,15 +685,22 @@ fn floors_hold_what_they_say() {
         let Some(own) = floor_path(&module).into_iter().next() else { continue };
         let words = NOT_HERE.iter().filter(|(floor, _)| *floor == own).flat_map(|(_, words)| *words);
         for word in words {
-            let whole = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') && identifier_at(&code, at) == *word;
-            wrong.extend(
-                code.match_indices(word)
-                    .filter(|(at, _)| whole(*at))
-                    .map(|(at, _)| format!("src/{}:{}: {word} does not belong in {own}", path.display(), line_of(&code, at))),
-            );
+            let whole = |at: usize| {
+                !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
+                    && identifier_at(&code, at) == *word
+            };
+            wrong.extend(code.match_indices(word).filter(|(at, _)| whole(*at)).map(|(at, _)| {
+                format!("src/{}:{}: {word} does not belong in {own}", path.display(), line_of(&code, at))
+            }));
         }
-        let draws = |line: &&str| own == "changes" && line.contains("_ui(") && !line.trim_start().starts_with("dialogs: |");
-        wrong.extend(code.lines().filter(draws).map(|line| format!("src/{}: {} does not belong in {own}", path.display(), line.trim())));
+        let draws = |line: &&str| {
+            own == "changes" && line.contains("_ui(") && !line.trim_start().starts_with("dialogs: |")
+        };
+        wrong.extend(
+            code.lines()
+                .filter(draws)
+                .map(|line| format!("src/{}: {} does not belong in {own}", path.display(), line.trim())),
+        );
     }
     assert!(wrong.is_empty(), "what floors must not hold:\n{}", wrong.join("\n"));
 }
@@ -548,7 +709,10 @@ fn floors_hold_what_they_say() {
 fn paths_of_the_app_are_found_wherever_they_lead() {
     let module = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
     let found = |at: &str, code: &str| {
-        room_paths("app", &module(at), code).into_iter().map(|(line, path)| format!("{line} {}", path.join("::"))).collect::<Vec<_>>()
+        room_paths("app", &module(at), code)
+            .into_iter()
+            .map(|(line, path)| format!("{line} {}", path.join("::")))
+            .collect::<Vec<_>>()
     };
     assert_eq!(
         found("panes/plane", "use crate::app::model::{answer::Picked, color::{self, ColorMap as Map}};"),
@@ -559,17 +723,33 @@ fn paths_of_the_app_are_found_wherever_they_lead() {
         ["2 panes::empty::without_run", "3 panes::runs::figure::y"]
     );
     assert_eq!(
-        found("jobs/task", "mod tests {\n    use super::*;\n    use super::super::loader;\n}\nuse super::loader;"),
+        found(
+            "jobs/task",
+            "mod tests {\n    use super::*;\n    use super::super::loader;\n}\nuse super::loader;"
+        ),
         ["2 jobs::task", "3 jobs::loader", "5 jobs::loader"]
     );
     assert!(found("shell/ui", "pub(super) fn f() {} pub(in crate::app::shell) fn g() {}").is_empty());
     let counted = |path: &str| floor_path(&module(path)).join("/");
-    let of_a_feature = ["features/walk", "features/walk/state", "features/walk/state/Walked", "features/walk/apply", "features/walk/paint"];
-    assert_eq!(of_a_feature.map(counted), ["features/walk", "model/walk", "model/walk/Walked", "changes/walk", "features/walk/paint"]);
+    let of_a_feature = [
+        "features/walk",
+        "features/walk/state",
+        "features/walk/state/Walked",
+        "features/walk/apply",
+        "features/walk/paint",
+    ];
+    assert_eq!(
+        of_a_feature.map(counted),
+        ["features/walk", "model/walk", "model/walk/Walked", "changes/walk", "features/walk/paint"]
+    );
     assert_eq!([counted("features/table"), counted("shell/ui")], ["changes/table", "shell/ui"]);
     let part = |name: &str| ("model".to_owned(), name.to_owned());
     let (a, b, c) = (part("a"), part("b"), part("c"));
-    let circle = circles(&BTreeMap::from([(&a, BTreeSet::from([&b])), (&b, BTreeSet::from([&a])), (&c, BTreeSet::from([&a]))]));
+    let circle = circles(&BTreeMap::from([
+        (&a, BTreeSet::from([&b])),
+        (&b, BTreeSet::from([&a])),
+        (&c, BTreeSet::from([&a])),
+    ]));
     assert_eq!(circle, ["model/a, model/b"]);
 }
 

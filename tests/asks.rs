@@ -1,11 +1,14 @@
-//! One query asked at once: equal to a run of it, whatever engine answers, over points that were taken in once.
+//! One query asked at once: equal to a run of it, whatever engine answers, over points that were taken in
+//! once.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use warpscope::cloud::{self, Order, PointCloud, Source};
 use warpscope::engines;
-use warpscope::knn::{Build, Engine, EngineId, Metric, Neighbors, Parameters, Points, Problem, Queries, Setup, SetupPhase};
+use warpscope::knn::{
+    Build, Engine, EngineId, Metric, Neighbors, Parameters, Points, Problem, Queries, Setup, SetupPhase,
+};
 use warpscope::progress::Silent;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunRecord, RunSpec};
 
@@ -25,7 +28,9 @@ fn spec(cloud: &PointCloud, queries: QuerySpec, k: usize) -> RunSpec {
 fn assert_same(asked: &RunRecord, run: &RunRecord) {
     assert_eq!((asked.engine, &asked.query_rows), (run.engine, &run.query_rows));
     assert_eq!(asked.neighbors.indices, run.neighbors.indices, "{}", run.engine);
-    let bits = |record: &RunRecord| record.neighbors.squared_distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+    let bits = |record: &RunRecord| {
+        record.neighbors.squared_distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+    };
     assert_eq!(bits(asked), bits(run), "{}", run.engine);
     assert_eq!(asked.measured, run.measured, "{}", run.engine);
     assert_eq!(asked.convergence.queries(), run.convergence.queries());
@@ -41,11 +46,17 @@ fn check(generator: &str, seed: u64, k: usize, flags: (Metric, bool, bool), kind
     let cloud = generated(generator, seed);
     let (metric, shuffled, exclude_self) = flags;
     let middle: Vec<f64> = cloud.axes().iter().map(|axis| axis.min / 2.0 + axis.max / 2.0).collect();
-    let outside: Vec<f64> = cloud.axes().iter().map(|axis| axis.max + 3.0 * (axis.max - axis.min) + 0.1).collect();
+    let outside: Vec<f64> =
+        cloud.axes().iter().map(|axis| axis.max + 3.0 * (axis.max - axis.min) + 0.1).collect();
     let last = cloud.len() as u64 - 1;
     // Each engine has its own, so that a run is over points that nobody asked before.
     let (mut asking, mut running) = (Engines::default(), Engines::default());
-    for queries in [QuerySpec::Rows(vec![seed % (last + 1)]), QuerySpec::At(middle), QuerySpec::Rows(vec![last]), QuerySpec::At(outside)] {
+    for queries in [
+        QuerySpec::Rows(vec![seed % (last + 1)]),
+        QuerySpec::At(middle),
+        QuerySpec::Rows(vec![last]),
+        QuerySpec::At(outside),
+    ] {
         for &kind in kinds {
             let spec = RunSpec {
                 metric,
@@ -63,14 +74,23 @@ fn check(generator: &str, seed: u64, k: usize, flags: (Metric, bool, bool), kind
                     assert_same(&asked, &run);
                 }
                 (Err(asked), Err(run)) => assert_eq!(asked.to_string(), run.to_string()),
-                (asked, run) => panic!("{generator}, {kind}: {:?} and {:?}", asked.map(|_| ()), run.map(|_| ())),
+                (asked, run) => {
+                    panic!("{generator}, {kind}: {:?} and {:?}", asked.map(|_| ()), run.map(|_| ()))
+                }
             }
         }
     }
 }
 
 fn any_generator() -> impl Strategy<Value = String> {
-    let shape = prop::sample::select(vec!["uniform", "gaussian-mixture", "duplicates", "grid", "descending", "sphere"]);
+    let shape = prop::sample::select(vec![
+        "uniform",
+        "gaussian-mixture",
+        "duplicates",
+        "grid",
+        "descending",
+        "sphere",
+    ]);
     let dims = prop_oneof![3 => 2usize..4, 1 => 4usize..20];
     (shape, 1usize..2000, dims).prop_map(|(shape, n, dims)| match shape {
         "sphere" => format!("sphere:n={n}"),
@@ -91,7 +111,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn asks_are_runs(generator in any_generator(), seed in 0u64..1000, k in 1usize..200, flags in any_flags()) {
+    fn asks_are_runs(
+        generator in any_generator(),
+        seed in 0u64..1000,
+        k in 1usize..200,
+        flags in any_flags(),
+    ) {
         check(&generator, seed, k, flags, &EVERYWHERE);
     }
 }
@@ -111,15 +136,29 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, bool)
 fn check_residency(kinds: &[EngineId], dims: usize, n: usize) {
     let cloud = generated(&format!("uniform:n={n},d={dims}"), 3);
     for &kind in kinds {
-        let setup = Setup { k: 5, metric: Metric::L2, order: Order::Shuffled, seed: 1, exclude_self: false, drop_zero_rows: false };
+        let setup = Setup {
+            k: 5,
+            metric: Metric::L2,
+            order: Order::Shuffled,
+            seed: 1,
+            exclude_self: false,
+            drop_zero_rows: false,
+        };
         let points = Arc::new(Points::new(&cloud, setup.arrangement()).expect("a cloud"));
         let mut engine = engines::registry::open(kind, None).unwrap_or_else(|error| panic!("{error}"));
         let mut ask = |points: &Arc<Points>, row: u32, k: usize| {
             let queries = Queries::Rows(vec![row]);
             let setup = Setup { k, ..setup };
-            let (found, resident, indexed) = answer(engine.as_mut(), &Problem::over(points, &queries, setup).expect("a problem"));
+            let (found, resident, indexed) =
+                answer(engine.as_mut(), &Problem::over(points, &queries, setup).expect("a problem"));
             let fresh = Problem::new(&cloud, &queries, setup).expect("a problem");
-            let expected = answer(engines::registry::open(EngineId::new("lockstep"), None).expect("it runs everywhere").as_mut(), &fresh).0;
+            let expected = answer(
+                engines::registry::open(EngineId::new("lockstep"), None)
+                    .expect("it runs everywhere")
+                    .as_mut(),
+                &fresh,
+            )
+            .0;
             assert_eq!(found, expected, "{kind}, d = {dims}, k = {k}");
             assert!(!(resident && indexed && dims < 4), "{kind}: an index that was there is not built");
             resident
@@ -146,7 +185,10 @@ fn two_engines_share_points() {
     let cloud = generated("uniform:n=2000,d=3", 5);
     let mut one = Engines::default();
     let mut other = Engines::default().sharing(one.resident().clone());
-    let spec = RunSpec { engine: EngineChoice::named(EngineId::new("lockstep")), ..spec(&cloud, QuerySpec::Rows(vec![3]), 9) };
+    let spec = RunSpec {
+        engine: EngineChoice::named(EngineId::new("lockstep")),
+        ..spec(&cloud, QuerySpec::Rows(vec![3]), 9)
+    };
     assert!(!one.ask(&spec, &cloud).expect("an answer").resident);
     assert!(other.ask(&spec, &cloud).expect("an answer").resident);
 }
@@ -162,7 +204,9 @@ fn asks_are_runs_on_a_gpu() {
         ("uniform:n=300,d=9", 5),
         ("duplicates:n=20003,d=2", 64),
     ] {
-        for flags in [(Metric::L2, true, false), (Metric::Angular, false, true), (Metric::Haversine, true, false)] {
+        for flags in
+            [(Metric::L2, true, false), (Metric::Angular, false, true), (Metric::Haversine, true, false)]
+        {
             check(generator, 11, k, flags, &ON_A_GPU);
         }
     }
@@ -184,7 +228,8 @@ fn engines_of_a_gpu_share_rows() {
     let cloud = generated("uniform:n=70001,d=2", 5);
     let mut engines = Engines::default();
     let mut resident = |kind, k| {
-        let spec = RunSpec { engine: EngineChoice::named(kind), ..spec(&cloud, QuerySpec::At(vec![0.4, 0.6]), k) };
+        let spec =
+            RunSpec { engine: EngineChoice::named(kind), ..spec(&cloud, QuerySpec::At(vec![0.4, 0.6]), k) };
         engines.ask(&spec, &cloud).expect("an answer").resident
     };
     assert!(!resident(EngineId::new("cuda-split"), 32));
@@ -204,7 +249,10 @@ fn threads_ask_of_the_same_points_on_a_gpu() {
     drop(first);
     let expected: Vec<RunRecord> = {
         let mut twin = Engines::default();
-        let at = |row| RunSpec { engine: EngineChoice::named(EngineId::new("lockstep")), ..spec(&cloud, QuerySpec::Rows(vec![row]), 40) };
+        let at = |row| RunSpec {
+            engine: EngineChoice::named(EngineId::new("lockstep")),
+            ..spec(&cloud, QuerySpec::Rows(vec![row]), 40)
+        };
         (0..20).map(|row| twin.ask(&at(row), &cloud).expect("an answer")).collect()
     };
     std::thread::scope(|scope| {
@@ -214,7 +262,10 @@ fn threads_ask_of_the_same_points_on_a_gpu() {
                 let mut engines = Engines::default().sharing(resident.clone());
                 for round in 0..200 {
                     let row = round % 20;
-                    let spec = RunSpec { engine: EngineChoice::named(kind), ..spec(cloud, QuerySpec::Rows(vec![row]), 40) };
+                    let spec = RunSpec {
+                        engine: EngineChoice::named(kind),
+                        ..spec(cloud, QuerySpec::Rows(vec![row]), 40)
+                    };
                     let found = engines.ask(&spec, cloud).unwrap_or_else(|error| panic!("{error}"));
                     assert_eq!(found.neighbors, expected[row as usize].neighbors, "{kind}, round {round}");
                     if round % 37 == 0 {

@@ -1,9 +1,10 @@
-//! Falling limits of memory: at each limit a command succeeds, or is refused with one sentence and exit code 1, and once refused it is
-//! refused at every lower limit. Files that never end or never begin are refused as well, and those that change while they are read. The program
-//! connects to no socket in a world-writable folder.
+//! Falling limits of memory: at each limit a command succeeds, or is refused with one sentence and exit code
+//! 1, and once refused it is refused at every lower limit. Files that never end or never begin are refused as
+//! well, and those that change while they are read. The program connects to no socket in a world-writable
+//! folder.
 //!
-//! As a test of the whole it runs few commands at few limits; `scripts/attack` (`WARPSCOPE_ATTACK=all`) runs the whole table, with larger
-//! data and also in a control group where these can be made, and prints it.
+//! As a test of the whole it runs few commands at few limits; `scripts/attack` (`WARPSCOPE_ATTACK=all`) runs
+//! the whole table, with larger data and also in a control group where these can be made, and prints it.
 
 #![cfg(target_os = "linux")]
 
@@ -27,7 +28,8 @@ fn everything() -> bool {
     std::env::var_os("WARPSCOPE_ATTACK").is_some_and(|value| value == "all")
 }
 
-/// Runs the commands of a kind at falling limits and prints a row for each. All runs are independent, each in a folder of its own.
+/// Runs the commands of a kind at falling limits and prints a row for each. All runs are independent, each in
+/// a folder of its own.
 fn fall(kind: Kind) {
     let place = Place::new(everything());
     let grouped = everything() && Group::new().is_some();
@@ -37,11 +39,19 @@ fn fall(kind: Kind) {
     let mut broken = Vec::new();
     for limit in [Limit::AddressSpace].into_iter().chain(grouped.then_some(Limit::Group)) {
         let limits = limits::falling(limits::floor(&place, limit), everything());
-        let jobs: Vec<_> = JOBS.iter().filter(|job| job.kind == kind && (job.short || everything())).collect();
+        let jobs: Vec<_> =
+            JOBS.iter().filter(|job| job.kind == kind && (job.short || everything())).collect();
         // Without a limit first: what fails there says nothing about memory.
-        let runs: Vec<_> =
-            jobs.iter().flat_map(|&job| [None].into_iter().chain(limits.iter().copied().map(Some)).map(move |mib| (job, mib))).collect();
-        let ends: Vec<End> = runs.par_iter().map(|(job, mib)| limits::run(&place.copy(), limit, mib.map(|mib| mib << 20), job.args)).collect();
+        let runs: Vec<_> = jobs
+            .iter()
+            .flat_map(|&job| {
+                [None].into_iter().chain(limits.iter().copied().map(Some)).map(move |mib| (job, mib))
+            })
+            .collect();
+        let ends: Vec<End> = runs
+            .par_iter()
+            .map(|(job, mib)| limits::run(&place.copy(), limit, mib.map(|mib| mib << 20), job.args))
+            .collect();
         for ((job, _), ends) in runs.iter().step_by(1 + limits.len()).zip(ends.chunks(1 + limits.len())) {
             let marks = limits.iter().zip(&ends[1..]).map(|(mib, end)| format!(" {mib}:{}", end.mark()));
             println!("{:24}{}", job.name, marks.collect::<String>());

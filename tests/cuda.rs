@@ -1,5 +1,5 @@
-//! What is particular to the direct kernel: its policies, the kernels that NVRTC compiles, its profile. Everything else that it
-//! must hold is in `tests/conformance/`.
+//! What is particular to the direct kernel: its policies, the kernels that NVRTC compiles, its profile.
+//! Everything else that it must hold is in `tests/conformance/`.
 //!
 //! These tests need a GPU: `scripts/gpu-check` runs them on a machine that has one.
 
@@ -11,7 +11,9 @@ use warpscope::engines::cuda::{Cuda, Policy, Row, SPLIT, table};
 use warpscope::engines::lockstep::LOCKSTEP;
 use warpscope::engines::peaks;
 use warpscope::knn::reference::judge;
-use warpscope::knn::{Answer, Build, DeviceId, Engine, Metric, Neighbors, Parameters, Peaks, Problem, Queries, Setup};
+use warpscope::knn::{
+    Answer, Build, DeviceId, Engine, Metric, Neighbors, Parameters, Peaks, Problem, Queries, Setup,
+};
 use warpscope::progress::Silent;
 
 fn cuda() -> Cuda {
@@ -35,7 +37,9 @@ fn same_neighbours(found: &Neighbors, expected: &Neighbors, what: &str) {
     assert_eq!(found.queries(), expected.queries(), "{what}");
     for query in 0..expected.queries() {
         assert_eq!(found.of(query).0, expected.of(query).0, "{what}: positions of query {query}");
-        let bits = |neighbors: &Neighbors| neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+        let bits = |neighbors: &Neighbors| {
+            neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+        };
         assert_eq!(bits(found), bits(expected), "{what}: distances of query {query}");
     }
 }
@@ -58,7 +62,8 @@ fn check_compiled(cuda: &mut Cuda, case: &Case, policy: Option<Policy>, exact_di
 fn every_row_of_the_policy_table_is_right() {
     let mut cuda = cuda();
     for Row { capacity, dims, policy, .. } in table() {
-        let (dims, query_rows) = (if dims == 0 { 11 } else { dims as usize }, Some((0..77).map(|i| i * 250).collect()));
+        let (dims, query_rows) =
+            (if dims == 0 { 11 } else { dims as usize }, Some((0..77).map(|i| i * 250).collect()));
         let case = Case { n: 20_003, dims, k: capacity as usize - 1, query_rows, ..Case::default() };
         check_compiled(&mut cuda, &case, Some(policy), false);
     }
@@ -81,7 +86,14 @@ fn kernels_for_one_d_alone_are_right() {
 fn every_phase_takes_its_time() {
     let mut cuda = cuda();
     for (dims, k) in [(2, 32), (3, 1024), (17, 64)] {
-        let problem = build_problem(&Case { n: 20_000, dims, k, query_rows: Some((0..300).collect()), ..Case::default() }).unwrap();
+        let problem = build_problem(&Case {
+            n: 20_000,
+            dims,
+            k,
+            query_rows: Some((0..300).collect()),
+            ..Case::default()
+        })
+        .unwrap();
         let mut found = Answer::default();
         let mut search = cuda.load(&problem, &Parameters::NONE, true).unwrap();
         search.search(0..problem.q(), Build::Profiled).unwrap();
@@ -96,8 +108,8 @@ fn every_phase_takes_its_time() {
     }
 }
 
-/// More coordinates than a 32-bit number counts, with a query at their end: 9 GB, which the filter takes three times. All
-/// engines agree to the bit, and the oracle says that they are right.
+/// More coordinates than a 32-bit number counts, with a query at their end: 9 GB, which the filter takes
+/// three times. All engines agree to the bit, and the oracle says that they are right.
 #[test]
 #[ignore = "needs an NVIDIA GPU with 16 GB, and 32 GB of memory"]
 fn more_coordinates_than_32_bits_count() {
@@ -110,7 +122,14 @@ fn more_coordinates_than_32_bits_count() {
         (state >> 41) as f64 / f64::from(1u32 << 23)
     });
     let data = cloud(values.collect(), d, None);
-    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    let setup = Setup {
+        k,
+        metric: Metric::L2,
+        order: Order::File,
+        seed: 0,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     let problem = Problem::new(&data, &Queries::Rows(vec![0, n as u32 - 1]), setup).unwrap();
     let mut first: Option<Neighbors> = None;
     let direct = Parameters::from_iter([("kernel", "direct")]);
@@ -138,7 +157,8 @@ fn more_coordinates_than_32_bits_count() {
     }
 }
 
-/// What a GPU does at most is measured alike twice, and is of the size that its multiprocessors and clocks make it.
+/// What a GPU does at most is measured alike twice, and is of the size that its multiprocessors and clocks
+/// make it.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_peaks_of_a_gpu_are_its_own() {
@@ -146,14 +166,28 @@ fn the_peaks_of_a_gpu_are_its_own() {
     let (first, second) = (measure(), measure());
     println!("{first:?}\n{second:?}");
     let of = |Peaks { fp32_per_second, bytes_per_second, launch_ms }: Peaks| {
-        [fp32_per_second, bytes_per_second.expect("there is memory"), launch_ms.expect("kernels are launched")]
+        [
+            fp32_per_second,
+            bytes_per_second.expect("there is memory"),
+            launch_ms.expect("kernels are launched"),
+        ]
     };
-    for ((what, tolerance), (a, b)) in [("FP32", 0.05), ("memory", 0.1), ("launch", 0.5)].into_iter().zip(of(first).into_iter().zip(of(second))) {
+    for ((what, tolerance), (a, b)) in [("FP32", 0.05), ("memory", 0.1), ("launch", 0.5)]
+        .into_iter()
+        .zip(of(first).into_iter().zip(of(second)))
+    {
         assert!((a - b).abs() <= tolerance * a.max(b), "{what}: {a:e} and {b:e}");
     }
     // 64 or 128 lanes a multiprocessor, each an instruction a cycle, at half a gigahertz to three.
     let device = cuda().device();
-    let multiprocessors: f64 = device.details.iter().find(|(name, _)| name == "multiprocessors").expect("it says").1.parse().unwrap();
+    let multiprocessors: f64 = device
+        .details
+        .iter()
+        .find(|(name, _)| name == "multiprocessors")
+        .expect("it says")
+        .1
+        .parse()
+        .unwrap();
     let gigahertz = first.fp32_per_second / multiprocessors / 1e9;
     assert!((32.0..400.0).contains(&gigahertz), "{gigahertz} instructions a nanosecond and multiprocessor");
     assert_eq!(peaks::measure(DeviceId::Gpu(0), &mut || false).unwrap(), None);

@@ -1,4 +1,5 @@
-//! What is particular to the engine `distance-matrix`: what each of its kernels counts, on the CPU and, as `scripts/gpu-check` runs them, on a GPU.
+//! What is particular to the engine `distance-matrix`: what each of its kernels counts, on the CPU and, as
+//! `scripts/gpu-check` runs them, on a GPU.
 
 mod common;
 
@@ -7,7 +8,9 @@ use std::sync::Arc;
 use common::{Case, Shape, answer_with, build_problem, cloud};
 use warpscope::cloud::Order;
 use warpscope::engines::registry;
-use warpscope::knn::{Answer, Build, DeviceId, Engine, EngineId, Metric, Neighbors, Parameters, Problem, Queries, Setup};
+use warpscope::knn::{
+    Answer, Build, DeviceId, Engine, EngineId, Metric, Neighbors, Parameters, Problem, Queries, Setup,
+};
 
 const KERNELS: [&str; 5] = ["registers", "tiles", "naive", "expanded", "expanded-own"];
 
@@ -29,7 +32,14 @@ fn far(distance: f64) -> Problem {
     let unit = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1u32 << 24) - 0.5;
     let values = (0..3 * 700).map(|i| if i / 3 % 2 == 0 { distance } else { -distance } + unit(i)).collect();
     let cloud = cloud(values, 3, None);
-    let setup = Setup { k: 10, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    let setup = Setup {
+        k: 10,
+        metric: Metric::L2,
+        order: Order::File,
+        seed: 0,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     Problem::new(&Arc::clone(&cloud), &Queries::Rows((0..700).collect()), setup).expect("a problem")
 }
 
@@ -46,7 +56,10 @@ fn the_expanded_form_errs_more_the_farther_points_are_from_the_origin() {
         errors.push(wrong(&expanded));
     }
     // Of 7,000 neighbours.
-    assert!(errors[0] < 70 && errors[0] < errors[1] && errors[1] < errors[2] && errors[2] > 700, "{errors:?}");
+    assert!(
+        errors[0] < 70 && errors[0] < errors[1] && errors[1] < errors[2] && errors[2] > 700,
+        "{errors:?}"
+    );
 }
 
 #[test]
@@ -58,11 +71,23 @@ fn a_gpu_counts_as_its_twin() {
             let what = format!("{kernel}: {what}");
             let expected = answer_with(cpu.as_mut(), problem, &by(kernel));
             let found = answer_with(gpu.as_mut(), problem, &by(kernel));
-            assert_eq!((&found.neighbors, &found.measured), (&expected.neighbors, &expected.measured), "{what}");
-            let mut search = gpu.load(problem, &by(kernel), false).unwrap_or_else(|error| panic!("{what}: {error}"));
-            println!("{what}: {}{}", search.parameters(), search.note().map(|note| format!(" ({note})")).unwrap_or_default());
+            assert_eq!(
+                (&found.neighbors, &found.measured),
+                (&expected.neighbors, &expected.measured),
+                "{what}"
+            );
+            let mut search =
+                gpu.load(problem, &by(kernel), false).unwrap_or_else(|error| panic!("{what}: {error}"));
+            println!(
+                "{what}: {}{}",
+                search.parameters(),
+                search.note().map(|note| format!(" ({note})")).unwrap_or_default()
+            );
             let mut timed = Neighbors::default();
-            assert!(search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{what}: {error}")) > 0.0);
+            assert!(
+                search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{what}: {error}"))
+                    > 0.0
+            );
             search.download(&mut timed).unwrap_or_else(|error| panic!("{what}: {error}"));
             assert_eq!(timed, expected.neighbors, "{what}, timed");
         }
@@ -71,7 +96,16 @@ fn a_gpu_counts_as_its_twin() {
         check(&far(distance), &format!("{distance} away"));
     }
     // Beside the sides of tiles, and the dimensions of slices.
-    for (n, q, dims) in [(1, 1, 1), (127, 3, 2), (128, 128, 3), (129, 129, 4), (1001, 257, 5), (4000, 130, 8), (3001, 31, 12), (2050, 300, 17)] {
+    for (n, q, dims) in [
+        (1, 1, 1),
+        (127, 3, 2),
+        (128, 128, 3),
+        (129, 129, 4),
+        (1001, 257, 5),
+        (4000, 130, 8),
+        (3001, 31, 12),
+        (2050, 300, 17),
+    ] {
         for shape in [Shape::Uniform { exponent: 0 }, Shape::Duplicates { places: 5 }, Shape::Sphere] {
             let rows = (0..q as u32).map(|row| row % n as u32).collect();
             let case = Case { shape, n, dims, k: 33, query_rows: Some(rows), ..Case::default() };

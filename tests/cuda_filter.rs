@@ -1,5 +1,6 @@
-//! The search behind the tensor-core filter against the twin: neighbours, distances, counters and convergence, bit for bit,
-//! on data that attacks the filter's margin. Each case says whether it must run behind the filter or fall back.
+//! The search behind the tensor-core filter against the twin: neighbours, distances, counters and
+//! convergence, bit for bit, on data that attacks the filter's margin. Each case says whether it must run
+//! behind the filter or fall back.
 //!
 //! These tests need a GPU: `scripts/gpu-check` runs them on a machine that has one.
 
@@ -13,7 +14,9 @@ use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::Order;
 use warpscope::engines::cuda::Cuda;
 use warpscope::engines::lockstep::LOCKSTEP;
-use warpscope::knn::{Answer, Build, DeviceId, Engine, Metric, Parameters, Problem, Queries, Setup, SetupPhase};
+use warpscope::knn::{
+    Answer, Build, DeviceId, Engine, Metric, Parameters, Problem, Queries, Setup, SetupPhase,
+};
 
 /// How a case must be searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,12 +45,20 @@ fn random(n: usize, d: usize, seed: u64) -> Vec<f64> {
     (0..n * d).map(|_| unit()).collect()
 }
 
-/// Every coordinate as f32 holds it, so that no origin is subtracted and the filter meets what the test means.
+/// Every coordinate as f32 holds it, so that no origin is subtracted and the filter meets what the test
+/// means.
 fn problem(points: &[f64], queries: &[f64], d: usize, k: usize) -> Problem {
     let exact = |values: &[f64]| values.iter().map(|&value| f64::from(value as f32)).collect::<Vec<_>>();
     let data = cloud(exact(points), d, None);
     let queries = Queries::Cloud(cloud(exact(queries), d, Some(&data)));
-    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: true };
+    let setup = Setup {
+        k,
+        metric: Metric::L2,
+        order: Order::File,
+        seed: 1,
+        exclude_self: false,
+        drop_zero_rows: true,
+    };
     Problem::new(&data, &queries, setup).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -72,7 +83,8 @@ fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: Path) -> bool {
 fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<usize>], path: Path) -> bool {
     let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), problem);
     let mut found = Answer::default();
-    let mut search = cuda.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let mut search =
+        cuda.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{what}: {error}"));
     for range in ranges {
         search.search(range.clone(), Build::Counted).unwrap_or_else(|error| panic!("{what}: {error}"));
         search.collect(&mut found).unwrap();
@@ -87,8 +99,14 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
         Path::Either => filter || fell_back,
     };
     for query in 0..problem.q() {
-        let bits = |answer: &Answer| answer.neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
-        assert_eq!(found.neighbors.of(query).0, expected.neighbors.of(query).0, "{what}: positions of query {query}");
+        let bits = |answer: &Answer| {
+            answer.neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            found.neighbors.of(query).0,
+            expected.neighbors.of(query).0,
+            "{what}: positions of query {query}"
+        );
         assert_eq!(bits(&found), bits(&expected), "{what}: distances of query {query}");
         let convergence = |answer: &Answer| {
             let (seen, max) = answer.convergence.of(query);
@@ -105,8 +123,9 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
 #[ignore = "needs an NVIDIA GPU"]
 fn equals_the_twin_in_every_shape() {
     let mut cuda = Cuda::open().unwrap();
-    let mut check =
-        |what: &str, problem: &Problem| assert!(check(&mut cuda, what, problem, Path::Filter), "{what} is not searched behind the filter");
+    let mut check = |what: &str, problem: &Problem| {
+        assert!(check(&mut cuda, what, problem, Path::Filter), "{what} is not searched behind the filter")
+    };
     for d in [4, 16, 17, 31, 32, 100, 128, 129, 255, 960, 1100] {
         for (k, n) in [(1, 2051), (32, 20_011), (33, 4133), (128, 9001)] {
             let n = if d > 300 { n.min(8191 + k) } else { n };
@@ -116,7 +135,8 @@ fn equals_the_twin_in_every_shape() {
     for (k, n) in [(256, 17_000), (500, 33_001), (1000, 66_000)] {
         check("uniform", &problem(&random(n, 20, 3), &random(17, 20, 4), 20, k));
     }
-    // More queries than a tile of the filter, in two unequal parts, and more than pass over the points together.
+    // More queries than a tile of the filter, in two unequal parts, and more than pass over the points
+    // together.
     check("many queries", &problem(&random(5003, 16, 5), &random(400, 16, 6), 16, 32));
     check("very many queries", &problem(&random(2100, 16, 7), &random(30_000, 16, 8), 16, 5));
 }
@@ -135,16 +155,25 @@ fn adversarial_data_loses_nothing() {
         for k in [1, 32, 100] {
             let (n, q) = (40_007, 61);
             let (points, queries) = (random(n, d, 11), random(q, d, 12));
-            let map = |values: &[f64], f: &dyn Fn(usize, f64) -> f64| values.iter().enumerate().map(|(i, &value)| f(i, value)).collect::<Vec<f64>>();
-            let scaled =
-                |scale: f64, offset: f64| problem(&map(&points, &|_, v| v * scale + offset), &map(&queries, &|_, v| v * scale + offset), d, k);
+            let map = |values: &[f64], f: &dyn Fn(usize, f64) -> f64| {
+                values.iter().enumerate().map(|(i, &value)| f(i, value)).collect::<Vec<f64>>()
+            };
+            let scaled = |scale: f64, offset: f64| {
+                problem(
+                    &map(&points, &|_, v| v * scale + offset),
+                    &map(&queries, &|_, v| v * scale + offset),
+                    d,
+                    k,
+                )
+            };
 
             check("a large common offset", &scaled(0.01, 1e4), Path::Filter);
             check("norms of 1e15", &scaled(1e15, 0.0), Path::Filter);
             check("norms near overflow", &scaled(4e17, 0.0), Path::Filter);
             check("tiny norms", &scaled(2f64.powi(-50), 0.0), Path::Filter);
 
-            // A few rows far away, which must not make the others coarse, and be found by the queries beside them.
+            // A few rows far away, which must not make the others coarse, and be found by the queries beside
+            // them.
             let outliers = |far: f64| {
                 let points = map(&points, &|i, v| if (i / d) % 1000 == 7 { v + far } else { v });
                 problem(&points, &map(&queries, &|i, v| if i / d == q - 1 { v + far } else { v }), d, k)
@@ -172,18 +201,28 @@ fn adversarial_data_loses_nothing() {
             check("near-ties", &problem(&sphere, &near, d, k), Path::Fallback);
 
             // Nearer and nearer to every query: each point is a candidate.
-            let descending: Vec<f64> = (0..n).flat_map(|i| (0..d).map(move |j| if j == 0 { (n - i) as f64 } else { 0.0 })).collect();
-            check("descending", &problem(&descending, &map(&queries, &|i, v| if i % d == 0 { -v.abs() } else { 0.0 }), d, k), Path::Fallback);
+            let descending: Vec<f64> =
+                (0..n).flat_map(|i| (0..d).map(move |j| if j == 0 { (n - i) as f64 } else { 0.0 })).collect();
+            check(
+                "descending",
+                &problem(&descending, &map(&queries, &|i, v| if i % d == 0 { -v.abs() } else { 0.0 }), d, k),
+                Path::Fallback,
+            );
 
             // Ties without end: few places, and all at one.
-            let places = |count: usize| (0..n).flat_map(|i| points[i % count * d..][..d].to_vec()).collect::<Vec<_>>();
+            let places =
+                |count: usize| (0..n).flat_map(|i| points[i % count * d..][..d].to_vec()).collect::<Vec<_>>();
             check("few places", &problem(&places(40), &queries, d, k), Path::Either);
             check("few places, asked for", &problem(&places(40), &points[..q * d], d, k), Path::Either);
             check("one place", &problem(&places(1), &points[..q * d], d, k), Path::Either);
 
             // The query's own neighbourhood is a hair wide, far from the centre of everything.
             let hair = map(&points, &|i, v| if (i / d) % 20 == 3 { 0.9 + v * 2f64.powi(-22) } else { v });
-            check("a hair", &problem(&hair, &map(&queries, &|_, v| 0.9 + v * 2f64.powi(-22)), d, k), Path::Either);
+            check(
+                "a hair",
+                &problem(&hair, &map(&queries, &|_, v| 0.9 + v * 2f64.powi(-22)), d, k),
+                Path::Either,
+            );
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -219,8 +258,9 @@ fn the_builds_agree_behind_the_filter() {
     }
 }
 
-/// The filter's worst case: pairs of rows that BF16 rounds apart, each outward along the line between them, so that the
-/// triangle inequality of docs/filter.md is an equality, and whose distance is a hair below the bound: only ε is left.
+/// The filter's worst case: pairs of rows that BF16 rounds apart, each outward along the line between them,
+/// so that the triangle inequality of docs/filter.md is an equality, and whose distance is a hair below the
+/// bound: only ε is left.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn rows_that_are_rounded_apart_are_not_lost() {
@@ -232,12 +272,17 @@ fn rows_that_are_rounded_apart_are_not_lost() {
             let (n, q) = (20_011, 24);
             let mut unit = uniform(d as u64);
             // A query's signs; along them its row is rounded towards 0, and its neighbours' away from it.
-            let signs: Vec<Vec<f64>> = (0..q).map(|_| (0..d).map(|_| if unit() < 0.0 { -1.0 } else { 1.0 }).collect()).collect();
+            let signs: Vec<Vec<f64>> =
+                (0..q).map(|_| (0..d).map(|_| if unit() < 0.0 { -1.0 } else { 1.0 }).collect()).collect();
             let hair = |ulps: i32| f64::from(ulps) * 2f64.powi(-23);
-            let along = |query: usize, value: f64| signs[query].iter().map(move |sign| sign * value).collect::<Vec<f64>>();
+            let along = |query: usize, value: f64| {
+                signs[query].iter().map(move |sign| sign * value).collect::<Vec<f64>>()
+            };
             let near = |query: usize, ulps: i32| along(query, 1.0 + 2.0 * STEP + HALF + hair(ulps));
-            // So many zeros that the centre is 0, and else so spread that the scale is 1 and no error is above the pairs'.
-            let mut points: Vec<f64> = (0..n * d).map(|_| if unit() < -0.5 { 0.0 } else { unit() * 1.99 }).collect();
+            // So many zeros that the centre is 0, and else so spread that the scale is 1 and no error is
+            // above the pairs'.
+            let mut points: Vec<f64> =
+                (0..n * d).map(|_| if unit() < -0.5 { 0.0 } else { unit() * 1.99 }).collect();
             let mut plant = |row: usize, values: Vec<f64>| points[row * d..][..d].copy_from_slice(&values);
             // In the first chunk, which is not filtered: k rows at the bound, or a hair within it.
             for query in 0..q {
@@ -251,7 +296,10 @@ fn rows_that_are_rounded_apart_are_not_lost() {
             }
             let queries: Vec<f64> = (0..q).flat_map(|query| along(query, 1.0 + HALF - hair(1))).collect();
             let problem = problem(&points, &queries, d, k);
-            assert!(check(&mut cuda, "rounded apart", &problem, Path::Filter), "d = {d}, k = {k}: not behind the filter");
+            assert!(
+                check(&mut cuda, "rounded apart", &problem, Path::Filter),
+                "d = {d}, k = {k}: not behind the filter"
+            );
         }
     }
 }
@@ -267,8 +315,9 @@ fn equals_the_twin_in_the_most_dimensions() {
     }
 }
 
-/// The filter answers a range in parts. The second part's queries see 2 in 5 points on a sphere about them, so that the filter
-/// gives up: what the first part found must survive, whether it was found in the same call or in one before.
+/// The filter answers a range in parts. The second part's queries see 2 in 5 points on a sphere about them,
+/// so that the filter gives up: what the first part found must survive, whether it was found in the same call
+/// or in one before.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_fallback_in_the_second_part_keeps_the_first() {
@@ -283,12 +332,18 @@ fn a_fallback_in_the_second_part_keeps_the_first() {
     let mut queries = random(q, d, 42);
     queries[PART * d..].iter_mut().for_each(|v| *v = 8.0 + *v * 1e-6);
     let first = problem(&points, &queries[..PART * d], d, k);
-    assert!(check_ranges(&mut cuda, "the first part", &first, std::slice::from_ref(&(0..PART)), Path::Filter), "the first part filters");
+    assert!(
+        check_ranges(&mut cuda, "the first part", &first, std::slice::from_ref(&(0..PART)), Path::Filter),
+        "the first part filters"
+    );
     let problem = problem(&points, &queries, d, k);
     for ends in [&[0, q][..], &[0, PART, q], &[0, 100, q]] {
         let ranges: Vec<Range<usize>> = ends.windows(2).map(|ends| ends[0]..ends[1]).collect();
         let what = format!("a fallback in {ranges:?}");
-        assert!(check_ranges(&mut cuda, &what, &problem, &ranges, Path::Fallback), "{what}: it does not fall back");
+        assert!(
+            check_ranges(&mut cuda, &what, &problem, &ranges, Path::Fallback),
+            "{what}: it does not fall back"
+        );
         // Others would find the points as this search arranged them.
         problem.cache().clear();
     }

@@ -1,4 +1,5 @@
-//! A kernel that fails takes every GPU from the process. It is alone in its binary, as no test after it would have one.
+//! A kernel that fails takes every GPU from the process. It is alone in its binary, as no test after it would
+//! have one.
 
 use std::sync::Arc;
 
@@ -32,14 +33,20 @@ fn a_fault_closes_all_engines_of_the_gpu_and_the_cpu_goes_on() {
         let error = runs.execute(&spec(named(name)), &cloud, None, &mut |_, _| true).unwrap_err();
         println!("{error}");
         assert!(matches!(&error, RunError::Engine(EngineError::Unavailable { .. })), "{error}");
-        assert!(error.to_string().ends_with("the GPU cannot be used again until Warpscope is restarted"), "{error}");
+        assert!(
+            error.to_string().ends_with("the GPU cannot be used again until Warpscope is restarted"),
+            "{error}"
+        );
     }
     let error = asks.ask(&one(named("cuda")), &cloud).unwrap_err();
     assert!(matches!(error, RunError::Engine(EngineError::Unavailable { .. })), "{error}");
 
     let after = runs.execute(&spec(EngineChoice::Auto), &cloud, None, &mut |_, _| true).unwrap();
     println!("{}: {:?}", after.engine, after.head.fallback);
-    assert!(after.head.fallback.is_some() && registry::default_device(after.descriptor().unwrap()) == warpscope::knn::DeviceId::Cpu);
+    assert!(
+        after.head.fallback.is_some()
+            && registry::default_device(after.descriptor().unwrap()) == warpscope::knn::DeviceId::Cpu
+    );
     assert_eq!(after.neighbors.indices, before.neighbors.indices);
     assert_eq!(asks.ask(&one(EngineChoice::Auto), &cloud).unwrap().neighbors.queries(), 1);
 }

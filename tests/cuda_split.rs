@@ -1,5 +1,5 @@
-//! What is particular to the engine `cuda-split`: samples that mislead it, lists that overflow, searches that are recorded and
-//! replayed. Everything else that it must hold is in `tests/conformance/`.
+//! What is particular to the engine `cuda-split`: samples that mislead it, lists that overflow, searches that
+//! are recorded and replayed. Everything else that it must hold is in `tests/conformance/`.
 //!
 //! These tests need a GPU: `scripts/gpu-check` runs them on a machine that has one.
 
@@ -41,7 +41,9 @@ fn same(found: &Neighbors, expected: &Neighbors, what: &str) {
     assert_eq!(found.queries(), expected.queries(), "{what}");
     for query in 0..expected.queries() {
         assert_eq!(found.of(query).0, expected.of(query).0, "{what}: positions of query {query}");
-        let bits = |neighbors: &Neighbors| neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+        let bits = |neighbors: &Neighbors| {
+            neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+        };
         assert_eq!(bits(found), bits(expected), "{what}: distances of query {query}");
     }
 }
@@ -50,13 +52,21 @@ fn same(found: &Neighbors, expected: &Neighbors, what: &str) {
 fn plane(points: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
     let columns = ["x", "y"].map(|name| Column { name: name.to_owned() }).to_vec();
     let source = Source::Generate { spec: "a test".to_owned(), seed: 0 };
-    let cloud = Arc::new(PointCloud::from_table(Table { columns, values: points }, source, None, false).unwrap());
-    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    let cloud =
+        Arc::new(PointCloud::from_table(Table { columns, values: points }, source, None, false).unwrap());
+    let setup = Setup {
+        k,
+        metric: Metric::L2,
+        order: Order::File,
+        seed: 0,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     Problem::new(&cloud, &Queries::Rows(rows), setup).unwrap()
 }
 
-/// More points at the bound than a list holds, so that a block has to read all points: the first of them in the cloud's
-/// order are the answer, wherever they lie.
+/// More points at the bound than a list holds, so that a block has to read all points: the first of them in
+/// the cloud's order are the answer, wherever they lie.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn lists_that_overflow_change_nothing() {
@@ -66,7 +76,8 @@ fn lists_that_overflow_change_nothing() {
             // All at one place.
             let constant = plane(vec![0.5; 2 * n], vec![0, n as u32 - 1], k);
             same(&answer(&mut *engine, &constant), &twin(&constant), "one place");
-            // Half of them far away, the other half as near as each other, and a few nearer ones, all in the last tenth.
+            // Half of them far away, the other half as near as each other, and a few nearer ones, all in the
+            // last tenth.
             let far = |i: usize| if i.is_multiple_of(2) { 9.0 } else { 1.0 };
             let near = |i: usize| if i > n / 10 * 9 && i % 5000 == 1 { 0.25 } else { far(i) };
             let mut points: Vec<f64> = (0..n).flat_map(|i| [near(i), 0.0]).collect();
@@ -75,8 +86,10 @@ fn lists_that_overflow_change_nothing() {
             same(&answer(&mut *engine, &problem), &twin(&problem), "two distances");
         }
     }
-    // Places that the sample, which is spread evenly, meets seldom: the farther from the end, the farther from the query.
+    // Places that the sample, which is spread evenly, meets seldom: the farther from the end, the farther
+    // from the query.
     let n = 400_000;
-    let problem = plane((0..n).flat_map(|i| [((n - i) as f64).ln(), 0.0]).collect(), vec![n as u32 - 1, 0], 700);
+    let problem =
+        plane((0..n).flat_map(|i| [((n - i) as f64).ln(), 0.0]).collect(), vec![n as u32 - 1, 0], 700);
     same(&answer(&mut *engine, &problem), &twin(&problem), "dense at one end");
 }

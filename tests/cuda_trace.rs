@@ -12,7 +12,9 @@ use warpscope::engines::cuda::Cuda;
 use warpscope::engines::cuda::trace::{Event, groups_in_batch};
 use warpscope::engines::lockstep;
 use warpscope::knn::{Metric, Problem};
-use warpscope::lesson::{LessonError, Recording, Step, record, record_digits, record_on_gpu, record_queues, record_tree};
+use warpscope::lesson::{
+    LessonError, Recording, Step, record, record_digits, record_on_gpu, record_queues, record_tree,
+};
 
 fn cuda() -> Cuda {
     Cuda::open().unwrap_or_else(|error| panic!("{error}"))
@@ -26,8 +28,14 @@ fn check(cuda: &mut Cuda, case: &Case, query: usize, batch: Option<usize>) -> Re
     assert!(gpu.parameters.recorded_on.contains("NVIDIA"), "{}", gpu.parameters.recorded_on);
     assert_eq!((gpu.shape(), gpu.query()), (twin.shape(), query));
     // What the GPU cannot stage together comes in smaller batches; everything else is the twin's.
-    let without_batches =
-        |recording: &Recording| recording.steps().iter().filter(|step| !matches!(step, Step::Batch { .. })).cloned().collect::<Vec<_>>();
+    let without_batches = |recording: &Recording| {
+        recording
+            .steps()
+            .iter()
+            .filter(|step| !matches!(step, Step::Batch { .. }))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
     let equal = without_batches(&gpu) == without_batches(&twin);
     assert!(equal, "{case:?}, query {query}");
     gpu
@@ -49,13 +57,30 @@ fn equals_the_twin_step_by_step() {
             cases.push(Case { shape: Shape::Descending, k, dims, ..base.clone() });
             cases.push(Case { shape: Shape::Duplicates { places: 1 }, k, dims, ..base.clone() });
             cases.push(Case { shape: Shape::Duplicates { places: 40 }, k, dims, ..base.clone() });
-            cases.push(Case { shape: Shape::Grid { side: 4 }, k, dims, order: Order::Shuffled, ..base.clone() });
+            cases.push(Case {
+                shape: Shape::Grid { side: 4 },
+                k,
+                dims,
+                order: Order::Shuffled,
+                ..base.clone()
+            });
             cases.push(Case { metric: Metric::Angular, k, dims, ..base.clone() });
             cases.push(Case { metric: Metric::Haversine, k, ..base.clone() });
             cases.push(Case { exclude_self: true, k: k.min(1000), dims, foreign: dims == 3, ..base.clone() });
         }
     }
-    for (n, k) in [(1, 1), (1, 1024), (10, 32), (31, 33), (32, 32), (33, 32), (1000, 1024), (1024, 1024), (1025, 1024), (4097, 64)] {
+    for (n, k) in [
+        (1, 1),
+        (1, 1024),
+        (10, 32),
+        (31, 33),
+        (32, 32),
+        (33, 32),
+        (1000, 1024),
+        (1024, 1024),
+        (1025, 1024),
+        (4097, 64),
+    ] {
         for dims in [1, 2, 3, 17, 128] {
             cases.push(Case { n, k, dims, ..base.clone() });
         }
@@ -83,7 +108,8 @@ fn batches_are_the_lessons() {
     }
 }
 
-/// A trace that is larger than the room that it has at first, of a search at its worst: every point is a candidate.
+/// A trace that is larger than the room that it has at first, of a search at its worst: every point is a
+/// candidate.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_trace_without_room_is_made_again() {
@@ -107,7 +133,10 @@ fn another_search_is_told_apart() {
     let problem = Arc::new(build_problem(&Case { n: 3000, ..Case::default() }).unwrap());
     let twin = record(problem.clone(), 0, 32, None, "a test").unwrap();
     let mut steps = twin.steps().to_vec();
-    let layer = steps.iter().rposition(|step| matches!(step, Step::Layer { swapped, .. } if swapped.count() > 0)).unwrap();
+    let layer = steps
+        .iter()
+        .rposition(|step| matches!(step, Step::Layer { swapped, .. } if swapped.count() > 0))
+        .unwrap();
     let Step::Layer { swapped, .. } = &mut steps[layer] else { unreachable!("it was found") };
     *swapped = swapped.iter().skip(1).collect();
     let other = Recording::new(twin.parameters.clone(), problem.clone(), 0, steps);
@@ -115,7 +144,10 @@ fn another_search_is_told_apart() {
         Err(LessonError::Differs { step, .. }) => assert_eq!(step, layer + 1),
         other => panic!("{:?}", other.map(|recording| recording.len())),
     }
-    assert!(matches!(record_on_gpu(&record(problem, 0, 8, None, "a test").unwrap(), &mut cuda), Err(LessonError::GpuWidth { width: 8 })));
+    assert!(matches!(
+        record_on_gpu(&record(problem, 0, 8, None, "a test").unwrap(), &mut cuda),
+        Err(LessonError::GpuWidth { width: 8 })
+    ));
 }
 
 /// The traced kernel counts as runs do: what its steps add up to is what the twin counts.
@@ -136,7 +168,10 @@ fn steps_add_up_to_the_counters() {
             _ => {}
         }
     }
-    assert_eq!((candidates, hits, merges.len() as u32), (counters.candidates, counters.groups_hit, counters.merges));
+    assert_eq!(
+        (candidates, hits, merges.len() as u32),
+        (counters.candidates, counters.groups_hit, counters.merges)
+    );
     assert_eq!(merges, history);
 }
 
@@ -151,7 +186,12 @@ fn a_tree_is_searched_as_by_the_twin() {
         for k in [1, 32, 33, 100, 1000] {
             cases.push(Case { k, dims, ..base.clone() });
         }
-        for shape in [Shape::Duplicates { places: 1 }, Shape::Duplicates { places: 40 }, Shape::Grid { side: 4 }, Shape::Descending] {
+        for shape in [
+            Shape::Duplicates { places: 1 },
+            Shape::Duplicates { places: 40 },
+            Shape::Grid { side: 4 },
+            Shape::Descending,
+        ] {
             cases.push(Case { shape, k: 40, dims, ..base.clone() });
         }
         cases.push(Case { metric: Metric::Angular, k: 20, dims, ..base.clone() });
@@ -164,7 +204,8 @@ fn a_tree_is_searched_as_by_the_twin() {
         let problem = Arc::new(build_problem(case).unwrap_or_else(|error| panic!("{case:?}: {error}")));
         for query in [0, 1] {
             let twin = record_tree(problem.clone(), query, 32, "a test").unwrap();
-            let gpu = record_on_gpu(&twin, &mut cuda).unwrap_or_else(|error| panic!("{case:?}, query {query}: {error}"));
+            let gpu = record_on_gpu(&twin, &mut cuda)
+                .unwrap_or_else(|error| panic!("{case:?}, query {query}: {error}"));
             assert!(gpu.parameters.recorded_on.contains("NVIDIA"), "{}", gpu.parameters.recorded_on);
             assert_eq!(gpu.steps(), twin.steps());
             steps += gpu.len();
@@ -175,7 +216,8 @@ fn a_tree_is_searched_as_by_the_twin() {
 
 type Record = fn(Arc<Problem>, usize, u32, &str) -> Result<Recording, LessonError>;
 
-/// What a selector's lesson is recorded of: the sizes of its queues, few points, equal distances, orders that help and hurt.
+/// What a selector's lesson is recorded of: the sizes of its queues, few points, equal distances, orders that
+/// help and hurt.
 fn selections() -> Vec<Case> {
     let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
@@ -185,7 +227,12 @@ fn selections() -> Vec<Case> {
         }
     }
     for k in [1, 5, 40, 1000] {
-        for shape in [Shape::Duplicates { places: 1 }, Shape::Duplicates { places: 40 }, Shape::Grid { side: 4 }, Shape::Descending] {
+        for shape in [
+            Shape::Duplicates { places: 1 },
+            Shape::Duplicates { places: 40 },
+            Shape::Grid { side: 4 },
+            Shape::Descending,
+        ] {
             cases.push(Case { shape, k, ..base.clone() });
         }
         cases.push(Case { order: Order::Shuffled, k, ..base.clone() });
@@ -193,9 +240,21 @@ fn selections() -> Vec<Case> {
         cases.push(Case { exclude_self: true, foreign: true, k, ..base.clone() });
     }
     // Fewer than a group, than a batch, than k; one beyond each.
-    for (n, k) in
-        [(1, 1), (1, 1024), (2, 1), (5, 5), (10, 32), (31, 33), (32, 32), (33, 32), (255, 5), (256, 100), (257, 100), (1000, 1024), (1025, 1024)]
-    {
+    for (n, k) in [
+        (1, 1),
+        (1, 1024),
+        (2, 1),
+        (5, 5),
+        (10, 32),
+        (31, 33),
+        (32, 32),
+        (33, 32),
+        (255, 5),
+        (256, 100),
+        (257, 100),
+        (1000, 1024),
+        (1025, 1024),
+    ] {
         cases.push(Case { n, k, ..base.clone() });
     }
     // Its trace has no room at first.
@@ -211,7 +270,8 @@ fn check_selection(record: Record) -> usize {
         let problem = Arc::new(build_problem(case).unwrap_or_else(|error| panic!("{case:?}: {error}")));
         for query in [0, 1] {
             let twin = record(problem.clone(), query, 32, "a test").unwrap();
-            let gpu = record_on_gpu(&twin, &mut cuda).unwrap_or_else(|error| panic!("{case:?}, query {query}: {error}"));
+            let gpu = record_on_gpu(&twin, &mut cuda)
+                .unwrap_or_else(|error| panic!("{case:?}, query {query}: {error}"));
             assert!(gpu.parameters.recorded_on.contains("NVIDIA"), "{}", gpu.parameters.recorded_on);
             assert_eq!(gpu.steps(), twin.steps());
             assert_eq!((gpu.round(), gpu.merges()), (twin.round(), twin.merges()));
@@ -227,12 +287,20 @@ fn check_selection(record: Record) -> usize {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn warp_select_takes_and_merges_as_its_twin() {
-    println!("{} selections with queues are equal, {} steps", 2 * selections().len(), check_selection(record_queues));
+    println!(
+        "{} selections with queues are equal, {} steps",
+        2 * selections().len(),
+        check_selection(record_queues)
+    );
 }
 
 /// The kernel's buckets, pass by pass, against the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn radix_select_closes_in_as_its_twin() {
-    println!("{} selections by digits are equal, {} steps", 2 * selections().len(), check_selection(record_digits));
+    println!(
+        "{} selections by digits are equal, {} steps",
+        2 * selections().len(),
+        check_selection(record_digits)
+    );
 }

@@ -18,7 +18,8 @@ fn read(path: &str) -> String {
 /// The functions of a Rust source outside its tests, each with the documentation before it.
 fn rust_functions(source: &str) -> Vec<(String, String)> {
     let (mut found, mut doc) = (Vec::new(), String::new());
-    for line in source.split("#[cfg(test)]").next().expect("a split has a first part").lines().map(str::trim) {
+    for line in source.split("#[cfg(test)]").next().expect("a split has a first part").lines().map(str::trim)
+    {
         if let Some(text) = line.strip_prefix("///") {
             doc += text;
         } else if line.starts_with("#[") || line.starts_with('"') || line == "))]" {
@@ -36,8 +37,14 @@ fn rust_functions(source: &str) -> Vec<(String, String)> {
 
 /// The functions of a device source.
 fn device_functions(source: &str) -> Vec<&str> {
-    let lines = source.lines().filter(|line| line.contains("__device__")).filter_map(|line| line.split_once("__device__").map(|(_, rest)| rest));
-    lines.filter_map(|line| line.split('(').next()?.split_whitespace().last()).map(|name| name.trim_start_matches(['*', '&'])).collect()
+    let lines = source
+        .lines()
+        .filter(|line| line.contains("__device__"))
+        .filter_map(|line| line.split_once("__device__").map(|(_, rest)| rest));
+    lines
+        .filter_map(|line| line.split('(').next()?.split_whitespace().last())
+        .map(|name| name.trim_start_matches(['*', '&']))
+        .collect()
 }
 
 #[test]
@@ -47,7 +54,10 @@ fn the_twins_functions_have_namesakes_on_the_device() {
 
 #[test]
 fn the_indexs_functions_have_namesakes_on_the_device() {
-    assert!(compare("index", &["mod.rs", "cost.rs", "bvh.rs", "observer.rs", "walk.rs"]) > 15, "too few functions were found");
+    assert!(
+        compare("index", &["mod.rs", "cost.rs", "bvh.rs", "observer.rs", "walk.rs"]) > 15,
+        "too few functions were found"
+    );
 }
 
 #[test]
@@ -63,15 +73,24 @@ fn the_kd_trees_functions_have_namesakes_on_the_device() {
 
 #[test]
 fn the_selectors_functions_have_namesakes_on_the_device() {
-    assert!(compare("select", &["mod.rs", "cost.rs", "distances.rs", "engine.rs"]) > 25, "too few functions were found");
+    assert!(
+        compare("select", &["mod.rs", "cost.rs", "distances.rs", "engine.rs"]) > 25,
+        "too few functions were found"
+    );
 }
 
-/// Compares the files of an engine's table, which has all of its folder but those `of_the_host`; returns how many functions they have.
+/// Compares the files of an engine's table, which has all of its folder but those `of_the_host`; returns how
+/// many functions they have.
 fn compare(engine: &str, of_the_host: &[&str]) -> usize {
     let table = read(&format!("crates/engines/src/{engine}/mod.rs"));
-    let rows: Vec<(&str, &str)> = table.lines().filter_map(|line| line.strip_prefix("//! | `")?.strip_suffix("` |")?.split_once("` | `")).collect();
-    let folder = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/engines/src").join(engine)).unwrap();
-    let mut files: Vec<String> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let rows: Vec<(&str, &str)> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | `")?.strip_suffix("` |")?.split_once("` | `"))
+        .collect();
+    let folder =
+        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/engines/src").join(engine)).unwrap();
+    let mut files: Vec<String> =
+        folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     files.retain(|file| !of_the_host.contains(&file.as_str()));
     files.sort_unstable();
     let mut named: Vec<&str> = rows.iter().map(|(twin, _)| *twin).collect();
@@ -85,26 +104,36 @@ fn compare(engine: &str, of_the_host: &[&str]) -> usize {
         let source = read(device);
         let there = device_functions(&source);
         // A constructor's name there is its type's.
-        for (function, doc) in
-            rust_functions(&read(&format!("crates/engines/src/{engine}/{twin}"))).into_iter().filter(|(function, _)| function != "new")
+        for (function, doc) in rust_functions(&read(&format!("crates/engines/src/{engine}/{twin}")))
+            .into_iter()
+            .filter(|(function, _)| function != "new")
         {
             compared += 1;
             let namesake = there.contains(&function.as_str());
             if namesake == doc.contains("No namesake: ") {
-                alone.push(format!("{twin}: {function} has {} namesake in {device}", if namesake { "a" } else { "no" }));
+                alone.push(format!(
+                    "{twin}: {function} has {} namesake in {device}",
+                    if namesake { "a" } else { "no" }
+                ));
             }
         }
     }
-    assert!(alone.is_empty(), "say `No namesake: why` in the documentation of those that have none, and of no other:\n{}", alone.join("\n"));
+    assert!(
+        alone.is_empty(),
+        "say `No namesake: why` in the documentation of those that have none, and of no other:\n{}",
+        alone.join("\n")
+    );
     compared
 }
 
 #[test]
 fn functions_are_found_wherever_they_stand() {
-    let rust = "/// A.\n/// B: c.\n#[inline(always)]\npub const fn first<T>(a: T) {\n    let x = 1;\n}\nfn second() {}\n#[cfg(test)]\nmod tests {\n    fn third() {}\n}\n";
+    let rust = "/// A.\n/// B: c.\n#[inline(always)]\npub const fn first<T>(a: T) {\n    let x = 1;\n}\nfn \
+                second() {}\n#[cfg(test)]\nmod tests {\n    fn third() {}\n}\n";
     let found = rust_functions(rust);
     assert_eq!(found, [("first".to_owned(), " A. B: c.".to_owned()), ("second".to_owned(), String::new())]);
-    let device = "__device__ __forceinline__ Key* first(int a) { return other(a); }\n    static __device__ __noinline__ void second(\nint third();\n";
+    let device = "__device__ __forceinline__ Key* first(int a) { return other(a); }\n    static __device__ \
+                  __noinline__ void second(\nint third();\n";
     assert_eq!(device_functions(device), ["first", "second"]);
 }
 
@@ -113,12 +142,14 @@ fn functions_are_found_wherever_they_stand() {
 fn every_unit_has_a_source() {
     for unit in units::parse(&read("cuda/units.txt")).unwrap() {
         let text = read(&format!("cuda/{}.cu", unit.source));
-        let is_entry = |line: &str| line.starts_with("WARPSCOPE_") || line.starts_with("extern \"C\" __global__");
+        let is_entry =
+            |line: &str| line.starts_with("WARPSCOPE_") || line.starts_with("extern \"C\" __global__");
         assert!(text.lines().any(is_entry), "{} has an entry point", unit.source);
     }
 }
 
-/// The build stops at a header that it cannot read, but only where it is built: here it is told by the test's name.
+/// The build stops at a header that it cannot read, but only where it is built: here it is told by the test's
+/// name.
 #[test]
 fn what_host_and_device_agree_on_becomes_rust() {
     for header in [

@@ -77,10 +77,19 @@ fn what_the_program_is_fits_a_large_scale_and_says_once_that_there_is_no_gpu() {
     window.state_mut().send(Command::About);
     window.run_steps(3);
     let screen = Rect::from_min_size(Pos2::ZERO, vec2(640.0, 400.0));
-    for part in [window.get_by_role_and_label(Role::Window, "About Warpscope"), window.get_by_role_and_label(Role::Button, "Copy")] {
+    for part in [
+        window.get_by_role_and_label(Role::Window, "About Warpscope"),
+        window.get_by_role_and_label(Role::Button, "Copy"),
+    ] {
         assert!(screen.contains_rect(part.rect()), "{:?}", part.rect());
     }
-    let without = window.state().session().engines.iter().filter(|status| status.is_gpu()).all(|status| status.why_not().is_some());
+    let without = window
+        .state()
+        .session()
+        .engines
+        .iter()
+        .filter(|status| status.is_gpu())
+        .all(|status| status.why_not().is_some());
     if without {
         assert_eq!(window.query_all_by_label("Searching GPU").count(), 1);
         window.get_by_label_contains("none: ");
@@ -88,7 +97,9 @@ fn what_the_program_is_fits_a_large_scale_and_says_once_that_there_is_no_gpu() {
 }
 
 fn until_answered_or_open(window: &mut Window) {
-    until(window, "what can run here", |app| app.session().engines.iter().all(|engine| engine.device.is_some()));
+    until(window, "what can run here", |app| {
+        app.session().engines.iter().all(|engine| engine.device.is_some())
+    });
 }
 
 /// Takes away what a desktop offers dialogs by.
@@ -141,9 +152,12 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     fill(&mut window, "Path of the file", &inner.join("gone.csv").display().to_string());
     key(&mut window, Key::Enter);
     window.get_by_label_contains("There is no such file: ");
-    // By the keys alone: a path that is typed behind the folder that stands there, and a name that only one has so far.
+    // By the keys alone: a path that is typed behind the folder that stands there, and a name that only one
+    // has so far.
     fill(&mut window, "Path of the file", &folder.path().join("").display().to_string());
-    window.get_by_role_and_label(Role::TextInput, "Path of the file").type_text(&inner.join("t").display().to_string());
+    window
+        .get_by_role_and_label(Role::TextInput, "Path of the file")
+        .type_text(&inner.join("t").display().to_string());
     window.run_steps(3);
     until_listed(&mut window);
     assert_eq!(Path::new(&typed(&window)), inner.join("t"));
@@ -158,7 +172,11 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     fill(&mut window, "Path of the file", &inner.join("towns.csv").display().to_string());
     press(&mut window, "Save here");
     let dialog = window.state().session().export.clone().expect("the export's dialog");
-    assert_eq!((Path::new(&dialog.path), dialog.overwrite), (&*inner.join("towns.csv"), false), "it asks before it writes over a file");
+    assert_eq!(
+        (Path::new(&dialog.path), dialog.overwrite),
+        (&*inner.join("towns.csv"), false),
+        "it asks before it writes over a file"
+    );
     // A folder that cannot be read says why.
     press(&mut window, "Browse…");
     fill(&mut window, "Path of the file", &folder.path().join("none/x.csv").display().to_string());

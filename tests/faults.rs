@@ -1,9 +1,9 @@
-//! Faults of the system, injected: whatever fails, and whenever the program is killed, a destination is old or new, and nothing
-//! temporary stays.
+//! Faults of the system, injected: whatever fails, and whenever the program is killed, a destination is old
+//! or new, and nothing temporary stays.
 //!
-//! `faults/faults.c` is compiled and preloaded into the built program. As a test of the whole it tries every call of one kind of fault
-//! for each command, and every moment between two calls at which `run --out` can be killed; `scripts/faults` tries all of it
-//! (`WARPSCOPE_FAULTS=all`) and prints the table.
+//! `faults/faults.c` is compiled and preloaded into the built program. As a test of the whole it tries every
+//! call of one kind of fault for each command, and every moment between two calls at which `run --out` can be
+//! killed; `scripts/faults` tries all of it (`WARPSCOPE_FAULTS=all`) and prints the table.
 
 #![cfg(target_os = "linux")]
 
@@ -36,8 +36,15 @@ fn library() -> &'static Path {
     LIBRARY.get_or_init(|| {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/faults.c");
         // Tests may run in processes of their own, beside each other.
-        let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("faults-{}.so", std::process::id()));
-        let done = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).arg("-ldl").output().unwrap();
+        let library =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("faults-{}.so", std::process::id()));
+        let done = Command::new("cc")
+            .args(["-shared", "-fPIC", "-O1", "-o"])
+            .arg(&library)
+            .arg(&source)
+            .arg("-ldl")
+            .output()
+            .unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         library
     })
@@ -68,22 +75,28 @@ enum Destination {
 
 const RUN_OUT: Job = Job {
     name: "run --out",
-    old: &["run --generate uniform:n=200,d=2 --queries 11 --k 3 --engine lockstep --warmup 0 --repeats 2 --seed 1 --out out"],
-    new: "run --generate uniform:n=300,d=2 --queries 13 --k 5 --engine lockstep --warmup 0 --repeats 3 --seed 2 --out out",
+    old: &["run --generate uniform:n=200,d=2 --queries 11 --k 3 --engine lockstep --warmup 0 --repeats 2 \
+            --seed 1 --out out"],
+    new: "run --generate uniform:n=300,d=2 --queries 13 --k 5 --engine lockstep --warmup 0 --repeats 3 \
+          --seed 2 --out out",
     writes: &[Destination::Run("out")],
 };
 
 const RECORD: Job = Job {
     name: "run --record",
-    old: &["run --generate uniform:n=200,d=2 --queries 11 --k 3 --engine lockstep --warmup 0 --repeats 2 --seed 1 --record r.warpscope"],
-    new: "run --generate uniform:n=300,d=2 --queries 13 --k 5 --engine lockstep --warmup 0 --repeats 3 --seed 2 --record r.warpscope",
+    old: &["run --generate uniform:n=200,d=2 --queries 11 --k 3 --engine lockstep --warmup 0 --repeats 2 \
+            --seed 1 --record r.warpscope"],
+    new: "run --generate uniform:n=300,d=2 --queries 13 --k 5 --engine lockstep --warmup 0 --repeats 3 \
+          --seed 2 --record r.warpscope",
     writes: &[Destination::Recording("r.warpscope")],
 };
 
 const SWEEP: Job = Job {
     name: "sweep --out",
-    old: &["sweep --generate uniform:d=2 --n 50 --q 5 --k 3 --engine lockstep --warmup 0 --repeats 1 --out rows.csv"],
-    new: "sweep --generate uniform:d=2 --n 60,70 --q 5 --k 5 --engine lockstep --warmup 0 --repeats 1 --out rows.csv",
+    old: &["sweep --generate uniform:d=2 --n 50 --q 5 --k 3 --engine lockstep --warmup 0 --repeats 1 --out \
+            rows.csv"],
+    new: "sweep --generate uniform:d=2 --n 60,70 --q 5 --k 5 --engine lockstep --warmup 0 --repeats 1 --out \
+          rows.csv",
     writes: &[Destination::Rows("rows.csv")],
 };
 
@@ -105,8 +118,10 @@ const LESSON: Job = Job {
 const SESSION: Job = Job {
     name: "session",
     old: &[
-        "run --generate uniform:n=200,d=2 --queries 11 --k 3 --engine lockstep --warmup 0 --repeats 2 --seed 1 --record a.warpscope",
-        "run --generate uniform:n=300,d=2 --queries 13 --k 5 --engine lockstep --warmup 0 --repeats 2 --seed 2 --record b.warpscope",
+        "run --generate uniform:n=200,d=2 --queries 11 --k 3 --engine lockstep --warmup 0 --repeats 2 \
+         --seed 1 --record a.warpscope",
+        "run --generate uniform:n=300,d=2 --queries 13 --k 5 --engine lockstep --warmup 0 --repeats 2 \
+         --seed 2 --record b.warpscope",
         "save-session a.warpscope s.warpscope",
     ],
     new: "save-session b.warpscope s.warpscope",
@@ -181,7 +196,9 @@ impl Bench {
             // The program's own command needs a window.
             Some(paths) => {
                 let mut command = Command::new(std::env::current_exe().unwrap());
-                command.args(["--exact", "save_session", "--ignored", "--nocapture"]).env("SAVE_SESSION", paths);
+                command
+                    .args(["--exact", "save_session", "--ignored", "--nocapture"])
+                    .env("SAVE_SESSION", paths);
                 command
             }
         };
@@ -227,20 +244,32 @@ impl Bench {
         let temporary = now.keys().find(|path| path.to_string_lossy().contains(".warpscope-"));
         assert_eq!(temporary, None, "{told}: something temporary stayed");
         // Each is judged, whatever those before it are.
-        let new: Vec<bool> = self.job.writes.iter().map(|destination| self.is_new(destination, &now, told)).collect();
+        let new: Vec<bool> =
+            self.job.writes.iter().map(|destination| self.is_new(destination, &now, told)).collect();
         new.into_iter().all(|new| new)
     }
 
     fn is_new(&self, destination: &Destination, now: &Files, told: &str) -> bool {
-        let (Destination::Run(name) | Destination::Recording(name) | Destination::File(name) | Destination::Folder(name) | Destination::Rows(name)) =
-            destination;
+        let (Destination::Run(name)
+        | Destination::Recording(name)
+        | Destination::File(name)
+        | Destination::Folder(name)
+        | Destination::Rows(name)) = destination;
         let of = |files: &Files| {
-            files.iter().filter(|(path, _)| path.starts_with(name)).map(|(path, bytes)| (path.clone(), bytes.clone())).collect::<Files>()
+            files
+                .iter()
+                .filter(|(path, _)| path.starts_with(name))
+                .map(|(path, bytes)| (path.clone(), bytes.clone()))
+                .collect::<Files>()
         };
         let (now, old, new) = (of(now), of(&self.old), of(&self.new));
         if matches!(destination, Destination::Run(_) | Destination::Folder(_)) {
             let notes = Path::new(name).join("mine/notes.txt");
-            assert_eq!(now.get(&notes).map(Vec::as_slice), Some(&b"kept"[..]), "{told}: what is not the program's is gone");
+            assert_eq!(
+                now.get(&notes).map(Vec::as_slice),
+                Some(&b"kept"[..]),
+                "{told}: what is not the program's is gone"
+            );
         }
         if matches!(destination, Destination::Run(_) | Destination::Recording(_)) {
             let info = self.command(&format!("info {name} --json")).output().unwrap();
@@ -253,34 +282,53 @@ impl Bench {
             return false;
         }
         match destination {
-            Destination::File(_) | Destination::Folder(_) => assert!(now == new, "{told}: {name} is neither old nor new"),
+            Destination::File(_) | Destination::Folder(_) => {
+                assert!(now == new, "{told}: {name} is neither old nor new")
+            }
             Destination::Run(_) => {
                 assert!(now.keys().eq(new.keys()), "{told}: {:?}", now.keys());
                 // Two runs take other times, and find the same.
                 for (path, bytes) in &now {
-                    let same = ["merges.csv", "convergence.csv", "neighbors.npz", "notes.txt"].iter().any(|name| path.ends_with(name));
-                    assert!(!same || new[path] == *bytes, "{told}: {} is neither old nor new", path.display());
-                    assert!(path.ends_with("notes.txt") || old.get(path) != Some(bytes), "{told}: {} is the old one", path.display());
+                    let same = ["merges.csv", "convergence.csv", "neighbors.npz", "notes.txt"]
+                        .iter()
+                        .any(|name| path.ends_with(name));
+                    assert!(
+                        !same || new[path] == *bytes,
+                        "{told}: {} is neither old nor new",
+                        path.display()
+                    );
+                    assert!(
+                        path.ends_with("notes.txt") || old.get(path) != Some(bytes),
+                        "{told}: {} is the old one",
+                        path.display()
+                    );
                 }
                 let repeats = String::from_utf8(now[&Path::new(name).join("timings.csv")].clone()).unwrap();
                 assert!(repeats.ends_with('\n') && repeats.contains("search,2,"), "{told}: {repeats}");
-                serde_json::from_slice::<serde_json::Value>(&now[&Path::new(name).join("trace.json")]).unwrap();
+                serde_json::from_slice::<serde_json::Value>(&now[&Path::new(name).join("trace.json")])
+                    .unwrap();
             }
             Destination::Recording(_) => {}
             Destination::Rows(_) => {
                 let whole = String::from_utf8(new[Path::new(name)].clone()).unwrap();
                 let rows = String::from_utf8(now[Path::new(name)].clone()).unwrap();
-                assert!(rows.ends_with('\n') && whole.lines().next() == rows.lines().next(), "{told}: {rows}");
+                assert!(
+                    rows.ends_with('\n') && whole.lines().next() == rows.lines().next(),
+                    "{told}: {rows}"
+                );
                 // Rows of unequal length are an error.
-                assert!(csv::Reader::from_reader(rows.as_bytes()).records().all(|row| row.is_ok()), "{told}: {rows}");
+                assert!(
+                    csv::Reader::from_reader(rows.as_bytes()).records().all(|row| row.is_ok()),
+                    "{told}: {rows}"
+                );
                 return rows.lines().count() == whole.lines().count();
             }
         }
         true
     }
 
-    /// Where something could be left behind: readers see old or new before anything is put right, and the next writer puts it
-    /// right.
+    /// Where something could be left behind: readers see old or new before anything is put right, and the
+    /// next writer puts it right.
     fn check_after_next(&self, told: &str) -> bool {
         for destination in self.job.writes {
             if let Destination::Run(name) | Destination::Recording(name) = destination {
@@ -336,9 +384,19 @@ fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
                 Some(0) => assert!(new && errors.is_empty(), "{told}"),
                 Some(1) => {
                     // What a library makes of it, the system's own reason is told.
-                    let reasons = [("ENOSPC", "No space left"), ("EIO", "Input/output error"), ("EACCES", "Permission denied")];
-                    let reason = reasons.iter().find_map(|(known, text)| (*known == kind).then_some(*text)).expect(&told);
-                    assert!(errors.len() == 1 && errors[0].starts_with("error: ") && errors[0].contains(reason), "{told}");
+                    let reasons = [
+                        ("ENOSPC", "No space left"),
+                        ("EIO", "Input/output error"),
+                        ("EACCES", "Permission denied"),
+                    ];
+                    let reason = reasons
+                        .iter()
+                        .find_map(|(known, text)| (*known == kind).then_some(*text))
+                        .expect(&told);
+                    assert!(
+                        errors.len() == 1 && errors[0].starts_with("error: ") && errors[0].contains(reason),
+                        "{told}"
+                    );
                 }
                 _ => panic!("{told}"),
             }
@@ -365,7 +423,8 @@ fn kills(bench: &Bench, count: u32) -> Tally {
         let _ = child.kill();
         child.wait().unwrap();
         tally.tried += 1;
-        let new = bench.check_after_next(&format!("{}: kill {at} after {share} of {whole:?}", bench.job.name));
+        let new =
+            bench.check_after_next(&format!("{}: kill {at} after {share} of {whole:?}", bench.job.name));
         *(if new { &mut tally.new } else { &mut tally.old }) += 1;
     }
     tally
@@ -377,10 +436,15 @@ fn print(job: &Job, what: &str, tally: &Tally) {
 
 fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
     let bench = Bench::new(job);
-    for fault in FAULTS.into_iter().filter(|(call, kind, _)| everything() || reduced.contains(&(call, kind))) {
+    for fault in FAULTS.into_iter().filter(|(call, kind, _)| everything() || reduced.contains(&(call, kind)))
+    {
         let tally = every_call(&bench, fault);
         // Folders are there already, and not every command removes something.
-        assert!(tally.tried > 0 || matches!(fault.0, "mkdir" | "unlink" | "rmdir"), "{}: {fault:?} was never met", job.name);
+        assert!(
+            tally.tried > 0 || matches!(fault.0, "mkdir" | "unlink" | "rmdir"),
+            "{}: {fault:?} was never met",
+            job.name
+        );
         print(job, &format!("{} {}", fault.0, fault.1), &tally);
     }
     if kills_of > 0 {
@@ -391,7 +455,18 @@ fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
 
 #[test]
 fn a_run_folder_is_old_or_new() {
-    faults(&RUN_OUT, &[("write", "ENOSPC"), ("rename", "EIO"), ("chmod", "EIO"), ("unlink", "EACCES"), ("rmdir", "EIO"), ("all", "kill")], 10);
+    faults(
+        &RUN_OUT,
+        &[
+            ("write", "ENOSPC"),
+            ("rename", "EIO"),
+            ("chmod", "EIO"),
+            ("unlink", "EACCES"),
+            ("rmdir", "EIO"),
+            ("all", "kill"),
+        ],
+        10,
+    );
 }
 
 #[test]
@@ -404,7 +479,8 @@ fn a_session_is_old_or_new() {
     faults(&SESSION, &[("write", "ENOSPC"), ("all", "kill")], 10);
 }
 
-/// The process that saves a session: the runs of one recording into another file, with what a window showed beside them.
+/// The process that saves a session: the runs of one recording into another file, with what a window showed
+/// beside them.
 #[test]
 #[ignore = "started by a_session_is_old_or_new"]
 fn save_session() {
@@ -412,7 +488,8 @@ fn save_session() {
     let Ok(paths) = std::env::var("SAVE_SESSION") else { return };
     let (from, to) = paths.split_once(' ').unwrap();
     let recording = recording::read(Path::new(from), Points::Restore, &Silent).unwrap();
-    let shown = Shown { session: b"{\"schema_version\": 1, \"saved_unix\": 0, \"points\": true}", cloud: None };
+    let shown =
+        Shown { session: b"{\"schema_version\": 1, \"saved_unix\": 0, \"points\": true}", cloud: None };
     let saved = export::session(shown, &recording.runs, true, Path::new(to), &Silent);
     std::process::exit(match saved {
         Ok(_) => 0,
@@ -443,10 +520,16 @@ fn a_clock_that_jumps_back_changes_nothing() {
     let bench = Bench::new(&RUN_OUT);
     let began = |back: &str| -> u64 {
         bench.reset();
-        let done = bench.command(bench.job.new).env("LD_PRELOAD", library()).env("FAULT_CLOCK", back).output().unwrap();
+        let done = bench
+            .command(bench.job.new)
+            .env("LD_PRELOAD", library())
+            .env("FAULT_CLOCK", back)
+            .output()
+            .unwrap();
         assert!(done.status.success(), "{back}: {}", String::from_utf8_lossy(&done.stderr));
         assert!(bench.check(&format!("a clock {back} seconds back")));
-        let run: serde_json::Value = serde_json::from_slice(&fs::read(bench.work().join("out/run.json")).unwrap()).unwrap();
+        let run: serde_json::Value =
+            serde_json::from_slice(&fs::read(bench.work().join("out/run.json")).unwrap()).unwrap();
         run["started_unix"].as_u64().unwrap()
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();

@@ -1,5 +1,6 @@
-//! The fuzz targets, briefly and without libFuzzer: every seed and every kept input, and damaged copies of the seeds, which are
-//! the same in every run. `WARPSCOPE_FUZZ=N` makes N copies of each seed; `scripts/fuzz` searches by coverage.
+//! The fuzz targets, briefly and without libFuzzer: every seed and every kept input, and damaged copies of
+//! the seeds, which are the same in every run. `WARPSCOPE_FUZZ=N` makes N copies of each seed; `scripts/fuzz`
+//! searches by coverage.
 
 #[path = "../fuzz/src/targets/mod.rs"]
 mod targets;
@@ -69,14 +70,19 @@ fn dictionary(name: &str) -> Vec<Vec<u8>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fuzz/dictionaries/{name}.dict"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
     let word = |line: &str| {
-        let mut rest = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or_else(|| panic!("{name}: {line}")).bytes();
+        let mut rest = line
+            .strip_prefix('"')
+            .and_then(|line| line.strip_suffix('"'))
+            .unwrap_or_else(|| panic!("{name}: {line}"))
+            .bytes();
         let mut word = Vec::new();
         while let Some(byte) = rest.next() {
             word.push(match byte {
                 b'\\' => match rest.next() {
                     Some(b'x') => {
-                        let digits =
-                            [rest.next(), rest.next()].map(|digit| char::from(digit.expect("two digits")).to_digit(16).expect("hexadecimal"));
+                        let digits = [rest.next(), rest.next()].map(|digit| {
+                            char::from(digit.expect("two digits")).to_digit(16).expect("hexadecimal")
+                        });
                         (digits[0] << 4 | digits[1]) as u8
                     }
                     Some(other) => other,
@@ -92,7 +98,9 @@ fn dictionary(name: &str) -> Vec<Vec<u8>> {
 
 fn briefly(name: &str) {
     let target = targets::find(name).expect("it is listed");
-    let copies = std::env::var("WARPSCOPE_FUZZ").ok().map_or(COPIES, |copies| copies.parse().expect("WARPSCOPE_FUZZ is a number"));
+    let copies = std::env::var("WARPSCOPE_FUZZ")
+        .ok()
+        .map_or(COPIES, |copies| copies.parse().expect("WARPSCOPE_FUZZ is a number"));
     let words = dictionary(name);
     let mut random = Random(name.bytes().fold(1, |seed, byte| seed * 31 + u64::from(byte)));
     let seeds = (target.seeds)();
@@ -114,7 +122,9 @@ fn briefly(name: &str) {
 
 fn damaged(target: &Target, seed: &[u8], words: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let how = random.next() as u32;
-    mutate::damage(target, seed, MOST.max(seed.len()), how, &mut |bytes, most| random.damage(bytes, words, most))
+    mutate::damage(target, seed, MOST.max(seed.len()), how, &mut |bytes, most| {
+        random.damage(bytes, words, most)
+    })
 }
 
 /// Runs a target; the input of one that fails is kept where the message says.
@@ -139,7 +149,10 @@ macro_rules! each {
     };
 }
 
-each!(delimited words json molecule npy npz parquet arrow hdf5 texmex bigann idx ply pcd e57 las recording folder run_json generator columns method arguments config round);
+each!(
+    delimited words json molecule npy npz parquet arrow hdf5 texmex bigann idx ply pcd e57 las recording
+    folder run_json generator columns method arguments config round
+);
 
 #[cfg(feature = "gui")]
 #[test]
@@ -155,12 +168,16 @@ fn every_format_has_a_target_and_every_target_a_test() {
         let name = target.name;
         assert!(TESTED.contains(&name) || name == "session", "{name} has no test here");
         for source in target.covers.split(' ') {
-            assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(source).exists(), "{name} covers {source}, which is not there");
+            assert!(
+                Path::new(env!("CARGO_MANIFEST_DIR")).join(source).exists(),
+                "{name} covers {source}, which is not there"
+            );
         }
     }
 }
 
-/// Damage in a structured format must still reach what is behind its checksums: most of it is read as far as a whole file.
+/// Damage in a structured format must still reach what is behind its checksums: most of it is read as far as
+/// a whole file.
 #[test]
 fn damage_keeps_checksums_right() {
     for target in TARGETS.iter().filter(|target| target.structure != Structure::Plain) {

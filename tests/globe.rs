@@ -13,7 +13,8 @@ use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::engines::registry;
 use warpscope::knn::{DeviceId, DeviceKind, EngineId, Metric, NONE, Neighbors, Problem, Queries, Setup};
 
-/// How far a chord may be off, in Earth radii: two unit vectors, each rounded to f32 by up to 2⁻²⁴, and the f32 arithmetic between them.
+/// How far a chord may be off, in Earth radii: two unit vectors, each rounded to f32 by up to 2⁻²⁴, and the
+/// f32 arithmetic between them.
 fn off(chord: f64) -> f64 {
     2f64.powi(-23) + 3e-7 * chord
 }
@@ -21,15 +22,26 @@ fn off(chord: f64) -> f64 {
 fn cloud(names: [&str; 2], values: Vec<f64>) -> Arc<PointCloud> {
     let columns = names.map(|name| Column { name: name.to_owned() }).to_vec();
     let source = Source::Generate { spec: "a test".to_owned(), seed: 0 };
-    Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).expect("finite values make a cloud"))
+    Arc::new(
+        PointCloud::from_table(Table { columns, values }, source, None, false)
+            .expect("finite values make a cloud"),
+    )
 }
 
 fn problem(data: &Arc<PointCloud>, queries: &Queries, k: usize) -> Problem {
-    let setup = Setup { k, metric: Metric::Haversine, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    let setup = Setup {
+        k,
+        metric: Metric::Haversine,
+        order: Order::File,
+        seed: 0,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     Problem::new(data, queries, setup).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Places everywhere: evenly spread, at and about the poles and the antimeridian, some twice, and some a turn farther east or west.
+/// Places everywhere: evenly spread, at and about the poles and the antimeridian, some twice, and some a turn
+/// farther east or west.
 fn places(n: usize, seed: u64) -> Vec<[f64; 2]> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut unit = move || f64::from(rng.next_u32()) / f64::from(u32::MAX);
@@ -52,22 +64,35 @@ fn places(n: usize, seed: u64) -> Vec<[f64; 2]> {
 
 /// The chord between two places, by the haversine formula.
 fn chord(a: [f64; 2], b: [f64; 2]) -> f64 {
-    let [[a_longitude, a_latitude], [b_longitude, b_latitude]] = [a, b].map(|place| place.map(f64::to_radians));
+    let [[a_longitude, a_latitude], [b_longitude, b_latitude]] =
+        [a, b].map(|place| place.map(f64::to_radians));
     let half = |angle: f64| (angle / 2.0).sin().powi(2);
-    2.0 * (half(a_latitude - b_latitude) + a_latitude.cos() * b_latitude.cos() * half(a_longitude - b_longitude)).sqrt()
+    2.0 * (half(a_latitude - b_latitude)
+        + a_latitude.cos() * b_latitude.cos() * half(a_longitude - b_longitude))
+    .sqrt()
 }
 
 /// Answers by every engine of the CPU; all are the same bits.
 fn answers(problem: &Problem) -> Neighbors {
     let mut first: Option<(EngineId, Neighbors)> = None;
-    for engine in registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&DeviceKind::Cpu) && engine.limits.k >= problem.k()) {
+    for engine in registry::ENGINES
+        .iter()
+        .filter(|engine| engine.runs_on.contains(&DeviceKind::Cpu) && engine.limits.k >= problem.k())
+    {
         let mut opened = engine.open_on(DeviceId::Cpu).unwrap_or_else(|error| panic!("{error}"));
         let found = answer(opened.as_mut(), problem).neighbors;
         match &first {
             None => first = Some((engine.id, found)),
             Some((of, expected)) => {
-                let bits = |found: &Neighbors| found.squared_distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
-                assert_eq!((&found.indices, bits(&found)), (&expected.indices, bits(expected)), "{} and {of}", engine.id);
+                let bits = |found: &Neighbors| {
+                    found.squared_distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+                };
+                assert_eq!(
+                    (&found.indices, bits(&found)),
+                    (&expected.indices, bits(expected)),
+                    "{} and {of}",
+                    engine.id
+                );
             }
         }
     }
@@ -92,12 +117,18 @@ fn neighbours_are_those_of_the_haversine_formula() {
             for (rank, (&row, &squared)) in rows.iter().zip(squared).enumerate() {
                 assert_ne!(row, NONE);
                 let (own, told) = (expected[row as usize], f64::from(squared).sqrt());
-                assert!((own - told).abs() <= off(own), "query {query}, rank {rank}: {told} is told, and {own} is true");
+                assert!(
+                    (own - told).abs() <= off(own),
+                    "query {query}, rank {rank}: {told} is told, and {own} is true"
+                );
             }
             expected.sort_by(f64::total_cmp);
             for (rank, (&squared, &expected)) in squared.iter().zip(&expected).enumerate() {
                 let told = f64::from(squared).sqrt();
-                assert!((told - expected).abs() <= off(expected), "query {query}, rank {rank}: {told}, and {expected} is nearest");
+                assert!(
+                    (told - expected).abs() <= off(expected),
+                    "query {query}, rank {rank}: {told}, and {expected} is nearest"
+                );
             }
         }
     }
@@ -107,7 +138,8 @@ fn neighbours_are_those_of_the_haversine_formula() {
 fn distances_are_kilometres_on_the_mean_sphere() {
     let data = cloud(["lat", "lon"], vec![0.0, 0.0, 0.0, 1.0, 90.0, 55.0, 0.0, -180.0, 51.5, -0.1275]);
     let found = answers(&problem(&data, &Queries::Rows(vec![0]), 5));
-    let km: Vec<f64> = found.squared_distances.iter().map(|&squared| Metric::Haversine.distance(squared)).collect();
+    let km: Vec<f64> =
+        found.squared_distances.iter().map(|&squared| Metric::Haversine.distance(squared)).collect();
     let quarter = EARTH_RADIUS_KM * std::f64::consts::FRAC_PI_2;
     assert_eq!(found.indices, [0, 1, 4, 2, 3]);
     for (found, expected) in km.iter().zip([0.0, quarter / 90.0, 5726.559, quarter, 2.0 * quarter]) {
@@ -119,13 +151,30 @@ fn distances_are_kilometres_on_the_mean_sphere() {
 fn queries_are_places_in_the_datas_columns() {
     let data = cloud(["lat", "lon"], vec![10.0, 179.5, 10.0, -179.0, 10.0, 170.0]);
     let place = Arc::new(warpscope::cloud::query_point::cloud(&[10.0, -179.9], &data).expect("a place"));
-    assert_eq!(answers(&problem(&data, &Queries::Cloud(place), 3)).indices, [0, 1, 2], "across the antimeridian");
+    assert_eq!(
+        answers(&problem(&data, &Queries::Cloud(place), 3)).indices,
+        [0, 1, 2],
+        "across the antimeridian"
+    );
     let unnamed = cloud(["a", "b"], vec![10.0, -179.4]);
     assert_eq!(answers(&problem(&data, &Queries::Cloud(unnamed), 1)).indices, [1]);
-    let setup = Setup { k: 1, metric: Metric::Haversine, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: true };
+    let setup = Setup {
+        k: 1,
+        metric: Metric::Haversine,
+        order: Order::File,
+        seed: 0,
+        exclude_self: false,
+        drop_zero_rows: true,
+    };
     let why = |queries: &Queries| Problem::new(&data, queries, setup).expect_err("no place").to_string();
-    assert!(why(&Queries::Cloud(cloud(["lon", "lat"], vec![0.0, 0.0]))).starts_with("the query columns lon, lat are in another order"));
-    assert!(why(&Queries::Cloud(cloud(["a", "b"], vec![0.0, 0.0, 91.0, 0.0]))).starts_with("row 1, column a: 91 is no latitude"));
+    assert!(
+        why(&Queries::Cloud(cloud(["lon", "lat"], vec![0.0, 0.0])))
+            .starts_with("the query columns lon, lat are in another order")
+    );
+    assert!(
+        why(&Queries::Cloud(cloud(["a", "b"], vec![0.0, 0.0, 91.0, 0.0])))
+            .starts_with("row 1, column a: 91 is no latitude")
+    );
     let turned = cloud(["lon", "lat"], vec![10.0, 179.5]);
     let why = Problem::new(&turned, &Queries::Rows(vec![0]), setup).expect_err("no place").to_string();
     assert!(why.starts_with("row 0, column lat: 179.5 is no latitude"), "{why}");
@@ -134,7 +183,10 @@ fn queries_are_places_in_the_datas_columns() {
 fn any_place() -> impl Strategy<Value = [f64; 2]> {
     // Multiples of 2⁻²⁰: a turn more is exact.
     let longitude = (-180i64 << 20..=180 << 20).prop_map(|steps| steps as f64 / f64::from(1 << 20));
-    (prop_oneof![8 => longitude, 1 => Just(180.0), 1 => Just(-180.0)], prop_oneof![8 => -90.0f64..=90.0, 1 => Just(90.0), 1 => Just(-90.0)])
+    (
+        prop_oneof![8 => longitude, 1 => Just(180.0), 1 => Just(-180.0)],
+        prop_oneof![8 => -90.0f64..=90.0, 1 => Just(90.0), 1 => Just(-90.0)],
+    )
         .prop_map(|(longitude, latitude)| [longitude, latitude])
 }
 
@@ -143,10 +195,20 @@ proptest! {
 
     #[test]
     fn distances_are_symmetric_and_a_turn_is_none(a in any_place(), b in any_place()) {
-        let mut engine = registry::find(EngineId::new("lockstep")).expect("it is listed").open_on(DeviceId::Cpu).expect("it runs everywhere");
+        let mut engine = registry::find(EngineId::new("lockstep"))
+            .expect("it is listed")
+            .open_on(DeviceId::Cpu)
+            .expect("it runs everywhere");
         let mut distances = |values: [[f64; 2]; 2]| {
             let data = cloud(["lon", "lat"], values.concat());
-            let setup = Setup { k: 1, metric: Metric::Haversine, order: Order::File, seed: 0, exclude_self: true, drop_zero_rows: false };
+            let setup = Setup {
+                k: 1,
+                metric: Metric::Haversine,
+                order: Order::File,
+                seed: 0,
+                exclude_self: true,
+                drop_zero_rows: false,
+            };
             let problem = Problem::new(&data, &Queries::Rows(vec![0, 1]), setup).expect("two places");
             let points = problem.points().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
             let found = problem.report(&answer(engine.as_mut(), &problem).neighbors);

@@ -1,7 +1,9 @@
-//! What every version wrote opens for ever, with the values that it had. `tests/data/versions` holds a folder for each version,
-//! as that version left it: recordings, a session, a run's folder, the window's state, and `values.json`, all that was in them.
+//! What every version wrote opens for ever, with the values that it had. `tests/data/versions` holds a folder
+//! for each version, as that version left it: recordings, a session, a run's folder, the window's state, and
+//! `values.json`, all that was in them.
 //!
-//! A folder is never changed. A new version's is written, before its first release and whenever what is written changes, by
+//! A folder is never changed. A new version's is written, before its first release and whenever what is
+//! written changes, by
 //!
 //! ```sh
 //! WARPSCOPE_KEEP=tests/data/versions/NAME cargo test --test kept_versions -- --ignored write_the_set
@@ -26,7 +28,8 @@ use warpscope::run::{Engines, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sam
 /// The folders of all versions.
 fn versions() -> Vec<PathBuf> {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/versions");
-    let mut folders: Vec<PathBuf> = fs::read_dir(place).expect("it is there").map(|entry| entry.expect("a folder").path()).collect();
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(place).expect("it is there").map(|entry| entry.expect("a folder").path()).collect();
     // As numbers: 0.9.0 is before 0.10.0.
     folders.sort_by_key(|folder| {
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
@@ -51,7 +54,9 @@ fn values(folder: &Path) -> Value {
 
 fn of_recording(path: &Path) -> Value {
     let recording = recording::read(path, Points::Restore, &Silent).unwrap_or_else(|error| panic!("{error}"));
-    let session = recording.session.map(|text| serde_json::from_slice::<Value>(&text.expect("it is read")).expect("JSON"));
+    let session = recording
+        .session
+        .map(|text| serde_json::from_slice::<Value>(&text.expect("it is read")).expect("JSON"));
     #[cfg(feature = "gui")]
     let session = session.map(|text| window::of_session(&text));
     json!({
@@ -66,15 +71,22 @@ fn of_recording(path: &Path) -> Value {
 fn of_run(recorded: &Recorded) -> Value {
     let SomeRun::Whole(run) = &recorded.run else { panic!("{}: its points are in the file", recorded.name) };
     let points = |cloud: &Arc<cloud::PointCloud>| {
-        let rows = (0..cloud.len()).map(|row| (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<f64>>());
-        json!({ "fingerprint": cloud.fingerprint(), "dropped": cloud.dropped(), "points": rows.collect::<Vec<_>>() })
+        let rows = (0..cloud.len())
+            .map(|row| (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<f64>>());
+        json!({
+            "fingerprint": cloud.fingerprint(),
+            "dropped": cloud.dropped(),
+            "points": rows.collect::<Vec<_>>(),
+        })
     };
     let measured = |(name, values): (&str, &[u32])| json!({ "name": name, "values": values });
     let of_query = |query: usize| {
         let (seen, far) = run.convergence.of(query);
         json!({ "points seen": seen, "max squared distance": far })
     };
-    let sample = |sample: &Sample| json!([sample.phase.name(), sample.repeat, sample.chunk, sample.start_ms, sample.duration_ms]);
+    let sample = |sample: &Sample| {
+        json!([sample.phase.name(), sample.repeat, sample.chunk, sample.start_ms, sample.duration_ms])
+    };
     json!({
         "name": recorded.name,
         "pinned": recorded.pinned,
@@ -88,7 +100,9 @@ fn of_run(recorded: &Recorded) -> Value {
         "measured": run.measured.columns().map(measured).collect::<Vec<_>>(),
         "counted by": run.convergence.counted_by,
         "convergence": (0..run.convergence.queries()).map(of_query).collect::<Vec<_>>(),
-        "profile": run.profile.as_ref().map(|profile| json!({ "phases": profile.phases, "cycles": profile.cycles, "spans": profile.spans })),
+        "profile": run.profile.as_ref().map(|profile| {
+            json!({ "phases": profile.phases, "cycles": profile.cycles, "spans": profile.spans })
+        }),
         "samples": run.samples.iter().map(sample).collect::<Vec<_>>(),
     })
 }
@@ -98,7 +112,11 @@ fn of_folder(path: &Path) -> Value {
     assert!(saved.neighbors.is_some());
     let array = |name| -> Vec<f64> {
         let path = formats::path_of(&path.join("neighbors.npz"), name);
-        formats::read(&path, &ColumnChoice::Default, &Silent).unwrap_or_else(|error| panic!("{error}")).values.iter().collect()
+        formats::read(&path, &ColumnChoice::Default, &Silent)
+            .unwrap_or_else(|error| panic!("{error}"))
+            .values
+            .iter()
+            .collect()
     };
     let phases = saved.phases.iter().map(|((engine, phase), ms)| json!([engine, phase.name(), ms]));
     json!({
@@ -137,7 +155,11 @@ fn every_version_opens_with_its_values() {
             let all = kept.as_object_mut().expect("a list of files");
             all.remove("state.json").expect("it is kept");
             // Only the window reads what it says.
-            all["session.warpscope"].as_object_mut().expect("a recording").remove("session").expect("it is kept");
+            all["session.warpscope"]
+                .as_object_mut()
+                .expect("a recording")
+                .remove("session")
+                .expect("it is kept");
         }
         assert_has(&values(&folder), &kept, &folder.display().to_string());
     }
@@ -145,7 +167,8 @@ fn every_version_opens_with_its_values() {
 
 /// A recording with the text of a member changed.
 fn changed(recording: &Path, member: &str, change: impl Fn(&mut Value)) -> tempfile::TempPath {
-    let mut archive = zip::ZipArchive::new(fs::File::open(recording).expect("it is there")).expect("an archive");
+    let mut archive =
+        zip::ZipArchive::new(fs::File::open(recording).expect("it is there")).expect("an archive");
     let (file, path) = tempfile::Builder::new().suffix(".warpscope").tempfile().expect("a file").into_parts();
     let mut out = zip::ZipWriter::new(file);
     for at in 0..archive.len() {
@@ -190,7 +213,8 @@ fn a_version_higher_is_refused_with_both_versions_and_the_way_out() {
     assert_eq!(
         recording::read(&newer, Points::Restore, &Silent).expect_err("it is newer").to_string(),
         format!(
-            "a newer recording: its schema is version 2, and 1 is the last that is read here; open it with Warpscope 9.1.0 or later: {}",
+            "a newer recording: its schema is version 2, and 1 is the last that is read here; open it with \
+             Warpscope 9.1.0 or later: {}",
             newer.display()
         )
     );
@@ -198,7 +222,8 @@ fn a_version_higher_is_refused_with_both_versions_and_the_way_out() {
     assert_eq!(
         SavedRun::read(newer.path()).expect_err("it is newer").to_string(),
         format!(
-            "a newer run: its schema is version 2, and 1 is the last that is read here; open it with Warpscope 9.1.0 or later: {}",
+            "a newer run: its schema is version 2, and 1 is the last that is read here; open it with \
+             Warpscope 9.1.0 or later: {}",
             newer.path().join("run.json").display()
         )
     );
@@ -208,17 +233,24 @@ fn a_version_higher_is_refused_with_both_versions_and_the_way_out() {
     assert!(!opened.runs.is_empty());
     #[cfg(feature = "gui")]
     assert_eq!(
-        warpscope::app::saved::SavedSession::read(&opened.session.expect("it has one").expect("text")).expect_err("it is newer"),
-        "a later version of Warpscope wrote it (schema 2, and 1 is the last that is read here); open it with that one"
+        warpscope::app::saved::SavedSession::read(&opened.session.expect("it has one").expect("text"))
+            .expect_err("it is newer"),
+        "a later version of Warpscope wrote it (schema 2, and 1 is the last that is read here); open it \
+         with that one"
     );
 }
 
-/// The rule of `docs/recording.md`: keys and arrays that are only added are no new version, and whoever does not know them
-/// leaves them out.
+/// The rule of `docs/recording.md`: keys and arrays that are only added are no new version, and whoever does
+/// not know them leaves them out.
 #[test]
 fn keys_that_a_later_version_adds_are_left_out() {
     let folder = versions().pop().expect("one");
-    let add = |value: &mut Value| value.as_object_mut().expect("an object").insert("of a later version".to_owned(), json!({ "a": [1, 2] }));
+    let add = |value: &mut Value| {
+        value
+            .as_object_mut()
+            .expect("an object")
+            .insert("of a later version".to_owned(), json!({ "a": [1, 2] }))
+    };
     let runs = folder.join("runs.warpscope");
     let later = changed(&runs, "recording.json", |value| {
         add(value);
@@ -251,7 +283,8 @@ fn run(change: impl FnOnce(&mut RunSpec), data: &Path, queries: Option<&Path>) -
     let load = |path: &Path| Arc::new(cloud::load(&file(path), true, &Silent).expect("a cloud"));
     let of_file = |path: &Path| QuerySpec::File { path: path.to_owned(), columns: ColumnChoice::Default };
     let asked = queries.map_or_else(|| QuerySpec::Rows(vec![0, 3, 7, 20]), of_file);
-    let mut spec = RunSpec { warmup: 1, repeats: 2, drop_nonfinite: true, ..RunSpec::new(file(data), asked, 4) };
+    let mut spec =
+        RunSpec { warmup: 1, repeats: 2, drop_nonfinite: true, ..RunSpec::new(file(data), asked, 4) };
     change(&mut spec);
     let query_cloud = queries.map(load);
     Engines::default().execute(&spec, &load(data), query_cloud.as_ref(), &mut |_, _| true).expect("a run")
@@ -260,7 +293,9 @@ fn run(change: impl FnOnce(&mut RunSpec), data: &Path, queries: Option<&Path>) -
 #[test]
 #[ignore = "writes what this version keeps, see above"]
 fn write_the_set() {
-    let Some(folder) = std::env::var_os("WARPSCOPE_KEEP") else { panic!("WARPSCOPE_KEEP names the folder that is to be written") };
+    let Some(folder) = std::env::var_os("WARPSCOPE_KEEP") else {
+        panic!("WARPSCOPE_KEEP names the folder that is to be written")
+    };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     if !cfg!(feature = "gui") {
         panic!("the window writes the session and the state: without --no-default-features");
@@ -277,17 +312,40 @@ fn write_the_set() {
     fs::write(&data, format!("east,north,class\n{rows}")).expect("a file");
     fs::write(&queries, format!("east,north,class\n{}{}", row(100), row(217))).expect("a file");
 
-    let engine = |name: &'static str| move |spec: &mut RunSpec| spec.engine = name.parse().expect("an engine");
+    let engine =
+        |name: &'static str| move |spec: &mut RunSpec| spec.engine = name.parse().expect("an engine");
     let counted = run(engine("lockstep"), &data, None);
     let mut profiled = counted.clone();
     profiled.head.spec.profile = true;
-    profiled.samples.push(Sample { phase: Phase::Profiled, repeat: 0, chunk: 0, start_ms: 9.5, duration_ms: 0.25 });
-    let span = |query: u64| WarpSpan { start_ns: 1_000 * query, stop_ns: 1_000 * query + 700, sm: query as u32 % 2, warp: 3 };
+    profiled.samples.push(Sample {
+        phase: Phase::Profiled,
+        repeat: 0,
+        chunk: 0,
+        start_ms: 9.5,
+        duration_ms: 0.25,
+    });
+    let span = |query: u64| WarpSpan {
+        start_ns: 1_000 * query,
+        stop_ns: 1_000 * query + 700,
+        sm: query as u32 % 2,
+        warp: 3,
+    };
     let asked = profiled.query_rows.len() as u64;
-    let (cycles, spans) = ((0..asked).flat_map(|query| [1, 2, 3, 4, 5, 6].map(|cycles| cycles + 10 * query)), (0..asked).map(span));
-    profiled.profile = Some(Profile { cycles: cycles.collect(), spans: spans.collect(), ..Profile::new(&warp::PHASES) });
-    let angular = |spec: &mut RunSpec| (spec.engine, spec.metric, spec.exclude_self) = ("kdtree".parse().expect("an engine"), Metric::Angular, true);
-    let recorded = |name: &str, run: RunRecord| Recorded { name: name.to_owned(), pinned: name == "counted", run: SomeRun::Whole(Arc::new(run)) };
+    let (cycles, spans) = (
+        (0..asked).flat_map(|query| [1, 2, 3, 4, 5, 6].map(|cycles| cycles + 10 * query)),
+        (0..asked).map(span),
+    );
+    profiled.profile =
+        Some(Profile { cycles: cycles.collect(), spans: spans.collect(), ..Profile::new(&warp::PHASES) });
+    let angular = |spec: &mut RunSpec| {
+        (spec.engine, spec.metric, spec.exclude_self) =
+            ("kdtree".parse().expect("an engine"), Metric::Angular, true)
+    };
+    let recorded = |name: &str, run: RunRecord| Recorded {
+        name: name.to_owned(),
+        pinned: name == "counted",
+        run: SomeRun::Whole(Arc::new(run)),
+    };
     let runs = [
         recorded("counted", counted.clone()),
         recorded("profiled", profiled),
@@ -301,7 +359,10 @@ fn write_the_set() {
     window::write(&folder, &data);
     #[cfg(feature = "gui")]
     fs::write(folder.join("values.json"), format!("{}\n", values(&folder))).expect("a file");
-    assert_eq!(RunFile::read(&fs::read(folder.join("folder/run.json")).expect("it is there")), Ok(counted.head));
+    assert_eq!(
+        RunFile::read(&fs::read(folder.join("folder/run.json")).expect("it is there")),
+        Ok(counted.head)
+    );
 }
 
 /// What only the window writes and reads.
@@ -319,7 +380,9 @@ mod window {
     use warpscope::app::saved::SavedSession;
     use warpscope::app::selection::{How, SelectAction};
     use warpscope::app::state::{PlaneView, PlaneWindow, State};
-    use warpscope::app::{App, ColorAction, ColorBy, ColorView, DataKind, ProjectionKind, ProjectionView, kept};
+    use warpscope::app::{
+        App, ColorAction, ColorBy, ColorView, DataKind, ProjectionKind, ProjectionView, kept,
+    };
 
     /// All of it that the program reads, and nothing else.
     pub fn of_session(text: &Value) -> Value {
@@ -338,10 +401,15 @@ mod window {
         let mut state = serde_json::to_value(state).expect("plain data");
         // Made anew at each start, in the same order.
         let tree = state.as_object_mut().expect("fields").remove("tree").expect("the panes");
-        let panes = tree["tiles"]["tiles"].as_object().expect("tiles").values().filter_map(|tile| tile.get("Pane"));
+        let panes =
+            tree["tiles"]["tiles"].as_object().expect("tiles").values().filter_map(|tile| tile.get("Pane"));
         let mut panes: Vec<String> = panes.map(Value::to_string).collect();
         panes.sort_unstable();
-        json!({ "state": state, "panes": panes, "last": last.map(|last| serde_json::from_str::<Value>(&last).expect("JSON")) })
+        json!({
+            "state": state,
+            "panes": panes,
+            "last": last.map(|last| serde_json::from_str::<Value>(&last).expect("JSON")),
+        })
     }
 
     /// A session, and the state that its window left.
@@ -350,19 +418,26 @@ mod window {
         // A start that is not the first shows what the fields on the left name.
         let mut state = State::default();
         small(&mut state);
-        (state.draft.data, state.draft.path) = (DataKind::File, fs::canonicalize(data).expect("it is there").display().to_string());
-        (state.draft.k, state.draft.query_count, state.draft.drop_nonfinite) = ("5".to_owned(), "12".to_owned(), true);
+        (state.draft.data, state.draft.path) =
+            (DataKind::File, fs::canonicalize(data).expect("it is there").display().to_string());
+        (state.draft.k, state.draft.query_count, state.draft.drop_nonfinite) =
+            ("5".to_owned(), "12".to_owned(), true);
         let mut before = kept::begin(place.path());
         before.kept.write(&state, None).expect("a folder that can be written to");
         before.start.over();
         let begun = kept::begin(place.path());
-        let mut window =
-            Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| App::begin(cc, None, Some(begun)).expect("a thread for the worker"));
+        let mut window = Harness::builder()
+            .with_size([1280.0, 800.0])
+            .build_eframe(move |cc| App::begin(cc, None, Some(begun)).expect("a thread for the worker"));
         until(&mut window, "the cloud", |app| app.session().cloud.is_some() && !app.is_busy());
         press(&mut window, "Run");
         until_answered(&mut window);
         let first = window.state().session().runs.runs()[0].id;
-        for action in [RunsAction::Rename(Some((first, "a run".to_owned()))), RunsAction::TakeName, RunsAction::Pin(first, true)] {
+        for action in [
+            RunsAction::Rename(Some((first, "a run".to_owned()))),
+            RunsAction::TakeName,
+            RunsAction::Pin(first, true),
+        ] {
             window.state_mut().send(action);
             window.run_steps(2);
         }
@@ -371,8 +446,18 @@ mod window {
             Action::PickRow(12),
             SelectAction::rows(vec![3, 4, 5, 20], How::Replace, "lasso in Plane").into(),
             Action::SetProjection(ProjectionView { kind: ProjectionKind::Random, seed: 3 }),
-            ColorAction::Set(ColorView { by: ColorBy::Column("class".to_owned()), log: true, ..ColorView::default() }).into(),
-            Action::SetPlane(PlaneView { axes: [1, 0], window: Some(center), lens: false, ..PlaneView::default() }),
+            ColorAction::Set(ColorView {
+                by: ColorBy::Column("class".to_owned()),
+                log: true,
+                ..ColorView::default()
+            })
+            .into(),
+            Action::SetPlane(PlaneView {
+                axes: [1, 0],
+                window: Some(center),
+                lens: false,
+                ..PlaneView::default()
+            }),
             Action::SetScale(1.25),
             Action::SelectRank(Some(2)),
             Action::ShowHints(false),
@@ -382,10 +467,13 @@ mod window {
         }
         until(&mut window, "an end", |app| !app.is_busy() && app.session().activity == Default::default());
         let path = folder.join("session.warpscope");
-        let session = SavedSession::of(window.state().state(), window.state().session()).text().expect("a session");
+        let session =
+            SavedSession::of(window.state().state(), window.state().session()).text().expect("a session");
         let shown = recording::Shown { session: &session, cloud: window.state().session().cloud.as_ref() };
         let runs = window.state().session().runs.runs().iter();
-        let runs: Vec<Recorded> = runs.map(|run| Recorded { name: run.name.clone(), pinned: run.pinned, run: run.run.clone() }).collect();
+        let runs: Vec<Recorded> = runs
+            .map(|run| Recorded { name: run.name.clone(), pinned: run.pinned, run: run.run.clone() })
+            .collect();
         export::session(shown, &runs, true, &path, &Silent).expect("a session");
         window.state_mut().keep();
         fs::copy(place.path().join("state.json"), folder.join("state.json")).expect("it was kept");

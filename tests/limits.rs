@@ -9,8 +9,13 @@ fn row(Limit { format, what, most, unit, why }: &Limit) -> String {
 
 #[test]
 fn the_table_of_limits_is_the_readers() {
-    let head = ["| format | of what | most | beyond that, and why |".to_owned(), "|---|---|---|---|".to_owned()];
+    let head =
+        ["| format | of what | most | beyond that, and why |".to_owned(), "|---|---|---|---|".to_owned()];
     let expected: Vec<String> = head.into_iter().chain(TABLE.iter().map(row)).collect();
     let page = include_str!("../docs/limits.md");
-    assert!(page.contains(&expected.join("\n")), "docs/limits.md should hold this table:\n\n{}\n", expected.join("\n"));
+    assert!(
+        page.contains(&expected.join("\n")),
+        "docs/limits.md should hold this table:\n\n{}\n",
+        expected.join("\n")
+    );
 }

@@ -1,4 +1,5 @@
-//! What loading a cloud takes of the host's memory, counted by the allocator, beside the size of its f32 coordinates.
+//! What loading a cloud takes of the host's memory, counted by the allocator, beside the size of its f32
+//! coordinates.
 //!
 //! One test in a binary of its own: whatever else ran at the same time would be counted too.
 
@@ -69,13 +70,20 @@ fn las(out: &mut dyn Write, rows: usize, _: usize) {
     out.write_all(&header).unwrap();
     for row in 0..rows {
         let mut point = [0u8; 20];
-        (0..3).for_each(|axis| point[4 * axis..][..4].copy_from_slice(&((row * 7919 + axis) as i32 % 1_000_003).to_le_bytes()));
+        (0..3).for_each(|axis| {
+            point[4 * axis..][..4].copy_from_slice(&((row * 7919 + axis) as i32 % 1_000_003).to_le_bytes())
+        });
         out.write_all(&point).unwrap();
     }
 }
 
 fn ply(out: &mut dyn Write, rows: usize, number: &str) {
-    write!(out, "ply\nformat binary_little_endian 1.0\nelement vertex {rows}\nproperty {number} x\nproperty {number} y\nproperty {number} z\nproperty uchar red\nend_header\n").unwrap();
+    write!(
+        out,
+        "ply\nformat binary_little_endian 1.0\nelement vertex {rows}\nproperty {number} x\nproperty \
+         {number} y\nproperty {number} z\nproperty uchar red\nend_header\n"
+    )
+    .unwrap();
     for row in 0..rows {
         for axis in 0..3 {
             match number {
@@ -175,9 +183,30 @@ const CASES: &[Case] = &[
             }
         },
     },
-    Case { name: "float.ply", rows: 1_000_000, dims: 3, peak: 1.0, rest: 1.0, write: |out, n, _| ply(out, n, "float") },
-    Case { name: "double.ply", rows: 1_000_000, dims: 3, peak: 3.0, rest: 2.0, write: |out, n, _| ply(out, n, "double") },
-    Case { name: "whole.csv", rows: 700_000, dims: 3, peak: 3.0, rest: 1.0, write: |out, n, d| csv(out, n, d, whole) },
+    Case {
+        name: "float.ply",
+        rows: 1_000_000,
+        dims: 3,
+        peak: 1.0,
+        rest: 1.0,
+        write: |out, n, _| ply(out, n, "float"),
+    },
+    Case {
+        name: "double.ply",
+        rows: 1_000_000,
+        dims: 3,
+        peak: 3.0,
+        rest: 2.0,
+        write: |out, n, _| ply(out, n, "double"),
+    },
+    Case {
+        name: "whole.csv",
+        rows: 700_000,
+        dims: 3,
+        peak: 3.0,
+        rest: 1.0,
+        write: |out, n, d| csv(out, n, d, whole),
+    },
     // Read column by column, as f64, and then put into rows.
     Case {
         name: "arrays.json",
@@ -201,7 +230,9 @@ const CASES: &[Case] = &[
         rest: 1.0,
         write: |out, n, _| {
             writeln!(out, "{n}\n").unwrap();
-            (0..n).for_each(|row| writeln!(out, "C {} {} {}", whole(row), whole(row + 1), whole(row + 2)).unwrap());
+            (0..n).for_each(|row| {
+                writeln!(out, "C {} {} {}", whole(row), whole(row + 1), whole(row + 2)).unwrap()
+            });
         },
     },
     Case {
@@ -217,11 +248,19 @@ const CASES: &[Case] = &[
             });
         },
     },
-    Case { name: "precise.csv", rows: 300_000, dims: 7, peak: 3.0, rest: 2.0, write: |out, n, d| csv(out, n, d, precise) },
+    Case {
+        name: "precise.csv",
+        rows: 300_000,
+        dims: 7,
+        peak: 3.0,
+        rest: 2.0,
+        write: |out, n, d| csv(out, n, d, precise),
+    },
 ];
 
-/// Bytes beside three times the cloud and the longest line, for files made to take more: buffers, the frames and members that are
-/// listed, and half a million numbers that are collected before objects with little in common are refused.
+/// Bytes beside three times the cloud and the longest line, for files made to take more: buffers, the frames
+/// and members that are listed, and half a million numbers that are collected before objects with little in
+/// common are refused.
 const LISTS: f64 = 16e6;
 /// Bytes for each column: its name, its range, and the tables that it is looked up in.
 const COLUMN: f64 = 1024.0;
@@ -241,31 +280,82 @@ fn packed(text: &str) -> Vec<u8> {
 }
 
 fn features(count: usize) -> Vec<u8> {
-    let one = |at| format!(r#"{{"type":"Feature","geometry":{{"type":"Point","coordinates":[1,2]}},"properties":{{"p{at}":{at}}}}}"#);
-    format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, (0..count).map(one).collect::<Vec<_>>().join(",")).into_bytes()
+    let one = |at| {
+        format!(
+            "{{\"type\":\"Feature\",\"geometry\":{{\"type\":\"Point\",\"coordinates\":[1,2]}},\
+             \"properties\":{{\"p{at}\":{at}}}}}"
+        )
+    };
+    format!(
+        r#"{{"type":"FeatureCollection","features":[{}]}}"#,
+        (0..count).map(one).collect::<Vec<_>>().join(",")
+    )
+    .into_bytes()
 }
 
 const HOSTILE: &[Hostile] = &[
-    Hostile { name: "empty.json", columns: 0, line: 0, content: || format!("[[{}[]]]", "[],".repeat(500_000)).into_bytes() },
-    Hostile { name: "empty.json.gz", columns: 0, line: 0, content: || packed(&format!("[[{}[]]]", "[],".repeat(500_000))) },
-    Hostile { name: "objects.json", columns: 0, line: 0, content: || format!("[{}{{\"a\":1}}]", "{},".repeat(300_000)).into_bytes() },
+    Hostile {
+        name: "empty.json",
+        columns: 0,
+        line: 0,
+        content: || format!("[[{}[]]]", "[],".repeat(500_000)).into_bytes(),
+    },
+    Hostile {
+        name: "empty.json.gz",
+        columns: 0,
+        line: 0,
+        content: || packed(&format!("[[{}[]]]", "[],".repeat(500_000))),
+    },
+    Hostile {
+        name: "objects.json",
+        columns: 0,
+        line: 0,
+        content: || format!("[{}{{\"a\":1}}]", "{},".repeat(300_000)).into_bytes(),
+    },
     Hostile { name: "new.geojson", columns: 10_000, line: 0, content: || features(10_000) },
     Hostile {
         name: "nested.geojson",
         columns: 0,
         line: 0,
-        content: || String::from_utf8(features(1)).unwrap().replace(":0}", &format!(":[{}0]}}", r#"{"a":[]},"#.repeat(150_000))).into_bytes(),
+        content: || {
+            String::from_utf8(features(1))
+                .unwrap()
+                .replace(":0}", &format!(":[{}0]}}", r#"{"a":[]},"#.repeat(150_000)))
+                .into_bytes()
+        },
     },
-    Hostile { name: "line.xyz", columns: 0, line: 3_000_000, content: || format!("1\n\nH{}\n", " 0".repeat(1_500_000)).into_bytes() },
-    Hostile { name: "frames.xyz", columns: 0, line: 0, content: || "1\n\nH 0 0 0\n".repeat(100_000).into_bytes() },
-    Hostile { name: "line.csv", columns: 0, line: 3_000_000, content: || "1,".repeat(1_500_000).into_bytes() },
+    Hostile {
+        name: "line.xyz",
+        columns: 0,
+        line: 3_000_000,
+        content: || format!("1\n\nH{}\n", " 0".repeat(1_500_000)).into_bytes(),
+    },
+    Hostile {
+        name: "frames.xyz",
+        columns: 0,
+        line: 0,
+        content: || "1\n\nH 0 0 0\n".repeat(100_000).into_bytes(),
+    },
+    Hostile {
+        name: "line.csv",
+        columns: 0,
+        line: 3_000_000,
+        content: || "1,".repeat(1_500_000).into_bytes(),
+    },
     Hostile { name: "line.txt.gz", columns: 0, line: 3_000_000, content: || packed(&"1 ".repeat(1_500_000)) },
-    Hostile { name: "quote.csv", columns: 2, line: 4_000_000, content: || format!("a,b\n1,\"{}", "x".repeat(4_000_000)).into_bytes() },
+    Hostile {
+        name: "quote.csv",
+        columns: 2,
+        line: 4_000_000,
+        content: || format!("a,b\n1,\"{}", "x".repeat(4_000_000)).into_bytes(),
+    },
     Hostile {
         name: "names.csv.gz",
         columns: 300,
         line: 9_000_000,
-        content: || packed(&format!("{}\n{}\n", vec!["n".repeat(30_000); 300].join(","), vec!["1"; 300].join(","))),
+        content: || {
+            packed(&format!("{}\n{}\n", vec!["n".repeat(30_000); 300].join(","), vec!["1"; 300].join(",")))
+        },
     },
     Hostile {
         name: "line.vec",
@@ -300,12 +390,21 @@ fn clouds_take_three_times_their_size_at_most() {
 
     let check = |name: &str, size: f64, peak: f64, rest: f64, most_peak: f64, most_rest: f64| {
         println!("{name:20} peak {:.2} ×, kept {:.2} ×", peak / size, rest / size);
-        assert!(peak <= most_peak * size + BUFFERS, "{name}: {:.2} times the cloud at its peak, more than {most_peak}", peak / size);
-        assert!(rest <= most_rest * size + BUFFERS / 10.0, "{name}: {:.2} times the cloud kept, more than {most_rest}", rest / size);
+        assert!(
+            peak <= most_peak * size + BUFFERS,
+            "{name}: {:.2} times the cloud at its peak, more than {most_peak}",
+            peak / size
+        );
+        assert!(
+            rest <= most_rest * size + BUFFERS / 10.0,
+            "{name}: {:.2} times the cloud kept, more than {most_rest}",
+            rest / size
+        );
     };
     for case in CASES {
         let path = write(folder.path(), case);
-        let (cloud, peak, rest) = taken(|| load(&Source::File { path: path.clone(), columns: "".parse().unwrap() }));
+        let (cloud, peak, rest) =
+            taken(|| load(&Source::File { path: path.clone(), columns: "".parse().unwrap() }));
         assert_eq!((cloud.len(), cloud.dims()), (case.rows, case.dims));
         check(case.name, (4 * case.rows * case.dims) as f64, peak, rest, case.peak, case.rest);
         drop(cloud);
@@ -314,7 +413,8 @@ fn clouds_take_three_times_their_size_at_most() {
         check(&format!("{}, described", case.name), (4 * case.rows * case.dims) as f64, peak, 0.0, 3.0, 0.0);
         std::fs::remove_file(path).unwrap();
     }
-    let (cloud, peak, rest) = taken(|| load(&Source::Generate { spec: "gaussian-mixture:n=1e6,d=3".to_owned(), seed: 1 }));
+    let (cloud, peak, rest) =
+        taken(|| load(&Source::Generate { spec: "gaussian-mixture:n=1e6,d=3".to_owned(), seed: 1 }));
     check("generated", (12 * cloud.len()) as f64, peak, rest, 1.0, 1.0);
 
     for &Hostile { name, columns, line, content } in HOSTILE {

@@ -11,15 +11,31 @@ fn row(engine: &Descriptor) -> String {
     };
     let devices: Vec<&str> = engine.runs_on.iter().map(device).collect();
     let columns: Vec<String> = engine.measures.iter().map(|measure| format!("`{}`", measure.name)).collect();
-    let parameters: Vec<String> = engine.parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
+    let parameters: Vec<String> =
+        engine.parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
     let or_none = |list: &[String]| if list.is_empty() { "–".to_owned() } else { list.join(", ") };
-    format!("| `{}` | {} | {} | {} | {} |", engine.id, devices.join(", "), engine.about, or_none(&columns), or_none(&parameters))
+    format!(
+        "| `{}` | {} | {} | {} | {} |",
+        engine.id,
+        devices.join(", "),
+        engine.about,
+        or_none(&columns),
+        or_none(&parameters)
+    )
 }
 
 #[test]
 fn the_table_of_engines_is_the_registrys() {
-    let head = ["| engine | runs on | description | counts | parameters |".to_owned(), "|---|---|---|---|---|".to_owned()];
-    let expected: Vec<String> = head.into_iter().chain(registry::ENGINES.iter().map(|engine| row(engine))).collect();
+    let head = [
+        "| engine | runs on | description | counts | parameters |".to_owned(),
+        "|---|---|---|---|---|".to_owned(),
+    ];
+    let expected: Vec<String> =
+        head.into_iter().chain(registry::ENGINES.iter().map(|engine| row(engine))).collect();
     let readme = include_str!("../README.md");
-    assert!(readme.contains(&expected.join("\n")), "README.md should hold this table:\n\n{}\n", expected.join("\n"));
+    assert!(
+        readme.contains(&expected.join("\n")),
+        "README.md should hold this table:\n\n{}\n",
+        expected.join("\n")
+    );
 }

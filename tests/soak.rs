@@ -1,6 +1,7 @@
-//! The window in the hands of somebody who does anything: opens, runs, cancels, drags, exports, closes, undoes, types what no
-//! field was made for. Every action is drawn from the seed and its own number, so that it can be done again. What an action meets depends on
-//! how far the threads are, so a failure may take a few attempts.
+//! The window in the hands of somebody who does anything: opens, runs, cancels, drags, exports, closes,
+//! undoes, types what no field was made for. Every action is drawn from the seed and its own number, so that
+//! it can be done again. What an action meets depends on how far the threads are, so a failure may take a few
+//! attempts.
 //!
 //! ```sh
 //! scripts/soak                    # ten thousand actions
@@ -8,8 +9,8 @@
 //! scripts/soak 1000 7 3000        # the thousand of seed 7 that begin at 3,000
 //! ```
 //!
-//! A window lives for a thousand actions. Then everything is cancelled, nothing may be left under way, the window is closed,
-//! and what is still allocated is held against what it was after the first window.
+//! A window lives for a thousand actions. Then everything is cancelled, nothing may be left under way, the
+//! window is closed, and what is still allocated is held against what it was after the first window.
 
 #![cfg(feature = "gui")]
 
@@ -40,7 +41,9 @@ use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::Activity;
 use warpscope::app::state::PaneKind;
 use warpscope::app::tokens::Look;
-use warpscope::app::{App, ColorAction, ColorBy, ColorView, DataKind, ExportKind, ProjectionKind, ProjectionView, QueryKind};
+use warpscope::app::{
+    App, ColorAction, ColorBy, ColorView, DataKind, ExportKind, ProjectionKind, ProjectionView, QueryKind,
+};
 use warpscope::cloud::Order;
 use warpscope::export::graph::GraphForm;
 use warpscope::knn::Metric;
@@ -48,8 +51,9 @@ use warpscope::knn::Metric;
 /// Actions of a window's life.
 const LIFE: u64 = 1_000;
 
-/// What a window may leave allocated: tables that only grow, such as glyphs, the planner's corrections, thread locals. With debug assertions
-/// egui also keeps the name of every id that there ever was, some 250 KiB a thousand actions; `scripts/soak` builds it without.
+/// What a window may leave allocated: tables that only grow, such as glyphs, the planner's corrections,
+/// thread locals. With debug assertions egui also keeps the name of every id that there ever was, some 250
+/// KiB a thousand actions; `scripts/soak` builds it without.
 const LEFT: usize = 4 << 20;
 
 /// How long everything may take to end once it was cancelled: a job that is stuck takes for ever.
@@ -116,12 +120,19 @@ const ODD: [&str; 28] = [
     "%s%n{}\\\"'<>&\t",
 ];
 
-const SPECS: [&str; 6] =
-    ["uniform:n=500,d=2", "uniform:n=2000,d=3", "gaussian-mixture:n=800,clusters=3,d=7", "sphere:n=300", "uniform:n=1,d=1", "uniform:n=40,d=2"];
+const SPECS: [&str; 6] = [
+    "uniform:n=500,d=2",
+    "uniform:n=2000,d=3",
+    "gaussian-mixture:n=800,clusters=3,d=7",
+    "sphere:n=300",
+    "uniform:n=1,d=1",
+    "uniform:n=40,d=2",
+];
 
 const ENGINES: [&str; 4] = ["lockstep", "kdtree", "auto", "cuda"];
 
-/// Files that are opened: good ones, damaged ones, some that are not there, and what the window exports itself.
+/// Files that are opened: good ones, damaged ones, some that are not there, and what the window exports
+/// itself.
 fn files(place: &Path) -> Vec<PathBuf> {
     let write = |name: &str, bytes: &[u8]| fs::write(place.join(name), bytes).expect("a file");
     let rows: String = (0..120).map(|row| format!("{row},{},{}\n", row * 37 % 53, row * row % 29)).collect();
@@ -136,9 +147,29 @@ fn files(place: &Path) -> Vec<PathBuf> {
     for name in ["lockstep.warpscope", "session.warpscope", "profiled.warpscope"] {
         write(name, &fs::read(kept.join(name)).expect("it is kept"));
     }
-    let names = ["points.csv", "points.csv", "words.txt", "gaps.csv", "torn.npy", "empty.csv", "many.json", "torn.warpscope"];
-    let recordings = ["lockstep.warpscope", "session.warpscope", "profiled.warpscope", "session.warpscope#1", "export-0.warpscope"];
-    names.into_iter().chain(recordings).chain(["export-1.csv", "export-0.csv", "gone.csv", "."]).map(|name| place.join(name)).collect()
+    let names = [
+        "points.csv",
+        "points.csv",
+        "words.txt",
+        "gaps.csv",
+        "torn.npy",
+        "empty.csv",
+        "many.json",
+        "torn.warpscope",
+    ];
+    let recordings = [
+        "lockstep.warpscope",
+        "session.warpscope",
+        "profiled.warpscope",
+        "session.warpscope#1",
+        "export-0.warpscope",
+    ];
+    names
+        .into_iter()
+        .chain(recordings)
+        .chain(["export-1.csv", "export-0.csv", "gone.csv", "."])
+        .map(|name| place.join(name))
+        .collect()
 }
 
 #[derive(Debug)]
@@ -172,11 +203,25 @@ fn act(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     let size = window.ctx.content_rect().size();
     match dice.below(24) {
         0..=3 => {
-            let commands: Vec<Command> = Command::all().iter().copied().filter(|command| !matches!(command, Command::Open | Command::Quit)).collect();
+            let commands: Vec<Command> = Command::all()
+                .iter()
+                .copied()
+                .filter(|command| !matches!(command, Command::Open | Command::Quit))
+                .collect();
             send(window, *dice.one(&commands))
         }
         4 => send(window, Command::Show(*dice.one(PaneKind::ALL))),
-        5 => send(window, *dice.one(&[Command::Run, Command::Run, Command::Cancel, Command::Undo, Command::Redo, Command::ResetLayout])),
+        5 => send(
+            window,
+            *dice.one(&[
+                Command::Run,
+                Command::Run,
+                Command::Cancel,
+                Command::Undo,
+                Command::Redo,
+                Command::ResetLayout,
+            ]),
+        ),
         6..=9 => click(window, dice),
         10 | 11 => type_odd(window, dice),
         12..=14 => drag(window, dice, size),
@@ -185,14 +230,24 @@ fn act(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
         17 => export(window, dice),
         18 | 19 => ask(window, dice),
         20 => {
-            let size = *dice.one(&[[1280.0, 800.0], [720.0, 480.0], [400.0, 300.0], [2000.0, 1200.0], [900.0, 2000.0], [64.0, 64.0]]);
+            let size = *dice.one(&[
+                [1280.0, 800.0],
+                [720.0, 480.0],
+                [400.0, 300.0],
+                [2000.0, 1200.0],
+                [900.0, 2000.0],
+                [64.0, 64.0],
+            ]);
             window.set_size(size.into());
             format!("{size:?}")
         }
         21 => send(window, Action::SetLook(*dice.one(&Look::ALL))),
         22 => {
-            let commands: Vec<_> =
-                Command::all().iter().filter(|command| !matches!(command, Command::Open)).filter_map(|command| command.shortcut()).collect();
+            let commands: Vec<_> = Command::all()
+                .iter()
+                .filter(|command| !matches!(command, Command::Open))
+                .filter_map(|command| command.shortcut())
+                .collect();
             let keys = *dice.one(&commands);
             window.key_press_modifiers(keys.modifiers, keys.logical_key);
             format!("{keys:?}")
@@ -233,7 +288,8 @@ fn click(window: &mut Window, dice: &mut Dice) -> String {
     };
     // They would open a dialog of the desktop.
     let asks = |label: &str| label.contains("Browse") || label.starts_with("Open…");
-    let nodes: Vec<_> = window.root().children_recursive().filter(|node| pressed(node.accesskit_node().role())).collect();
+    let nodes: Vec<_> =
+        window.root().children_recursive().filter(|node| pressed(node.accesskit_node().role())).collect();
     if nodes.is_empty() {
         return "clicks nothing".to_owned();
     }
@@ -243,7 +299,12 @@ fn click(window: &mut Window, dice: &mut Dice) -> String {
         return "clicks no dialog of the desktop".to_owned();
     }
     let modifiers = *dice.one(&[Modifiers::NONE, Modifiers::NONE, Modifiers::SHIFT, Modifiers::COMMAND]);
-    let button = *dice.one(&[PointerButton::Primary, PointerButton::Primary, PointerButton::Primary, PointerButton::Secondary]);
+    let button = *dice.one(&[
+        PointerButton::Primary,
+        PointerButton::Primary,
+        PointerButton::Primary,
+        PointerButton::Secondary,
+    ]);
     node.click_button_modifiers(button, modifiers);
     format!("clicks {:?} {label:?} with {button:?} {modifiers:?}", node.accesskit_node().role())
 }
@@ -252,7 +313,11 @@ fn type_odd(window: &mut Window, dice: &mut Dice) -> String {
     let long = "9".repeat(5_000);
     let text = if dice.below(40) == 0 { &long } else { *dice.one(&ODD) };
     let field = {
-        let fields: Vec<_> = window.root().children_recursive().filter(|node| node.accesskit_node().role() == Role::TextInput).collect();
+        let fields: Vec<_> = window
+            .root()
+            .children_recursive()
+            .filter(|node| node.accesskit_node().role() == Role::TextInput)
+            .collect();
         if fields.is_empty() {
             return "types nowhere".to_owned();
         }
@@ -277,12 +342,23 @@ fn drag(window: &mut Window, dice: &mut Dice, size: egui::Vec2) -> String {
         let delta = vec2(0.0, dice.below(400) as f32 - 200.0);
         let phase = egui::TouchPhase::Move;
         window.event_modifiers(
-            egui::Event::MouseWheel { source: egui::MouseWheelSource::Wheel, unit: egui::MouseWheelUnit::Point, delta, phase, modifiers },
+            egui::Event::MouseWheel {
+                source: egui::MouseWheelSource::Wheel,
+                unit: egui::MouseWheelUnit::Point,
+                delta,
+                phase,
+                modifiers,
+            },
             modifiers,
         );
         return format!("scrolls {delta} at {from}");
     }
-    let button = *dice.one(&[PointerButton::Primary, PointerButton::Primary, PointerButton::Secondary, PointerButton::Middle]);
+    let button = *dice.one(&[
+        PointerButton::Primary,
+        PointerButton::Primary,
+        PointerButton::Secondary,
+        PointerButton::Middle,
+    ]);
     let pressed = |pos: Pos2, pressed: bool| egui::Event::PointerButton { pos, button, pressed, modifiers };
     window.hover_at(from);
     window.event_modifiers(pressed(from, true), modifiers);
@@ -309,12 +385,20 @@ fn draft(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     draft.data = *dice.one(&[DataKind::Generate, DataKind::Generate, DataKind::File]);
     draft.path = dice.one(files).display().to_string();
     draft.query_path = dice.one(files).display().to_string();
-    draft.queries = *dice.one(&[QueryKind::Count, QueryKind::All, QueryKind::Rows, QueryKind::File, QueryKind::Coordinates, QueryKind::Selected]);
+    draft.queries = *dice.one(&[
+        QueryKind::Count,
+        QueryKind::All,
+        QueryKind::Rows,
+        QueryKind::File,
+        QueryKind::Coordinates,
+        QueryKind::Selected,
+    ]);
     (draft.k, draft.query_count, draft.query_rows, draft.query_place) =
         (number(dice), number(dice), dice.one(&ODD).to_string(), dice.one(&ODD).to_string());
     draft.engine = dice.one(&ENGINES).parse().expect("an engine");
     (draft.metric, draft.order) = (*dice.one(&Metric::ALL), *dice.one(&[Order::File, Order::Shuffled]));
-    (draft.exclude_self, draft.profile, draft.drop_nonfinite) = (dice.below(2) == 0, dice.below(2) == 0, dice.below(2) == 0);
+    (draft.exclude_self, draft.profile, draft.drop_nonfinite) =
+        (dice.below(2) == 0, dice.below(2) == 0, dice.below(2) == 0);
     // Now and then a run that takes long enough to be cancelled.
     draft.repeats = dice.one(&["1", "2", "3", "100000"]).to_string();
     let said = format!("{draft:?}");
@@ -328,7 +412,10 @@ fn open(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     match dice.below(3) {
         0 => {
             let dropped = [file, dice.one(files).clone()];
-            window.input_mut().dropped_files = dropped.iter().map(|path| Arc::new(Dropped(path.clone())) as egui::DroppedFileHandle).collect();
+            window.input_mut().dropped_files = dropped
+                .iter()
+                .map(|path| Arc::new(Dropped(path.clone())) as egui::DroppedFileHandle)
+                .collect();
             window.step();
             window.input_mut().dropped_files.clear();
             format!("drops {dropped:?}")
@@ -357,7 +444,8 @@ fn export(window: &mut Window, dice: &mut Dice) -> String {
     window.state_mut().send(Action::StartExport(kind));
     window.run_steps(1);
     if let Some(dialog) = &mut window.state().session().export.clone() {
-        let ending = dice.one(&["csv", "tsv", "parquet", "npz", "ivecs", "svg", "json", "warpscope", "exe", ""]);
+        let ending =
+            dice.one(&["csv", "tsv", "parquet", "npz", "ivecs", "svg", "json", "warpscope", "exe", ""]);
         if dice.below(2) == 0 {
             dialog.path = Path::new(&dialog.path).with_extension(ending).display().to_string();
         }
@@ -394,8 +482,16 @@ fn ask(window: &mut Window, dice: &mut Dice) -> String {
         SelectAction::rows((0..row).step_by(3).collect(), how, "soak").into(),
         SelectAction::queries(vec![row, row / 2], how, "soak").into(),
         Action::SelectRank(Some(dice.below(50))),
-        Action::SetProjection(ProjectionView { kind: *dice.one(&[ProjectionKind::Axes, ProjectionKind::Pca, ProjectionKind::Random]), seed: 3 }),
-        ColorAction::Set(ColorView { by: dice.one(&ColorBy::all()).clone(), log: dice.below(2) == 0, ..ColorView::default() }).into(),
+        Action::SetProjection(ProjectionView {
+            kind: *dice.one(&[ProjectionKind::Axes, ProjectionKind::Pca, ProjectionKind::Random]),
+            seed: 3,
+        }),
+        ColorAction::Set(ColorView {
+            by: dice.one(&ColorBy::all()).clone(),
+            log: dice.below(2) == 0,
+            ..ColorView::default()
+        })
+        .into(),
         ColorAction::Set(ColorView { by: ColorBy::Column("kind".to_owned()), ..ColorView::default() }).into(),
         ColorAction::Play(dice.below(2) == 0).into(),
         LessonAction::Open(dice.below(9) as u32).into(),
@@ -424,7 +520,12 @@ fn end_all(window: &mut Window) -> Result<(), String> {
             return Ok(());
         }
         if began.elapsed() > ENDS {
-            return Err(format!("{:?} and {} tasks go on {} s after all was cancelled", app.session().activity, app.tasks(), ENDS.as_secs()));
+            return Err(format!(
+                "{:?} and {} tasks go on {} s after all was cancelled",
+                app.session().activity,
+                app.tasks(),
+                ENDS.as_secs()
+            ));
         }
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -455,7 +556,8 @@ fn live(seed: u64, actions: std::ops::Range<u64>) {
         if !panics.is_empty() || done.is_err() {
             let first = begin;
             panic!(
-                "action {number} of seed {seed} broke the window: {}\nscripts/soak {} {seed} {first} does it again\nbefore it: {before:#?}",
+                "action {number} of seed {seed} broke the window: {}\nscripts/soak {} {seed} {first} does \
+                 it again\nbefore it: {before:#?}",
                 panics.join("\n"),
                 number + 1 - first
             );
@@ -472,13 +574,18 @@ fn live(seed: u64, actions: std::ops::Range<u64>) {
 #[test]
 fn a_random_user_breaks_nothing() {
     let asked = std::env::var("WARPSCOPE_SOAK").unwrap_or_default();
-    let numbers: Vec<u64> =
-        asked.split(',').filter(|number| !number.is_empty()).map(|number| number.parse().expect("ACTIONS[,SEED[,FIRST]]")).collect();
+    let numbers: Vec<u64> = asked
+        .split(',')
+        .filter(|number| !number.is_empty())
+        .map(|number| number.parse().expect("ACTIONS[,SEED[,FIRST]]"))
+        .collect();
     let lives: Vec<(u64, std::ops::Range<u64>)> = match numbers[..] {
         [] => vec![(1, 0..300), (2, 0..300)],
         [actions, ref rest @ ..] => {
             let (seed, first) = (rest.first().copied().unwrap_or(1), rest.get(1).copied().unwrap_or(0));
-            (0..actions.div_ceil(LIFE)).map(|life| (seed, first + life * LIFE..first + actions.min((life + 1) * LIFE))).collect()
+            (0..actions.div_ceil(LIFE))
+                .map(|life| (seed, first + life * LIFE..first + actions.min((life + 1) * LIFE)))
+                .collect()
         }
     };
     let usual = std::panic::take_hook();
@@ -495,7 +602,15 @@ fn a_random_user_breaks_nothing() {
         live(seed, actions.clone());
         let left = LIVE.load(Relaxed);
         let first = *after_first.get_or_insert(left);
-        println!("seed {seed}, actions {actions:?}: {} KiB left allocated, {} s", left >> 10, began.elapsed().as_secs());
-        assert!(left <= first + LEFT, "after actions {actions:?} of seed {seed}, {left} bytes are left, where {first} were after the first window");
+        println!(
+            "seed {seed}, actions {actions:?}: {} KiB left allocated, {} s",
+            left >> 10,
+            began.elapsed().as_secs()
+        );
+        assert!(
+            left <= first + LEFT,
+            "after actions {actions:?} of seed {seed}, {left} bytes are left, where {first} were after the \
+             first window"
+        );
     }
 }

@@ -15,10 +15,16 @@ use folder::files;
 /// Starts a command, waits until it has come so far, and sends it a signal.
 fn stopped(work: &Path, args: &str, signal: &str, so_far: impl Fn() -> bool) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
-    command.args(args.split_whitespace()).current_dir(work).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(args.split_whitespace())
+        .current_dir(work)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     // What is measured of the machine is kept elsewhere.
     let cache = work.with_file_name("cache");
-    let mut child = command.env("XDG_CACHE_HOME", &cache).env("HOME", &cache).env("TMPDIR", work).spawn().unwrap();
+    let mut child =
+        command.env("XDG_CACHE_HOME", &cache).env("HOME", &cache).env("TMPDIR", work).spawn().unwrap();
     while !so_far() {
         assert_eq!(child.try_wait().unwrap(), None, "{args} ended by itself");
         std::thread::sleep(Duration::from_millis(5));
@@ -36,7 +42,8 @@ fn a_signal_ends_the_program_and_nothing_temporary_stays() {
     fs::create_dir(&work).unwrap();
     fs::write(work.join("cloud.csv"), "old").unwrap();
     let old = files(&work);
-    let search = "run --generate uniform:n=2e5,d=3 --queries all --engine lockstep --warmup 0 --repeats 100000 --out made/by/run";
+    let search = "run --generate uniform:n=2e5,d=3 --queries all --engine lockstep --warmup 0 --repeats \
+                  100000 --out made/by/run";
     for (signal, code, name) in [("-INT", 130, "SIGINT"), ("-TERM", 143, "SIGTERM")] {
         let (status, stderr) = stopped(&work, search, signal, || work.join("made/by/run").exists());
         assert_eq!(status, Some(code), "{stderr}");
@@ -50,21 +57,36 @@ fn a_signal_ends_the_program_and_nothing_temporary_stays() {
         assert_eq!(files(&work), old);
     }
     // Programs that run in turn end with it.
-    let in_turn = "compare --method lockstep --method lockstep -- run --generate uniform:n=2e5,d=3 --queries all --warmup 0 --repeats 100000";
-    let folders = || fs::read_dir(&work).unwrap().filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir());
+    let in_turn = "compare --method lockstep --method lockstep -- run --generate uniform:n=2e5,d=3 \
+                   --queries all --warmup 0 --repeats 100000";
+    let folders = || {
+        fs::read_dir(&work).unwrap().filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir())
+    };
     let runs = || folders().any(|folder| folder.join("first").exists());
     for (signal, code, name) in [("-INT", 130, "SIGINT"), ("-TERM", 143, "SIGTERM")] {
         let (status, stderr) = stopped(&work, in_turn, signal, runs);
-        assert_eq!((status, stderr), (Some(code), format!("error: stopped by {name}; what was not complete is removed\n")));
+        assert_eq!(
+            (status, stderr),
+            (Some(code), format!("error: stopped by {name}; what was not complete is removed\n"))
+        );
         assert_eq!((files(&work), folders().count()), (old.clone(), 0));
     }
     // Neighbours are written while they are found.
-    fs::write(work.join("cloud.csv"), (0..200_000).fold("x,y,z\n".to_owned(), |rows, at| rows + &format!("{},{},1\n", at * 7919 % 10_007, at % 101)))
-        .unwrap();
+    fs::write(
+        work.join("cloud.csv"),
+        (0..200_000).fold("x,y,z\n".to_owned(), |rows, at| {
+            rows + &format!("{},{},1\n", at * 7919 % 10_007, at % 101)
+        }),
+    )
+    .unwrap();
     fs::write(work.join("found.ivecs"), "old").unwrap();
     let old = files(&work);
     let both = || files(&work).len() == old.len() + 2;
-    let (status, stderr) = stopped(&work, "knn cloud.csv --engine lockstep -k 1000 -o found.ivecs", "-INT", both);
-    assert_eq!((status, stderr.lines().last()), (Some(130), Some("error: stopped by SIGINT; what was not complete is removed")));
+    let (status, stderr) =
+        stopped(&work, "knn cloud.csv --engine lockstep -k 1000 -o found.ivecs", "-INT", both);
+    assert_eq!(
+        (status, stderr.lines().last()),
+        (Some(130), Some("error: stopped by SIGINT; what was not complete is removed"))
+    );
     assert_eq!(files(&work), old);
 }

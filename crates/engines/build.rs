@@ -1,15 +1,16 @@
 //! Embeds the device code.
 //!
-//! With an `nvcc` (`WARPSCOPE_NVCC`, `CUDA_HOME`, `PATH`, `/usr/local/cuda`, the folder that `scripts/get-nvcc` fills)
-//! each unit of `cuda/units.txt` that is to be embedded becomes one fat binary, so that a search loads only its own. Of the
-//! others, and without an nvcc, the sources alone are embedded, for NVRTC at run time. `WARPSCOPE_CUDA_ARCHS` says what the fat binaries hold:
+//! With an `nvcc` (`WARPSCOPE_NVCC`, `CUDA_HOME`, `PATH`, `/usr/local/cuda`, the folder that
+//! `scripts/get-nvcc` fills) each unit of `cuda/units.txt` that is to be embedded becomes one fat binary, so
+//! that a search loads only its own. Of the others, and without an nvcc, the sources alone are embedded, for
+//! NVRTC at run time. `WARPSCOPE_CUDA_ARCHS` says what the fat binaries hold:
 //!
-//! - unset, in a release build: machine code for every architecture below, and PTX for those to come. Some hundred kernels
-//!   take about a minute of one core an architecture; compiled by the driver instead, the largest would keep its first user
-//!   waiting for seconds.
+//! - unset, in a release build: machine code for every architecture below, and PTX for those to come. Some
+//!   hundred kernels take about a minute of one core an architecture; compiled by the driver instead, the
+//!   largest would keep its first user waiting for seconds.
 //! - unset, in a debug build: PTX alone, which the driver compiles at first use.
-//! - `all`: as in a release build; a list such as `90` or `80,90`: machine code for these; `ptx`: PTX alone; `none`: nothing.
-//!   `scripts/run` sets it to the GPU that is there, and to `none` without one.
+//! - `all`: as in a release build; a list such as `90` or `80,90`: machine code for these; `ptx`: PTX alone;
+//!   `none`: nothing. `scripts/run` sets it to the GPU that is there, and to `none` without one.
 
 #[path = "build/interface.rs"]
 mod interface;
@@ -50,15 +51,19 @@ fn main() {
         }
     }
 
-    let units = units::parse(&fs::read_to_string("cuda/units.txt").expect("cuda/units.txt is there")).unwrap_or_else(|why| panic!("{why}"));
-    let mut sources: Vec<(&str, bool)> = units.iter().map(|unit| (unit.source.as_str(), unit.embedded)).collect();
+    let units = units::parse(&fs::read_to_string("cuda/units.txt").expect("cuda/units.txt is there"))
+        .unwrap_or_else(|why| panic!("{why}"));
+    let mut sources: Vec<(&str, bool)> =
+        units.iter().map(|unit| (unit.source.as_str(), unit.embedded)).collect();
     sources.dedup();
     for (source, _) in &sources {
-        fs::write(out.join(flat(source) + ".cu"), single_source(&format!("{source}.cu"))).expect("OUT_DIR is writable");
+        fs::write(out.join(flat(source) + ".cu"), single_source(&format!("{source}.cu")))
+            .expect("OUT_DIR is writable");
     }
 
-    let wanted =
-        env::var("WARPSCOPE_CUDA_ARCHS").unwrap_or_else(|_| if env::var("PROFILE").as_deref() == Ok("release") { "all" } else { "ptx" }.to_owned());
+    let wanted = env::var("WARPSCOPE_CUDA_ARCHS").unwrap_or_else(|_| {
+        if env::var("PROFILE").as_deref() == Ok("release") { "all" } else { "ptx" }.to_owned()
+    });
     let embedded = if wanted == "none" {
         Err("WARPSCOPE_CUDA_ARCHS=none".to_owned())
     } else {
@@ -66,24 +71,35 @@ fn main() {
     };
 
     let mut table = String::from(
-        "/// (source, whether it is embedded where there is an nvcc, its text with includes resolved).\npub static SOURCES: &[(&str, bool, &str)] = &[\n",
+        "/// (source, whether it is embedded where there is an nvcc, its text with includes resolved).\npub \
+         static SOURCES: &[(&str, bool, &str)] = &[\n",
     );
     for (source, embedded) in &sources {
-        table += &format!("    ({source:?}, {embedded}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{}.cu\"))),\n", flat(source));
+        table += &format!(
+            "    ({source:?}, {embedded}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{}.cu\"))),\n",
+            flat(source)
+        );
     }
-    table += "];\n\n/// (source, capacity, dimensions, fat binary).\npub static EMBEDDED: &[(&str, u32, u32, &[u8])] = &[\n";
+    table += "];\n\n/// (source, capacity, dimensions, fat binary).\npub static EMBEDDED: &[(&str, u32, \
+              u32, &[u8])] = &[\n";
     for unit in embedded.iter().flat_map(|(_, units)| units) {
         let Unit { source, k, d, .. } = unit;
-        table += &format!("    ({source:?}, {k}, {d}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{}\"))),\n", unit.file_name());
+        table += &format!(
+            "    ({source:?}, {k}, {d}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{}\"))),\n",
+            unit.file_name()
+        );
     }
     let about = match &embedded {
         Ok((about, _)) | Err(about) => about,
     };
-    table += &format!("];\n\n/// What built them, or why there are none.\npub const EMBEDDED_ABOUT: &str = {about:?};\n");
+    table += &format!(
+        "];\n\n/// What built them, or why there are none.\npub const EMBEDDED_ABOUT: &str = {about:?};\n"
+    );
     fs::write(out.join("kernels.rs"), table).expect("OUT_DIR is writable");
 }
 
-/// Writes what host and device must agree on, such as `cuda/split/interface.cuh`, as Rust: `split_interface.rs`.
+/// Writes what host and device must agree on, such as `cuda/split/interface.cuh`, as Rust:
+/// `split_interface.rs`.
 fn agree(header: &Path, out: &Path) {
     let name = header.display().to_string();
     let text = fs::read_to_string(header).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -96,11 +112,15 @@ fn agree(header: &Path, out: &Path) {
 /// All files of a folder and of those in it.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    entries.flatten().map(|entry| entry.path()).flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+    entries
+        .flatten()
+        .map(|entry| entry.path())
+        .flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] })
+        .collect()
 }
 
-/// An entry file as one text: NVRTC has no folder to look for includes in. Files are named from `cuda/` on, as their
-/// includes name them.
+/// An entry file as one text: NVRTC has no folder to look for includes in. Files are named from `cuda/` on,
+/// as their includes name them.
 fn single_source(entry: &str) -> String {
     fn add(name: &str, seen: &mut Vec<String>, text: &mut String) {
         if seen.iter().any(|other| other == name) {
@@ -125,8 +145,8 @@ fn single_source(entry: &str) -> String {
     text
 }
 
-/// Compiles every unit that is for the wanted architectures, as many at a time as there are cores; says with what, and
-/// which.
+/// Compiles every unit that is for the wanted architectures, as many at a time as there are cores; says with
+/// what, and which.
 fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Vec<Unit>), String> {
     let (nvcc, release) = find_nvcc()?;
     let known = output(Command::new(&nvcc).arg("--list-gpu-code"))?;
@@ -137,7 +157,11 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
         "ptx" => Vec::new(),
         list => list
             .split(',')
-            .map(|arch| arch.trim().parse().unwrap_or_else(|_| panic!("WARPSCOPE_CUDA_ARCHS={list}: write all, ptx, none, or numbers such as 80,90")))
+            .map(|arch| {
+                arch.trim().parse().unwrap_or_else(|_| {
+                    panic!("WARPSCOPE_CUDA_ARCHS={list}: write all, ptx, none, or numbers such as 80,90")
+                })
+            })
             .collect(),
     };
     if let Some(arch) = targets.iter().find(|&&arch| !is_known(arch)) {
@@ -147,7 +171,8 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
     }
     let options = |unit: &Unit| -> Vec<String> {
         let targets = targets.iter().filter(|&&arch| arch >= unit.oldest);
-        let mut options: Vec<String> = targets.map(|arch| format!("-gencode=arch=compute_{arch},code=sm_{arch}")).collect();
+        let mut options: Vec<String> =
+            targets.map(|arch| format!("-gencode=arch=compute_{arch},code=sm_{arch}")).collect();
         if wanted == "ptx" || wanted == "all" {
             options.push(format!("-gencode=arch=compute_{0},code=compute_{0}", unit.oldest));
         }
@@ -155,14 +180,25 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
     };
     units.retain(|unit| !options(unit).is_empty());
 
-    let code = if targets.is_empty() { "PTX".to_owned() } else { targets.iter().map(|arch| format!("sm_{arch}")).collect::<Vec<_>>().join(", ") };
+    let code = if targets.is_empty() {
+        "PTX".to_owned()
+    } else {
+        targets.iter().map(|arch| format!("sm_{arch}")).collect::<Vec<_>>().join(", ")
+    };
     let compiled = (format!("nvcc {release}, {code}"), units.clone());
     // With each commit a release build runs this; what was compiled of the same sources stays.
     let (made, made_of) = (
         out.join("compiled.txt"),
-        format!("{} {release} {:016x}\n{:?}", nvcc.display(), of_sources(), units.iter().map(&options).collect::<Vec<_>>()),
+        format!(
+            "{} {release} {:016x}\n{:?}",
+            nvcc.display(),
+            of_sources(),
+            units.iter().map(&options).collect::<Vec<_>>()
+        ),
     );
-    if fs::read_to_string(&made).is_ok_and(|before| before == made_of) && units.iter().all(|unit| out.join(unit.file_name()).exists()) {
+    if fs::read_to_string(&made).is_ok_and(|before| before == made_of)
+        && units.iter().all(|unit| out.join(unit.file_name()).exists())
+    {
         return Ok(compiled);
     }
     let _ = fs::remove_file(&made);
@@ -177,8 +213,14 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
             scope.spawn(|| {
                 while let Some(unit) = { jobs.lock().unwrap().pop() } {
                     let mut command = Command::new(&nvcc);
-                    command.args(["-std=c++17", "-O3", "-fatbin", "--compress-mode=size", "-Icuda"]).args(options(&unit));
-                    command.args([format!("-DWARPSCOPE_K={}", unit.k), format!("-DWARPSCOPE_D={}", unit.d), "-DWARPSCOPE_BUILDS=7".to_owned()]);
+                    command
+                        .args(["-std=c++17", "-O3", "-fatbin", "--compress-mode=size", "-Icuda"])
+                        .args(options(&unit));
+                    command.args([
+                        format!("-DWARPSCOPE_K={}", unit.k),
+                        format!("-DWARPSCOPE_D={}", unit.d),
+                        "-DWARPSCOPE_BUILDS=7".to_owned(),
+                    ]);
                     command.arg("-o").arg(out.join(unit.file_name())).arg(format!("cuda/{}.cu", unit.source));
                     if let Err(why) = output(&mut command) {
                         *failed.lock().unwrap() = Some(why);
@@ -210,7 +252,8 @@ fn of_sources() -> u64 {
 }
 
 fn output(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
+    let output =
+        command.output().map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
@@ -226,18 +269,32 @@ fn find_nvcc() -> Result<(PathBuf, String), String> {
         None => {
             let cuda_home = env::var_os("CUDA_HOME").map(|home| Path::new(&home).join("bin"));
             let path = env::var_os("PATH").unwrap_or_default();
-            let folders = cuda_home.into_iter().chain(env::split_paths(&path)).chain(["/usr/local/cuda/bin".into()]).chain(fetched_nvcc());
+            let folders = cuda_home
+                .into_iter()
+                .chain(env::split_paths(&path))
+                .chain(["/usr/local/cuda/bin".into()])
+                .chain(fetched_nvcc());
             folders.map(|folder| folder.join(name)).filter(|nvcc| nvcc.is_file()).collect()
         }
     };
     let mut why = "no nvcc was found when this program was built".to_owned();
     for nvcc in candidates {
         let version = output(Command::new(&nvcc).arg("--version"))?;
-        let release = version.split("release ").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or("0").to_owned();
+        let release = version
+            .split("release ")
+            .nth(1)
+            .and_then(|rest| rest.split(',').next())
+            .unwrap_or("0")
+            .to_owned();
         if release.split('.').map(|part| part.parse().unwrap_or(0)).ge(OLDEST_NVCC) {
             return Ok((nvcc, release));
         }
-        why = format!("{} is of CUDA {release}, older than {}.{}", nvcc.display(), OLDEST_NVCC[0], OLDEST_NVCC[1]);
+        why = format!(
+            "{} is of CUDA {release}, older than {}.{}",
+            nvcc.display(),
+            OLDEST_NVCC[0],
+            OLDEST_NVCC[1]
+        );
         println!("cargo::warning={why}; scripts/get-nvcc fetches a newer one");
     }
     Err(why)
@@ -245,8 +302,17 @@ fn find_nvcc() -> Result<(PathBuf, String), String> {
 
 /// Where `scripts/get-nvcc` puts it.
 fn fetched_nvcc() -> Vec<PathBuf> {
-    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(Path::new(&env::var_os("HOME")?).join(".cache")));
-    let home = env::var_os("WARPSCOPE_NVCC_HOME").map(PathBuf::from).or_else(|| Some(cache?.join("warpscope/nvcc-13.0")));
+    let cache = env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(Path::new(&env::var_os("HOME")?).join(".cache")));
+    let home = env::var_os("WARPSCOPE_NVCC_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(cache?.join("warpscope/nvcc-13.0")));
     let pythons = home.and_then(|home| fs::read_dir(home.join("lib")).ok());
-    pythons.into_iter().flatten().flatten().map(|python| python.path().join("site-packages/nvidia/cu13/bin")).collect()
+    pythons
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|python| python.path().join("site-packages/nvidia/cu13/bin"))
+        .collect()
 }

@@ -1,8 +1,10 @@
-//! Which places of the program a set of inputs reaches, by the counters that the compiler put there for libFuzzer. That works on
-//! every toolchain; what `-C instrument-coverage` writes needs tools of the compiler's own LLVM.
+//! Which places of the program a set of inputs reaches, by the counters that the compiler put there for
+//! libFuzzer. That works on every toolchain; what `-C instrument-coverage` writes needs tools of the
+//! compiler's own LLVM.
 //!
-//! With `WARPSCOPE_FUZZ_COVERAGE=FILE`, a target runs the inputs in the folders that it is given, once, and writes a line for each
-//! place: its address in the program, and 1 if it was reached. `scripts/fuzz-coverage` makes lines of them.
+//! With `WARPSCOPE_FUZZ_COVERAGE=FILE`, a target runs the inputs in the folders that it is given, once, and
+//! writes a line for each place: its address in the program, and 1 if it was reached. `scripts/fuzz-coverage`
+//! makes lines of them.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -41,7 +43,8 @@ pub fn measure(target: &Target, folders: impl Iterator<Item = String>, out: &Pat
 
 fn counters() -> &'static [u8] {
     let (start, stop) = (&raw const __start___sancov_cntrs, &raw const __stop___sancov_cntrs);
-    // SAFETY: the linker puts both at the ends of one section. Other threads may count meanwhile; a byte is read whole.
+    // SAFETY: the linker puts both at the ends of one section. Other threads may count meanwhile; a byte is
+    // read whole.
     unsafe { std::slice::from_raw_parts(start, stop.addr() - start.addr()) }
 }
 
@@ -56,6 +59,11 @@ fn places() -> &'static [[usize; 2]] {
 fn base() -> io::Result<usize> {
     let program = std::fs::read_link("/proc/self/exe")?;
     let maps = std::fs::read_to_string("/proc/self/maps")?;
-    let first = maps.lines().find(|line| line.ends_with(program.to_string_lossy().as_ref())).and_then(|line| line.split('-').next());
-    first.and_then(|start| usize::from_str_radix(start, 16).ok()).ok_or_else(|| io::Error::other("the program is not among its own mappings"))
+    let first = maps
+        .lines()
+        .find(|line| line.ends_with(program.to_string_lossy().as_ref()))
+        .and_then(|line| line.split('-').next());
+    first
+        .and_then(|start| usize::from_str_radix(start, 16).ok())
+        .ok_or_else(|| io::Error::other("the program is not among its own mappings"))
 }

@@ -1,6 +1,6 @@
-//! Fuzz targets over libFuzzer: the program in `fuzz_targets/` runs one [`Target`]. What a target does, how its inputs are
-//! damaged and what they start from is in [`targets`], which knows nothing of libFuzzer: `tests/fuzz.rs` of the main package
-//! runs the same in every build.
+//! Fuzz targets over libFuzzer: the program in `fuzz_targets/` runs one [`Target`]. What a target does, how
+//! its inputs are damaged and what they start from is in [`targets`], which knows nothing of libFuzzer:
+//! `tests/fuzz.rs` of the main package runs the same in every build.
 
 #[cfg(fuzzing)]
 mod coverage;
@@ -10,21 +10,24 @@ use std::panic;
 
 use targets::Target;
 
-/// The target that WARPSCOPE_FUZZ_TARGET names. Panics in our own code abort from now on, even where the program would
-/// contain them as a decoder's.
+/// The target that WARPSCOPE_FUZZ_TARGET names. Panics in our own code abort from now on, even where the
+/// program would contain them as a decoder's.
 ///
 /// # Panics
 /// If there is no such target.
 pub fn begin() -> &'static Target {
     let name = std::env::var("WARPSCOPE_FUZZ_TARGET").unwrap_or_default();
-    let target = targets::find(&name).unwrap_or_else(|| panic!("WARPSCOPE_FUZZ_TARGET: there is no target `{name}`"));
+    let target =
+        targets::find(&name).unwrap_or_else(|| panic!("WARPSCOPE_FUZZ_TARGET: there is no target `{name}`"));
     // The hook of contained decoders is set at the first use, on top of ours; so that one comes first.
     for seed in (targets::find("npz").expect("it is listed").seeds)().into_iter().take(1) {
         (targets::find("npz").expect("it is listed").run)(&seed);
     }
     let default = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        let ours = info.location().is_none_or(|at| !at.file().contains("/registry/") && !at.file().starts_with("/rustc/"));
+        let ours = info
+            .location()
+            .is_none_or(|at| !at.file().contains("/registry/") && !at.file().starts_with("/rustc/"));
         if ours {
             eprintln!("{info}");
             default(info);

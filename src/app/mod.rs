@@ -1,17 +1,19 @@
-//! The window, in floors: imports only go down, which `tests/architecture.rs` enforces.
+//! The window, in floors: imports only go down, which `tests/architecture.rs` enforces. What a floor may use
+//! stands in brackets.
 //!
-//! | floor | holds | may use |
-//! |---|---|---|
-//! | `model`, `features/*/state` | state and actions: data, and pure functions on it; no threads, no GPU objects, no painting | |
-//! | `jobs` | background tasks: purpose, progress, cancellation, and what applies the result | `model` |
-//! | `look` | colours, axis ticks, widgets, shapes as SVG | `model` |
-//! | `prelude` | names of `egui`, `look` and `model` that most files of the floors above use | `model`, `look` |
-//! | `gpu` | point buffers on the graphics adapter, rendered into one texture per pane | `model`, `look` |
-//! | `features` | one folder per feature: its state, its computations, its controls, and the changes that its actions make | all of these |
-//! | `panes` | one file or folder per pane, and the table that lists them | all of these |
-//! | `context` | the whole window as features change it | all of these but `panes` |
-//! | `features/*/apply` | changes, and the background tasks of a feature: the only place that mutates the session | all of these |
-//! | `shell` | menus, panels, status line, window; dispatches to the table of features | all of these |
+//! - `model`, `features/*/state`: state and actions: data, and pure functions on it; no threads, no GPU
+//!   objects, no painting
+//! - `jobs` (`model`): background tasks: purpose, progress, cancellation, and what applies the result
+//! - `look` (`model`): colours, axis ticks, widgets, shapes as SVG
+//! - `prelude` (`model`, `look`): names of `egui`, `look` and `model` that most files of the floors above use
+//! - `gpu` (`model`, `look`): point buffers on the graphics adapter, rendered into one texture per pane
+//! - `features` (all of these): one folder per feature: its state, its computations, its controls, and the
+//!   changes that its actions make
+//! - `panes` (all of these): one file or folder per pane, and the table that lists them
+//! - `context` (all of these but `panes`): the whole window as features change it
+//! - `features/*/apply` (all of these): changes, and the background tasks of a feature: the only place that
+//!   mutates the session
+//! - `shell` (all of these): menus, panels, status line, window; dispatches to the table of features
 
 mod context;
 mod features;
@@ -56,7 +58,9 @@ pub mod lesson {
     pub use super::context::app::{is_moving, place_in_map, target_position};
     pub use super::features::lesson::state::files::LessonFile;
     pub use super::features::lesson::state::session::Presenting;
-    pub use super::features::lesson::state::{LessonAction, PollAction, QuizAction, TouchAction, player, poll, quiz, session};
+    pub use super::features::lesson::state::{
+        LessonAction, PollAction, QuizAction, TouchAction, player, poll, quiz, session,
+    };
     pub use super::features::lesson::touch::NAME as MAP;
 }
 
@@ -97,5 +101,7 @@ pub mod state {
     //! Settings that persist between launches.
     pub use super::features::walk::state::WalkView;
     pub use super::model::views::ConvergenceView;
-    pub use super::model::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, TimingsFigure, measuring_layout, single_layout};
+    pub use super::model::{
+        PaneKind, PlaneView, PlaneWindow, SpaceView, State, TimingsFigure, measuring_layout, single_layout,
+    };
 }

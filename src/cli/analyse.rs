@@ -28,7 +28,13 @@ use crate::run::stats::Spread;
 use crate::run::{Engines, QuerySpec, RunRecord, RunSpec};
 
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_args(|arg| if arg.get_id() == "k" { arg.short('k').help("Neighbours of each row, without the row itself") } else { arg }))]
+#[command(mut_args(|arg| {
+    if arg.get_id() == "k" {
+        arg.short('k').help("Neighbours of each row, without the row itself")
+    } else {
+        arg
+    }
+}))]
 pub struct AnalyseArgs {
     /// The cloud
     #[arg(value_name = "IN")]
@@ -45,7 +51,8 @@ pub struct AnalyseArgs {
     pub threads: ThreadsArgs,
     #[command(flatten)]
     wanted: Wanted,
-    /// Writes a row for each row of the cloud, or with --leaks for each of OTHER: .csv, .tsv, .parquet, .arrow or .npz
+    /// Writes a row for each row of the cloud, or with --leaks for each of OTHER: .csv, .tsv, .parquet,
+    /// .arrow or .npz
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Results")]
@@ -80,15 +87,26 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     let mut engines = Engines::default();
     let (k, metric, searched) = (job.spec.k, job.spec.metric, job.searched.clone());
     let mut found = Found { cloud, k, metric, searched, graph: None, leaks: None, written: Vec::new() };
-    let leaks = wanted.leaks.as_deref().zip(wanted.eps).map(|(other, eps)| find_leaks(&job, &mut engines, other, eps)).transpose()?;
+    let leaks = wanted
+        .leaks
+        .as_deref()
+        .zip(wanted.eps)
+        .map(|(other, eps)| find_leaks(&job, &mut engines, other, eps))
+        .transpose()?;
     let record = wanted.needs_graph().then(|| answer(&mut engines, &job)).transpose()?;
-    let graph = record.as_ref().map(KnnGraph::of_run).transpose().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
-    let analysis = graph.as_ref().map(|graph| analyse(args, &job, graph, labels, &mut engines)).transpose()?;
+    let graph = record
+        .as_ref()
+        .map(KnnGraph::of_run)
+        .transpose()
+        .map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
+    let analysis =
+        graph.as_ref().map(|graph| analyse(args, &job, graph, labels, &mut engines)).transpose()?;
     if let (Some(out), Some(graph), Some(analysis)) = (&args.out, &graph, &analysis) {
         files::analysis(graph.rows(), cloud, analysis).write(out)?;
         found.written.push(out.clone());
     }
-    if let (Some(out), Some((leaks, record, other))) = (args.out.as_ref().filter(|_| graph.is_none()), &leaks) {
+    if let (Some(out), Some((leaks, record, other))) = (args.out.as_ref().filter(|_| graph.is_none()), &leaks)
+    {
         files::leaks(leaks, other, &record.query_rows, cloud).write(out)?;
         found.written.push(out.clone());
     }
@@ -108,18 +126,27 @@ fn check(args: &AnalyseArgs, request: &Request) -> anyhow::Result<()> {
     let wanted = &args.wanted;
     let graph = wanted.needs_graph();
     if !graph && wanted.leaks.is_none() {
-        let all = "--density, --lof, --hubness, --lid, --labels, --duplicates, --overlap, --components, --leaks or --graph";
+        let all = "--density, --lof, --hubness, --lid, --labels, --duplicates, --overlap, --components, \
+                   --leaks or --graph";
         bail!(Usage(format!("nothing is asked for: give one or more of {all}")));
     }
     if graph && wanted.leaks.is_some() && args.out.is_some() {
-        bail!(Usage("--out has a row for each row of IN, and for --leaks one for each of OTHER: ask for leaks in a call of its own".to_owned()));
+        bail!(Usage(
+            "--out has a row for each row of IN, and for --leaks one for each of OTHER: ask for leaks in a \
+             call of its own"
+                .to_owned()
+        ));
     }
     wanted.graph.check()?;
     let outputs = || args.out.iter().chain(wanted.graph.file());
     if args.out.as_ref().zip(wanted.graph.file()).is_some_and(|(out, graph)| same(out, graph)) {
         bail!(Usage("--out and --graph are the same file; choose another name for one of them".to_owned()));
     }
-    spare_files("a file that is read", [&args.input].into_iter().chain(&wanted.overlap).chain(&wanted.leaks), outputs().cloned())?;
+    spare_files(
+        "a file that is read",
+        [&args.input].into_iter().chain(&wanted.overlap).chain(&wanted.leaks),
+        outputs().cloned(),
+    )?;
     for path in outputs() {
         export::check(path)?;
     }
@@ -128,31 +155,56 @@ fn check(args: &AnalyseArgs, request: &Request) -> anyhow::Result<()> {
 
 /// The column of labels, and a word where it is searched too.
 fn read_labels(args: &AnalyseArgs, cloud: &PointCloud, name: &str) -> anyhow::Result<ColumnData> {
-    let column = cloud.check_file(formats::column(&args.cloud.file.path(&args.input), name, &Bar::new("reading the labels")))?;
+    let column = cloud.check_file(formats::column(
+        &args.cloud.file.path(&args.input),
+        name,
+        &Bar::new("reading the labels"),
+    ))?;
     if let ColumnData::Numbers(numbers) = &column {
-        let is_axis = |axis: usize| (0..cloud.len()).all(|row| numbers.get(cloud.record(row) as usize) == Some(&cloud.coordinate(row, axis)));
+        let is_axis = |axis: usize| {
+            (0..cloud.len())
+                .all(|row| numbers.get(cloud.record(row) as usize) == Some(&cloud.coordinate(row, axis)))
+        };
         if (0..cloud.dims()).any(is_axis) {
-            output::note(&format!("column `{name}` is a coordinate, too, and decides who is near: leave it out with --columns"));
+            output::note(&format!(
+                "column `{name}` is a coordinate, too, and decides who is near: leave it out with --columns"
+            ));
         }
     }
     Ok(column)
 }
 
 /// The rows of another cloud with their nearest here, as a run found them.
-fn find_leaks(job: &Job, engines: &mut Engines, other: &Path, eps: f64) -> anyhow::Result<(Leaks, RunRecord, Arc<PointCloud>)> {
+fn find_leaks(
+    job: &Job,
+    engines: &mut Engines,
+    other: &Path,
+    eps: f64,
+) -> anyhow::Result<(Leaks, RunRecord, Arc<PointCloud>)> {
     // Numbers are good for both files; names are taken from the cloud's axes.
     let by_number = |names: &[String]| names.iter().all(|name| name.parse::<usize>().is_ok());
     let by_number = matches!(&job.columns, ColumnChoice::Named(names) if by_number(names));
     let columns = if by_number { job.columns.clone() } else { ColumnChoice::Default };
     let source = Source::File { path: other.to_owned(), columns: columns.clone() };
-    let queries = Arc::new(cloud::load_queries(&source, &job.cloud, job.spec.drop_nonfinite, &Bar::new("reading the other cloud"))?);
+    let queries = Arc::new(cloud::load_queries(
+        &source,
+        &job.cloud,
+        job.spec.drop_nonfinite,
+        &Bar::new("reading the other cloud"),
+    )?);
     let asked = QuerySpec::File { path: other.to_owned(), columns };
     let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..job.spec.clone() };
     let record = answer(engines, &Job { spec, query_cloud: Some(Arc::clone(&queries)), ..job.clone() })?;
     Ok((Leaks::of(&record.neighbors, job.spec.metric, eps), record, queries))
 }
 
-fn analyse(args: &AnalyseArgs, job: &Job, graph: &KnnGraph<'_>, column: Option<ColumnData>, engines: &mut Engines) -> anyhow::Result<Analysis> {
+fn analyse(
+    args: &AnalyseArgs,
+    job: &Job,
+    graph: &KnnGraph<'_>,
+    column: Option<ColumnData>,
+    engines: &mut Engines,
+) -> anyhow::Result<Analysis> {
     let (wanted, bar) = (&args.wanted, Bar::new("working it out"));
     let mut all = Analysis::default();
     if wanted.density {
@@ -168,7 +220,8 @@ fn analyse(args: &AnalyseArgs, job: &Job, graph: &KnnGraph<'_>, column: Option<C
         all.lid = Some(scores::dimensions(graph, &bar)?);
     }
     if let (Some(column), Some(name)) = (column, &wanted.labels) {
-        let labels = Labels::of_column(&column, &job.cloud, graph).map_err(|why| anyhow!("column `{name}`: {why}: {}", args.input.display()))?;
+        let labels = Labels::of_column(&column, &job.cloud, graph)
+            .map_err(|why| anyhow!("column `{name}`: {why}: {}", args.input.display()))?;
         let votes = labels::votes(graph, &labels, &bar)?;
         all.labels = Some((labels, votes));
     }
@@ -181,10 +234,14 @@ fn analyse(args: &AnalyseArgs, job: &Job, graph: &KnnGraph<'_>, column: Option<C
     drop(bar);
     if let Some(path) = &wanted.overlap {
         let refused = |why: OverlapError| anyhow!("--overlap: {why}: {}", path.display());
-        let data = Source::File { path: path.clone(), columns: wanted.overlap_columns.clone().unwrap_or_default() };
+        let data =
+            Source::File { path: path.clone(), columns: wanted.overlap_columns.clone().unwrap_or_default() };
         let other = columns::read(&data, job.spec.drop_nonfinite, None, None)?.cloud;
         other_cloud::same_rows(&job.cloud, &other).map_err(refused)?;
-        let record = answer(engines, &Job { spec: RunSpec { data, ..job.spec.clone() }, cloud: other, ..job.clone() })?;
+        let record = answer(
+            engines,
+            &Job { spec: RunSpec { data, ..job.spec.clone() }, cloud: other, ..job.clone() },
+        )?;
         let theirs = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", path.display()))?;
         all.overlap = Some(other_cloud::shares(graph, &theirs, &Bar::new("comparing")).map_err(refused)?);
     }
@@ -206,10 +263,12 @@ pub struct Wanted {
     /// Local intrinsic dimension, by maximum likelihood (Levina and Bickel 2004)
     #[arg(long)]
     pub lid: bool,
-    /// Share of neighbours with the same value in a column, and leave-one-out classification by their majority
+    /// Share of neighbours with the same value in a column, and leave-one-out classification by their
+    /// majority
     #[arg(long, value_name = "COLUMN")]
     pub labels: Option<String>,
-    /// Groups of rows within a distance of one another, in the metric's unit (km with haversine, radians with angular, 1 − cos with cosine); 0 for rows at distance 0
+    /// Groups of rows within a distance of one another, in the metric's unit (km with haversine, radians with
+    /// angular, 1 − cos with cosine); 0 for rows at distance 0
     #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true)]
     pub duplicates: Option<f64>,
     /// Share of neighbours in common with another cloud of the same rows
@@ -225,20 +284,32 @@ pub struct Wanted {
     #[arg(long, value_name = "OTHER", requires = "eps")]
     pub leaks: Option<PathBuf>,
     /// For --leaks: the distance, in the metric's unit; 0 for rows at distance 0
-    #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true, requires = "leaks")]
+    #[arg(
+        long,
+        value_name = "EPS",
+        value_parser = distance,
+        allow_negative_numbers = true,
+        requires = "leaks"
+    )]
     pub eps: Option<f64>,
     #[command(flatten)]
     pub graph: GraphArgs,
 }
 
 fn distance(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|eps: &f64| *eps >= 0.0).ok_or_else(|| format!("`{text}` is no distance, 0 or more"))
+    text.parse()
+        .ok()
+        .filter(|eps: &f64| *eps >= 0.0)
+        .ok_or_else(|| format!("`{text}` is no distance, 0 or more"))
 }
 
 impl Wanted {
     /// Whether the neighbours of every row are needed.
     pub fn needs_graph(&self) -> bool {
-        let named = self.labels.is_some() || self.overlap.is_some() || self.duplicates.is_some() || self.graph.file().is_some();
+        let named = self.labels.is_some()
+            || self.overlap.is_some()
+            || self.duplicates.is_some()
+            || self.graph.file().is_some();
         named || self.density || self.lof || self.hubness || self.lid || self.components
     }
 }
@@ -305,9 +376,12 @@ pub struct Named<T> {
 impl Report {
     pub fn of(found: &Found<'_>, wanted: &Wanted) -> Self {
         let none = Analysis::default();
-        let (graph, analysis) = found.graph.map_or((None, &none), |(_, graph, analysis)| (Some(graph), analysis));
+        let (graph, analysis) =
+            found.graph.map_or((None, &none), |(_, graph, analysis)| (Some(graph), analysis));
         let scores = |values: &Vec<f64>| graph.map(|graph| Scores::of(graph, found.cloud, values));
-        let path = |path: &Option<PathBuf>| path.as_ref().map_or_else(String::new, |path| path.display().to_string());
+        let path = |path: &Option<PathBuf>| {
+            path.as_ref().map_or_else(String::new, |path| path.display().to_string())
+        };
         let run = found.graph.map(|(record, ..)| record).or(found.leaks.map(|(_, record, _)| record));
         Self {
             schema_version: SCHEMA_VERSION,
@@ -322,17 +396,23 @@ impl Report {
             dropped: run.map_or(0, |record| record.dropped_rows),
             density: analysis.density.as_ref().and_then(scores),
             lof: analysis.lof.as_ref().and_then(scores),
-            hubness: analysis.occurrences.as_ref().and_then(|occurrences| Hubs::of(graph?, found.cloud, occurrences)),
+            hubness: analysis
+                .occurrences
+                .as_ref()
+                .and_then(|occurrences| Hubs::of(graph?, found.cloud, occurrences)),
             lid: analysis.lid.as_ref().map(|dimensions| Lid::of(dimensions)),
-            labels: analysis
-                .labels
+            labels: analysis.labels.as_ref().map(|(labels, votes)| Named {
+                of: wanted.labels.clone().unwrap_or_default(),
+                result: Classified::of(labels, votes),
+            }),
+            duplicates: analysis
+                .duplicates
                 .as_ref()
-                .map(|(labels, votes)| Named { of: wanted.labels.clone().unwrap_or_default(), result: Classified::of(labels, votes) }),
-            duplicates: analysis.duplicates.as_ref().zip(wanted.duplicates).map(|(groups, eps)| Duplicates::of(groups, eps)),
-            overlap: analysis
-                .overlap
-                .as_ref()
-                .and_then(|shares| Some(Named { of: path(&wanted.overlap), result: Spread::of(shares.iter().copied())? })),
+                .zip(wanted.duplicates)
+                .map(|(groups, eps)| Duplicates::of(groups, eps)),
+            overlap: analysis.overlap.as_ref().and_then(|shares| {
+                Some(Named { of: path(&wanted.overlap), result: Spread::of(shares.iter().copied())? })
+            }),
             components: analysis.components.as_ref().map(Components::of),
             leaks: found.leaks.map(|(leaks, ..)| Named { of: path(&wanted.leaks), result: leaks.found() }),
             wrote: found.written.iter().map(|path| path.display().to_string()).collect(),
@@ -350,21 +430,43 @@ fn table(report: &Report, wanted: &Wanted) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |what: &str, value: String| rows.push(vec![what.to_owned(), value]);
     let points = text::count(report.points, "point", "points");
-    row("cloud", format!("{}, {points} in {}", report.cloud, text::count(report.dimensions as u64, "dimension", "dimensions")));
+    row(
+        "cloud",
+        format!(
+            "{}, {points} in {}",
+            report.cloud,
+            text::count(report.dimensions as u64, "dimension", "dimensions")
+        ),
+    );
     if report.dropped > 0 {
         row("dropped", text::count(report.dropped, "row", "rows"));
     }
     if wanted.needs_graph() {
         let k = text::thousands(report.k as u64);
-        row("neighbours", format!("k = {k}, {}, without the row itself, by {} on {}", report.metric, report.engine, report.device));
+        row(
+            "neighbours",
+            format!(
+                "k = {k}, {}, without the row itself, by {} on {}",
+                report.metric, report.engine, report.device
+            ),
+        );
         if report.k as u64 >= report.points {
-            row("note", format!("each row has only {}: there are no more", text::count(report.points - 1, "neighbour", "neighbours")));
+            row(
+                "note",
+                format!(
+                    "each row has only {}: there are no more",
+                    text::count(report.points - 1, "neighbour", "neighbours")
+                ),
+            );
         }
     }
     let heading = report.metric.heading();
     let unit = report.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
     if let Some(scores) = &report.density {
-        row("density", format!("{heading} to the {} neighbour: {}", text::ordinal(report.k as u64), scores.sentence()));
+        row(
+            "density",
+            format!("{heading} to the {} neighbour: {}", text::ordinal(report.k as u64), scores.sentence()),
+        );
     }
     if let Some(scores) = &report.lof {
         row("lof", scores.sentence());
@@ -405,8 +507,14 @@ fn confusion(of: &Classified) -> String {
     if of.labels.len() <= MOST_LABELS {
         let count = of.labels.len();
         let mut cells = vec![vec![0; count]; count];
-        of.confusion.iter().for_each(|cell| cells[cell.label as usize][cell.predicted as usize] = cell.points);
-        let mut rows = vec![std::iter::once("label ↓ predicted →".to_owned()).chain(of.labels.iter().cloned()).collect::<Vec<String>>()];
+        of.confusion
+            .iter()
+            .for_each(|cell| cells[cell.label as usize][cell.predicted as usize] = cell.points);
+        let mut rows = vec![
+            std::iter::once("label ↓ predicted →".to_owned())
+                .chain(of.labels.iter().cloned())
+                .collect::<Vec<String>>(),
+        ];
         for (label, cells) in of.labels.iter().zip(cells) {
             rows.push(std::iter::once(label.clone()).chain(cells.into_iter().map(text::thousands)).collect());
         }
@@ -420,6 +528,11 @@ fn confusion(of: &Classified) -> String {
     wrong.sort_by_key(|cell| std::cmp::Reverse(cell.points));
     let mut rows = vec![["most confused", "taken for", "rows"].map(str::to_owned).to_vec()];
     let name = |place: u32| of.labels[place as usize].clone();
-    rows.extend(wrong.iter().take(MOST_CONFUSIONS).map(|cell| vec![name(cell.label), name(cell.predicted), text::thousands(cell.points)]));
+    rows.extend(
+        wrong
+            .iter()
+            .take(MOST_CONFUSIONS)
+            .map(|cell| vec![name(cell.label), name(cell.predicted), text::thousands(cell.points)]),
+    );
     format!("\n{}", text::table(&rows, &[2]))
 }

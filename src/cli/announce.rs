@@ -1,5 +1,5 @@
-//! What is said before a search: its passes and their time, what each engine is predicted to take (`--dry-run`), and how much room the
-//! answers take, which is refused where there is too little.
+//! What is said before a search: its passes and their time, what each engine is predicted to take
+//! (`--dry-run`), and how much room the answers take, which is refused where there is too little.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ pub const LONG_MS: f64 = 2000.0;
 /// Passes that a run is shortened to: a warm-up and what has a median.
 const SHORT: [u32; 2] = [1, 3];
 
-/// `21 passes (10 warm-ups, 10 timed, 1 counted), about 40 s on kdtree; 5 min on lockstep; --warmup 1 --repeats 3 shortens it`, where that is
-/// long. Of an engine that counts nothing, no pass is counted.
+/// `21 passes (10 warm-ups, 10 timed, 1 counted), about 40 s on kdtree; 5 min on lockstep; --warmup 1
+/// --repeats 3 shortens it`, where that is long. Of an engine that counts nothing, no pass is counted.
 pub fn passes_of_run(spec: &RunSpec, plan: &Plan) -> Option<String> {
     let sentence = plan.sentence().filter(|_| plan.total_ms().is_some_and(|ms| ms > LONG_MS))?;
     let counts = plan.chosen.and_then(registry::find).is_some_and(|engine| engine.counts());
@@ -27,11 +27,22 @@ pub fn passes_of_run(spec: &RunSpec, plan: &Plan) -> Option<String> {
         (u32::from(counts && spec.profile), "profiled"),
     ];
     let passes: u64 = kinds.iter().map(|(passes, _)| u64::from(*passes)).sum();
-    let listed: Vec<String> = kinds.iter().filter(|(passes, _)| *passes > 0).map(|(passes, kind)| format!("{passes} {kind}")).collect();
+    let listed: Vec<String> = kinds
+        .iter()
+        .filter(|(passes, _)| *passes > 0)
+        .map(|(passes, kind)| format!("{passes} {kind}"))
+        .collect();
     let [warmup, repeats] = SHORT;
-    let shorter =
-        if spec.warmup > warmup || spec.repeats > repeats { format!("; --warmup {warmup} --repeats {repeats} shortens it") } else { String::new() };
-    Some(format!("{} ({}), {sentence}{shorter}", crate::text::count(passes, "pass", "passes"), listed.join(", ")))
+    let shorter = if spec.warmup > warmup || spec.repeats > repeats {
+        format!("; --warmup {warmup} --repeats {repeats} shortens it")
+    } else {
+        String::new()
+    };
+    Some(format!(
+        "{} ({}), {sentence}{shorter}",
+        crate::text::count(passes, "pass", "passes"),
+        listed.join(", ")
+    ))
 }
 
 /// The version of what `--dry-run --json` prints.
@@ -78,7 +89,8 @@ fn table(plan: &Plan, total: &str) -> String {
 /// Answers of more bytes are announced.
 const LARGE: u64 = 1 << 30;
 
-/// Refuses neighbours of a cloud of n points that a file's disk has no room for, and says how large the files will be where they are large.
+/// Refuses neighbours of a cloud of n points that a file's disk has no room for, and says how large the files
+/// will be where they are large.
 ///
 /// # Errors
 /// As [`export::check_room`].
@@ -97,14 +109,20 @@ pub fn room_of_stdout(format: NeighborFormat, size: Size, n: usize) {
 
 /// Says what is found and goes nowhere, where it is much.
 pub fn room_of_nothing(size: Size, n: usize) {
-    note_room(size, NeighborFormat::Bin, n, |expected| format!("which are counted only; --out FILE.ibin keeps them, in {expected}"));
+    note_room(size, NeighborFormat::Bin, n, |expected| {
+        format!("which are counted only; --out FILE.ibin keeps them, in {expected}")
+    });
 }
 
 fn note_room(size: Size, format: NeighborFormat, n: usize, how: impl FnOnce(&str) -> String) {
     let expected = size.expected(format, n);
     if expected.bytes > LARGE {
         let count = (size.q as u64).saturating_mul(size.k as u64);
-        output::note(&format!("answers {} neighbours, {}", text::thousands(count), how(&expected.to_string())));
+        output::note(&format!(
+            "answers {} neighbours, {}",
+            text::thousands(count),
+            how(&expected.to_string())
+        ));
     }
 }
 
@@ -118,7 +136,11 @@ mod tests {
 
     fn said(spec: &RunSpec, n: usize) -> Option<String> {
         let job = Job::of(spec, Purpose::Measure, n, 2, None);
-        let engines = spec.engine.engines().map(|engine| Candidate::new(&Planner::default(), engine, &job, Ok(None::<&DeviceInfo>), false)).collect();
+        let engines = spec
+            .engine
+            .engines()
+            .map(|engine| Candidate::new(&Planner::default(), engine, &job, Ok(None::<&DeviceInfo>), false))
+            .collect();
         passes_of_run(spec, &Plan::new(&spec.engine, &job, engines))
     }
 
@@ -126,16 +148,30 @@ mod tests {
     fn a_long_run_says_its_passes_and_how_to_shorten_it() {
         let source = Source::Generate { spec: "uniform".to_owned(), seed: 0 };
         let engine = |name: &'static str| EngineChoice::named(EngineId::new(name));
-        let spec = RunSpec { engine: engine("lockstep"), warmup: 10, repeats: 10, ..RunSpec::new(source, QuerySpec::Count(10_000), 32) };
+        let spec = RunSpec {
+            engine: engine("lockstep"),
+            warmup: 10,
+            repeats: 10,
+            ..RunSpec::new(source, QuerySpec::Count(10_000), 32)
+        };
         let long = said(&spec, 10_000_000).expect("it is long");
         assert!(
-            long.starts_with("21 passes (10 warm-ups, 10 timed, 1 counted), about ") && long.ends_with("; --warmup 1 --repeats 3 shortens it"),
+            long.starts_with("21 passes (10 warm-ups, 10 timed, 1 counted), about ")
+                && long.ends_with("; --warmup 1 --repeats 3 shortens it"),
             "{long}"
         );
         assert_eq!(said(&spec, 100), None, "it is over before it is read");
-        let uncounted = said(&RunSpec { engine: engine("kdtree"), warmup: 1, repeats: 3, ..spec.clone() }, 100_000_000).expect("it is long");
-        assert!(uncounted.starts_with("4 passes (1 warm-up, 3 timed), about ") && !uncounted.contains("shortens"), "{uncounted}");
+        let uncounted =
+            said(&RunSpec { engine: engine("kdtree"), warmup: 1, repeats: 3, ..spec.clone() }, 100_000_000)
+                .expect("it is long");
+        assert!(
+            uncounted.starts_with("4 passes (1 warm-up, 3 timed), about ") && !uncounted.contains("shortens"),
+            "{uncounted}"
+        );
         let profiled = said(&RunSpec { profile: true, ..spec }, 10_000_000).expect("it is long");
-        assert!(profiled.starts_with("22 passes (10 warm-ups, 10 timed, 1 counted, 1 profiled), "), "{profiled}");
+        assert!(
+            profiled.starts_with("22 passes (10 warm-ups, 10 timed, 1 counted, 1 profiled), "),
+            "{profiled}"
+        );
     }
 }

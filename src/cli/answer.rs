@@ -1,4 +1,5 @@
-//! A search for its neighbours alone: all of them, as `analyse` and `recall` need it, or batch by batch, as `knn` writes them.
+//! A search for its neighbours alone: all of them, as `analyse` and `recall` need it, or batch by batch, as
+//! `knn` writes them.
 
 use std::time::Instant;
 
@@ -22,7 +23,13 @@ const WORTH_A_NOTE_MS: f64 = 1000.0;
 pub fn answer(engines: &mut Engines, job: &Job) -> anyhow::Result<RunRecord> {
     let job = placed(engines, job);
     let plan = plan(engines, &job)?;
-    let record = engines.answer_planned(&job.spec, Some(&plan), &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?;
+    let record = engines.answer_planned(
+        &job.spec,
+        Some(&plan),
+        &job.cloud,
+        job.query_cloud.as_ref(),
+        &mut Bar::new("").stage(),
+    )?;
     note_fallback(&record);
     Ok(record)
 }
@@ -30,8 +37,8 @@ pub fn answer(engines: &mut Engines, job: &Job) -> anyhow::Result<RunRecord> {
 /// How long a GPU driver takes to start, in milliseconds (bench/README.md, "One answer from a shell").
 const GPU_START_MS: f64 = 400.0;
 
-/// The job as it is answered once. `auto` stays on the processor where that is predicted to finish before a GPU driver has started; the driver
-/// is then not loaded.
+/// The job as it is answered once. `auto` stays on the processor where that is predicted to finish before a
+/// GPU driver has started; the driver is then not loaded.
 pub fn placed(engines: &mut Engines, job: &Job) -> Job {
     let mut job = job.clone();
     if job.spec.engine == EngineChoice::Auto && job.spec.device.is_none() {
@@ -62,8 +69,8 @@ impl Answered {
     }
 }
 
-/// Answers a job batch by batch. It began at `since`; `how` says whether all neighbours come at once, where engines list all, and whether a query's
-/// own row is first among those that are as near.
+/// Answers a job batch by batch. It began at `since`; `how` says whether all neighbours come at once, where
+/// engines list all, and whether a query's own row is first among those that are as near.
 ///
 /// # Errors
 /// Those of the search, and of `take`.
@@ -74,7 +81,12 @@ pub fn in_batches(
     how @ (_, own_first): (bool, bool),
     take: &mut dyn FnMut(Batch<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Answered> {
-    let on_cpu = |engine: &Descriptor, index, seconds| Answered { engine: engine.id.to_string(), device: "CPU".to_owned(), index, seconds };
+    let on_cpu = |engine: &Descriptor, index, seconds| Answered {
+        engine: engine.id.to_string(),
+        device: "CPU".to_owned(),
+        index,
+        seconds,
+    };
     match batches {
         Batches::Nearest(parts) => nearest(engines, (job, parts), since, own_first, take),
         Batches::Within(all) => {
@@ -107,7 +119,8 @@ fn nearest(
     for range in parts.ranges() {
         let start = Instant::now();
         // The bar is gone when its batch is printed.
-        let mut record = engines.answer_part(parts, range.clone(), Some(&plan), &mut Bar::since(began).stage())?;
+        let mut record =
+            engines.answer_part(parts, range.clone(), Some(&plan), &mut Bar::since(began).stage())?;
         seconds += start.elapsed().as_secs_f64();
         if range.start == 0 {
             note_fallback(&record);
@@ -130,8 +143,10 @@ fn nearest(
 /// # Errors
 /// [`RunError::Cancelled`](crate::run::RunError::Cancelled).
 pub fn plan(engines: &mut Engines, job: &Job) -> anyhow::Result<Plan> {
-    let plan = engines.plan_answer(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?;
-    if let Some(sentence) = plan.sentence().filter(|_| plan.total_ms().is_some_and(|ms| ms > WORTH_A_NOTE_MS)) {
+    let plan =
+        engines.plan_answer(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?;
+    if let Some(sentence) = plan.sentence().filter(|_| plan.total_ms().is_some_and(|ms| ms > WORTH_A_NOTE_MS))
+    {
         output::note(&sentence);
     }
     Ok(plan)
@@ -143,7 +158,9 @@ pub fn empty_ranks(spec: &RunSpec, n: u64) -> Option<String> {
     let (found, points) = if spec.exclude_self { (n.saturating_sub(1), "other point") } else { (n, "point") };
     let k = text::thousands(spec.k as u64);
     let points = text::count(found, points, &format!("{points}s"));
-    (spec.k as u64 > found).then(|| format!("k = {k} is more than the {points}: ranks from {} on are empty", text::thousands(found)))
+    (spec.k as u64 > found).then(|| {
+        format!("k = {k} is more than the {points}: ranks from {} on are empty", text::thousands(found))
+    })
 }
 
 /// Says in a few words why another engine runs than the rule prefers.
@@ -176,7 +193,10 @@ mod tests {
     fn what_a_machine_lacks_is_told_in_a_few_words() {
         let missing = "no driver was found (libcuda.so.1); a GPU needs driver R580".to_owned();
         let unavailable = EngineError::Unavailable { engine: EngineId::new("cuda"), why: missing };
-        assert_eq!(fallback(&unavailable.to_string(), "kdtree"), "no driver was found: kdtree runs instead (see `warpscope devices`)");
+        assert_eq!(
+            fallback(&unavailable.to_string(), "kdtree"),
+            "no driver was found: kdtree runs instead (see `warpscope devices`)"
+        );
         let memory = "too large: 9 MiB are needed (7 MiB are free)";
         assert_eq!(fallback(memory, "kdtree"), format!("{memory}; kdtree runs instead"));
     }

@@ -1,5 +1,5 @@
-//! Neighbours that somebody else computed, from any file that holds them; how they were found, as far as the file says so, and what a
-//! search that checks them makes of it.
+//! Neighbours that somebody else computed, from any file that holds them; how they were found, as far as the
+//! file says so, and what a search that checks them makes of it.
 
 use std::path::{Path, PathBuf};
 
@@ -50,11 +50,14 @@ impl Answers {
     /// # Errors
     /// The first query that is another.
     pub fn check_rows(&self, flag: &str, asked: &[u64]) -> anyhow::Result<()> {
-        let Some(rows) = self.query_rows.as_ref().filter(|rows| rows.len() == asked.len()) else { return Ok(()) };
+        let Some(rows) = self.query_rows.as_ref().filter(|rows| rows.len() == asked.len()) else {
+            return Ok(());
+        };
         match rows.iter().zip(asked).position(|(row, asked)| row != asked) {
             None => Ok(()),
             Some(query) => anyhow::bail!(
-                "{flag}: its query {query} is row {}, and row {} is asked for; ask as they were asked, with --queries and --seed: {}",
+                "{flag}: its query {query} is row {}, and row {} is asked for; ask as they were asked, with \
+                 --queries and --seed: {}",
                 rows[query],
                 asked[query],
                 self.path.display()
@@ -63,7 +66,8 @@ impl Answers {
     }
 }
 
-/// Reads what a flag names: a recording, the folder of a run, or a file of neighbours; with `distances`, those beside them too.
+/// Reads what a flag names: a recording, the folder of a run, or a file of neighbours; with `distances`,
+/// those beside them too.
 ///
 /// # Errors
 /// Whatever keeps them from being read.
@@ -72,8 +76,15 @@ pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers>
     if let Some((file, name)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
         let recording = recording::read(&file, Points::Restore, &bar)?;
         let run = &recording.pick(name.as_deref(), &file)?.run;
-        let (table, far) = answers::of_run(run).map_err(|why| anyhow::anyhow!("{flag}: {why}: {}", path.display()))?;
-        return Ok(Answers { path: path.to_owned(), table, distances: distances.then_some(far), query_rows: None, found: Found::of_run(path, run) });
+        let (table, far) =
+            answers::of_run(run).map_err(|why| anyhow::anyhow!("{flag}: {why}: {}", path.display()))?;
+        return Ok(Answers {
+            path: path.to_owned(),
+            table,
+            distances: distances.then_some(far),
+            query_rows: None,
+            found: Found::of_run(path, run),
+        });
     }
     let of_folder = path.join(NEIGHBORS);
     let (path, folder) = if path.is_dir() { (&*of_folder, Some(path)) } else { (path, None) };
@@ -103,16 +114,21 @@ pub struct Found {
 }
 
 impl Found {
-    /// What a file of neighbours says: by its metadata or, where it has none, by the name of what stands beside them.
+    /// What a file of neighbours says: by its metadata or, where it has none, by the name of what stands
+    /// beside them.
     ///
     /// # Errors
     /// Whatever keeps it from being read.
     pub fn of_file(file: &Path, progress: &dyn Progress) -> Result<Self, FormatError> {
-        if let Some(provenance) = formats::attribute(file, KEY, progress)?.and_then(|text| Provenance::read(&text)) {
+        if let Some(provenance) =
+            formats::attribute(file, KEY, progress)?.and_then(|text| Provenance::read(&text))
+        {
             return Ok(Self::of(file, provenance));
         }
         let ranking = match formats::attribute(file, "distance", progress)? {
-            Some(theirs) => Some(Ranking::by_any_name(&theirs).map_or(theirs, |ranking| ranking.name().to_owned())),
+            Some(theirs) => {
+                Some(Ranking::by_any_name(&theirs).map_or(theirs, |ranking| ranking.name().to_owned()))
+            }
             None => by_names(&answers::names(file, progress)?).map(str::to_owned),
         };
         Ok(Self { file: file.to_owned(), ranking, ..Self::default() })
@@ -120,7 +136,8 @@ impl Found {
 
     /// What a run says of itself.
     pub fn of_run(path: &Path, run: &SomeRun) -> Self {
-        let query_columns = run.clouds().1.map(|queries| queries.axes.into_iter().map(|axis| axis.name).collect());
+        let query_columns =
+            run.clouds().1.map(|queries| queries.axes.into_iter().map(|axis| axis.name).collect());
         Self { query_columns, ..Self::of_run_file(path, run.head()) }
     }
 
@@ -142,10 +159,17 @@ impl Found {
 
     fn of(file: &Path, provenance: Provenance) -> Self {
         let Provenance { metric, exclude_self, columns, query_columns, .. } = provenance;
-        Self { file: file.to_owned(), ranking: Some(metric), exclude_self, columns: Some(columns), query_columns }
+        Self {
+            file: file.to_owned(),
+            ranking: Some(metric),
+            exclude_self,
+            columns: Some(columns),
+            query_columns,
+        }
     }
 
-    /// Asks for the same answers: what was not given is as in theirs, and notes say so. `flag` is what names them.
+    /// Asks for the same answers: what was not given is as in theirs, and notes say so. `flag` is what names
+    /// them.
     ///
     /// # Errors
     /// That another metric was given, and that theirs is no distance which is searched.
@@ -155,12 +179,17 @@ impl Found {
             let theirs = Metric::named(ranking).ok_or_else(|| self.no_distance(flag, ranking))?;
             match request.ranking.map(Ranking::name) {
                 Some(given) if !alike(theirs.name(), given) => {
-                    bail!("{flag}: its answers were found by {theirs}, and the search is by {given}; leave --metric out: {file}")
+                    bail!(
+                        "{flag}: its answers were found by {theirs}, and the search is by {given}; leave \
+                         --metric out: {file}"
+                    )
                 }
                 Some(_) => {}
                 None => {
                     if theirs != Metric::default() {
-                        output::note(&format!("the answers of {file} were found by {theirs}, so that is taken"));
+                        output::note(&format!(
+                            "the answers of {file} were found by {theirs}, so that is taken"
+                        ));
                     }
                     request.ranking = Some(Ranking::Distance(theirs));
                 }
@@ -169,12 +198,18 @@ impl Found {
         // Other queries have no rows of their own.
         let of_rows = !matches!(request.queries, Some(QueryChoice::File(_) | QueryChoice::At(_)));
         if self.exclude_self && of_rows && !request.exclude_self {
-            output::note(&format!("the answers of {file} leave each query's own row out, and so does the search"));
+            output::note(&format!(
+                "the answers of {file} leave each query's own row out, and so does the search"
+            ));
             request.exclude_self = true;
         }
         if request.answered.is_none() && self.columns.is_some() {
             let Self { file, columns, query_columns, .. } = self;
-            request.answered = Some(Answered { file: file.clone(), columns: columns.clone(), query_columns: query_columns.clone() });
+            request.answered = Some(Answered {
+                file: file.clone(),
+                columns: columns.clone(),
+                query_columns: query_columns.clone(),
+            });
         }
         Ok(())
     }
@@ -183,11 +218,15 @@ impl Found {
         let file = self.file.display();
         if ranking == INNER_PRODUCT {
             anyhow::anyhow!(
-                "{flag}: its answers were found by inner product, and a search by distance says nothing of them; \
-                 `knn --metric inner-product` writes their truth, which `recall --truth FILE` takes without --input: {file}"
+                "{flag}: its answers were found by inner product, and a search by distance says nothing of \
+                 them; `knn --metric inner-product` writes their truth, which `recall --truth FILE` takes \
+                 without --input: {file}"
             )
         } else {
-            anyhow::anyhow!("{flag}: its answers were found by the distance `{ranking}`, which is not searched here: {file}")
+            anyhow::anyhow!(
+                "{flag}: its answers were found by the distance `{ranking}`, which is not searched here: \
+                 {file}"
+            )
         }
     }
 
@@ -198,7 +237,8 @@ impl Found {
     pub fn check_truth(&self, truth: &Self) -> anyhow::Result<()> {
         match (&self.ranking, &truth.ranking) {
             (Some(ranking), Some(of_truth)) if !alike(ranking, of_truth) => bail!(
-                "--truth: its answers were found by {of_truth}, and those of {} by {ranking}; take a truth by {ranking}: {}",
+                "--truth: its answers were found by {of_truth}, and those of {} by {ranking}; take a truth \
+                 by {ranking}: {}",
                 self.file.display(),
                 truth.file.display()
             ),
@@ -217,7 +257,8 @@ fn alike(one: &str, other: &str) -> bool {
 fn by_names(names: &[String]) -> Option<&'static str> {
     let has = |name: &str| names.iter().any(|there| there == name);
     let squared = has("squared_distance") || has("squared_distances");
-    let by = |metric: &Metric| (has(metric.column()) || has(metric.array())) && (*metric != Metric::L2 || squared);
+    let by =
+        |metric: &Metric| (has(metric.column()) || has(metric.array())) && (*metric != Metric::L2 || squared);
     let product = || (has("inner_product") || has("inner_products")).then_some(INNER_PRODUCT);
     Metric::ALL.iter().find(|metric| by(metric)).map(|metric| metric.name()).or_else(product)
 }

@@ -25,7 +25,8 @@ impl Bar {
         Self { bar: bar_of("").with_elapsed(began.elapsed()), pace: Mutex::default() }
     }
 
-    /// The same for work that is predicted to take so many milliseconds, which is shown until its own pace is known.
+    /// The same for work that is predicted to take so many milliseconds, which is shown until its own pace is
+    /// known.
     pub fn expecting(ms: Option<f64>) -> Self {
         let expected = ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
         Self { bar: bar_of(""), pace: Mutex::new(Pace { expected, ..Pace::default() }) }
@@ -52,7 +53,9 @@ impl Bar {
     fn show_left(&self, fraction: f64) {
         let Ok(mut pace) = self.pace.lock() else { return };
         let left = pace.left(fraction, self.bar.elapsed());
-        self.bar.set_prefix(left.map_or_else(String::new, |left| format!(", about {:#} left", HumanDuration(left))));
+        self.bar.set_prefix(
+            left.map_or_else(String::new, |left| format!(", about {:#} left", HumanDuration(left))),
+        );
     }
 }
 
@@ -67,7 +70,8 @@ fn bar_of(what: &str) -> ProgressBar {
     bar
 }
 
-/// How fast work goes on. What comes before its first step, such as an index that is built, does not count: nothing is known of the rest then.
+/// How fast work goes on. What comes before its first step, such as an index that is built, does not count:
+/// nothing is known of the rest then.
 #[derive(Default)]
 struct Pace {
     /// How long all of it was predicted to take.
@@ -95,7 +99,10 @@ impl Pace {
         if fraction >= 1.0 {
             return None;
         }
-        Duration::try_from_secs_f64(elapsed.saturating_sub(since).as_secs_f64() * (1.0 - fraction) / (fraction - from)).ok()
+        Duration::try_from_secs_f64(
+            elapsed.saturating_sub(since).as_secs_f64() * (1.0 - fraction) / (fraction - from),
+        )
+        .ok()
     }
 }
 
@@ -138,14 +145,20 @@ mod tests {
         assert_eq!(pace.left(1.0, seconds(28.0)), None);
         // What was predicted is shown until then.
         let mut expected = Pace { expected: Some(seconds(40.0)), ..Pace::default() };
-        assert_eq!((expected.left(0.0, seconds(0.0)), expected.left(0.01, seconds(1.0))), (Some(seconds(40.0)), Some(seconds(39.0))));
+        assert_eq!(
+            (expected.left(0.0, seconds(0.0)), expected.left(0.01, seconds(1.0))),
+            (Some(seconds(40.0)), Some(seconds(39.0)))
+        );
         assert_eq!(expected.left(0.5, seconds(30.0)), Some(seconds(30.0)), "it is slower than predicted");
         let mut late = Pace { expected: Some(seconds(4.0)), ..Pace::default() };
         assert_eq!(late.left(0.0, seconds(5.0)), None);
         // Other work under the same bar, and a part of work that began under another.
         assert_eq!(pace.left(0.1, seconds(30.0)), None);
         let mut part = Pace::default();
-        assert_eq!((part.left(0.5, seconds(60.0)), part.left(0.75, seconds(90.0))), (None, Some(seconds(30.0))));
+        assert_eq!(
+            (part.left(0.5, seconds(60.0)), part.left(0.75, seconds(90.0))),
+            (None, Some(seconds(30.0)))
+        );
         // Nobody waits for so little.
         let mut short = Pace::default();
         assert_eq!((short.left(0.0, seconds(0.0)), short.left(0.5, seconds(1.0))), (None, None));

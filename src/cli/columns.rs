@@ -33,8 +33,11 @@ pub fn parse(text: &str) -> Result<ColumnChoice, String> {
 fn check_once(source: &Source) -> anyhow::Result<()> {
     let Source::File { path, columns: ColumnChoice::Named(names) } = source else { return Ok(()) };
     let numbers: Vec<Option<usize>> = names.iter().map(|name| name.parse().ok()).collect();
-    let plain: HashSet<String> =
-        names.iter().zip(&numbers).map(|(name, number)| number.map_or_else(|| name.to_lowercase(), |at| at.to_string())).collect();
+    let plain: HashSet<String> = names
+        .iter()
+        .zip(&numbers)
+        .map(|(name, number)| number.map_or_else(|| name.to_lowercase(), |at| at.to_string()))
+        .collect();
     let is_mixed = numbers.iter().any(Option::is_some) && numbers.iter().any(Option::is_none);
     if plain.len() == names.len() && !is_mixed {
         return Ok(());
@@ -44,7 +47,10 @@ fn check_once(source: &Source) -> anyhow::Result<()> {
         None => Ok(()),
         Some(twice) => {
             let name = &names[twice];
-            anyhow::bail!(Usage(format!("column `{name}` was named already in another way; a column is one coordinate: {}", path.display())))
+            anyhow::bail!(Usage(format!(
+                "column `{name}` was named already in another way; a column is one coordinate: {}",
+                path.display()
+            )))
         }
     }
 }
@@ -61,7 +67,12 @@ fn load(source: &Source, drop_nonfinite: bool) -> Result<(PointCloud, Option<Gue
 ///
 /// # Errors
 /// Those of [`cloud::load_queries`].
-pub fn load_queries(source: &Source, data: &PointCloud, inferred: bool, drop_nonfinite: bool) -> Result<PointCloud, CloudError> {
+pub fn load_queries(
+    source: &Source,
+    data: &PointCloud,
+    inferred: bool,
+    drop_nonfinite: bool,
+) -> Result<PointCloud, CloudError> {
     let how = if inferred { Unchosen::Guess } else { Unchosen::Usual };
     cloud::load_queries_unchosen(source, data, how, drop_nonfinite, &Bar::new("reading the queries"))
 }
@@ -84,11 +95,17 @@ pub struct Answered {
     pub query_columns: Option<Vec<String>>,
 }
 
-/// Reads a cloud, and says which columns are searched where nobody chose: those of earlier answers, or the inferred ones, without that of labels.
+/// Reads a cloud, and says which columns are searched where nobody chose: those of earlier answers, or the
+/// inferred ones, without that of labels.
 ///
 /// # Errors
 /// Whatever keeps it from being read.
-pub fn read(source: &Source, drop_nonfinite: bool, answered: Option<&Answered>, labels: Option<&str>) -> anyhow::Result<Choice> {
+pub fn read(
+    source: &Source,
+    drop_nonfinite: bool,
+    answered: Option<&Answered>,
+    labels: Option<&str>,
+) -> anyhow::Result<Choice> {
     check_once(source)?;
     let mut guess = None;
     let answered = answered.map(|answered| (&*answered.file, answered.columns.as_deref()));
@@ -99,12 +116,14 @@ pub fn read(source: &Source, drop_nonfinite: bool, answered: Option<&Answered>, 
         })
     })?;
     note_first_line(cloud.source());
-    let mut columns = if let Source::File { columns, .. } = source { columns.clone() } else { ColumnChoice::Default };
+    let mut columns =
+        if let Source::File { columns, .. } = source { columns.clone() } else { ColumnChoice::Default };
     if let (Source::File { path, .. }, Some(guess)) = (source, &guess) {
         match labels.and_then(|label| without_label(guess, label)) {
             Some(others) => {
                 columns = others;
-                cloud = load(&Source::File { path: path.clone(), columns: columns.clone() }, drop_nonfinite)?.0;
+                cloud =
+                    load(&Source::File { path: path.clone(), columns: columns.clone() }, drop_nonfinite)?.0;
             }
             None => note_taken(guess),
         }
@@ -121,14 +140,17 @@ fn note_first_line(source: &Source) {
     }
 }
 
-/// The columns that are taken where nobody chose, but that of the labels, which would decide who is near; `None` where it is not among them.
+/// The columns that are taken where nobody chose, but that of the labels, which would decide who is near;
+/// `None` where it is not among them.
 fn without_label(guess: &Guess, label: &str) -> Option<ColumnChoice> {
     let is_label = |at: usize| guess.columns[at].name.eq_ignore_ascii_case(label) || label.parse() == Ok(at);
     let others: Vec<String> = guess.taken.iter().filter(|&&at| !is_label(at)).map(usize::to_string).collect();
     if others.is_empty() || others.len() == guess.taken.len() {
         return None;
     }
-    output::note(&format!("column `{label}` holds the labels, and is no coordinate unless --columns names it"));
+    output::note(&format!(
+        "column `{label}` holds the labels, and is no coordinate unless --columns names it"
+    ));
     Some(ColumnChoice::Named(others))
 }
 
@@ -152,7 +174,10 @@ impl Searched {
 
 /// Says which columns are searched, and why: also with `--quiet` where names or values decided.
 fn note_taken(guess: &Guess) {
-    output::chosen(&format!("{}; --columns chooses others", guess.sentence()), guess.reason != Reason::Elements);
+    output::chosen(
+        &format!("{}; --columns chooses others", guess.sentence()),
+        guess.reason != Reason::Elements,
+    );
 }
 
 /// Says for what the columns of queries are taken, where their names are others than the cloud's.
@@ -163,12 +188,17 @@ pub fn note_of_queries(queries: &[Axis], cloud: &[Axis], file: &Path) {
     let same = theirs.iter().zip(&own).all(|(a, b)| a.eq_ignore_ascii_case(b));
     let both_globes = is_globe(&theirs) && is_globe(&own);
     if !same && !both_globes {
-        output::note(&format!("the queries' columns {} are taken for {}: {}", output::names(&theirs), output::names(&own), file.display()));
+        output::note(&format!(
+            "the queries' columns {} are taken for {}: {}",
+            output::names(&theirs),
+            output::names(&own),
+            file.display()
+        ));
     }
 }
 
-/// Loads a file of which nobody chose the columns: the usual ones, or those by which the answers of a file were found, where these are others and
-/// can be taken. That is said.
+/// Loads a file of which nobody chose the columns: the usual ones, or those by which the answers of a file
+/// were found, where these are others and can be taken. That is said.
 ///
 /// # Errors
 /// Whatever keeps the usual columns from being loaded.
@@ -178,14 +208,21 @@ pub fn as_answered(
     mut load: impl FnMut(&Source) -> Result<PointCloud, CloudError>,
 ) -> Result<PointCloud, CloudError> {
     let usual = load(source);
-    let (Source::File { path, columns: ColumnChoice::Default }, Some((file, Some(names)))) = (source, answers) else { return usual };
+    let (Source::File { path, columns: ColumnChoice::Default }, Some((file, Some(names)))) =
+        (source, answers)
+    else {
+        return usual;
+    };
     if usual.as_ref().is_ok_and(|cloud| cloud.axes().iter().map(|axis| &axis.name).eq(names)) {
         return usual;
     }
     let theirs = load(&Source::File { path: path.clone(), columns: ColumnChoice::Named(names.to_vec()) });
     if theirs.is_ok() {
         let (file, path, names) = (file.display(), path.display(), output::names(names));
-        output::note(&format!("the answers of {file} were found by the columns {names}, so these are taken of {path}; --columns chooses others"));
+        output::note(&format!(
+            "the answers of {file} were found by the columns {names}, so these are taken of {path}; \
+             --columns chooses others"
+        ));
     }
     theirs.or(usual)
 }

@@ -13,7 +13,9 @@ use super::flags::JsonArgs;
 use super::usage::Usage;
 use super::{announce, config, output, stop, values};
 use crate::files::PartFolder;
-use crate::run::compare::{Comparison, Difference, FEWEST_PAIRS, Gate, Pairs, RULE, SavedRun, Spread, compare, percent as shown};
+use crate::run::compare::{
+    Comparison, Difference, FEWEST_PAIRS, Gate, Pairs, RULE, SavedRun, Spread, compare, percent as shown,
+};
 use crate::run::{EngineChoice, planner};
 use crate::text;
 
@@ -22,11 +24,14 @@ const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "warpscope compare [OPTIONS] <A> <B>\n       warpscope compare [OPTIONS] --exe A --exe B -- run ARGUMENTS\n       warpscope compare [OPTIONS] --method A --method B -- run ARGUMENTS",
+    override_usage = "warpscope compare [OPTIONS] <A> <B>\n       warpscope compare [OPTIONS] --exe A --exe \
+                      B -- run ARGUMENTS\n       warpscope compare [OPTIONS] --method A --method B -- run \
+                      ARGUMENTS",
     after_help = "How differences are told from chance: docs/compare.md"
 )]
 pub struct CompareArgs {
-    /// The first: a recording (or one of its runs: FILE.warpscope#NAME, #2), a folder that `run --out` wrote, or its timings.csv
+    /// The first: a recording (or one of its runs: FILE.warpscope#NAME, #2), a folder that `run --out` wrote,
+    /// or its timings.csv
     #[arg(required_unless_present_any = ["exe", "method"])]
     a: Option<PathBuf>,
     /// The second, whose times are divided by the first's
@@ -49,16 +54,26 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// # Errors
-/// When one of them cannot be read or run, when they have no phase in common, or when the second is slower than it may be.
+/// When one of them cannot be read or run, when they have no phase in common, or when the second is slower
+/// than it may be.
 pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<()> {
     let comparison = match (&args.a, &args.b) {
         (Some(a), Some(b)) if args.pairs.command.is_empty() => {
             let (a, b) = (SavedRun::read(a)?, SavedRun::read(b)?);
             let comparison = compare(&a, &b);
-            anyhow::ensure!(!comparison.phases.is_empty(), "nothing to compare: the two have no engine and phase in common: {}", b.path.display());
+            anyhow::ensure!(
+                !comparison.phases.is_empty(),
+                "nothing to compare: the two have no engine and phase in common: {}",
+                b.path.display()
+            );
             comparison
         }
-        (Some(_), _) => return Err(Usage("`-- run …` goes with --exe or --method, and not with two saved runs".to_owned()).into()),
+        (Some(_), _) => {
+            return Err(Usage(
+                "`-- run …` goes with --exe or --method, and not with two saved runs".to_owned(),
+            )
+            .into());
+        }
         _ => in_turn(&args.pairs, from)?,
     };
     comparison.warnings.iter().for_each(|warning| output::note(warning));
@@ -73,7 +88,9 @@ pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<()> {
 fn judge(comparison: &Comparison, limit: f64) -> anyhow::Result<()> {
     match comparison.gate(limit) {
         Gate::Slower(why) => anyhow::bail!("{why}"),
-        Gate::Unknown(why) => anyhow::bail!("whether the second is slower by {} % cannot be said: {why}", shown(limit)),
+        Gate::Unknown(why) => {
+            anyhow::bail!("whether the second is slower by {} % cannot be said: {why}", shown(limit))
+        }
         Gate::Passed(open) => {
             open.iter().for_each(|open| output::note(open));
             Ok(())
@@ -88,12 +105,27 @@ pub struct PairArgs {
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["a", "b"], help_heading = "In turn")]
     exe: Vec<PathBuf>,
     /// The --engine of the runs, given twice
-    #[arg(long, value_name = "ENGINE", value_parser = values::engine_of_any_program(), hide_possible_values = true, conflicts_with_all = ["a", "b"], help_heading = "In turn")]
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        value_parser = values::engine_of_any_program(),
+        hide_possible_values = true,
+        conflicts_with_all = ["a", "b"],
+        help_heading = "In turn"
+    )]
     method: Vec<String>,
     /// Pairs of runs: the first, the second; the second, the first; and so on
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = number, conflicts_with_all = ["a", "b"], help_heading = "In turn")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 10,
+        value_parser = number,
+        conflicts_with_all = ["a", "b"],
+        help_heading = "In turn"
+    )]
     pairs: u32,
-    /// What both do: `run` and its arguments, after `--`. One warm-up and three repeats, where they do not say otherwise
+    /// What both do: `run` and its arguments, after `--`. One warm-up and three repeats, where they do not
+    /// say otherwise
     #[arg(last = true, value_name = "run ARGUMENTS", help_heading = "In turn")]
     pub command: Vec<OsString>,
 }
@@ -108,7 +140,8 @@ const SMALL: [(&str, &str); 2] = [("--warmup", "1"), ("--repeats", "3")];
 /// Wrong usage, or what a program fails with.
 fn in_turn(args: &PairArgs, from: &config::From) -> anyhow::Result<Comparison> {
     let sides = sides(args)?;
-    let folder = PartFolder::private(&std::env::temp_dir()).with_context(|| format!("cannot write: {}", std::env::temp_dir().display()))?;
+    let folder = PartFolder::private(&std::env::temp_dir())
+        .with_context(|| format!("cannot write: {}", std::env::temp_dir().display()))?;
     let defaults = defaults(from, folder.path())?;
     let mut pairs = Pairs::default();
     let (bar, began) = (Bar::new(""), Instant::now());
@@ -135,7 +168,8 @@ fn in_turn(args: &PairArgs, from: &config::From) -> anyhow::Result<Comparison> {
     Ok(comparison)
 }
 
-/// The file that the programs are to take their defaults from, where it is not the one that they take anyway: an empty one for none.
+/// The file that the programs are to take their defaults from, where it is not the one that they take anyway:
+/// an empty one for none.
 fn defaults(from: &config::From, folder: &Path) -> anyhow::Result<Option<PathBuf>> {
     Ok(match from {
         config::From::Usual => None,
@@ -159,7 +193,12 @@ pub fn number(text: &str) -> Result<u32, String> {
     values::whole::<u32>(text)
         .ok()
         .filter(|pairs| (FEW..=values::MOST_REPEATS as u32).contains(pairs))
-        .ok_or_else(|| format!("must be between {FEW} and {}: fewer pairs give no 95 % confidence interval", values::MOST_REPEATS))
+        .ok_or_else(|| {
+            format!(
+                "must be between {FEW} and {}: fewer pairs give no 95 % confidence interval",
+                values::MOST_REPEATS
+            )
+        })
 }
 
 /// Says how long the rest takes, by the first pair.
@@ -167,8 +206,16 @@ fn announce(pairs: u32, ms: f64) {
     let left = ms * f64::from(pairs - 1);
     if left > announce::LONG_MS {
         let more = text::count(u64::from(pairs) - 1, "more pair", "more pairs");
-        let shorter = if pairs > FEW { format!("; --pairs {} shortens it", (pairs / 2).max(FEW)) } else { String::new() };
-        output::note(&format!("the first pair took {}; {more}, about {}{shorter}", planner::about(ms), planner::about(left)));
+        let shorter = if pairs > FEW {
+            format!("; --pairs {} shortens it", (pairs / 2).max(FEW))
+        } else {
+            String::new()
+        };
+        output::note(&format!(
+            "the first pair took {}; {more}, about {}{shorter}",
+            planner::about(ms),
+            planner::about(left)
+        ));
     }
 }
 
@@ -201,15 +248,23 @@ impl Side {
 fn sides(args: &PairArgs) -> anyhow::Result<[Side; 2]> {
     let usage = |why: String| Err(Usage(why).into());
     if args.command.first().is_none_or(|first| first != "run") {
-        return usage("what both are to run is missing: it stands behind `--`, such as `-- run --input FILE`".to_owned());
+        return usage(
+            "what both are to run is missing: it stands behind `--`, such as `-- run --input FILE`"
+                .to_owned(),
+        );
     }
     if let Some(flag) = RESULTS.iter().find(|flag| has(&args.command, flag)) {
-        return usage(format!("`{flag}` of the runs is not taken: their times are read from a temporary folder"));
+        return usage(format!(
+            "`{flag}` of the runs is not taken: their times are read from a temporary folder"
+        ));
     }
     if !args.method.is_empty() && has(&args.command, "--engine") {
         return usage("--method sets the engine: leave out --engine".to_owned());
     }
-    if args.exe.len() > 2 || ![0, 2].contains(&args.method.len()) || (args.exe.len() < 2 && args.method.is_empty()) {
+    if args.exe.len() > 2
+        || ![0, 2].contains(&args.method.len())
+        || (args.exe.len() < 2 && args.method.is_empty())
+    {
         let (programs, methods) = (args.exe.len(), args.method.len());
         return usage(format!("give --exe twice or --method twice; got {programs} and {methods}"));
     }
@@ -251,8 +306,8 @@ const ECHO: Duration = Duration::from_millis(200);
 const WRONG_USAGE: i32 = 2;
 
 impl Program {
-    /// Runs it without its output, and with a file of defaults unless it is to find its own. A variable names the file: programs that do not know of
-    /// such files go by it.
+    /// Runs it without its output, and with a file of defaults unless it is to find its own. A variable names
+    /// the file: programs that do not know of such files go by it.
     ///
     /// # Errors
     /// The last line of its stderr, where it fails.
@@ -262,9 +317,12 @@ impl Program {
         command.envs(defaults.map(|file| (config::VARIABLE, file)));
         let mut child = command.spawn().with_context(|| format!("cannot run {}", self.path.display()))?;
         let stderr = child.stderr.take();
-        let reader = std::thread::Builder::new().name("stderr".to_owned()).spawn(move || stderr.map_or_else(String::new, last_line));
+        let reader = std::thread::Builder::new()
+            .name("stderr".to_owned())
+            .spawn(move || stderr.map_or_else(String::new, last_line));
         let ended = wait(&mut child);
-        let last = reader.ok().filter(|_| ended.is_ok()).and_then(|reader| reader.join().ok()).unwrap_or_default();
+        let last =
+            reader.ok().filter(|_| ended.is_ok()).and_then(|reader| reader.join().ok()).unwrap_or_default();
         let status = ended?;
         if status.success() {
             return Ok(());
@@ -314,11 +372,28 @@ fn last_line(stderr: ChildStderr) -> String {
 fn table(comparison: &Comparison) -> String {
     let counted = if comparison.pairs.is_some() { "pairs" } else { "of" };
     let mut rows = vec![
-        ["phase", "first", "middle half", counted, "second", "middle half", counted, "difference", "ratio", "95 %", ""].map(str::to_owned).to_vec(),
+        [
+            "phase",
+            "first",
+            "middle half",
+            counted,
+            "second",
+            "middle half",
+            counted,
+            "difference",
+            "ratio",
+            "95 %",
+            "",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
     ];
     for phase in &comparison.phases {
-        let engines =
-            if phase.engine_a == phase.engine_b { phase.engine_a.to_string() } else { format!("{} against {}", phase.engine_a, phase.engine_b) };
+        let engines = if phase.engine_a == phase.engine_b {
+            phase.engine_a.to_string()
+        } else {
+            format!("{} against {}", phase.engine_a, phase.engine_b)
+        };
         rows.push(row(format!("{} ({engines})", phase.phase.name()), phase));
     }
     rows.extend(comparison.total.iter().map(|total| row("total".to_owned(), total)));
@@ -333,7 +408,8 @@ fn table(comparison: &Comparison) -> String {
         out += "Total: upload, index, one search, download.\n";
     }
     if comparison.parameters.is_empty() {
-        out += "Whether they are the same job is not known: a timings.csv alone does not say what was asked.\n";
+        out +=
+            "Whether they are the same job is not known: a timings.csv alone does not say what was asked.\n";
     }
     match (&comparison.answers, &comparison.no_answers) {
         (Some(answers), _) => out += &format!("{}\n", answers.sentence()),
@@ -348,7 +424,9 @@ fn table(comparison: &Comparison) -> String {
 }
 
 fn row(name: String, of: &Difference) -> Vec<String> {
-    let half = |spread: &Spread| format!("{} to {}", text::time(spread.lower_quartile), text::time(spread.upper_quartile));
+    let half = |spread: &Spread| {
+        format!("{} to {}", text::time(spread.lower_quartile), text::time(spread.upper_quartile))
+    };
     vec![
         name,
         text::time(of.a.median),

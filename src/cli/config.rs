@@ -1,7 +1,8 @@
-//! A file of defaults: sections named like commands, keys like their long flags. What is on the command line wins.
+//! A file of defaults: sections named like commands, keys like their long flags. What is on the command line
+//! wins.
 //!
-//! A value becomes the default of its flag, so that flags that need or exclude one another are held against what was typed alone; a
-//! default that what was typed excludes is left out.
+//! A value becomes the default of its flag, so that flags that need or exclude one another are held against
+//! what was typed alone; a default that what was typed excludes is left out.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -57,7 +58,10 @@ impl Defaults {
         let mut words = error.split(|c: char| !is_word(c));
         let flag = words.find(|word| self.flags.iter().any(|flag| flag == word))?;
         let (key, section) = (flag.trim_start_matches('-'), &self.section);
-        Some(format!("; {key} is a default of [{section}] in {}, which --no-config leaves out", self.file.display()))
+        Some(format!(
+            "; {key} is a default of [{section}] in {}, which --no-config leaves out",
+            self.file.display()
+        ))
     }
 }
 
@@ -80,7 +84,8 @@ pub fn flags() -> [Arg; 2] {
     ]
 }
 
-/// Takes these flags out of a command line, where they may stand anywhere before `--`: the file is read before the rest is understood.
+/// Takes these flags out of a command line, where they may stand anywhere before `--`: the file is read
+/// before the rest is understood.
 ///
 /// # Errors
 /// [`Usage`].
@@ -97,9 +102,16 @@ pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsStri
             Some(NO_CONFIG) => from = From::Nowhere,
             Some(CONFIG) => {
                 let file = arguments.next().filter(|file| !file.is_empty());
-                from = From::File(file.ok_or_else(|| Usage("--config <FILE>: the name of a file is needed".to_owned()))?.into());
+                from = From::File(
+                    file.ok_or_else(|| Usage("--config <FILE>: the name of a file is needed".to_owned()))?
+                        .into(),
+                );
             }
-            Some(flag) if let Some(file) = flag.strip_prefix(CONFIG).and_then(|flag| flag.strip_prefix('=')) => from = From::File(file.into()),
+            Some(flag)
+                if let Some(file) = flag.strip_prefix(CONFIG).and_then(|flag| flag.strip_prefix('=')) =>
+            {
+                from = From::File(file.into())
+            }
             _ => rest.push(argument),
         }
     }
@@ -111,9 +123,17 @@ pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsStri
 ///
 /// # Errors
 /// A file that was named and is not there, and what is wrong in it.
-pub fn with_defaults(command: Command, from: &From, arguments: &[OsString]) -> anyhow::Result<(Command, Defaults)> {
-    // A window that opens on a file has no flags; and nothing that is wrong in the file keeps it from opening.
-    let Some(name) = super::first_word(arguments).and_then(|name| command.find_subcommand(name)).map(|found| found.get_name().to_owned()) else {
+pub fn with_defaults(
+    command: Command,
+    from: &From,
+    arguments: &[OsString],
+) -> anyhow::Result<(Command, Defaults)> {
+    // A window that opens on a file has no flags; and nothing that is wrong in the file keeps it from
+    // opening.
+    let Some(name) = super::first_word(arguments)
+        .and_then(|name| command.find_subcommand(name))
+        .map(|found| found.get_name().to_owned())
+    else {
         return Ok((command, Defaults::default()));
     };
     let Some((path, text)) = read(from)? else { return Ok((command, Defaults::default())) };
@@ -128,8 +148,12 @@ pub fn with_defaults(command: Command, from: &From, arguments: &[OsString]) -> a
             .filter(|(argument, _)| !is_excluded(&of, argument, &typed))
             .filter_map(|(argument, value)| Some((argument, text_of(value).ok().flatten()?)))
             .collect();
-        flags.extend(defaults.iter().filter_map(|(argument, _)| argument.get_long()).map(|long| format!("--{long}")));
-        defaults.into_iter().fold(of, |of, (argument, value)| of.mut_arg(argument.get_id(), |argument| argument.default_value(value)))
+        flags.extend(
+            defaults.iter().filter_map(|(argument, _)| argument.get_long()).map(|long| format!("--{long}")),
+        );
+        defaults.into_iter().fold(of, |of, (argument, value)| {
+            of.mut_arg(argument.get_id(), |argument| argument.default_value(value))
+        })
     });
     Ok((command, Defaults { file: path, section: name, flags }))
 }
@@ -141,9 +165,12 @@ fn read(from: &From) -> anyhow::Result<Option<(PathBuf, String)>> {
         From::File(path) => Some(path.clone()),
         From::Usual => std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from),
     };
-    let usual = || directories::ProjectDirs::from("", "", "warpscope").map(|dirs| dirs.config_dir().join("config.toml"));
+    let usual = || {
+        directories::ProjectDirs::from("", "", "warpscope").map(|dirs| dirs.config_dir().join("config.toml"))
+    };
     let Some(path) = named.clone().or_else(|| usual().filter(|path| path.is_file())) else { return Ok(None) };
-    let text = files::read_small(&path, MOST_BYTES).and_then(|text| String::from_utf8(text).map_err(io::Error::other));
+    let text = files::read_small(&path, MOST_BYTES)
+        .and_then(|text| String::from_utf8(text).map_err(io::Error::other));
     match text {
         Ok(text) => match memory::check(PARSED * text.len() as u64) {
             Ok(()) => Ok(Some((path, text))),
@@ -162,10 +189,14 @@ fn malformed(why: &toml::de::Error, text: &str, path: &Path) -> anyhow::Error {
 fn check(command: &Command, table: &Table) -> anyhow::Result<()> {
     for (name, section) in table {
         let names = || command.get_subcommands().map(Command::get_name);
-        let Value::Table(section) = section else { bail!("`{name}` is outside any section: sections are named like commands, such as [knn]") };
+        let Value::Table(section) = section else {
+            bail!("`{name}` is outside any section: sections are named like commands, such as [knn]")
+        };
         let Some(of) = command.find_subcommand(name) else {
-            let meant =
-                nearest(name, names()).map_or_else(|| "sections are named like commands".to_owned(), |meant| format!("did you mean [{meant}]?"));
+            let meant = nearest(name, names()).map_or_else(
+                || "sections are named like commands".to_owned(),
+                |meant| format!("did you mean [{meant}]?"),
+            );
             bail!("there is no command for the section [{name}]: {meant}");
         };
         for (key, value) in section {
@@ -177,25 +208,43 @@ fn check(command: &Command, table: &Table) -> anyhow::Result<()> {
 
 fn check_key(of: &Command, key: &str, value: &Value) -> anyhow::Result<()> {
     let Some(argument) = flag(of, key) else {
-        let keys: Vec<&str> = of.get_arguments().filter_map(Arg::get_long).filter(|key| *key != CONFIG && *key != NO_CONFIG).collect();
+        let keys: Vec<&str> = of
+            .get_arguments()
+            .filter_map(Arg::get_long)
+            .filter(|key| *key != CONFIG && *key != NO_CONFIG)
+            .collect();
         match nearest(key, keys.iter().copied()) {
             Some(meant) => bail!("the command has no flag --{key}: did you mean {meant}?"),
             None => bail!("the command has no flag --{key}; `warpscope {} --help` lists them", of.get_name()),
         }
     };
-    let in_required = |group: &&clap::ArgGroup| group.is_required_set() && group.get_args().any(|id| id == argument.get_id());
+    let in_required = |group: &&clap::ArgGroup| {
+        group.is_required_set() && group.get_args().any(|id| id == argument.get_id())
+    };
     if argument.is_required_set() || of.get_groups().any(|group| in_required(&group)) {
         bail!("it has no default, as it says what the command works on");
     }
     let is_flag = matches!(argument.get_action(), ArgAction::SetTrue);
     if is_flag != matches!(value, Value::Boolean(_)) {
-        bail!("{}", if is_flag { "it is a flag, true or false" } else { "it takes a value, and is neither true nor false" });
+        bail!(
+            "{}",
+            if is_flag {
+                "it is a flag, true or false"
+            } else {
+                "it takes a value, and is neither true nor false"
+            }
+        );
     }
     let Some(text) = text_of(value)?.filter(|_| !is_flag) else { return Ok(()) };
     let tried = of.clone().no_binary_name(true).try_get_matches_from([format!("--{key}={text}")]);
     // What else a command needs is not the file's.
     match tried {
-        Err(why) if matches!(why.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::WrongNumberOfValues) => {
+        Err(why)
+            if matches!(
+                why.kind(),
+                ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::WrongNumberOfValues
+            ) =>
+        {
             bail!("{}", usage::words(&why))
         }
         _ => Ok(()),
@@ -219,14 +268,18 @@ fn text_of(value: &Value) -> anyhow::Result<Option<String>> {
             let texts = values.iter().map(text_of).collect::<anyhow::Result<Option<Vec<String>>>>()?;
             texts.unwrap_or_default().join(",")
         }
-        Value::Datetime(_) | Value::Table(_) => bail!("a value is a text, a number, true or false, or a list of these"),
+        Value::Datetime(_) | Value::Table(_) => {
+            bail!("a value is a text, a number, true or false, or a list of these")
+        }
     }))
 }
 
 /// The ids of what was typed after the subcommand.
 fn typed(command: &Command, arguments: &[OsString]) -> HashSet<String> {
     let matches = command.clone().ignore_errors(true).try_get_matches_from(arguments).ok();
-    let Some((_, of)) = matches.as_ref().and_then(clap::ArgMatches::subcommand) else { return HashSet::new() };
+    let Some((_, of)) = matches.as_ref().and_then(clap::ArgMatches::subcommand) else {
+        return HashSet::new();
+    };
     let by_hand = |id: &&clap::Id| of.value_source(id.as_str()) == Some(ValueSource::CommandLine);
     of.ids().filter(by_hand).map(|id| id.as_str().to_owned()).collect()
 }
@@ -234,11 +287,18 @@ fn typed(command: &Command, arguments: &[OsString]) -> HashSet<String> {
 /// Whether something else was typed that excludes an argument, or that it excludes.
 fn is_excluded(of: &Command, argument: &Arg, typed: &HashSet<String>) -> bool {
     let id = argument.get_id();
-    let others = || of.get_arguments().filter(|other| other.get_id() != id && typed.contains(other.get_id().as_str()));
-    let excludes = |one: &Arg, other: &Arg| of.get_arg_conflicts_with(one).iter().any(|conflict| conflict.get_id() == other.get_id());
+    let others =
+        || of.get_arguments().filter(|other| other.get_id() != id && typed.contains(other.get_id().as_str()));
+    let excludes = |one: &Arg, other: &Arg| {
+        of.get_arg_conflicts_with(one).iter().any(|conflict| conflict.get_id() == other.get_id())
+    };
     let one_of = |other: &Arg| {
         let mut groups = of.get_groups().cloned();
-        groups.any(|mut group| !group.is_multiple() && group.get_args().any(|of| of == id) && group.get_args().any(|of| of == other.get_id()))
+        groups.any(|mut group| {
+            !group.is_multiple()
+                && group.get_args().any(|of| of == id)
+                && group.get_args().any(|of| of == other.get_id())
+        })
     };
     others().any(|other| excludes(argument, other) || excludes(other, argument) || one_of(other))
 }
@@ -268,10 +328,20 @@ mod tests {
 
     #[test]
     fn an_error_about_a_default_says_where_it_is_from() {
-        let defaults = Defaults { file: "w.toml".into(), section: "knn".to_owned(), flags: vec!["--exclude-self".to_owned(), "--k".to_owned()] };
+        let defaults = Defaults {
+            file: "w.toml".into(),
+            section: "knn".to_owned(),
+            flags: vec!["--exclude-self".to_owned(), "--k".to_owned()],
+        };
         let tip = defaults.tip("--exclude-self: the query is a place, and so no row of the cloud");
-        assert_eq!(tip.as_deref(), Some("; exclude-self is a default of [knn] in w.toml, which --no-config leaves out"));
-        assert_eq!([defaults.tip("--keys: too few"), Defaults::default().tip("--k: too large")], [None, None]);
+        assert_eq!(
+            tip.as_deref(),
+            Some("; exclude-self is a default of [knn] in w.toml, which --no-config leaves out")
+        );
+        assert_eq!(
+            [defaults.tip("--keys: too few"), Defaults::default().tip("--k: too large")],
+            [None, None]
+        );
     }
 
     fn refused(text: &str) -> String {
@@ -285,24 +355,37 @@ mod tests {
             ("[rnu]", "there is no command for the section [rnu]: did you mean [run]?"),
             ("[search]", "there is no command for the section [search]: sections are named like commands"),
             ("[run]\nrepeat = 3", "[run] repeat: the command has no flag --repeat: did you mean repeats?"),
-            ("[run]\nfast = 3", "[run] fast: the command has no flag --fast; `warpscope run --help` lists them"),
-            ("[run]\ninput = \"a.csv\"", "[run] input: it has no default, as it says what the command works on"),
+            (
+                "[run]\nfast = 3",
+                "[run] fast: the command has no flag --fast; `warpscope run --help` lists them",
+            ),
+            (
+                "[run]\ninput = \"a.csv\"",
+                "[run] input: it has no default, as it says what the command works on",
+            ),
             ("[run]\nprofile = 1", "[run] profile: it is a flag, true or false"),
             ("[run]\nk = true", "[run] k: it takes a value, and is neither true nor false"),
-            ("[run]\nk = 1979-05-27", "[run] k: a value is a text, a number, true or false, or a list of these"),
-            ("[run]\nk = \"many\"", "[run] k: invalid value 'many' for '--k <NUMBER>': a whole number is needed, such as 1000 or 1e6"),
+            (
+                "[run]\nk = 1979-05-27",
+                "[run] k: a value is a text, a number, true or false, or a list of these",
+            ),
+            (
+                "[run]\nk = \"many\"",
+                "[run] k: invalid value 'many' for '--k <NUMBER>': a whole number is needed, such as 1000 \
+                 or 1e6",
+            ),
         ] {
             assert_eq!(refused(text), why, "{text}");
         }
-        assert!(
-            refused("[knn]\nmetric = \"euclidean\"")
-                .starts_with("[knn] metric: invalid value 'euclidean' for '--metric <METRIC>': it is called l2 here")
-        );
+        assert!(refused("[knn]\nmetric = \"euclidean\"").starts_with(
+            "[knn] metric: invalid value 'euclidean' for '--metric <METRIC>': it is called l2 here"
+        ));
     }
 
     #[test]
     fn every_kind_of_value_is_taken() {
-        let text = "[knn]\nk = 10\nengine = \"kdtree\"\nexclude-self = true\n[sweep]\nk = [8, 16]\nengine = [\"lockstep\", \"kdtree\"]\n[lesson]\nscale = 1.5\n";
+        let text = "[knn]\nk = 10\nengine = \"kdtree\"\nexclude-self = true\n[sweep]\nk = [8, 16]\nengine = \
+                    [\"lockstep\", \"kdtree\"]\n[lesson]\nscale = 1.5\n";
         check(&super::super::command(), &text.parse().unwrap()).unwrap();
     }
 }

@@ -15,7 +15,10 @@ use crate::run::Engines;
 #[derive(Debug, clap::Args)]
 pub struct DevicesArgs {
     /// Shows this engine alone, with what it counts
-    #[arg(value_name = "ENGINE", value_parser = PossibleValuesParser::new(registry::ENGINES.iter().map(|engine| engine.id.as_str())))]
+    #[arg(
+        value_name = "ENGINE",
+        value_parser = PossibleValuesParser::new(registry::ENGINES.iter().map(|engine| engine.id.as_str()))
+    )]
     engine: Option<String>,
     #[command(flatten)]
     json: JsonArgs,
@@ -60,7 +63,8 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {
         registry::devices(engine).into_iter().map(line).collect()
     };
     let named = |engine: &Descriptor| args.engine.as_ref().is_none_or(|name| engine.id.as_str() == name);
-    let engines: Vec<&'static Descriptor> = registry::grouped().flat_map(|(_, engines)| engines).filter(|engine| named(engine)).collect();
+    let engines: Vec<&'static Descriptor> =
+        registry::grouped().flat_map(|(_, engines)| engines).filter(|engine| named(engine)).collect();
     let lines: Vec<Line> = engines.iter().flat_map(|engine| lines_of(engine)).collect();
     if args.json.json {
         return output::print_json(&Report { schema_version: SCHEMA_VERSION, engines: &lines });
@@ -77,7 +81,11 @@ fn counted(engine: &Descriptor) -> String {
     if engine.measures.is_empty() {
         return format!("\n{} counts nothing.\n", engine.id);
     }
-    let rows: Vec<Vec<String>> = engine.measures.iter().map(|measure| vec![format!("  {}", measure.name), measure.help.to_owned()]).collect();
+    let rows: Vec<Vec<String>> = engine
+        .measures
+        .iter()
+        .map(|measure| vec![format!("  {}", measure.name), measure.help.to_owned()])
+        .collect();
     format!("\nWhat {} counts for each query\n{}", engine.id, text::table(&rows, &[]))
 }
 
@@ -93,7 +101,12 @@ fn parameters(engines: &[&'static Descriptor]) -> String {
             })
             .collect();
         (!rows.is_empty()).then(|| {
-            format!("\nParameters of {0}, as in --engine {0}:{1}=VALUE,…\n{2}", engine.id, engine.parameters[0].name, text::table(&rows, &[]))
+            format!(
+                "\nParameters of {0}, as in --engine {0}:{1}=VALUE,…\n{2}",
+                engine.id,
+                engine.parameters[0].name,
+                text::table(&rows, &[])
+            )
         })
     };
     engines.iter().filter_map(of).collect()
@@ -137,7 +150,11 @@ mod tests {
 
     #[test]
     fn engines_stand_under_their_groups_and_a_device_is_described_once() {
-        let device = |id| DeviceInfo { id: Some(id), name: format!("device {id}"), details: vec![("memory".to_owned(), "9 MiB".to_owned())] };
+        let device = |id| DeviceInfo {
+            id: Some(id),
+            name: format!("device {id}"),
+            details: vec![("memory".to_owned(), "9 MiB".to_owned())],
+        };
         let line = |engine: &str, group, device_id| Line {
             engine: EngineId::new(engine),
             group,
@@ -146,9 +163,18 @@ mod tests {
             device: Some(device(device_id)),
             why: None,
         };
-        let missing = Line { can_run: false, device: None, why: Some("no driver".to_owned()), ..line("a", Group::Exhaustive, DeviceId::Gpu(1)) };
-        let lines =
-            [line("a", Group::Exhaustive, DeviceId::Gpu(0)), missing, line("bb", Group::Cpu, DeviceId::Cpu), line("c", Group::Cpu, DeviceId::Cpu)];
+        let missing = Line {
+            can_run: false,
+            device: None,
+            why: Some("no driver".to_owned()),
+            ..line("a", Group::Exhaustive, DeviceId::Gpu(1))
+        };
+        let lines = [
+            line("a", Group::Exhaustive, DeviceId::Gpu(0)),
+            missing,
+            line("bb", Group::Cpu, DeviceId::Cpu),
+            line("c", Group::Cpu, DeviceId::Cpu),
+        ];
         let expected = "\
 Exhaustive
 a   runs on 0        device 0
@@ -160,6 +186,9 @@ bb  runs on cpu      device cpu
       memory         9 MiB
 c   runs on cpu      device cpu
 ";
-        assert_eq!(listed(&lines).lines().map(str::trim_end).collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>());
+        assert_eq!(
+            listed(&lines).lines().map(str::trim_end).collect::<Vec<_>>(),
+            expected.lines().collect::<Vec<_>>()
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Flags that several commands take, each declared once; a command that words some otherwise says so with `mut_args`.
+//! Flags that several commands take, each declared once; a command that words some otherwise says so with
+//! `mut_args`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,15 +30,27 @@ pub struct FileArgs {
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
     #[arg(long, value_name = "NAMES", help_heading = "Cloud", value_parser = columns::parse)]
     pub columns: Option<ColumnChoice>,
-    /// Passes over the first lines of a text, which are none of its table; written FILE:skip-lines=NUMBER for other files
-    #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true, allow_negative_numbers = true, help_heading = "Cloud")]
+    /// Passes over the first lines of a text, which are none of its table; written FILE:skip-lines=NUMBER for
+    /// other files
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 0,
+        hide_default_value = true,
+        allow_negative_numbers = true,
+        help_heading = "Cloud"
+    )]
     skip_lines: u64,
 }
 
 impl FileArgs {
     /// The path by which a file is read without the lines that are skipped.
     pub fn path(&self, path: &Path) -> PathBuf {
-        if self.skip_lines == 0 { path.to_owned() } else { formats::path_without_lines(path, self.skip_lines) }
+        if self.skip_lines == 0 {
+            path.to_owned()
+        } else {
+            formats::path_without_lines(path, self.skip_lines)
+        }
     }
 
     pub fn source(&self, path: &Path) -> Source {
@@ -50,7 +63,8 @@ impl FileArgs {
 pub struct CloudArgs {
     #[command(flatten)]
     pub file: FileArgs,
-    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows) instead of refusing them
+    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows)
+    /// instead of refusing them
     #[arg(long, help_heading = "Cloud")]
     pub drop_nonfinite: bool,
 }
@@ -58,7 +72,13 @@ pub struct CloudArgs {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SeedArgs {
     /// Seeds generated clouds, drawn queries and shuffled order
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = values::whole::<u64>, help_heading = "Cloud")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = usual::SEED,
+        value_parser = values::whole::<u64>,
+        help_heading = "Cloud"
+    )]
     pub seed: u64,
 }
 
@@ -97,9 +117,9 @@ pub struct QueriesArgs {
     /// Whose neighbours are asked for [default: 1000, or all where there are fewer]
     ///
     /// The rows of a FILE; COUNT rows of the cloud, drawn with the seed; all of its rows; or those of a list:
-    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number a line); or one place in the cloud's own units that need not
-    /// be a row: at:-0.1275,51.507. A file named like a number is ./1000; the queries of a benchmark in HDF5 are
-    /// FILE.hdf5:test.
+    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number a line); or one place in the cloud's own
+    /// units that need not be a row: at:-0.1275,51.507. A file named like a number is ./1000; the queries of
+    /// a benchmark in HDF5 are FILE.hdf5:test.
     #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", help_heading = "Search")]
     pub queries: Option<QueryChoice>,
 }
@@ -107,7 +127,14 @@ pub struct QueriesArgs {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct KArgs {
     /// Neighbours per query
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, value_parser = values::whole::<usize>, help_heading = "Search")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = usual::K,
+        allow_negative_numbers = true,
+        value_parser = values::whole::<usize>,
+        help_heading = "Search"
+    )]
     pub k: usize,
 }
 
@@ -157,7 +184,13 @@ pub struct MethodArgs {
 #[derive(Clone, Debug, Args)]
 pub struct EngineArgs {
     /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = values::engine(), help_heading = "Search")]
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        default_value = "auto",
+        value_parser = values::engine(),
+        help_heading = "Search"
+    )]
     pub engine: EngineChoice,
     #[command(flatten)]
     pub device: DeviceArgs,
@@ -181,7 +214,8 @@ impl EngineListArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DeviceArgs {
-    /// Where the engine runs: cpu, or a GPU by its number, 0, 1, … [default: the first that the engine runs on]
+    /// Where the engine runs: cpu, or a GPU by its number, 0, 1, … [default: the first that the engine runs
+    /// on]
     #[arg(long, value_name = "DEVICE", help_heading = "Search")]
     pub device: Option<DeviceId>,
 }
@@ -202,8 +236,14 @@ pub struct ProblemArgs {
 impl ProblemArgs {
     pub fn request(&self, engines: Vec<EngineChoice>, device: DeviceArgs) -> Request {
         // clap has asked for a cloud.
-        let source = self.source.source().unwrap_or_else(|| Source::Generate { spec: String::new(), seed: 0 });
-        Request { queries: self.queries.queries.clone(), engines, device: device.device, ..self.method.request(&self.source, source, self.k.k) }
+        let source =
+            self.source.source().unwrap_or_else(|| Source::Generate { spec: String::new(), seed: 0 });
+        Request {
+            queries: self.queries.queries.clone(),
+            engines,
+            device: device.device,
+            ..self.method.request(&self.source, source, self.k.k)
+        }
     }
 }
 
@@ -239,7 +279,13 @@ pub struct JsonArgs {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ThreadsArgs {
     /// Threads of the processor that take part [default: as many as it has]
-    #[arg(long, value_name = "NUMBER", value_parser = threads, allow_negative_numbers = true, help_heading = "Search")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        value_parser = threads,
+        allow_negative_numbers = true,
+        help_heading = "Search"
+    )]
     pub threads: Option<usize>,
 }
 
@@ -266,7 +312,11 @@ pub struct RecordArgs {
 /// Knows before the search, not after it, that nobody could open the file by its name.
 fn recording_path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
-    if recording::is_recording(&path) { Ok(path) } else { Err(format!("a recording's name ends in .{}", recording::EXTENSION)) }
+    if recording::is_recording(&path) {
+        Ok(path)
+    } else {
+        Err(format!("a recording's name ends in .{}", recording::EXTENSION))
+    }
 }
 
 impl RecordArgs {
@@ -301,8 +351,10 @@ impl RecordArgs {
             output::note(&format!("nothing was run, so nothing is recorded: {}", path.display()));
             return Ok(None);
         }
-        let runs: Vec<Recorded> =
-            records.into_iter().map(|record| Recorded { name: record.title(), pinned: false, run: SomeRun::Whole(record) }).collect();
+        let runs: Vec<Recorded> = records
+            .into_iter()
+            .map(|record| Recorded { name: record.title(), pinned: false, run: SomeRun::Whole(record) })
+            .collect();
         let missing = export::recording(&runs, !self.no_points, path, &Bar::new("writing the recording"))?;
         missing.iter().for_each(|missing| output::note(missing));
         Ok(Some(path.clone()))
@@ -313,10 +365,12 @@ impl RecordArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Graph")]
 pub struct GraphArgs {
-    /// Writes the graph of neighbours to a file: an edge from every row to each of its neighbours, without the row itself
+    /// Writes the graph of neighbours to a file: an edge from every row to each of its neighbours, without
+    /// the row itself
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
-    /// As what: umap (.npz of indices and distances, own row first, as precomputed_knn takes them), csr (.npz as SciPy's load_npz reads it) or edges (.csv, .tsv, .parquet, .arrow) [default: edges]
+    /// As what: umap (.npz of indices and distances, own row first, as precomputed_knn takes them), csr (.npz
+    /// as SciPy's load_npz reads it) or edges (.csv, .tsv, .parquet, .arrow) [default: edges]
     #[arg(long, value_name = "KIND", requires = "graph", hide_possible_values = true)]
     graph_as: Option<GraphKind>,
     /// Joins two rows, both ways, where either is among the other's neighbours
@@ -357,7 +411,10 @@ impl GraphArgs {
         match self.graph_as {
             Some(GraphKind::Umap) if self.links() != Links::Directed => {
                 let flag = if self.mutual { "--mutual" } else { "--symmetrise" };
-                bail!(Usage(format!("{flag}: umap needs as many neighbours of each row; take --graph-as csr, or leave {flag} out")));
+                bail!(Usage(format!(
+                    "{flag}: umap needs as many neighbours of each row; take --graph-as csr, or leave \
+                     {flag} out"
+                )));
             }
             Some(GraphKind::Umap | GraphKind::Csr) => {
                 let refused = |why| Usage(format!("--graph: {why}: {}", path.display()));
@@ -365,7 +422,10 @@ impl GraphArgs {
             }
             Some(GraphKind::Edges) => TableFormat::of(path).map(|_| ())?,
             None if TableFormat::of(path)? == TableFormat::Npz => {
-                bail!(Usage(format!("--graph: an .npz holds several kinds: give --graph-as umap or csr: {}", path.display())))
+                bail!(Usage(format!(
+                    "--graph: an .npz holds several kinds: give --graph-as umap or csr: {}",
+                    path.display()
+                )))
             }
             None => {}
         }
@@ -379,7 +439,11 @@ impl GraphArgs {
     pub fn check_rows(&self, rows: usize, k: usize) -> anyhow::Result<()> {
         match &self.graph {
             Some(path) if self.graph_as == Some(GraphKind::Umap) && k >= rows => {
-                bail!("--graph-as umap: k = {k} is more than the {}: {}", text::count(rows as u64 - 1, "other row", "other rows"), path.display())
+                bail!(
+                    "--graph-as umap: k = {k} is more than the {}: {}",
+                    text::count(rows as u64 - 1, "other row", "other rows"),
+                    path.display()
+                )
             }
             _ => Ok(()),
         }

@@ -39,7 +39,9 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<()> {
         "fbin" => write_fbin,
         _ => {
             let file = args.file.display();
-            anyhow::bail!(Usage(format!("cannot write .{extension}: clouds are written as .csv, .npy, .fvecs or .fbin: {file}")))
+            anyhow::bail!(Usage(format!(
+                "cannot write .{extension}: clouds are written as .csv, .npy, .fvecs or .fbin: {file}"
+            )))
         }
     };
     let table = generate::generate(&args.spec, args.seed, &Bar::new("generating"))?;
@@ -51,13 +53,18 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<()> {
 fn generators() -> String {
     let mut text = "Generators, with their defaults:\n".to_owned();
     for generator in catalogue() {
-        let parameters: Vec<String> = generator.parameters.iter().map(|parameter| format!("{}={}", parameter.key, parameter.default)).collect();
+        let parameters: Vec<String> = generator
+            .parameters
+            .iter()
+            .map(|parameter| format!("{}={}", parameter.key, parameter.default))
+            .collect();
         text += &format!("  {}:{}\n      {}\n", generator.name, parameters.join(","), generator.about);
     }
     text
 }
 
-/// Every digit of each f32: a shorter decimal would be another f64, and so in narrow columns ask for an origin.
+/// Every digit of each f32: a shorter decimal would be another f64, and so in narrow columns ask for an
+/// origin.
 fn write_csv(table: &Coordinates, out: &mut dyn Write) -> io::Result<()> {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     writeln!(out, "{}", names.join(","))?;
@@ -105,7 +112,11 @@ mod tests {
             for name in ["a.csv", "a.npy", "a.fvecs", "a.FBIN"] {
                 let file = folder.path().join(name);
                 run(&GenerateArgs { spec: spec.to_owned(), file: file.clone(), seed: 5 }).unwrap();
-                assert_eq!(fingerprint(Source::File { path: file, columns: ColumnChoice::Default }), generated, "{spec} {name}");
+                assert_eq!(
+                    fingerprint(Source::File { path: file, columns: ColumnChoice::Default }),
+                    generated,
+                    "{spec} {name}"
+                );
             }
         }
     }
@@ -113,9 +124,10 @@ mod tests {
     #[test]
     fn what_cannot_be_written_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        for (spec, name, part) in
-            [("uniform", "a.xls", "cannot write .xls: clouds are written as .csv"), ("blob", "a.csv", "there is no generator `blob`")]
-        {
+        for (spec, name, part) in [
+            ("uniform", "a.xls", "cannot write .xls: clouds are written as .csv"),
+            ("blob", "a.csv", "there is no generator `blob`"),
+        ] {
             let args = GenerateArgs { spec: spec.to_owned(), file: folder.path().join(name), seed: 0 };
             let message = run(&args).unwrap_err().to_string();
             assert!(message.contains(part), "{message}");
@@ -126,7 +138,12 @@ mod tests {
     #[test]
     fn help_lists_every_generator() {
         let help = generators();
-        assert!(catalogue().iter().all(|generator| help.contains(generator.name) && help.contains(generator.about)), "{help}");
+        assert!(
+            catalogue()
+                .iter()
+                .all(|generator| help.contains(generator.name) && help.contains(generator.about)),
+            "{help}"
+        );
         assert!(help.contains("gaussian-mixture:n=100000,d=2,clusters=20,spread=0.03"), "{help}");
     }
 }

@@ -1,4 +1,5 @@
-//! `warpscope info`: what a file is, and what cloud it makes; what a recording holds, or the folder that `run --out` wrote.
+//! `warpscope info`: what a file is, and what cloud it makes; what a recording holds, or the folder that
+//! `run --out` wrote.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,9 @@ use super::bar::Bar;
 use super::flags::{FileArgs, JsonArgs};
 use super::output;
 use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError, Stamp};
-use crate::cloud::{self, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source, Unchosen};
+use crate::cloud::{
+    self, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source, Unchosen,
+};
 use crate::export::text;
 use crate::progress::Progress;
 use crate::run::compare::{RUN, SavedRun};
@@ -25,7 +28,8 @@ pub struct InfoArgs {
     file: PathBuf,
     #[command(flatten)]
     input: FileArgs,
-    /// Counts duplicates, before and after rounding to 32-bit floats, which may take several times as long as reading
+    /// Counts duplicates, before and after rounding to 32-bit floats, which may take several times as long as
+    /// reading
     #[arg(long)]
     duplicates: bool,
     #[command(flatten)]
@@ -41,8 +45,12 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
     if recording::split_run(&args.file).is_some() {
         return info_of_runs(&args.file, args.json.json);
     }
-    let report =
-        Report::of(&args.input.path(&args.file), &args.input.columns.clone().unwrap_or_default(), args.duplicates, &Bar::new("reading the file"))?;
+    let report = Report::of(
+        &args.input.path(&args.file),
+        &args.input.columns.clone().unwrap_or_default(),
+        args.duplicates,
+        &Bar::new("reading the file"),
+    )?;
     if args.json.json { output::print_json(&report) } else { output::print(&report.text()) }
 }
 
@@ -86,11 +94,17 @@ struct CloudInfo {
 }
 
 impl Report {
-    fn of(path: &Path, columns: &ColumnChoice, duplicates: bool, progress: &dyn Progress) -> anyhow::Result<Self> {
+    fn of(
+        path: &Path,
+        columns: &ColumnChoice,
+        duplicates: bool,
+        progress: &dyn Progress,
+    ) -> anyhow::Result<Self> {
         let stamp = Stamp::now(path);
         let parts = formats::parts(path, progress)?;
         let several = parts.len() > 1 && formats::file_of(path) == path;
-        let new = |file, cloud, no_cloud| Self { schema_version: SCHEMA_VERSION, file, parts, cloud, no_cloud };
+        let new =
+            |file, cloud, no_cloud| Self { schema_version: SCHEMA_VERSION, file, parts, cloud, no_cloud };
         let file = match formats::describe(path, progress) {
             Ok(file) => Described::Whole(file),
             // The parts are listed also where the one that is meant cannot be read.
@@ -113,7 +127,12 @@ impl Report {
     fn text(&self) -> String {
         let out = match &self.file {
             Described::Whole(file) => {
-                let head = format!("{}\n{}; {}\n", shown(&file.path), file.format, text::count(file.rows, "row", "rows"));
+                let head = format!(
+                    "{}\n{}; {}\n",
+                    shown(&file.path),
+                    file.format,
+                    text::count(file.rows, "row", "rows")
+                );
                 head + &self.parts_text() + &columns_text(file)
             }
             Described::Open { path } => format!("{}\n", shown(path)) + &self.parts_text(),
@@ -130,28 +149,47 @@ impl Report {
             Some(why) => vec![format!("  {}", part.name), "not read".to_owned(), why.clone()],
             None => vec![format!("  {}", part.name), part.size(), part.about.clone()],
         };
-        format!("\nparts (FILE:NAME reads one)\n{}", text::table(&self.parts.iter().map(row).collect::<Vec<_>>(), &[]))
+        format!(
+            "\nparts (FILE:NAME reads one)\n{}",
+            text::table(&self.parts.iter().map(row).collect::<Vec<_>>(), &[])
+        )
     }
 
     fn cloud_text(&self) -> String {
         let mut out = "\ncloud\n".to_owned();
         let Some(cloud) = &self.cloud else {
-            return out + &format!("  none: {}\n", printable::line(self.no_cloud.as_deref().unwrap_or_default()));
+            return out
+                + &format!("  none: {}\n", printable::line(self.no_cloud.as_deref().unwrap_or_default()));
         };
-        out += &format!("  {} × {}\n", text::count(cloud.points, "point", "points"), text::count(cloud.dims as u64, "dimension", "dimensions"));
+        out += &format!(
+            "  {} × {}\n",
+            text::count(cloud.points, "point", "points"),
+            text::count(cloud.dims as u64, "dimension", "dimensions")
+        );
         if cloud.nonfinite_rows > 0 {
-            out += &format!("  {} left out, with NaN or infinite values\n", text::count(cloud.nonfinite_rows, "row", "rows"));
+            out += &format!(
+                "  {} left out, with NaN or infinite values\n",
+                text::count(cloud.nonfinite_rows, "row", "rows")
+            );
         }
         let origin = |axis: &Axis| match axis.origin {
             0.0 => "origin 0".to_owned(),
             origin => format!("origin {origin}, as 32-bit floats would move values otherwise"),
         };
-        let axes: Vec<_> =
-            cloud.axes.iter().map(|axis| vec![format!("  {}", axis.name), format!("{} … {}", axis.min, axis.max), origin(axis)]).collect();
+        let axes: Vec<_> = cloud
+            .axes
+            .iter()
+            .map(|axis| {
+                vec![format!("  {}", axis.name), format!("{} … {}", axis.min, axis.max), origin(axis)]
+            })
+            .collect();
         out += &text::table(&axes, &[]);
         if let Some(Duplicates { before_rounding, after_rounding }) = cloud.duplicates {
             let after = text::count(after_rounding, "duplicate", "duplicates");
-            out += &format!("  {after} as 32-bit floats, {} as in the file (points less distinct points)\n", text::thousands(before_rounding));
+            out += &format!(
+                "  {after} as 32-bit floats, {} as in the file (points less distinct points)\n",
+                text::thousands(before_rounding)
+            );
         }
         out + &format!("  fingerprint {}\n", cloud.fingerprint)
     }
@@ -168,7 +206,8 @@ fn columns_text(FileInfo { rows, columns, searches, skipped, .. }: &FileInfo) ->
     for (at, column) in columns.iter().enumerate() {
         let what = match (column.kind, column.min, column.max) {
             (ColumnKind::Numeric, Some(min), Some(max)) => {
-                let shown = |value: f64| column.moment.map_or_else(|| value.to_string(), |moment| moment.text(value));
+                let shown =
+                    |value: f64| column.moment.map_or_else(|| value.to_string(), |moment| moment.text(value));
                 format!("{} … {}", shown(min), shown(max))
             }
             (ColumnKind::Numeric, ..) if *rows == 0 => "no values".to_owned(),
@@ -176,7 +215,10 @@ fn columns_text(FileInfo { rows, columns, searches, skipped, .. }: &FileInfo) ->
             (ColumnKind::Text, ..) => {
                 let example = format!("such as {:?}", column.example.as_deref().unwrap_or_default());
                 // What is text from the start needs no search for where it begins.
-                column.example_record.filter(|&record| record > 0).map_or(example.clone(), |record| format!("{example} in record {record}"))
+                column
+                    .example_record
+                    .filter(|&record| record > 0)
+                    .map_or(example.clone(), |record| format!("{example} in record {record}"))
             }
             (ColumnKind::Empty, ..) => String::new(),
         };
@@ -187,7 +229,13 @@ fn columns_text(FileInfo { rows, columns, searches, skipped, .. }: &FileInfo) ->
         if column.infinite > 0 {
             odd.push(format!("{} infinite", text::thousands(column.infinite)));
         }
-        lines.push(vec![format!("  {at}"), column.name.clone(), column.role.name().to_owned(), what, odd.join(", ")]);
+        lines.push(vec![
+            format!("  {at}"),
+            column.name.clone(),
+            column.role.name().to_owned(),
+            what,
+            odd.join(", "),
+        ]);
     }
     out += "\ncolumns\n";
     out += &text::table(&lines, &[0]);
@@ -248,7 +296,9 @@ struct RunReport {
 /// # Errors
 /// When it is not read.
 fn info_of_runs(path: &Path, json: bool) -> anyhow::Result<()> {
-    let Some((file, asked)) = recording::split_run(path) else { anyhow::bail!("not a recording: {}", path.display()) };
+    let Some((file, asked)) = recording::split_run(path) else {
+        anyhow::bail!("not a recording: {}", path.display())
+    };
     let recording = recording::read(&file, Points::Leave, &Bar::new("reading the recording"))?;
     let only = match &asked {
         Some(_) => Some(recording.pick(asked.as_deref(), &file)?),
@@ -261,7 +311,11 @@ fn info_of_runs(path: &Path, json: bool) -> anyhow::Result<()> {
             report.add(at + 1, recorded);
         }
     }
-    let from = if report.points { "" } else { ", without points (read from the source file if it is in the recording's folder)" };
+    let from = if report.points {
+        ""
+    } else {
+        ", without points (read from the source file if it is in the recording's folder)"
+    };
     let runs = text::count(report.runs.len() as u64, "run", "runs");
     report.print(&format!("of {runs}, by version {}{from}", report.warpscope_version), json)
 }
@@ -272,10 +326,16 @@ fn info_of_runs(path: &Path, json: bool) -> anyhow::Result<()> {
 /// When it is not read, and when it is another folder.
 fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
     if !files::place(dir, RUN).is_some_and(|run| run.is_file()) {
-        anyhow::bail!("cannot read: it is a folder, and no `run --out` wrote it, as there is no {RUN} in it; name a file: {}", dir.display());
+        anyhow::bail!(
+            "cannot read: it is a folder, and no `run --out` wrote it, as there is no {RUN} in it; name a \
+             file: {}",
+            dir.display()
+        );
     }
     let saved = SavedRun::read(dir)?;
-    let Some(run) = saved.file else { anyhow::bail!("cannot read: there is no {RUN} in it: {}", dir.display()) };
+    let Some(run) = saved.file else {
+        anyhow::bail!("cannot read: there is no {RUN} in it: {}", dir.display())
+    };
     let cloud = CloudFile {
         rows: run.summary.n,
         dropped: run.dropped_rows,
@@ -295,7 +355,10 @@ fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
         profiled: saved.phases.keys().any(|(_, phase)| *phase == Phase::Profiled),
         run,
     });
-    report.print(&format!("by version {}; `compare` sets it beside another run", report.warpscope_version), json)
+    report.print(
+        &format!("by version {}; `compare` sets it beside another run", report.warpscope_version),
+        json,
+    )
 }
 
 impl RunsReport {
@@ -312,7 +375,11 @@ impl RunsReport {
     }
 
     fn print(&self, head: &str, json: bool) -> anyhow::Result<()> {
-        if json { output::print_json(&output::versioned(SCHEMA_VERSION, self)) } else { output::print(&self.text(head)) }
+        if json {
+            output::print_json(&output::versioned(SCHEMA_VERSION, self))
+        } else {
+            output::print(&self.text(head))
+        }
     }
 
     fn add(&mut self, number: usize, recorded: &Recorded) {
@@ -334,7 +401,12 @@ impl RunsReport {
     }
 
     fn text(&self, head: &str) -> String {
-        let mut out = format!("{}\n{}, {}\n\nruns\n", printable::line(&self.path.to_string_lossy()), self.format, printable::line(head));
+        let mut out = format!(
+            "{}\n{}, {}\n\nruns\n",
+            printable::line(&self.path.to_string_lossy()),
+            self.format,
+            printable::line(head)
+        );
         let head = ["#", "name", "search, median", "least to most", "of", "rate", "device", ""];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for report in &self.runs {
@@ -357,8 +429,15 @@ impl RunsReport {
         out += &text::table(&rows, &[0, 2, 4, 5]);
         out += "\nclouds\n";
         for cloud in &self.clouds {
-            let (points, dims) = (text::count(cloud.rows, "point", "points"), text::count(cloud.axes.len() as u64, "dimension", "dimensions"));
-            let dropped = if cloud.dropped > 0 { format!(", {} left out", text::count(cloud.dropped, "row", "rows")) } else { String::new() };
+            let (points, dims) = (
+                text::count(cloud.rows, "point", "points"),
+                text::count(cloud.axes.len() as u64, "dimension", "dimensions"),
+            );
+            let dropped = if cloud.dropped > 0 {
+                format!(", {} left out", text::count(cloud.dropped, "row", "rows"))
+            } else {
+                String::new()
+            };
             out += &format!(
                 "  {}: {points} × {dims}{dropped}; {}; fingerprint {}\n",
                 printable::line(&cloud.source.to_string()),
@@ -417,20 +496,37 @@ mod tests {
     fn where_a_column_turns_to_text_is_shown() {
         let report = report("a,b\n1,1\n2,2\n3,3o\n", "").unwrap();
         let text = report.text();
-        assert!(text.contains("such as \"3o\" in record 2") && text.contains("none: line 4, record 2, column `b`: `3o` is not a number"), "{text}");
+        assert!(
+            text.contains("such as \"3o\" in record 2")
+                && text.contains("none: line 4, record 2, column `b`: `3o` is not a number"),
+            "{text}"
+        );
     }
 
     #[test]
     fn an_origin_is_shown() {
         let text = report("x,y\n4918340.364,1\n4918381.12375,2\n", "").unwrap().text();
-        assert!(text.contains("origin 4918360.743875001, as 32-bit floats") && text.contains("origin 0"), "{text}");
+        assert!(
+            text.contains("origin 4918360.743875001, as 32-bit floats") && text.contains("origin 0"),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_file_without_coordinates_is_still_described() {
         let report = report("a,b\nx,y\n", "").unwrap();
-        assert!(report.cloud.is_none() && report.text().contains("none: no coordinates: no column holds only numbers"), "{}", report.text());
-        assert!(self::report("a,b\nx,y\n", "a").unwrap_err().to_string().contains("record 0, column `a`: `x` is not a number"));
+        assert!(
+            report.cloud.is_none()
+                && report.text().contains("none: no coordinates: no column holds only numbers"),
+            "{}",
+            report.text()
+        );
+        assert!(
+            self::report("a,b\nx,y\n", "a")
+                .unwrap_err()
+                .to_string()
+                .contains("record 0, column `a`: `x` is not a number")
+        );
         assert!(self::report("a,b\n1,2\n", "c").is_err());
     }
 }

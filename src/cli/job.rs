@@ -1,4 +1,5 @@
-//! The search that a command asks for: as a request from its flags, and as a loaded job with everything that was inferred.
+//! The search that a command asks for: as a request from its flags, and as a loaded job with everything that
+//! was inferred.
 
 use std::sync::Arc;
 
@@ -62,8 +63,14 @@ impl Request {
         if self.exclude_self {
             self.check_own("--exclude-self")?;
         }
-        let limit = self.engines.iter().map(EngineChoice::k_limit).max().unwrap_or_else(|| EngineChoice::Auto.k_limit());
-        Setup::from(&self.spec(self.source.clone(), QuerySpec::All, Metric::default())).check_within(limit)?;
+        let limit = self
+            .engines
+            .iter()
+            .map(EngineChoice::k_limit)
+            .max()
+            .unwrap_or_else(|| EngineChoice::Auto.k_limit());
+        Setup::from(&self.spec(self.source.clone(), QuerySpec::All, Metric::default()))
+            .check_within(limit)?;
         if self.queries == Some(QueryChoice::Count(0)) { Err(ProblemError::NoQueries.into()) } else { Ok(()) }
     }
 
@@ -73,8 +80,12 @@ impl Request {
     /// [`Usage`].
     pub fn check_own(&self, flag: &str) -> anyhow::Result<()> {
         match &self.queries {
-            Some(QueryChoice::At(_)) => bail!(Usage(format!("{flag}: the query is a place, and so no row of the cloud"))),
-            Some(QueryChoice::File(_)) => bail!(Usage(format!("{flag}: the queries come from a file, and so are no rows of the cloud"))),
+            Some(QueryChoice::At(_)) => {
+                bail!(Usage(format!("{flag}: the query is a place, and so no row of the cloud")))
+            }
+            Some(QueryChoice::File(_)) => {
+                bail!(Usage(format!("{flag}: the queries come from a file, and so are no rows of the cloud")))
+            }
             _ => Ok(()),
         }
     }
@@ -84,14 +95,20 @@ impl Request {
     /// # Errors
     /// Errors of reading the files, of the columns and of the metric.
     pub fn load(&self) -> anyhow::Result<Job> {
-        let answered = self.answered.as_ref().filter(|_| !matches!(self.source, Source::File { columns: ColumnChoice::Named(_), .. }));
-        let columns::Choice { cloud, columns, guess } = columns::read(&self.source, self.drop_nonfinite, answered, self.labels.as_deref())?;
+        let answered = self
+            .answered
+            .as_ref()
+            .filter(|_| !matches!(self.source, Source::File { columns: ColumnChoice::Named(_), .. }));
+        let columns::Choice { cloud, columns, guess } =
+            columns::read(&self.source, self.drop_nonfinite, answered, self.labels.as_deref())?;
         let mut queries = QueryChoice::resolve(self.queries.as_ref(), &cloud, &columns, self.seed)?;
         let query_cloud = match &mut queries {
             QuerySpec::File { path, columns: chosen } => {
                 let source = Source::File { path: path.clone(), columns: chosen.clone() };
                 let answered = answered.map(|answered| (&*answered.file, answered.query_columns.as_deref()));
-                let load = |source: &Source| columns::load_queries(source, &cloud, guess.is_some(), self.drop_nonfinite);
+                let load = |source: &Source| {
+                    columns::load_queries(source, &cloud, guess.is_some(), self.drop_nonfinite)
+                };
                 let loaded = columns::as_answered(&source, answered, load)?;
                 if *chosen == ColumnChoice::Default {
                     columns::note_of_queries(loaded.axes(), cloud.axes(), path);
@@ -105,7 +122,8 @@ impl Request {
         };
         let ranking = values::ranking_of(self.ranking, &cloud)?;
         let metric = ranking.metric().unwrap_or_default();
-        let spec = self.spec(output::source_as_called(cloud.source()), output::queries_as_called(queries), metric);
+        let spec =
+            self.spec(output::source_as_called(cloud.source()), output::queries_as_called(queries), metric);
         Ok(Job { ranking, spec, query_cloud, searched: Searched::of(&cloud, guess.as_ref()), columns, cloud })
     }
 
@@ -113,7 +131,16 @@ impl Request {
     fn spec(&self, data: Source, queries: QuerySpec, metric: Metric) -> RunSpec {
         let engine = if let [engine] = &self.engines[..] { engine.clone() } else { EngineChoice::Auto };
         let &Self { order, exclude_self, seed, device, drop_nonfinite, .. } = self;
-        RunSpec { metric, order, exclude_self, seed, engine, device, drop_nonfinite, ..RunSpec::new(data, queries, self.k) }
+        RunSpec {
+            metric,
+            order,
+            exclude_self,
+            seed,
+            engine,
+            device,
+            drop_nonfinite,
+            ..RunSpec::new(data, queries, self.k)
+        }
     }
 }
 
@@ -126,7 +153,11 @@ pub fn check_device(device: Option<DeviceId>, engines: &[EngineChoice]) -> anyho
     for choice in engines.iter().filter(|choice| **choice != EngineChoice::Auto) {
         if let Some(engine) = choice.engines().find(|engine| !engine.runs_on.contains(&device.kind())) {
             let kinds: Vec<&str> = engine.runs_on.iter().map(|kind| kind.name()).collect();
-            bail!(Usage(format!("--device {device}: the {} engine runs on {}", engine.id, kinds.join(" or "))));
+            bail!(Usage(format!(
+                "--device {device}: the {} engine runs on {}",
+                engine.id,
+                kinds.join(" or ")
+            )));
         }
     }
     Ok(())
@@ -158,7 +189,8 @@ impl Job {
     /// # Errors
     /// [`RunError`] if the coordinates of `at:` are invalid.
     pub fn queried(&self) -> Result<Arc<PointCloud>, RunError> {
-        Ok(query_cloud_of(&self.spec, &self.cloud, self.query_cloud.as_ref())?.unwrap_or_else(|| Arc::clone(&self.cloud)))
+        Ok(query_cloud_of(&self.spec, &self.cloud, self.query_cloud.as_ref())?
+            .unwrap_or_else(|| Arc::clone(&self.cloud)))
     }
 
     /// Whether the query is given by coordinates rather than as a row.
@@ -169,7 +201,14 @@ impl Job {
     /// The provenance that is stored with the answers.
     pub fn provenance(&self, goal: Goal) -> Provenance {
         let found = Provenance::of(&self.spec, &self.cloud, self.query_cloud.as_deref());
-        let (k, radius) = if let Goal::Within(radius) = goal { (None, Some(radius)) } else { (found.k, None) };
-        Provenance { metric: self.ranking.name().to_owned(), columns_by: Some(self.searched.columns_by.clone()), k, radius, ..found }
+        let (k, radius) =
+            if let Goal::Within(radius) = goal { (None, Some(radius)) } else { (found.k, None) };
+        Provenance {
+            metric: self.ranking.name().to_owned(),
+            columns_by: Some(self.searched.columns_by.clone()),
+            k,
+            radius,
+            ..found
+        }
     }
 }

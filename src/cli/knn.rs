@@ -11,7 +11,9 @@ use clap::Arg;
 use super::announce;
 use super::answer::{Answered, answer, in_batches, placed};
 use super::bar::Bar;
-use super::flags::{CloudArgs, DryRunArgs, EngineArgs, ExcludeSelfArgs, GraphArgs, KArgs, MetricArgs, SeedArgs, ThreadsArgs};
+use super::flags::{
+    CloudArgs, DryRunArgs, EngineArgs, ExcludeSelfArgs, GraphArgs, KArgs, MetricArgs, SeedArgs, ThreadsArgs,
+};
 use super::job::{Job, Request, check_device};
 use super::paths::{self, spare_files};
 use super::queries::QueryChoice;
@@ -38,9 +40,16 @@ pub struct KnnArgs {
     cloud: CloudArgs,
     #[command(flatten)]
     k: KArgs,
-    /// All neighbours no farther than this instead of the k nearest: 5km, 500m, 3mi or 2nmi on the globe, 0.1rad or 5deg between rows as vectors,
-    /// 0 to 2 of the metric cosine, else a number in the cloud's own unit; by bvh or kdtree, on the CPU
-    #[arg(long, value_name = "DISTANCE", conflicts_with = "k", allow_negative_numbers = true, help_heading = "Search")]
+    /// All neighbours no farther than this instead of the k nearest: 5km, 500m, 3mi or 2nmi on the globe,
+    /// 0.1rad or 5deg between rows as vectors, 0 to 2 of the metric cosine, else a number in the cloud's own
+    /// unit; by bvh or kdtree, on the CPU
+    #[arg(
+        long,
+        value_name = "DISTANCE",
+        conflicts_with = "k",
+        allow_negative_numbers = true,
+        help_heading = "Search"
+    )]
     radius: Option<String>,
     #[command(flatten)]
     metric: MetricArgs,
@@ -50,8 +59,8 @@ pub struct KnnArgs {
     seed: SeedArgs,
     #[command(flatten)]
     engine: EngineArgs,
-    /// Puts a query's own row first among the neighbours at an equal distance, as umap-learn expects it; where k equals were found without it, it
-    /// takes the place of the last of them
+    /// Puts a query's own row first among the neighbours at an equal distance, as umap-learn expects it;
+    /// where k equals were found without it, it takes the place of the last of them
     #[arg(long, conflicts_with_all = ["exclude_self", "graph"], help_heading = "Search")]
     self_first: bool,
     #[command(flatten)]
@@ -66,11 +75,13 @@ pub struct KnnArgs {
 
 const COLUMNS: &str = "Columns to search, by name or 0-based number: lon,lat or 0-63";
 
-const INFERRED: &str = "Without it they are inferred and printed: the coordinates that the file declares; every value of an array's row; a position, \
-    vector or numbered components by their headings; or else all numeric columns except labels, ids, times, colours and mostly empty ones.";
+const INFERRED: &str = "Without it they are inferred and printed: the coordinates that the file declares; \
+                        every value of an array's row; a position, vector or numbered components by their \
+                        headings; or else all numeric columns except labels, ids, times, colours and mostly \
+                        empty ones.";
 
-const K: &str =
-    "Neighbours per query; all of them may be more than memory holds, as --out writes them while they are found, but for --graph and inner products";
+const K: &str = "Neighbours per query; all of them may be more than memory holds, as --out writes them \
+                 while they are found, but for --graph and inner products";
 
 /// The flags that are worded otherwise than for a run, or take more.
 fn worded(arg: Arg) -> Arg {
@@ -121,14 +132,22 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let batches = Batches::new(&engines, goal, &job.spec, &job.cloud, job.query_cloud.as_ref())?;
     if args.dry.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..job.spec.clone() };
-        let plan = engines.plan_answer(&any, &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?.on(&job.spec.engine);
+        let plan = engines
+            .plan_answer(&any, &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?
+            .on(&job.spec.engine);
         return announce::forecast(&plan, "setup and one search", args.out.json());
     }
     let sink = Sink::new((&job, goal), &batches, columns, &args.out, &args.graph);
     sink.announce()?;
     sink.fill(&args.input, |take| {
         if args.graph.file().is_none() {
-            return in_batches(&mut engines, (&job, &batches), since, (args.out.is_at_once(), args.self_first), take);
+            return in_batches(
+                &mut engines,
+                (&job, &batches),
+                since,
+                (args.out.is_at_once(), args.self_first),
+                take,
+            );
         }
         // A graph is of all neighbours, which leave no room for a second copy of the queries.
         drop(batches);
@@ -146,7 +165,8 @@ fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
     let goal = asked_goal(args.radius.as_deref(), request.ranking)?;
     args.out.check(goal, &args.queries)?;
     if let Some(out) = args.out.file() {
-        let format = NeighborFormat::for_goal(goal, out).map_err(|why| Usage(format!("{}{why}", goal_flag(goal))))?;
+        let format =
+            NeighborFormat::for_goal(goal, out).map_err(|why| Usage(format!("{}{why}", goal_flag(goal))))?;
         let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
         spare_files("a file that is read", [&args.input].into_iter().chain(asked), format.files(out))?;
         for file in &format.files(out) {
@@ -172,7 +192,9 @@ fn check_graph(args: &KnnArgs) -> anyhow::Result<()> {
     if args.queries != QueryChoice::All {
         bail!(Usage("--graph: a graph is of all rows; leave QUERIES out".to_owned()));
     }
-    let files = |out: &Path| NeighborFormat::of(out).map_or_else(|_| vec![out.to_owned()], |format| format.files(out));
+    let files = |out: &Path| {
+        NeighborFormat::of(out).map_or_else(|_| vec![out.to_owned()], |format| format.files(out))
+    };
     if args.out.file().map(files).unwrap_or_default().iter().any(|file| files::same(file, path)) {
         bail!(Usage("--out and --graph are the same file; choose another name for one of them".to_owned()));
     }
@@ -184,15 +206,26 @@ fn check_graph(args: &KnnArgs) -> anyhow::Result<()> {
 /// Refuses flags that go with distances.
 fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
     if args.radius.is_some() {
-        bail!(Usage("--radius: an inner product is no distance; leave --radius out, or take another --metric".to_owned()));
+        bail!(Usage(
+            "--radius: an inner product is no distance; leave --radius out, or take another --metric"
+                .to_owned()
+        ));
     }
     let columns = args.out.columns().map(|(flag, names)| (flag, !names.is_empty()));
-    let flags = [("--dry-run", args.dry.dry_run), ("--graph", args.graph.file().is_some()), ("--self-first", args.self_first)];
+    let flags = [
+        ("--dry-run", args.dry.dry_run),
+        ("--graph", args.graph.file().is_some()),
+        ("--self-first", args.self_first),
+    ];
     if let Some((flag, _)) = flags.into_iter().chain(columns).find(|&(_, given)| given) {
         bail!(Usage(format!("{flag}: it goes with distances, and not with --metric inner-product")));
     }
     if args.out.printed() == Some(NeighborFormat::Npy) {
-        bail!(Usage("--format npy: row numbers alone are not what an inner product is asked for; take csv, arrow or parquet".to_owned()));
+        bail!(Usage(
+            "--format npy: row numbers alone are not what an inner product is asked for; take csv, arrow or \
+             parquet"
+                .to_owned()
+        ));
     }
     Ok(())
 }
@@ -258,10 +291,15 @@ fn check_goal(goal: Goal, request: &Request) -> anyhow::Result<()> {
         request.check_own("--exclude-self")?;
     }
     check_device(request.device, &request.engines)?;
-    let able = |choice: &EngineChoice| choice.engines().filter(|engine| engine.finds(goal)).map(|engine| engine.limits.k).max();
+    let able = |choice: &EngineChoice| {
+        choice.engines().filter(|engine| engine.finds(goal)).map(|engine| engine.limits.k).max()
+    };
     match request.engines.iter().filter_map(able).max() {
         Some(most) if !(1..=most).contains(&request.k) => {
-            bail!(Usage(format!("k = {}: neighbours per query go from 1 to {most} by inner product", request.k)))
+            bail!(Usage(format!(
+                "k = {}: neighbours per query go from 1 to {most} by inner product",
+                request.k
+            )))
         }
         _ => Ok(()),
     }
@@ -284,23 +322,41 @@ fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
         Metric::L2 => &[("", 1.0)],
         Metric::Angular => &[("", 1.0), ("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
         Metric::Cosine => &[("", 1.0)],
-        Metric::Sky => &[("", 1.0), ("deg", 1.0), ("arcmin", 1.0 / 60.0), ("arcsec", 1.0 / 3600.0), ("rad", 180.0 / std::f64::consts::PI)],
+        Metric::Sky => &[
+            ("", 1.0),
+            ("deg", 1.0),
+            ("arcmin", 1.0 / 60.0),
+            ("arcsec", 1.0 / 3600.0),
+            ("rad", 180.0 / std::f64::consts::PI),
+        ],
         Metric::Haversine => &[("", 1.0), ("km", 1.0), ("m", 0.001), ("mi", 1.609_344), ("nmi", 1.852)],
     };
     match units.iter().find(|(name, _)| *name == unit) {
         Some(_) if metric == Metric::Cosine && value > 2.0 => {
-            bail!(Usage(format!("--radius {number}: a cosine distance, 1 − cos of the angle, is from 0 to 2")))
+            bail!(Usage(format!(
+                "--radius {number}: a cosine distance, 1 − cos of the angle, is from 0 to 2"
+            )))
         }
         Some((_, factor)) => Ok(value * factor),
         None if metric == Metric::L2 => {
-            bail!(Usage(format!("--radius: with the l2 metric a distance is in the cloud's own unit: write {number}, not `{text}`")))
+            bail!(Usage(format!(
+                "--radius: with the l2 metric a distance is in the cloud's own unit: write {number}, not \
+                 `{text}`"
+            )))
         }
         None if metric == Metric::Cosine => {
-            bail!(Usage(format!("--radius: a cosine distance, 1 − cos of the angle, is from 0 to 2 and has no unit: write {number}, not `{text}`")))
+            bail!(Usage(format!(
+                "--radius: a cosine distance, 1 − cos of the angle, is from 0 to 2 and has no unit: write \
+                 {number}, not `{text}`"
+            )))
         }
         None => {
-            let known: Vec<&str> = units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();
-            bail!(Usage(format!("--radius: the {metric} metric has no unit `{unit}`: use {}", known.join(", "))))
+            let known: Vec<&str> =
+                units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();
+            bail!(Usage(format!(
+                "--radius: the {metric} metric has no unit `{unit}`: use {}",
+                known.join(", ")
+            )))
         }
     }
 }
@@ -322,10 +378,20 @@ mod tests {
             assert!((length(text, metric).unwrap() - want).abs() < 1e-12, "{text}");
         }
         let refused = |text: &str, metric| length(text, metric).unwrap_err().to_string();
-        assert_eq!(refused("5km", Metric::L2), "--radius: with the l2 metric a distance is in the cloud's own unit: write 5, not `5km`");
-        assert_eq!(refused("5ft", Metric::Haversine), "--radius: the haversine metric has no unit `ft`: use km, m, mi, nmi");
+        assert_eq!(
+            refused("5km", Metric::L2),
+            "--radius: with the l2 metric a distance is in the cloud's own unit: write 5, not `5km`"
+        );
+        assert_eq!(
+            refused("5ft", Metric::Haversine),
+            "--radius: the haversine metric has no unit `ft`: use km, m, mi, nmi"
+        );
         for text in ["-1", "nan", "inf", "", "km", "1,5"] {
-            assert_eq!(refused(text, Metric::Haversine), format!("--radius: `{text}` is not a distance: write a number of 0 or more"), "{text}");
+            assert_eq!(
+                refused(text, Metric::Haversine),
+                format!("--radius: `{text}` is not a distance: write a number of 0 or more"),
+                "{text}"
+            );
         }
     }
 }

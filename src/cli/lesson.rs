@@ -40,11 +40,17 @@ pub struct LessonArgs {
     /// Lanes of the warp: 4, 8, 16 or 32 [default: the lesson's]
     #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u32>)]
     width: Option<u32>,
-    /// Makes a mistake on purpose (listed below), shows the step that breaks an invariant, and says which neighbours are wrong
+    /// Makes a mistake on purpose (listed below), shows the step that breaks an invariant, and says which
+    /// neighbours are wrong
     #[arg(long = "break", value_name = "MISTAKE")]
     mistake: Option<String>,
-    /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step by step
-    #[arg(long, default_value_t = recorder(), value_parser = PossibleValuesParser::new(recorders()).map(|name| EngineId::new(&name)))]
+    /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step
+    /// by step
+    #[arg(
+        long,
+        default_value_t = recorder(),
+        value_parser = PossibleValuesParser::new(recorders()).map(|name| EngineId::new(&name))
+    )]
     engine: EngineId,
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
     #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u64>)]
@@ -67,7 +73,12 @@ pub struct LessonArgs {
     #[arg(long, value_name = "ROW", value_parser = values::whole::<u64>, help_heading = OWN)]
     query: Option<u64>,
     /// How distance is measured
-    #[arg(long, default_value = "l2", value_parser = values::metrics().map(|ranking| ranking.metric().unwrap_or_default()), help_heading = OWN)]
+    #[arg(
+        long,
+        default_value = "l2",
+        value_parser = values::metrics().map(|ranking| ranking.metric().unwrap_or_default()),
+        help_heading = OWN
+    )]
     metric: Metric,
     #[command(flatten)]
     order: OrderArgs,
@@ -82,7 +93,9 @@ const OWN: &str = "Your own data (lessons yours and order)";
 fn worded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "columns" | "drop_nonfinite" => arg.requires("input").help_heading(OWN),
-        "order" => arg.help("In what order points are met; lesson order compares the file's own with others").help_heading(OWN),
+        "order" => arg
+            .help("In what order points are met; lesson order compares the file's own with others")
+            .help_heading(OWN),
         _ => arg,
     }
 }
@@ -102,18 +115,29 @@ fn recorders() -> Vec<&'static str> {
 fn list() -> String {
     let titles = LESSONS.iter().map(|lesson| {
         let mark = if lesson.minutes.is_route() { '*' } else { ' ' };
-        format!("{mark} {:>2}  {:<12}  {:>2} min  {}\n", lesson.number, lesson.id, lesson.minutes.count(), lesson.title)
+        format!(
+            "{mark} {:>2}  {:<12}  {:>2} min  {}\n",
+            lesson.number,
+            lesson.id,
+            lesson.minutes.count(),
+            lesson.title
+        )
     });
     let mistakes = FAULTS.iter().map(|row| format!("  {:<13} {}\n", row.id, row.title));
     let heading = |heading: &str| std::iter::once(heading.to_owned());
-    heading("Lessons (* the story in 20 minutes):\n").chain(titles).chain(heading("\nMistakes for --break:\n")).chain(mistakes).collect()
+    heading("Lessons (* the story in 20 minutes):\n")
+        .chain(titles)
+        .chain(heading("\nMistakes for --break:\n"))
+        .chain(mistakes)
+        .collect()
 }
 
 /// # Errors
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let own = args.source();
-    let mistake = args.mistake.as_deref().map(fault::named).transpose().map_err(|why| Usage(why.to_string()))?;
+    let mistake =
+        args.mistake.as_deref().map(fault::named).transpose().map_err(|why| Usage(why.to_string()))?;
     let usual = match mistake {
         _ if own.is_some() => "yours",
         Some(row) => row.lesson,
@@ -129,7 +153,10 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
             anyhow::bail!(Usage(why.to_owned()))
         }
         if args.engine != recorder() {
-            anyhow::bail!(Usage(format!("--break: {} makes no mistakes on purpose; leave --engine out", args.engine)))
+            anyhow::bail!(Usage(format!(
+                "--break: {} makes no mistakes on purpose; leave --engine out",
+                args.engine
+            )))
         }
     }
     let mut gpu = args.gpu(lesson)?;
@@ -141,13 +168,20 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let names: Vec<&str> = orders.iter().map(|arrangement| arrangement.name()).collect();
     match own {
         Some(_) if !lesson.own_data => {
-            anyhow::bail!(Usage(format!("--input, --generate: lesson {} has data of its own; use --lesson yours or order", lesson.id)))
+            anyhow::bail!(Usage(format!(
+                "--input, --generate: lesson {} has data of its own; use --lesson yours or order",
+                lesson.id
+            )))
         }
         Some(_) if lesson.compares_orders() && args.order.order != Order::File => {
-            anyhow::bail!(Usage(format!("--order: lesson {} shows all orders; choose one with --take", lesson.id)))
+            anyhow::bail!(Usage(format!(
+                "--order: lesson {} shows all orders; choose one with --take",
+                lesson.id
+            )))
         }
         None if args.asks_for_own() => {
-            let why = "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate";
+            let why = "--query, --metric, --order: they say how a cloud is searched; name it with --input \
+                       or --generate";
             anyhow::bail!(Usage(why.to_owned()))
         }
         _ => {}
@@ -166,7 +200,8 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
         takes = takes.iter().map(|take| lesson.broken(take, row.fault)).collect::<Result<_, _>>()?;
     }
     let written = args.pictures.write(&plan, lesson, &takes).map_err(|why| args.of_own_steps(why))?;
-    let broken = mistake.map_or_else(Vec::new, |row| takes.iter().flat_map(|take| consequences(row, take)).collect());
+    let broken =
+        mistake.map_or_else(Vec::new, |row| takes.iter().flat_map(|take| consequences(row, take)).collect());
     output::print(&summary(lesson, &takes, broken, &written))
 }
 
@@ -182,13 +217,20 @@ impl LessonArgs {
                 self.query_at.as_deref().unwrap_or_default()
             ))),
         };
-        Ok(Choice { k: self.k, width: self.width, seed: self.seed, touched: Touched { query, keys, ..Touched::default() } })
+        Ok(Choice {
+            k: self.k,
+            width: self.width,
+            seed: self.seed,
+            touched: Touched { query, keys, ..Touched::default() },
+        })
     }
 
     fn source(&self) -> Option<Source> {
         match (&self.input, &self.generate) {
             (Some(path), _) => Some(self.cloud.file.source(path)),
-            (None, Some(spec)) => Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(usual::SEED) }),
+            (None, Some(spec)) => {
+                Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(usual::SEED) })
+            }
             (None, None) => None,
         }
     }
@@ -202,7 +244,8 @@ impl LessonArgs {
         Ok(Some(Cuda::open()?))
     }
 
-    /// An error as wrong usage, where it is a step that the search does not have and no file is searched: then the command line alone says how many it has.
+    /// An error as wrong usage, where it is a step that the search does not have and no file is searched:
+    /// then the command line alone says how many it has.
     fn of_own_steps(&self, why: anyhow::Error) -> anyhow::Error {
         match why.downcast_ref() {
             Some(MomentError::Past { .. }) if self.input.is_none() => Usage(why.to_string()).into(),
@@ -225,7 +268,8 @@ impl LessonArgs {
             Some(record) => match cloud.row_of_record(record) {
                 Some(row) => row,
                 None => anyhow::bail!(
-                    "--query {record}: the cloud has no such row, or it was dropped; its rows go from 0 to {}",
+                    "--query {record}: the cloud has no such row, or it was dropped; its rows go from 0 to \
+                     {}",
                     cloud.record(cloud.len() - 1)
                 ),
             },
@@ -255,7 +299,10 @@ fn summary(lesson: &Lesson, takes: &[Take], broken: Vec<Vec<String>>, written: &
     for take in takes {
         let recording = &take.recording;
         let [one, many] = recording.round();
-        let (steps, merges) = (text::count(recording.len() as u64, "step", "steps"), text::count(recording.merges() as u64, one, many));
+        let (steps, merges) = (
+            text::count(recording.len() as u64, "step", "steps"),
+            text::count(recording.merges() as u64, one, many),
+        );
         rows.push(vec![
             take.arrangement.name().to_owned(),
             format!("{steps}, {merges} of {}", text::count(recording.shape().n.into(), "point", "points")),
@@ -277,7 +324,10 @@ fn consequences(mistake: &Row, take: &Take) -> Vec<Vec<String>> {
     match &consequences.broken {
         Some(broken) => {
             rows.push(row("should hold", broken.should.clone()));
-            rows.push(row("breaks first", format!("step {}: {}", text::thousands(broken.position as u64), broken.sentence)));
+            rows.push(row(
+                "breaks first",
+                format!("step {}: {}", text::thousands(broken.position as u64), broken.sentence),
+            ));
             rows.push(row("look for", mistake.look_for.to_owned()));
         }
         None => rows.push(row("breaks", "no invariant with these data".to_owned())),

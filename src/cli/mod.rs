@@ -1,8 +1,8 @@
 //! The command line, one file per subcommand.
 //!
-//! stdout is for results only; notes, errors (one line each) and progress go to stderr, and progress only to a
-//! terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage, which `usage` tells apart, 130 and 143 stopped by Ctrl-C and by
-//! SIGTERM. Defaults of flags may come from a file (`config`).
+//! stdout is for results only; notes, errors (one line each) and progress go to stderr, and progress only to
+//! a terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage, which `usage` tells apart, 130 and 143
+//! stopped by Ctrl-C and by SIGTERM. Defaults of flags may come from a file (`config`).
 
 mod analyse;
 mod announce;
@@ -51,7 +51,13 @@ use crate::{export, memory, text, version};
 ///
 /// Without a subcommand, the window opens, on FILE if one is named.
 #[derive(Debug, Parser)]
-#[command(name = "warpscope", version, long_version = long_version(), override_usage = USAGE, max_term_width = 110)]
+#[command(
+    name = "warpscope",
+    version,
+    long_version = long_version(),
+    override_usage = USAGE,
+    max_term_width = 110
+)]
 struct Cli {
     /// A cloud or a recording to open in the window
     file: Option<PathBuf>,
@@ -77,11 +83,13 @@ enum Command {
     Gui(window::WindowArgs),
     /// Searches a cloud and says what it found and how long that took
     Run(Box<run::RunArgs>),
-    /// Answers once, by the engine that is predicted to be fastest: the nearest neighbours, or all within a radius
+    /// Answers once, by the engine that is predicted to be fastest: the nearest neighbours, or all within a
+    /// radius
     Knn(Box<knn::KnnArgs>),
     /// Compares engines with a float64 oracle and with one another
     Verify(Box<verify::VerifyArgs>),
-    /// Works out what the neighbours of all rows say of a cloud: density, outliers, hubs, labels, duplicates, graphs, …
+    /// Works out what the neighbours of all rows say of a cloud: density, outliers, hubs, labels, duplicates,
+    /// graphs, …
     Analyse(Box<analyse::AnalyseArgs>),
     /// Says how many true neighbours the answers of an approximate index hold
     Recall(Box<recall::RecallArgs>),
@@ -112,7 +120,10 @@ const WRONG_USAGE: u8 = 2;
 pub fn main() -> ExitCode {
     let (cli, from, defaults) = match parsed() {
         Ok((Cli { file: Some(file), command: Some(_), .. }, ..)) => {
-            output::error(&format!("a file before the command: name it behind the command, as its --help says: {}", file.display()));
+            output::error(&format!(
+                "a file before the command: name it behind the command, as its --help says: {}",
+                file.display()
+            ));
             return WRONG_USAGE.into();
         }
         Ok(parsed) => parsed,
@@ -126,7 +137,9 @@ pub fn main() -> ExitCode {
     memory::share_arenas();
     // Otherwise whoever needs them first panics.
     if let Err(why) = rayon::ThreadPoolBuilder::new().num_threads(threads(&cli).unwrap_or(0)).build_global() {
-        output::error(&format!("cannot start threads: {why}; is the limit of processes (ulimit -u) reached?"));
+        output::error(&format!(
+            "cannot start threads: {why}; is the limit of processes (ulimit -u) reached?"
+        ));
         return ExitCode::FAILURE;
     }
     let window = opens_window(&cli);
@@ -167,21 +180,28 @@ fn command() -> clap::Command {
     Cli::command().args(config::flags())
 }
 
-/// What was typed, with the defaults of the user's file; the exit code where that has been answered or refused already.
+/// What was typed, with the defaults of the user's file; the exit code where that has been answered or
+/// refused already.
 fn parsed() -> Result<(Cli, config::From, config::Defaults), ExitCode> {
-    let (arguments, from) = config::take(std::env::args_os()).map_err(|error| failed(&error.into(), &config::Defaults::default()))?;
+    let (arguments, from) = config::take(std::env::args_os())
+        .map_err(|error| failed(&error.into(), &config::Defaults::default()))?;
     let with_defaults = config::with_defaults(command(), &from, &arguments);
-    let (mut command, defaults) = with_defaults.map_err(|error| failed(&error, &config::Defaults::default()))?;
+    let (mut command, defaults) =
+        with_defaults.map_err(|error| failed(&error, &config::Defaults::default()))?;
     let matches = command.try_get_matches_from_mut(&arguments);
-    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
+    let cli = matches
+        .and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
     let cli = cli.map_err(|error| refused(&error, &arguments))?;
     Ok((cli, from, defaults))
 }
 
-/// The first argument that is no flag: a command, or a file. Flags of defaults have been taken out, and the others before it take no value.
+/// The first argument that is no flag: a command, or a file. Flags of defaults have been taken out, and the
+/// others before it take no value.
 fn first_word(arguments: &[OsString]) -> Option<&OsStr> {
     let arguments = arguments.iter().skip(1).map(OsString::as_os_str);
-    arguments.take_while(|argument| *argument != "--").find(|argument| !argument.as_encoded_bytes().starts_with(b"-"))
+    arguments
+        .take_while(|argument| *argument != "--")
+        .find(|argument| !argument.as_encoded_bytes().starts_with(b"-"))
 }
 
 /// Says why the job failed, and with which code the program ends.
@@ -209,9 +229,13 @@ pub fn parses<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>)
 
 /// As [`parses`], with the defaults of a file. The error is why these are refused.
 #[doc(hidden)]
-pub fn parses_with_defaults(file: std::path::PathBuf, arguments: impl IntoIterator<Item = OsString>) -> Result<bool, String> {
+pub fn parses_with_defaults(
+    file: std::path::PathBuf,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<bool, String> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let (command, _) = config::with_defaults(command(), &config::From::File(file), &arguments).map_err(|why| format!("{why:#}"))?;
+    let (command, _) = config::with_defaults(command(), &config::From::File(file), &arguments)
+        .map_err(|why| format!("{why:#}"))?;
     Ok(command.try_get_matches_from(arguments).is_ok())
 }
 
@@ -238,7 +262,8 @@ fn dispatch(cli: Cli, from: &config::From) -> anyhow::Result<()> {
 
 /// Makes a panic an error like any other: one line, and exit code 1.
 fn contained(job: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
-    panic::catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| Err(RunError::crashed(panic.as_ref()).into()))
+    panic::catch_unwind(AssertUnwindSafe(job))
+        .unwrap_or_else(|panic| Err(RunError::crashed(panic.as_ref()).into()))
 }
 
 /// Help and version go out as they are; a mistake becomes one line.
@@ -260,7 +285,8 @@ struct CompletionsArgs {
 
 #[derive(Debug, clap::Args)]
 struct ManArgs {
-    /// Writes the pages of the program and of all commands into this folder, as warpscope.1, warpscope-run.1, …
+    /// Writes the pages of the program and of all commands into this folder, as warpscope.1, warpscope-run.1,
+    /// …
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -288,15 +314,22 @@ fn man(args: &ManArgs) -> anyhow::Result<()> {
         man.render(&mut page)?;
         Ok(page)
     };
-    let Some(dir) = &args.dir else { return output::print_rows(&String::from_utf8(page(&Man::new(program))?)?) };
+    let Some(dir) = &args.dir else {
+        return output::print_rows(&String::from_utf8(page(&Man::new(program))?)?);
+    };
     std::fs::create_dir_all(dir).map_err(|why| anyhow::anyhow!("cannot write: {why}: {}", dir.display()))?;
-    let commands: Vec<clap::Command> = program.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect();
+    let commands: Vec<clap::Command> =
+        program.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect();
     let pages: Vec<Man> = std::iter::once(program).chain(commands).map(Man::new).collect();
     for man in &pages {
         let page = page(man)?;
         export::write(&dir.join(man.get_filename()), |out| out.write_all(&page))?;
     }
-    output::print(&format!("wrote {} into {}\n", text::count(pages.len() as u64, "page", "pages"), dir.display()))
+    output::print(&format!(
+        "wrote {} into {}\n",
+        text::count(pages.len() as u64, "page", "pages"),
+        dir.display()
+    ))
 }
 
 #[cfg(test)]
@@ -306,8 +339,14 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_on_one_line() {
         let message = |job: fn() -> anyhow::Result<()>| contained(job).unwrap_err().to_string();
-        assert_eq!(message(|| panic!("an index\nis out")), "the run failed unexpectedly: an index is out; please report this as a bug");
-        assert_eq!(message(|| panic!("{} of {}", 3, 2)), "the run failed unexpectedly: 3 of 2; please report this as a bug");
+        assert_eq!(
+            message(|| panic!("an index\nis out")),
+            "the run failed unexpectedly: an index is out; please report this as a bug"
+        );
+        assert_eq!(
+            message(|| panic!("{} of {}", 3, 2)),
+            "the run failed unexpectedly: 3 of 2; please report this as a bug"
+        );
         assert_eq!(message(|| anyhow::bail!("no such file")), "no such file");
         assert!(contained(|| Ok(())).is_ok());
     }

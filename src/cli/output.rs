@@ -24,7 +24,9 @@ pub fn call(path: &Path, name: String) {
 }
 
 fn called(text: &str) -> Cow<'_, str> {
-    names_of_paths().iter().fold(Cow::Borrowed(text), |text, (path, name)| Cow::Owned(text.replace(path, name)))
+    names_of_paths()
+        .iter()
+        .fold(Cow::Borrowed(text), |text, (path, name)| Cow::Owned(text.replace(path, name)))
 }
 
 fn names_of_paths() -> MutexGuard<'static, Vec<(String, String)>> {
@@ -152,7 +154,9 @@ const SHOWN: usize = 8;
 pub fn names(names: &[impl AsRef<str>]) -> String {
     let join = |names: &[_]| names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(", ");
     match names {
-        [first @ .., last] if names.len() > SHOWN => format!("{}, … {}", join(&first[..SHOWN - 1]), last.as_ref()),
+        [first @ .., last] if names.len() > SHOWN => {
+            format!("{}, … {}", join(&first[..SHOWN - 1]), last.as_ref())
+        }
         _ => join(names),
     }
 }
@@ -161,7 +165,14 @@ pub fn names(names: &[impl AsRef<str>]) -> String {
 pub fn columns(axes: &[Axis]) -> String {
     let shown: Vec<_> = axes.iter().map(|axis| printable::line(&axis.name)).collect();
     let list = names(&shown);
-    let moved: Vec<String> =
-        axes.iter().filter(|axis| axis.origin != 0.0).map(|axis| format!("{} {}", printable::line(&axis.name), axis.origin)).collect();
-    if moved.is_empty() || moved.len() > SHOWN { list } else { format!("{list} (about the origin {})", moved.join(", ")) }
+    let moved: Vec<String> = axes
+        .iter()
+        .filter(|axis| axis.origin != 0.0)
+        .map(|axis| format!("{} {}", printable::line(&axis.name), axis.origin))
+        .collect();
+    if moved.is_empty() || moved.len() > SHOWN {
+        list
+    } else {
+        format!("{list} (about the origin {})", moved.join(", "))
+    }
 }

@@ -1,5 +1,6 @@
-//! Names of files: those whose ending says what is in them are refused before the work, not after it, as are outputs that are inputs;
-//! `-` and pipes such as `<(zcat a.csv.gz)` are kept in a file while they are searched.
+//! Names of files: those whose ending says what is in them are refused before the work, not after it, as are
+//! outputs that are inputs; `-` and pipes such as `<(zcat a.csv.gz)` are kept in a file while they are
+//! searched.
 
 use std::fs::File;
 use std::io;
@@ -15,14 +16,20 @@ use crate::export::table::TableFormat;
 use crate::files::Scratch;
 use crate::run::{QuerySpec, RunSpec};
 
-/// Takes names that end so, with the dot or without, in either case. What is no regular file, such as a pipe, may be called
-/// as it likes.
-pub fn ending_in(ending: &'static str) -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync + 'static {
+/// Takes names that end so, with the dot or without, in either case. What is no regular file, such as a pipe,
+/// may be called as it likes.
+pub fn ending_in(
+    ending: &'static str,
+) -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync + 'static {
     move |name| {
         let path = PathBuf::from(name);
         let special = path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
         let fits = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
-        if fits || special { Ok(path) } else { Err(format!("it is written as .{ending}, and the name must end in that")) }
+        if fits || special {
+            Ok(path)
+        } else {
+            Err(format!("it is written as .{ending}, and the name must end in that"))
+        }
     }
 }
 
@@ -32,17 +39,22 @@ pub fn table_path(text: &str) -> Result<PathBuf, ExportError> {
     TableFormat::of(&path).map(|_| path)
 }
 
-/// Takes the name of a folder, but not one that ends as a file that another flag writes: endings and their flags. A folder
-/// that is there may be called as it likes.
-pub fn folder(files: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync + 'static {
+/// Takes the name of a folder, but not one that ends as a file that another flag writes: endings and their
+/// flags. A folder that is there may be called as it likes.
+pub fn folder(
+    files: &'static [(&'static str, &'static str)],
+) -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync + 'static {
     move |name| {
         if name.is_empty() {
             return Err("a folder has a name; the current one is called .".to_owned());
         }
         let path = PathBuf::from(name);
-        let ends = |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
+        let ends =
+            |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
         match files.iter().find(|(ending, _)| ends(ending)).filter(|_| !path.is_dir()) {
-            Some((ending, flag)) => Err(format!("it is a folder, and .{ending} is how a file's name ends; {flag} writes that file")),
+            Some((ending, flag)) => Err(format!(
+                "it is a folder, and .{ending} is how a file's name ends; {flag} writes that file"
+            )),
             None => Ok(path),
         }
     }
@@ -56,15 +68,17 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Reads what comes through pipes to its end, standard input among them; the paths then are those of files, whose formats are recognised by
-/// their first bytes. The files are gone when what is returned is dropped.
+/// Reads what comes through pipes to its end, standard input among them; the paths then are those of files,
+/// whose formats are recognised by their first bytes. The files are gone when what is returned is dropped.
 ///
 /// # Errors
 /// [`Usage`] where two paths mean standard input; that one cannot be read, or kept.
 pub fn spool<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>) -> anyhow::Result<Vec<Scratch>> {
     let piped: Vec<&mut PathBuf> = paths.into_iter().filter(|path| is_stdin(path) || is_pipe(path)).collect();
     if piped.iter().filter(|path| is_stdin(path)).count() > 1 {
-        bail!(Usage("- stands for standard input, which is read once: write one of the two to a file".to_owned()));
+        bail!(Usage(
+            "- stands for standard input, which is read once: write one of the two to a file".to_owned()
+        ));
     }
     piped.into_iter().map(kept).collect()
 }
@@ -72,7 +86,9 @@ pub fn spool<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>) -> anyhow::Re
 fn kept(path: &mut PathBuf) -> anyhow::Result<Scratch> {
     let name = if is_stdin(path) { NAME.to_owned() } else { path.display().to_string() };
     let what = if is_stdin(path) { "standard input" } else { &name };
-    let failed = |why: io::Error| anyhow!("cannot keep what is read from {what}: {why}: {}", std::env::temp_dir().display());
+    let failed = |why: io::Error| {
+        anyhow!("cannot keep what is read from {what}: {why}: {}", std::env::temp_dir().display())
+    };
     let scratch = Scratch::new().map_err(failed)?;
     if is_stdin(path) {
         io::copy(&mut io::stdin().lock(), &mut scratch.file()).map_err(failed)?;
@@ -111,12 +127,20 @@ pub fn spare(spec: &RunSpec, outputs: impl IntoIterator<Item = PathBuf>) -> anyh
 ///
 /// # Errors
 /// As [`spare`]'s.
-pub fn spare_files<'a>(what: &str, inputs: impl IntoIterator<Item = &'a PathBuf>, outputs: impl IntoIterator<Item = PathBuf>) -> anyhow::Result<()> {
-    let inputs: Vec<PathBuf> = inputs.into_iter().filter_map(|path| formats::file_of(path).canonicalize().ok()).collect();
+pub fn spare_files<'a>(
+    what: &str,
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+    outputs: impl IntoIterator<Item = PathBuf>,
+) -> anyhow::Result<()> {
+    let inputs: Vec<PathBuf> =
+        inputs.into_iter().filter_map(|path| formats::file_of(path).canonicalize().ok()).collect();
     let is_input = |path: &Path| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
     match outputs.into_iter().find(|path| is_input(path)) {
         Some(path) => {
-            bail!(Usage(format!("cannot write: {what} would be lost; choose another name: {}", path.display())))
+            bail!(Usage(format!(
+                "cannot write: {what} would be lost; choose another name: {}",
+                path.display()
+            )))
         }
         None => Ok(()),
     }
@@ -136,7 +160,9 @@ mod tests {
         for name in ["out", "run.2", "a.csv/run", "csv", there.to_str().unwrap()] {
             assert_eq!(out(name), Ok(name.into()));
         }
-        for (name, flag) in [("a.csv", "--neighbors"), ("a.CSV", "--neighbors"), ("b/a.warpscope", "--record")] {
+        for (name, flag) in
+            [("a.csv", "--neighbors"), ("a.CSV", "--neighbors"), ("b/a.warpscope", "--record")]
+        {
             assert!(out(name).unwrap_err().ends_with(&format!("; {flag} writes that file")), "{name}");
         }
     }

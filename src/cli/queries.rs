@@ -50,7 +50,9 @@ impl FromStr for QueryChoice {
         }
         match whole_number(text) {
             Some(count) => Ok(Self::Count(count)),
-            None if text.is_empty() => Err("a file, a count, `all`, rows:LIST or at:X,Y,… is needed".to_owned()),
+            None if text.is_empty() => {
+                Err("a file, a count, `all`, rows:LIST or at:X,Y,… is needed".to_owned())
+            }
             None => Ok(Self::File(text.into())),
         }
     }
@@ -59,20 +61,34 @@ impl FromStr for QueryChoice {
 /// Parses coordinates, each with the name of its column or none of them.
 fn point(text: &str) -> Result<Vec<(Option<String>, f64)>, String> {
     let part = |part: &str| {
-        let (name, value) = part.split_once('=').map_or((None, part), |(name, value)| (Some(name.trim().to_owned()), value));
-        let wrong = || format!("`{}` is not a number; write at:X,Y,… or at:NAME=X,NAME=Y,… in the data's own units", value.trim());
+        let (name, value) =
+            part.split_once('=').map_or((None, part), |(name, value)| (Some(name.trim().to_owned()), value));
+        let wrong = || {
+            format!(
+                "`{}` is not a number; write at:X,Y,… or at:NAME=X,NAME=Y,… in the data's own units",
+                value.trim()
+            )
+        };
         Ok((name, value.trim().parse().map_err(|_| wrong())?))
     };
     let parts: Vec<_> = text.split(',').map(part).collect::<Result<_, String>>()?;
     let named = parts.iter().filter(|(name, _)| name.is_some()).count();
-    if named != 0 && named != parts.len() { Err("name all columns of the point, or none".to_owned()) } else { Ok(parts) }
+    if named != 0 && named != parts.len() {
+        Err("name all columns of the point, or none".to_owned())
+    } else {
+        Ok(parts)
+    }
 }
 
 /// Parses `0,5,10-20`; ranges include both ends.
 fn list_of_rows(list: &str) -> Result<Vec<u64>, String> {
     let mut rows = Vec::new();
     for part in list.split(',') {
-        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| format!("`{}` is neither a row number nor a range like 10-20", part.trim()));
+        let number = |text: &str| {
+            text.trim()
+                .parse::<u64>()
+                .map_err(|_| format!("`{}` is neither a row number nor a range like 10-20", part.trim()))
+        };
         let (from, to) = match part.split_once('-') {
             Some((from, to)) => (number(from)?, number(to)?),
             None => (number(part)?, number(part)?),
@@ -81,7 +97,10 @@ fn list_of_rows(list: &str) -> Result<Vec<u64>, String> {
             return Err(format!("the range {from}-{to} runs backwards"));
         }
         if to - from >= MAX_LISTED - rows.len() as u64 {
-            return Err(format!("more than {} rows are listed; `all` takes every row", text::thousands(MAX_LISTED)));
+            return Err(format!(
+                "more than {} rows are listed; `all` takes every row",
+                text::thousands(MAX_LISTED)
+            ));
         }
         rows.extend(from..=to);
     }
@@ -89,40 +108,65 @@ fn list_of_rows(list: &str) -> Result<Vec<u64>, String> {
 }
 
 impl QueryChoice {
-    /// What is asked of a cloud, the default where nothing was written, which a note says, as it does where a place lies. `columns` are those of
-    /// the cloud: numbers are good for a query file too, and names are taken from the cloud's axes.
+    /// What is asked of a cloud, the default where nothing was written, which a note says, as it does where a
+    /// place lies. `columns` are those of the cloud: numbers are good for a query file too, and names are
+    /// taken from the cloud's axes.
     ///
     /// # Errors
     /// Whatever keeps a list of rows from being read.
-    pub fn resolve(choice: Option<&Self>, cloud: &PointCloud, columns: &ColumnChoice, seed: u64) -> anyhow::Result<QuerySpec> {
+    pub fn resolve(
+        choice: Option<&Self>,
+        cloud: &PointCloud,
+        columns: &ColumnChoice,
+        seed: u64,
+    ) -> anyhow::Result<QuerySpec> {
         let rows = cloud.len();
         Ok(match choice {
             None if rows as u64 <= usual::QUERIES => {
-                let all = if rows == 1 { "the one row is".to_owned() } else { format!("all {} are", text::count(rows as u64, "row", "rows")) };
+                let all = if rows == 1 {
+                    "the one row is".to_owned()
+                } else {
+                    format!("all {} are", text::count(rows as u64, "row", "rows"))
+                };
                 output::note(&format!("{all} asked for, as --queries is not given"));
                 QuerySpec::All
             }
             None => {
                 let (drawn, rows) = (text::thousands(usual::QUERIES), text::thousands(rows as u64));
-                output::note(&format!("{drawn} of {rows} rows, drawn with seed {seed}, are asked for, as --queries is not given"));
+                output::note(&format!(
+                    "{drawn} of {rows} rows, drawn with seed {seed}, are asked for, as --queries is not \
+                     given"
+                ));
                 QuerySpec::Count(usual::QUERIES)
             }
             Some(Self::All) => QuerySpec::All,
             Some(Self::Count(count)) => QuerySpec::Count(*count),
             Some(Self::Rows(rows)) => QuerySpec::Rows(rows.clone()),
             Some(Self::At(parts)) => {
-                let order = if *columns == ColumnChoice::Default { axes_in_file_order(cloud) } else { (0..cloud.dims()).collect() };
+                let order = if *columns == ColumnChoice::Default {
+                    axes_in_file_order(cloud)
+                } else {
+                    (0..cloud.dims()).collect()
+                };
                 let at = along_axes(parts, &order, cloud.axes())?;
                 query_point::cloud(&at, cloud)?;
                 if parts[0].0.is_none() && (2..=NAMED).contains(&order.len()) {
-                    let named = |&axis: &usize| format!("{} = {}", printable::name(&cloud.axes()[axis].name), at[axis]);
-                    output::note(&format!("the query is at {}", order.iter().map(named).collect::<Vec<_>>().join(", ")));
+                    let named = |&axis: &usize| {
+                        format!("{} = {}", printable::name(&cloud.axes()[axis].name), at[axis])
+                    };
+                    output::note(&format!(
+                        "the query is at {}",
+                        order.iter().map(named).collect::<Vec<_>>().join(", ")
+                    ));
                 }
                 QuerySpec::At(at)
             }
             Some(Self::RowsIn(path)) => QuerySpec::Rows(rows_in(path)?),
             Some(Self::File(path)) => {
-                let by_number = matches!(columns, ColumnChoice::Named(names) if names.iter().all(|name| name.parse::<usize>().is_ok()));
+                let by_number = matches!(
+                    columns,
+                    ColumnChoice::Named(names) if names.iter().all(|name| name.parse::<usize>().is_ok())
+                );
                 let columns = if by_number { columns.clone() } else { ColumnChoice::Default };
                 QuerySpec::File { path: path.clone(), columns }
             }
@@ -144,12 +188,13 @@ fn along_axes(parts: &[(Option<String>, f64)], order: &[usize], axes: &[Axis]) -
     for (place, (name, value)) in parts.iter().enumerate() {
         let axis = match name {
             None => order[place],
-            Some(name) => {
-                axes.iter().position(|axis| axis.name.eq_ignore_ascii_case(name) || Globe::same_angle(&axis.name, name)).ok_or_else(|| {
+            Some(name) => axes
+                .iter()
+                .position(|axis| axis.name.eq_ignore_ascii_case(name) || Globe::same_angle(&axis.name, name))
+                .ok_or_else(|| {
                     let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
                     Usage(format!("at:{name}=…: no such column; searched columns: {}", output::names(&known)))
-                })?
-            }
+                })?,
         };
         if !at[axis].is_nan() {
             bail!(Usage(format!("at:…: column `{}` is given twice", axes[axis].name)));
@@ -167,7 +212,11 @@ pub fn about(spec: &RunSpec, axes: &[Axis]) -> String {
         QuerySpec::Rows(_) => "rows listed".to_owned(),
         // Who has longitude and latitude the other way round sees it.
         QuerySpec::At(at) if at.len() == axes.len() && at.len() <= 3 => {
-            let named: Vec<String> = at.iter().zip(axes).map(|(value, axis)| format!("{} {value}", printable::name(&axis.name))).collect();
+            let named: Vec<String> = at
+                .iter()
+                .zip(axes)
+                .map(|(value, axis)| format!("{} {value}", printable::name(&axis.name)))
+                .collect();
             format!("the place {}", named.join(", "))
         }
         QuerySpec::At(at) => format!("the place {}", query_point::format(at)),
@@ -179,7 +228,11 @@ pub fn about(spec: &RunSpec, axes: &[Axis]) -> String {
 pub fn note_rows_left_out(queries: &QuerySpec, format: NeighborFormat, to: &Path) {
     let chosen = matches!(queries, QuerySpec::Count(_) | QuerySpec::Rows(_));
     if chosen && !format.has_query_rows() {
-        output::note(&format!("the queries' rows are not in .{} files; tables and .npz have them: {}", format.extension(), to.display()));
+        output::note(&format!(
+            "the queries' rows are not in .{} files; tables and .npz have them: {}",
+            format.extension(),
+            to.display()
+        ));
     }
 }
 
@@ -193,16 +246,23 @@ fn rows_in(path: &Path) -> anyhow::Result<Vec<u64>> {
     let most = MOST_LIST.min(memory::available().map_or(u64::MAX, |free| free / 12));
     let mut content = Vec::new();
     let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut content));
-    let length = read.with_context(|| "cannot read").map_err(|error| anyhow::anyhow!("{error:#}: {shown}"))?;
+    let length =
+        read.with_context(|| "cannot read").map_err(|error| anyhow::anyhow!("{error:#}: {shown}"))?;
     if length as u64 > most {
         bail!("the list of rows is longer than the limit of {} MiB; split it: {shown}", most >> 20);
     }
-    let Ok(content) = String::from_utf8(content) else { bail!("not a list of rows: it is not UTF-8: {shown}") };
+    let Ok(content) = String::from_utf8(content) else {
+        bail!("not a list of rows: it is not UTF-8: {shown}")
+    };
     let mut rows = Vec::new();
     for (line, text) in content.lines().enumerate() {
         let text = text.split('#').next().unwrap_or_default().trim();
         if !text.is_empty() {
-            rows.push(text.parse().map_err(|_| anyhow::anyhow!("line {}: `{text}` is not a row number: {shown}", line + 1))?);
+            rows.push(
+                text.parse().map_err(|_| {
+                    anyhow::anyhow!("line {}: `{text}` is not a row number: {shown}", line + 1)
+                })?,
+            );
         }
     }
     if rows.is_empty() {
@@ -225,7 +285,10 @@ mod tests {
             ("rows:0,5,10-12", QueryChoice::Rows(vec![0, 5, 10, 11, 12])),
             ("rows:@list.txt", QueryChoice::RowsIn("list.txt".into())),
             ("at:-0.1275, 51.5,1e3", QueryChoice::At(vec![(None, -0.1275), (None, 51.5), (None, 1000.0)])),
-            ("at:lat=52.5, lon=13.4", QueryChoice::At(vec![(Some("lat".to_owned()), 52.5), (Some("lon".to_owned()), 13.4)])),
+            (
+                "at:lat=52.5, lon=13.4",
+                QueryChoice::At(vec![(Some("lat".to_owned()), 52.5), (Some("lon".to_owned()), 13.4)]),
+            ),
             ("airports.csv", QueryChoice::File("airports.csv".into())),
             ("inf", QueryChoice::File("inf".into())),
             ("./1000", QueryChoice::File("./1000".into())),
@@ -262,12 +325,23 @@ mod tests {
         std::fs::write(&path, "7\r\n# a comment\n\n 12 # the last\n").unwrap();
         assert_eq!(rows_in(&path).unwrap(), [7, 12]);
         std::fs::write(&path, "7\n-1\n").unwrap();
-        assert_eq!(rows_in(&path).unwrap_err().to_string(), format!("line 2: `-1` is not a row number: {}", path.display()));
+        assert_eq!(
+            rows_in(&path).unwrap_err().to_string(),
+            format!("line 2: `-1` is not a row number: {}", path.display())
+        );
         std::fs::write(&path, "# none\n").unwrap();
-        assert_eq!(rows_in(&path).unwrap_err().to_string(), format!("not a list of rows: there is none in it: {}", path.display()));
+        assert_eq!(
+            rows_in(&path).unwrap_err().to_string(),
+            format!("not a list of rows: there is none in it: {}", path.display())
+        );
         let message = format!("{:#}", rows_in(&folder.path().join("none")).unwrap_err());
         assert!(message.starts_with("cannot read: ") && message.ends_with("none"), "{message}");
         #[cfg(target_os = "linux")]
-        assert!(rows_in(Path::new("/dev/zero")).unwrap_err().to_string().starts_with("the list of rows is longer than"));
+        assert!(
+            rows_in(Path::new("/dev/zero"))
+                .unwrap_err()
+                .to_string()
+                .starts_with("the list of rows is longer than")
+        );
     }
 }

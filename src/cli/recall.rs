@@ -31,12 +31,14 @@ const SCHEMA_VERSION: u32 = 1;
     mut_args(worded)
 )]
 pub struct RecallArgs {
-    /// The answers: neighbours in any file that `verify --reference` takes, such as .ivecs, .ibin, .npz, .csv or .hdf5 of ann-benchmarks
+    /// The answers: neighbours in any file that `verify --reference` takes, such as .ivecs, .ibin, .npz, .csv
+    /// or .hdf5 of ann-benchmarks
     answers: PathBuf,
     /// Takes the truth from a file of neighbours instead of searching for it
     ///
-    /// Beside --input and --queries, distances are computed anew and ties count as right. Without a cloud, answers count where the truth names
-    /// them and, if it comes with distances, where these show that an answer ties with the k-th.
+    /// Beside --input and --queries, distances are computed anew and ties count as right. Without a cloud,
+    /// answers count where the truth names them and, if it comes with distances, where these show that an
+    /// answer ties with the k-th.
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     /// For which numbers of neighbours: 1,10,100 [default: as many as there are answers to a query]
@@ -53,7 +55,13 @@ pub struct RecallArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// How many of the worst queries are listed
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = values::whole::<usize>, help_heading = "Results")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 10,
+        value_parser = values::whole::<usize>,
+        help_heading = "Results"
+    )]
     worst: usize,
     /// Writes a row for each query: .csv, .tsv, .parquet, .arrow or .npz
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
@@ -63,7 +71,10 @@ pub struct RecallArgs {
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
-    values::whole(text).ok().filter(|&k| k > 0).ok_or_else(|| format!("`{text}` is no number of neighbours, 1 or more"))
+    values::whole(text)
+        .ok()
+        .filter(|&k| k > 0)
+        .ok_or_else(|| format!("`{text}` is no number of neighbours, 1 or more"))
 }
 
 #[derive(serde::Serialize)]
@@ -125,27 +136,39 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
     }
     ks.sort_unstable();
     ks.dedup();
-    let truth = args.truth.as_deref().map(|path| answers::read("--truth", path, true)?.with_rows()).transpose()?;
+    let truth =
+        args.truth.as_deref().map(|path| answers::read("--truth", path, true)?.with_rows()).transpose()?;
     if let Some(truth) = &truth {
         given.found.check_truth(&truth.found)?;
     }
     let judged = match (source, &truth) {
         (None, Some(truth)) => by_files(&given, truth, &ks)?,
-        (Some(source), truth) => by_distance(args.request(source, ks.last().copied().unwrap_or(1)), &given, truth.as_ref(), &ks)?,
+        (Some(source), truth) => {
+            by_distance(args.request(source, ks.last().copied().unwrap_or(1)), &given, truth.as_ref(), &ks)?
+        }
         (None, None) => bail!(Usage(NO_TRUTH.to_owned())),
     };
     if let Some(out) = &args.out {
         tables::recall(&judged.recall, judged.rows.as_deref()).write(out)?;
     }
     let report = report(&given.table, &judged, args.worst);
-    if args.json.json { output::print_json(&report) } else { output::print(&shown(&report, &given.path, args.out.as_deref())) }
+    if args.json.json {
+        output::print_json(&report)
+    } else {
+        output::print(&shown(&report, &given.path, args.out.as_deref()))
+    }
 }
 
 /// The flags whose words are about the truth here.
 fn worded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
-        "queries" => arg.help("To which queries they are answers, as for `run` [default: all]").long_help(Resettable::Reset).requires("cloud"),
-        "engine" => arg.help("What searches for the truth, and how: an engine, or ENGINE:key=value,… with its parameters"),
+        "queries" => arg
+            .help("To which queries they are answers, as for `run` [default: all]")
+            .long_help(Resettable::Reset)
+            .requires("cloud"),
+        "engine" => arg.help(
+            "What searches for the truth, and how: an engine, or ENGINE:key=value,… with its parameters",
+        ),
         _ => arg,
     }
 }
@@ -153,14 +176,20 @@ fn worded(arg: Arg) -> Arg {
 /// What errors call the answers.
 const ANSWERS: &str = "ANSWERS";
 
-const NO_TRUTH: &str = "there is no truth to compare with: give --input and --queries, by which it is computed, or --truth FILE";
+const NO_TRUTH: &str =
+    "there is no truth to compare with: give --input and --queries, by which it is computed, or --truth FILE";
 
 fn check_usage(args: &RecallArgs, without_cloud: bool) -> anyhow::Result<()> {
     if without_cloud && args.truth.is_none() {
         bail!(Usage(NO_TRUTH.to_owned()));
     }
-    if without_cloud && (args.method.own.exclude_self || args.method.metric.metric.is_some_and(|given| given != Ranking::Distance(Metric::L2))) {
-        bail!(Usage("--exclude-self and --metric are about a search: give --input and --queries, too".to_owned()));
+    if without_cloud
+        && (args.method.own.exclude_self
+            || args.method.metric.metric.is_some_and(|given| given != Ranking::Distance(Metric::L2)))
+    {
+        bail!(Usage(
+            "--exclude-self and --metric are about a search: give --input and --queries, too".to_owned()
+        ));
     }
     Ok(())
 }
@@ -189,23 +218,35 @@ fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Ju
     let bar = Bar::new("comparing");
     let recall = recall::of_files(&given.table, &truth.table, truth.distances.as_ref(), ks, &bar);
     let recall = recall.map_err(|why| named(why, &given.path, &truth.path))?;
-    let rows = given.query_rows.clone().or_else(|| truth.query_rows.clone()).filter(|rows| rows.len() == recall.queries());
+    let rows = given
+        .query_rows
+        .clone()
+        .or_else(|| truth.query_rows.clone())
+        .filter(|rows| rows.len() == recall.queries());
     Ok(Judged { rows, recall, truth: truth.path.display().to_string(), metric: None, searched: None })
 }
 
 /// By distances, which are computed from the cloud.
-fn by_distance(mut request: Request, given: &Answers, truth: Option<&Answers>, ks: &[usize]) -> anyhow::Result<Judged> {
+fn by_distance(
+    mut request: Request,
+    given: &Answers,
+    truth: Option<&Answers>,
+    ks: &[usize],
+) -> anyhow::Result<Judged> {
     given.found.fill(ANSWERS, &mut request)?;
     truth.map_or(Ok(()), |truth| truth.found.fill("--truth", &mut request))?;
     request.check()?;
     let job = request.load()?;
     let (problem, queries) = (job.problem()?, job.queried()?);
-    let rows: Vec<u64> = (0..problem.q()).map(|query| queries.record(problem.query_row(query) as usize)).collect();
+    let rows: Vec<u64> =
+        (0..problem.q()).map(|query| queries.record(problem.query_row(query) as usize)).collect();
     if !job.is_at_place() {
         given.check_rows(ANSWERS, &rows)?;
         truth.map_or(Ok(()), |truth| truth.check_rows("--truth", &rows))?;
     }
-    let judge = |truth: Truth<'_>| recall::of_problem(&problem, &job.cloud, &queries, &given.table, truth, ks, &Bar::new("comparing"));
+    let judge = |truth: Truth<'_>| {
+        recall::of_problem(&problem, &job.cloud, &queries, &given.table, truth, ks, &Bar::new("comparing"))
+    };
     let (recall, from) = match truth {
         Some(truth) => (judge(Truth::Named(&truth.table)), truth.path.display().to_string()),
         None => {
@@ -214,15 +255,24 @@ fn by_distance(mut request: Request, given: &Answers, truth: Option<&Answers>, k
             (judge(Truth::Found(&found.neighbors)), from)
         }
     };
-    let recall = recall.map_err(|why| named(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
-    Ok(Judged { recall, rows: Some(rows), truth: from, metric: Some(job.spec.metric), searched: Some(job.searched) })
+    let recall =
+        recall.map_err(|why| named(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
+    Ok(Judged {
+        recall,
+        rows: Some(rows),
+        truth: from,
+        metric: Some(job.spec.metric),
+        searched: Some(job.searched),
+    })
 }
 
 /// An error with the file that it is about.
 fn named(why: RecallError, answers: &Path, truth: &Path) -> anyhow::Error {
     let path = match why {
         RecallError::Cancelled => return why.into(),
-        RecallError::Truth { .. } | RecallError::OfTruth(_) | RecallError::Width { whose: "the truth", .. } => truth,
+        RecallError::Truth { .. }
+        | RecallError::OfTruth(_)
+        | RecallError::Width { whose: "the truth", .. } => truth,
         _ => answers,
     };
     anyhow!("{why}: {}", path.display())
@@ -250,7 +300,10 @@ fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report
 }
 
 fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
-    let (queries, width) = (text::count(report.queries as u64, "query", "queries"), text::count(report.width as u64, "neighbour", "neighbours"));
+    let (queries, width) = (
+        text::count(report.queries as u64, "query", "queries"),
+        text::count(report.width as u64, "neighbour", "neighbours"),
+    );
     let mut head = vec![
         vec!["answers".to_owned(), format!("{queries}, {width} to each: {}", answers.display())],
         vec!["truth".to_owned(), report.truth.to_owned()],
@@ -263,8 +316,11 @@ fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
         (out_of_range, "that name no row"),
         (own, "that name the query's own row, which is left out"),
     ];
-    let flaws: Vec<String> =
-        flaws.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", text::thousands(*count))).collect();
+    let flaws: Vec<String> = flaws
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", text::thousands(*count)))
+        .collect();
     if !flaws.is_empty() {
         head.push(vec!["no hits".to_owned(), flaws.join(", ")]);
     }
@@ -272,17 +328,30 @@ fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
         head.push(vec!["wrote".to_owned(), out.display().to_string()]);
     }
     let share = |share: f64| text::rounded_part(share, 1.0, 4);
-    let mut rows = vec![["recall at", "mean", "min", "5 %", "25 %", "median", "perfect"].map(str::to_owned).to_vec()];
+    let mut rows =
+        vec![["recall at", "mean", "min", "5 %", "25 %", "median", "perfect"].map(str::to_owned).to_vec()];
     for RecallAt { k, spread, perfect, .. } in &report.recall {
         let numbers = [spread.mean, spread.min, spread.p05, spread.p25, spread.median].map(share);
-        rows.push([text::thousands(*k as u64)].into_iter().chain(numbers).chain([text::thousands(*perfect)]).collect());
+        rows.push(
+            [text::thousands(*k as u64)]
+                .into_iter()
+                .chain(numbers)
+                .chain([text::thousands(*perfect)])
+                .collect(),
+        );
     }
     let mut all = format!("{}\n{}", text::table(&head, &[]), text::table(&rows, &[0, 1, 2, 3, 4, 5, 6]));
     if !report.worst.is_empty() {
         let mut rows = vec![["worst query", "row", "recall", "hits"].map(str::to_owned).to_vec()];
         rows.extend(report.worst.iter().map(|worst| {
-            let hits = format!("{} of {}", text::thousands(worst.hits.into()), text::thousands(worst.of.into()));
-            vec![text::thousands(worst.query as u64), worst.row.map_or_else(|| "–".to_owned(), text::thousands), share(worst.recall), hits]
+            let hits =
+                format!("{} of {}", text::thousands(worst.hits.into()), text::thousands(worst.of.into()));
+            vec![
+                text::thousands(worst.query as u64),
+                worst.row.map_or_else(|| "–".to_owned(), text::thousands),
+                share(worst.recall),
+                hits,
+            ]
         }));
         all += &format!("\n{}", text::table(&rows, &[0, 1, 2, 3]));
     }
@@ -294,10 +363,18 @@ fn ties(report: &Report<'_>) -> String {
     let untold: u64 = report.recall.iter().map(|at| at.untold).max().unwrap_or(0);
     match report.ties {
         Ties::Computed => "an answer as near as the k-th neighbour is right".to_owned(),
-        Ties::NotTold => "cannot be told without distances: an answer is right if the truth names it; --input and --queries compute them".to_owned(),
-        Ties::Listed if untold == 0 => "an answer as near as the k-th neighbour is right, by the distances beside the truth".to_owned(),
+        Ties::NotTold => "cannot be told without distances: an answer is right if the truth names it; \
+                          --input and --queries compute them"
+            .to_owned(),
+        Ties::Listed if untold == 0 => {
+            "an answer as near as the k-th neighbour is right, by the distances beside the truth".to_owned()
+        }
         Ties::Listed => {
-            let untold = text::count(untold, "answer that it does not list may tie and counts", "answers that it does not list may tie and count");
+            let untold = text::count(
+                untold,
+                "answer that it does not list may tie and counts",
+                "answers that it does not list may tie and count",
+            );
             format!("by the distances beside the truth; {untold} as wrong: --input and --queries tell")
         }
     }

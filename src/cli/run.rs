@@ -20,7 +20,10 @@ use crate::run::planner::{self, Purpose};
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "What an engine counts, such as merges, and its parameters: `warpscope devices ENGINE`", mut_args(worded))]
+#[command(
+    after_help = "What an engine counts, such as merges, and its parameters: `warpscope devices ENGINE`",
+    mut_args(worded)
+)]
 pub struct RunArgs {
     #[command(flatten)]
     problem: ProblemArgs,
@@ -29,18 +32,32 @@ pub struct RunArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = values::whole_in::<u32>(0..=values::MOST_REPEATS), help_heading = "Measurement")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 10,
+        value_parser = values::whole_in::<u32>(0..=values::MOST_REPEATS),
+        help_heading = "Measurement"
+    )]
     warmup: u32,
     /// Timed repeats
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = values::whole_in::<u32>(1..=values::MOST_REPEATS), help_heading = "Measurement")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 10,
+        value_parser = values::whole_in::<u32>(1..=values::MOST_REPEATS),
+        help_heading = "Measurement"
+    )]
     repeats: u32,
     /// Also runs the profiled build: cycles per phase, and when each warp ran
     #[arg(long, help_heading = "Measurement")]
     profile: bool,
-    /// Writes the neighbours: .csv, .tsv, .parquet, .arrow, .npz, .npy (row numbers alone), .ivecs (with .fvecs) or .ibin (with .fbin)
+    /// Writes the neighbours: .csv, .tsv, .parquet, .arrow, .npz, .npy (row numbers alone), .ivecs (with
+    /// .fvecs) or .ibin (with .fbin)
     #[arg(long, value_name = "FILE", value_parser = neighbors_path, help_heading = "Results")]
     neighbors: Option<PathBuf>,
-    /// Writes run.json, neighbors.npz, timings.csv, merges.csv (counters.csv, for engines with other measures), convergence.csv and trace.json into a folder
+    /// Writes run.json, neighbors.npz, timings.csv, merges.csv (counters.csv, for engines with other
+    /// measures), convergence.csv and trace.json into a folder
     #[arg(long, value_name = "DIR", value_parser = folder(&FILES), help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -100,18 +117,32 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
         // What the run would refuse is refused here too.
         build_problem(&spec, &cloud, query_cloud.as_ref())?;
-        let plan = engines.plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?.on(&spec.engine);
+        let plan = engines
+            .plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?
+            .on(&spec.engine);
         return announce::forecast(&plan, &passes(&spec), args.json.json);
     }
     if let Some(path) = &args.neighbors {
-        let job = planner::Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.as_ref().map(|queries| queries.len()));
+        let job = planner::Job::of(
+            &spec,
+            Purpose::Measure,
+            cloud.len(),
+            cloud.dims(),
+            query_cloud.as_ref().map(|queries| queries.len()),
+        );
         announce::room_of_file(path, Size { q: job.shape.q, k: spec.k, metric: spec.metric }, cloud.len())?;
         queries::note_rows_left_out(&spec.queries, NeighborFormat::of(path)?, path);
     }
     let plan = engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     let planned = plan.sentence();
     announce::passes_of_run(&spec, &plan).iter().for_each(|sentence| output::note(sentence));
-    let record = Arc::new(engines.execute_planned(&spec, Some(&plan), &cloud, query_cloud.as_ref(), &mut Bar::expecting(plan.total_ms()).stage())?);
+    let record = Arc::new(engines.execute_planned(
+        &spec,
+        Some(&plan),
+        &cloud,
+        query_cloud.as_ref(),
+        &mut Bar::expecting(plan.total_ms()).stage(),
+    )?);
     note_fallback(&record);
     if let Some(note) = empty_ranks(&spec, record.summary.n) {
         output::note(&note);
@@ -122,29 +153,45 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut written = Vec::new();
     let result = write(args, &record, &mut written);
     // Whatever became of the files, the search was done.
-    if args.json.json { output::print_json(&record.head) } else { output::print(&summary(&record, planned.as_deref(), &written)) }.and(result)
+    if args.json.json {
+        output::print_json(&record.head)
+    } else {
+        output::print(&summary(&record, planned.as_deref(), &written))
+    }
+    .and(result)
 }
 
 /// What the total of the predictions is of.
 fn passes(spec: &RunSpec) -> String {
-    let passes = format!("{} and {}", text::count(spec.warmup.into(), "warm-up", "warm-ups"), text::count(spec.repeats.into(), "repeat", "repeats"));
+    let passes = format!(
+        "{} and {}",
+        text::count(spec.warmup.into(), "warm-up", "warm-ups"),
+        text::count(spec.repeats.into(), "repeat", "repeats")
+    );
     let counted = if spec.profile { "two more that count and profile" } else { "one more that counts" };
     format!("setup, {passes} of the search, and with engines that have counters {counted}")
 }
 
 /// Refuses to write over the files that are searched.
 fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
-    let neighbors = args.neighbors.iter().flat_map(|path| NeighborFormat::of(path).map_or_else(|_| Vec::new(), |format| format.files(path)));
+    let neighbors = args
+        .neighbors
+        .iter()
+        .flat_map(|path| NeighborFormat::of(path).map_or_else(|_| Vec::new(), |format| format.files(path)));
     let folder = args.out.iter().flat_map(|dir| export::FOLDER_FILES.map(|name| dir.join(name)));
     paths::spare(spec, neighbors.chain(folder))?;
     args.record.spare(spec)
 }
 
-/// Writes what was asked for and notes in `written` what is there. Where one file cannot be written, the others are: the search may have
-/// taken an afternoon. The error is the first.
+/// Writes what was asked for and notes in `written` what is there. Where one file cannot be written, the
+/// others are: the search may have taken an afternoon. The error is the first.
 fn write(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let mut first = Ok(());
-    for result in [write_folder(args, record, written), write_neighbors(args, record, written), write_recording(args, record, written)] {
+    for result in [
+        write_folder(args, record, written),
+        write_neighbors(args, record, written),
+        write_recording(args, record, written),
+    ] {
         match (&first, result) {
             (Ok(()), result) => first = result,
             // Each is named, the first one last.
@@ -161,13 +208,19 @@ fn write_folder(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathB
         let count = record.neighbors.indices.len();
         if count > export::MOST_NEIGHBORS && args.neighbors.is_none() {
             let count = text::thousands(count as u64);
-            output::note(&format!("{count} neighbours are too many to be kept unasked; --neighbors FILE keeps them"));
+            output::note(&format!(
+                "{count} neighbours are too many to be kept unasked; --neighbors FILE keeps them"
+            ));
         }
     }
     Ok(())
 }
 
-fn write_neighbors(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+fn write_neighbors(
+    args: &RunArgs,
+    record: &Arc<RunRecord>,
+    written: &mut Vec<PathBuf>,
+) -> anyhow::Result<()> {
     if let Some(path) = &args.neighbors {
         let neighbors = export::neighbors(record, path)?;
         // They may be meant for the folder, where they are already.
@@ -176,7 +229,11 @@ fn write_neighbors(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<Pa
     Ok(())
 }
 
-fn write_recording(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+fn write_recording(
+    args: &RunArgs,
+    record: &Arc<RunRecord>,
+    written: &mut Vec<PathBuf>,
+) -> anyhow::Result<()> {
     written.extend(args.record.write(vec![Arc::clone(record)])?);
     Ok(())
 }
@@ -189,7 +246,11 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
 
     row("cloud", about(&record.cloud));
     row("columns", columns(&record.axes));
-    let without = if spec.metric.is_of_directions() { "NaN or infinite values, or without a direction" } else { "NaN or infinite values" };
+    let without = if spec.metric.is_of_directions() {
+        "NaN or infinite values, or without a direction"
+    } else {
+        "NaN or infinite values"
+    };
     if record.dropped_rows > 0 {
         row("dropped", format!("{} with {without}", text::count(record.dropped_rows, "row", "rows")));
     }
@@ -208,7 +269,10 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
     if let Some(queries) = record.query_cloud.as_ref().filter(|_| !matches!(spec.queries, QuerySpec::At(_))) {
         row("columns", columns(queries.axes()));
     }
-    row("search", format!("k = {}, {}, {} order{own}", text::thousands(spec.k as u64), spec.metric, spec.order.name()));
+    row(
+        "search",
+        format!("k = {}, {}, {} order{own}", text::thousands(spec.k as u64), spec.metric, spec.order.name()),
+    );
     row("engine", format!("{} on {}", record.engine, device(record)));
     if let Some(method) = &record.method {
         row("method", method.clone());
@@ -220,13 +284,24 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
         row("plan", format!("{plan}, with all passes"));
     }
 
-    let (median, min, max) = (text::time(numbers.search_ms_median), text::time(numbers.search_ms_min), text::time(numbers.search_ms_max));
-    let after = if spec.warmup == 0 { String::new() } else { format!(" after {}", text::count(spec.warmup.into(), "warm-up", "warm-ups")) };
+    let (median, min, max) = (
+        text::time(numbers.search_ms_median),
+        text::time(numbers.search_ms_min),
+        text::time(numbers.search_ms_max),
+    );
+    let after = if spec.warmup == 0 {
+        String::new()
+    } else {
+        format!(" after {}", text::count(spec.warmup.into(), "warm-up", "warm-ups"))
+    };
     row(
         "time",
         match spec.repeats {
             1 => format!("{median}, one repeat{after}"),
-            repeats => format!("{median}, median of {} repeats{after}, {min} to {max}", text::thousands(repeats.into())),
+            repeats => format!(
+                "{median}, median of {} repeats{after}, {min} to {max}",
+                text::thousands(repeats.into())
+            ),
         },
     );
     if let Some(rate) = numbers.distances_per_second {
@@ -237,7 +312,9 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
     }
     for MeasureMean { name, mean, expected } in &numbers.measures {
         let theory = registry::measure(record.engine, name).and_then(|measure| measure.theory);
-        let bound = theory.zip(*expected).map(|(theory, bound)| format!(" (theory: {} or fewer {})", text::significant(bound), theory.condition));
+        let bound = theory.zip(*expected).map(|(theory, bound)| {
+            format!(" (theory: {} or fewer {})", text::significant(bound), theory.condition)
+        });
         row(name, format!("{} a query, mean{}", text::significant(*mean), bound.unwrap_or_default()));
     }
     if !numbers.measures.is_empty() {
@@ -247,7 +324,8 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
         row("active threads", format!("{} of 32 in a warp, mean", text::digits(active, 3)));
     }
     for files in written.chunk_by(|a, b| a.parent() == b.parent()) {
-        let names: Vec<_> = files.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy()).collect();
+        let names: Vec<_> =
+            files.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy()).collect();
         match files[0].parent().filter(|folder| !folder.as_os_str().is_empty()) {
             Some(folder) => row("wrote", format!("{} in {}", names.join(", "), folder.display())),
             None => row("wrote", names.join(", ")),
@@ -264,7 +342,16 @@ fn about(cloud: &PointCloud) -> String {
 /// The device and what its code is; `run.json` and `warpscope devices` have the rest.
 fn device(record: &RunRecord) -> String {
     let told = ["kernels", "threads", "instructions", "driver"];
-    let details: Vec<String> =
-        record.device.details.iter().filter(|(name, _)| told.contains(&name.as_str())).map(|(name, value)| format!("{name} {value}")).collect();
-    if details.is_empty() { record.device.name.clone() } else { format!("{} ({})", record.device.name, details.join(", ")) }
+    let details: Vec<String> = record
+        .device
+        .details
+        .iter()
+        .filter(|(name, _)| told.contains(&name.as_str()))
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    if details.is_empty() {
+        record.device.name.clone()
+    } else {
+        format!("{} ({})", record.device.name, details.join(", "))
+    }
 }

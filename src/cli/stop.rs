@@ -1,7 +1,9 @@
-//! Ctrl-C and SIGTERM: the job is asked to stop, what is temporary is removed, and the exit code says which it was.
+//! Ctrl-C and SIGTERM: the job is asked to stop, what is temporary is removed, and the exit code says which
+//! it was.
 //!
-//! The first signal sets a flag, which [`Bar`](super::bar::Bar) passes on to the work. Work that does not look at it, such as
-//! building an index, is ended after a moment; a second signal ends it at once. Either way no temporary file stays.
+//! The first signal sets a flag, which [`Bar`](super::bar::Bar) passes on to the work. Work that does not
+//! look at it, such as building an index, is ended after a moment; a second signal ends it at once. Either
+//! way no temporary file stays.
 
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -52,8 +54,8 @@ pub fn watch() {
     });
 }
 
-/// Listens from now on for a window, which `close` asks to close as its user would: what is kept is saved, however long it takes.
-/// The process ends where `close` says that there is no window yet.
+/// Listens from now on for a window, which `close` asks to close as its user would: what is kept is saved,
+/// however long it takes. The process ends where `close` says that there is no window yet.
 #[cfg(all(unix, feature = "gui"))]
 pub fn watch_window(close: impl Fn() -> bool + Send + 'static) {
     watch_with(move |signal| {
@@ -101,8 +103,8 @@ pub fn watch_window(_: impl Fn() -> bool + Send + 'static) {}
 #[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(1);
 
-/// One request may come as several signals: `timeout` sends it to the process and to its group, and a session that ends
-/// SIGTERM and SIGHUP.
+/// One request may come as several signals: `timeout` sends it to the process and to its group, and a session
+/// that ends SIGTERM and SIGHUP.
 #[cfg(unix)]
 const ECHO: Duration = Duration::from_millis(300);
 
@@ -124,6 +126,7 @@ fn end(signal: i32) -> ! {
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    let mask =
+        status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

@@ -22,9 +22,14 @@ use crate::run::sweep::{Sweep, SweepRow};
 use crate::run::{EngineChoice, Engines, Phase, QuerySpec, RunSpec, stats, usual};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = listing(), mut_group("cloud", |group| group.required(false)), mut_arg("engine", |arg| arg.help(ENGINES).help_heading("Lists")))]
+#[command(
+    after_help = listing(),
+    mut_group("cloud", |group| group.required(false)),
+    mut_arg("engine", |arg| arg.help(ENGINES).help_heading("Lists"))
+)]
 pub struct SweepArgs {
-    /// Measures a figure of a publication: its cloud, lists and metric, unless they are given too; `list` lists them
+    /// Measures a figure of a publication: its cloud, lists and metric, unless they are given too; `list`
+    /// lists them
     #[arg(long, value_name = "NAME", value_parser = preset_choice)]
     preset: Option<PresetChoice>,
     #[command(flatten)]
@@ -32,26 +37,58 @@ pub struct SweepArgs {
     #[command(flatten)]
     method: MethodArgs,
     /// Points, of a generated cloud: 1e4,1e5,1e6
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::whole::<u64>, conflicts_with = "input", help_heading = "Lists")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = values::whole::<u64>,
+        conflicts_with = "input",
+        help_heading = "Lists"
+    )]
     n: Vec<u64>,
-    /// Queries, drawn from the cloud with the seed, or `all` [default: 1000, or all rows where there are fewer]
+    /// Queries, drawn from the cloud with the seed, or `all` [default: 1000, or all rows where there are
+    /// fewer]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = queries, help_heading = "Lists")]
     q: Vec<QuerySpec>,
     /// Neighbours per query [default: 32]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::whole::<u64>, help_heading = "Lists")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = values::whole::<u64>,
+        help_heading = "Lists"
+    )]
     k: Vec<u64>,
     /// Dimensions, of a generated cloud
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::whole::<u64>, conflicts_with = "input", help_heading = "Lists")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = values::whole::<u64>,
+        conflicts_with = "input",
+        help_heading = "Lists"
+    )]
     d: Vec<u64>,
     #[command(flatten)]
     engine: EngineListArgs,
     #[command(flatten)]
     pub threads: ThreadsArgs,
     /// Untimed repeats before the timed ones, in each run [default: 3, or the preset's]
-    #[arg(long, value_name = "NUMBER", value_parser = values::whole_in::<u32>(0..=values::MOST_REPEATS), help_heading = "Measurement")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        value_parser = values::whole_in::<u32>(0..=values::MOST_REPEATS),
+        help_heading = "Measurement"
+    )]
     warmup: Option<u32>,
     /// Timed repeats of each run
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::REPEATS, value_parser = values::whole_in::<u32>(1..=values::MOST_REPEATS), help_heading = "Measurement")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = usual::REPEATS,
+        value_parser = values::whole_in::<u32>(1..=values::MOST_REPEATS),
+        help_heading = "Measurement"
+    )]
     repeats: u32,
     /// Writes the rows to a file instead of stdout, after each run, as CSV
     #[arg(long, value_name = "FILE", value_parser = csv_path, help_heading = "Results")]
@@ -63,7 +100,8 @@ pub struct SweepArgs {
     record: RecordArgs,
 }
 
-const ENGINES: &str = "Engines with their parameters, whose values may have alternatives: cuda:window=8|16,kdtree is three runs [default: auto]";
+const ENGINES: &str = "Engines with their parameters, whose values may have alternatives: \
+                       cuda:window=8|16,kdtree is three runs [default: auto]";
 
 /// What was written for `--preset`.
 #[derive(Clone, Copy, Debug)]
@@ -88,9 +126,16 @@ fn listing() -> String {
     let presets: Vec<&Preset> = presets::all().collect();
     let of_one = |of_one: &[&Preset]| {
         let title = of_one.first().map_or("", |preset| &preset.publication.title);
-        format!("Presets, the figures of {title}:\n{}", text::table(&of_one.iter().map(|preset| row(preset)).collect::<Vec<_>>(), &[]))
+        format!(
+            "Presets, the figures of {title}:\n{}",
+            text::table(&of_one.iter().map(|preset| row(preset)).collect::<Vec<_>>(), &[])
+        )
     };
-    presets.chunk_by(|a, b| a.publication.title == b.publication.title).map(of_one).collect::<Vec<_>>().join("\n")
+    presets
+        .chunk_by(|a, b| a.publication.title == b.publication.title)
+        .map(of_one)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// What `--out` is easily mistaken for.
@@ -105,20 +150,28 @@ const NOT_CSV: [(&str, &str); 6] = [
 
 fn csv_path(name: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(name);
-    let ends = |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
+    let ends =
+        |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
     match NOT_CSV.iter().find(|(ending, _)| ends(ending)) {
-        Some((ending, instead)) => Err(format!("it is CSV, and .{ending} is how another file's name ends: {instead}")),
+        Some((ending, instead)) => {
+            Err(format!("it is CSV, and .{ending} is how another file's name ends: {instead}"))
+        }
         None => Ok(path),
     }
 }
 
 fn queries(text: &str) -> Result<QuerySpec, String> {
-    if text == "all" { Ok(QuerySpec::All) } else { values::whole(text).map(QuerySpec::Count).map_err(|why| format!("{why}, or `all`")) }
+    if text == "all" {
+        Ok(QuerySpec::All)
+    } else {
+        values::whole(text).map(QuerySpec::Count).map_err(|why| format!("{why}, or `all`"))
+    }
 }
 
 /// The columns before those of the measures.
-const HEADER: &str = "data,engine,n,q,k,d,metric,order,exclude_self,seed,warmup,repeats,\
-    search_ms_median,search_ms_min,search_ms_max,distances_per_second,search_ms_mean,search_ms_deviation,upload_ms,download_ms,bandwidth_share";
+const HEADER: &str = "data,engine,n,q,k,d,metric,order,exclude_self,seed,warmup,repeats,search_ms_median,\
+                      search_ms_min,search_ms_max,distances_per_second,search_ms_mean,search_ms_deviation,\
+                      upload_ms,download_ms,bandwidth_share";
 
 /// The measures of all engines that may run, each once.
 fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
@@ -135,7 +188,8 @@ fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
 fn note_limits(sweep: &Sweep) {
     let most = sweep.neighbours().into_iter().max().unwrap_or(0);
     let mut said = HashSet::new();
-    for engine in sweep.engines.iter().flat_map(EngineChoice::engines).filter(|engine| engine.limits.k < most) {
+    for engine in sweep.engines.iter().flat_map(EngineChoice::engines).filter(|engine| engine.limits.k < most)
+    {
         if said.insert(engine.id) {
             let limit = text::thousands(engine.limits.k as u64);
             output::note(&format!("{} finds at most {limit} neighbours, and is left out beyond", engine.id));
@@ -148,10 +202,15 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     let mut sweep = match (preset, args.source.source()) {
         (Some(preset), source) => preset.sweep(source, args.source.seed.seed)?,
         (None, Some(source)) => {
-            let base = RunSpec { warmup: usual::WARMUP, ..RunSpec::new(source, QuerySpec::Count(usual::QUERIES), usual::K) };
+            let base = RunSpec {
+                warmup: usual::WARMUP,
+                ..RunSpec::new(source, QuerySpec::Count(usual::QUERIES), usual::K)
+            };
             Sweep { engines: vec![EngineChoice::Auto], ..Sweep::new(base) }
         }
-        (None, None) => bail!(Usage("one of --input <FILE>, --generate <SPEC> and --preset <NAME> is needed".to_owned())),
+        (None, None) => {
+            bail!(Usage("one of --input <FILE>, --generate <SPEC> and --preset <NAME> is needed".to_owned()))
+        }
     };
     let engines = args.engine.engines();
     if let Some(device) = args.engine.device.device
@@ -169,7 +228,10 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     }
     replace(&mut sweep.n, &args.n);
     replace(&mut sweep.q, &args.q);
-    replace(&mut sweep.k, &args.k.iter().map(|&k| usize::try_from(k).unwrap_or(usize::MAX)).collect::<Vec<_>>());
+    replace(
+        &mut sweep.k,
+        &args.k.iter().map(|&k| usize::try_from(k).unwrap_or(usize::MAX)).collect::<Vec<_>>(),
+    );
     replace(&mut sweep.d, &args.d);
     replace(&mut sweep.engines, &engines);
     let base = &mut sweep.base;
@@ -185,7 +247,10 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
         sweep.shares.clear();
     }
     if !sweep.shares.is_empty() && matches!(sweep.base.data, Source::File { .. }) {
-        bail!(Usage("this preset takes k as a share of the points that it generates: with --input give --k".to_owned()));
+        bail!(Usage(
+            "this preset takes k as a share of the points that it generates: with --input give --k"
+                .to_owned()
+        ));
     }
     if !args.n.is_empty() {
         sweep.work = None;
@@ -260,7 +325,14 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         let expected = measure.theory.map(|_| format!("expected_{}", measure.name));
         std::iter::once(format!("mean_{}", measure.name)).chain(expected)
     });
-    emit(&HEADER.split(',').map(str::to_owned).chain(of_measures).chain(["active_threads".to_owned(), "error".to_owned()]).collect::<Vec<_>>())?;
+    emit(
+        &HEADER
+            .split(',')
+            .map(str::to_owned)
+            .chain(of_measures)
+            .chain(["active_threads".to_owned(), "error".to_owned()])
+            .collect::<Vec<_>>(),
+    )?;
     sweep.run(&mut Engines::default(), &Bar::new("sweeping"), |row| {
         // A sweep over a file has one cloud, whose columns were perhaps not chosen by anybody.
         if runs == 0 && matches!(row.spec.data, Source::File { .. }) && !row.axes.is_empty() {
@@ -288,16 +360,23 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Mean and standard deviation of the search time, means of upload and download, and the share of the memory's bandwidth that reading all distances
-/// once in the mean time takes.
+/// Mean and standard deviation of the search time, means of upload and download, and the share of the
+/// memory's bandwidth that reading all distances once in the mean time takes.
 fn means(row: &SweepRow) -> [Option<f64>; 5] {
     let Ok(record) = &row.result else { return [None; 5] };
     let time = stats::mean_and_deviation(&stats::search_ms(&record.samples));
     let peak = record.peaks.and_then(|peaks| peaks.bytes_per_second);
     let bytes = stats::DISTANCE_BYTES * record.summary.n as f64 * record.summary.q as f64;
     let share = time.zip(peak).map(|([mean_ms, _], peak)| bytes / (mean_ms / 1e3) / peak);
-    let [upload_ms, download_ms] = [Phase::Upload, Phase::Download].map(|phase| stats::mean_ms(&record.samples, phase));
-    [time.map(|[mean, _]| mean), time.map(|[_, deviation]| deviation), upload_ms, download_ms, share.filter(|share| share.is_finite())]
+    let [upload_ms, download_ms] =
+        [Phase::Upload, Phase::Download].map(|phase| stats::mean_ms(&record.samples, phase));
+    [
+        time.map(|[mean, _]| mean),
+        time.map(|[_, deviation]| deviation),
+        upload_ms,
+        download_ms,
+        share.filter(|share| share.is_finite()),
+    ]
 }
 
 fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
@@ -306,7 +385,9 @@ fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
     let of = |pick: fn(&crate::run::Summary) -> Option<f64>| {
         result.and_then(|record| pick(&record.summary)).map_or_else(String::new, |value| value.to_string())
     };
-    let size = |pick: fn(&crate::run::Summary) -> u64| result.map_or_else(String::new, |record| pick(&record.summary).to_string());
+    let size = |pick: fn(&crate::run::Summary) -> u64| {
+        result.map_or_else(String::new, |record| pick(&record.summary).to_string())
+    };
     let asked = match spec.queries {
         QuerySpec::Count(count) if result.is_none() => count.to_string(),
         _ => size(|summary| summary.q),
@@ -346,6 +427,11 @@ fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
         }
     }
     fields.push(of(|summary| summary.active_threads));
-    fields.push(row.result.as_ref().err().map_or_else(String::new, |why| printable::cell(&why.to_string()).into_owned()));
+    fields.push(
+        row.result
+            .as_ref()
+            .err()
+            .map_or_else(String::new, |why| printable::cell(&why.to_string()).into_owned()),
+    );
     fields
 }

@@ -14,24 +14,53 @@ use crate::progress::Silent;
 
 /// `warpscope tune`
 ///
-/// Tries other warps, queries, windows, batches and tiles, compiled at run time by NVRTC, on uniform points, and prints the
-/// rows of cuda/direct/policy_table.cuh for this GPU. A program built with them is faster here, if build.rs names its architecture.
+/// Tries other warps, queries, windows, batches and tiles, compiled at run time by NVRTC, on uniform points,
+/// and prints the rows of cuda/direct/policy_table.cuh for this GPU. A program built with them is faster
+/// here, if build.rs names its architecture.
 #[derive(Debug, clap::Args)]
 pub struct TuneArgs {
     /// Numbers of neighbours, each of which stands for its capacity
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "32,64,128,256,512,1024", value_parser = values::whole_in::<usize>(1..=1024))]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "32,64,128,256,512,1024",
+        value_parser = values::whole_in::<usize>(1..=1024)
+    )]
     k: Vec<usize>,
     /// Dimensions; any but 2 and 3 stands for all the others
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "2,3,8", value_parser = values::whole_in::<usize>(1..=1024))]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "2,3,8",
+        value_parser = values::whole_in::<usize>(1..=1024)
+    )]
     d: Vec<usize>,
     /// Number of points of each problem
-    #[arg(long, value_name = "N", default_value = "1048576", value_parser = values::whole_in::<usize>(1..=1 << 30))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1048576",
+        value_parser = values::whole_in::<usize>(1..=1 << 30)
+    )]
     n: usize,
     /// Numbers of queries, each of which makes a problem; all count alike
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "65536,4096", value_parser = values::whole_in::<usize>(1..=1 << 24))]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "65536,4096",
+        value_parser = values::whole_in::<usize>(1..=1 << 24)
+    )]
     queries: Vec<usize>,
     /// Timed repeats of each
-    #[arg(long, value_name = "COUNT", default_value = "3", value_parser = values::whole_in::<usize>(1..=1000))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value = "3",
+        value_parser = values::whole_in::<usize>(1..=1000)
+    )]
     repeats: usize,
     /// Puts the rows into this table
     #[arg(long, value_name = "FILE")]
@@ -46,7 +75,8 @@ pub struct TuneArgs {
 pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
     // Read first: a table that is not there should be known before the work, not after it.
     let read = |path: &PathBuf| {
-        let text = files::read_small(path, 1 << 20).and_then(|text| String::from_utf8(text).map_err(io::Error::other));
+        let text = files::read_small(path, 1 << 20)
+            .and_then(|text| String::from_utf8(text).map_err(io::Error::other));
         text.map_err(|error| anyhow::anyhow!("the table cannot be read: {error}: {}", path.display()))
     };
     let table = args.write.as_ref().map(read).transpose()?;
@@ -54,7 +84,8 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
     let mut rows: Vec<Row> = Vec::new();
     for &d in &args.d {
         for &k in &args.k {
-            let problems: Vec<Problem> = args.queries.iter().map(|&q| uniform(args.n, q, d, k)).collect::<Result<_, _>>()?;
+            let problems: Vec<Problem> =
+                args.queries.iter().map(|&q| uniform(args.n, q, d, k)).collect::<Result<_, _>>()?;
             let tuned = tune(&mut cuda, &problems, args.repeats, |trial, ratio| {
                 if args.verbose {
                     // Progress: a closed pipe ends the tuner at its next result.
@@ -71,7 +102,9 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
             rows.push(tuned.row);
             // At once: what was measured is kept, whatever the next one meets.
             if let (Some(path), Some(table)) = (&args.write, &table) {
-                crate::export::write(path, |file| std::io::Write::write_all(file, updated_table(table, &rows).as_bytes()))?;
+                crate::export::write(path, |file| {
+                    std::io::Write::write_all(file, updated_table(table, &rows).as_bytes())
+                })?;
             }
         }
     }
@@ -83,13 +116,24 @@ fn uniform(n: usize, q: usize, d: usize, k: usize) -> anyhow::Result<Problem> {
     let generated = |count, seed| Source::Generate { spec: format!("uniform:n={count},d={d}"), seed };
     let cloud = Arc::new(cloud::load(&generated(n, 0), false, &Silent)?);
     let queries = cloud::load_queries(&generated(q, 1), &cloud, false, &Silent)?;
-    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    let setup = Setup {
+        k,
+        metric: Metric::L2,
+        order: Order::File,
+        seed: 0,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     Ok(Problem::new(&cloud, &Queries::Cloud(Arc::new(queries)), setup)?)
 }
 
 fn line(trial: &Trial, ratio: f64) -> String {
     match &trial.outcome {
-        Ok(times) => format!("{ratio:.3}  {}  {}", times.iter().map(|&ms| text::time(ms)).collect::<Vec<_>>().join(", "), trial.policy),
+        Ok(times) => format!(
+            "{ratio:.3}  {}  {}",
+            times.iter().map(|&ms| text::time(ms)).collect::<Vec<_>>().join(", "),
+            trial.policy
+        ),
         Err(why) => format!("out: {why}  {}", trial.policy),
     }
 }

@@ -1,7 +1,8 @@
-//! Wrong usage, told from a job that fails: the one place that knows which is which, and says it as one line with the way out.
+//! Wrong usage, told from a job that fails: the one place that knows which is which, and says it as one line
+//! with the way out.
 //!
-//! Wrong usage is what was typed and would be refused whatever files hold and whatever machine this is. clap refuses most of it;
-//! the rest is here.
+//! Wrong usage is what was typed and would be refused whatever files hold and whatever machine this is. clap
+//! refuses most of it; the rest is here.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -46,7 +47,13 @@ pub fn is_usage(error: &anyhow::Error) -> bool {
 }
 
 fn of_problem(why: &ProblemError) -> bool {
-    matches!(why, ProblemError::K { .. } | ProblemError::NoNeighbours | ProblemError::NoQueries | ProblemError::Origin { .. })
+    matches!(
+        why,
+        ProblemError::K { .. }
+            | ProblemError::NoNeighbours
+            | ProblemError::NoQueries
+            | ProblemError::Origin { .. }
+    )
 }
 
 fn of_cloud(why: &CloudError) -> bool {
@@ -82,14 +89,17 @@ fn of_lesson(why: &LessonError) -> bool {
     }
 }
 
-/// A step that the search does not have is none here: how many there are, the search says. Where no file is searched, `lesson` and `gui` make it one.
+/// A step that the search does not have is none here: how many there are, the search says. Where no file is
+/// searched, `lesson` and `gui` make it one.
 fn of_moments(why: &MomentError) -> bool {
     matches!(why, MomentError::Backwards { .. } | MomentError::None { .. })
 }
 
 /// Why a command line is refused. `arguments` begin with the program's name.
 pub fn sentence(error: &clap::Error, arguments: &[OsString]) -> String {
-    if let Some(word) = super::first_word(arguments).and_then(|word| word.to_str()).filter(|_| error.kind() == ErrorKind::UnknownArgument)
+    if let Some(word) = super::first_word(arguments)
+        .and_then(|word| word.to_str())
+        .filter(|_| error.kind() == ErrorKind::UnknownArgument)
         && let Some(sentence) = no_command(word)
     {
         return sentence;
@@ -98,7 +108,8 @@ pub fn sentence(error: &clap::Error, arguments: &[OsString]) -> String {
     if let Some(tip) = way_out(error, arguments) {
         what += &format!("; tip: {tip}");
     } else if error.kind() == ErrorKind::UnknownArgument && !what.contains("; tip:") {
-        let command = command_of(arguments).map_or_else(String::new, |command| format!(" {}", command.get_name()));
+        let command =
+            command_of(arguments).map_or_else(String::new, |command| format!(" {}", command.get_name()));
         what += &format!("; `warpscope{command} --help` lists what there is");
     }
     what
@@ -131,15 +142,22 @@ pub fn words(error: &clap::Error) -> String {
     let what = text.split("\n\nUsage:").next().unwrap_or(&text);
     let what = what.split("\n\nFor more information").next().unwrap_or(what);
     // Nobody who writes a flag means a file of that name.
-    let what: String = what.lines().filter(|line| !line.starts_with("  tip: to pass '")).map(|line| format!("{line}\n")).collect();
+    let what: String = what
+        .lines()
+        .filter(|line| !line.starts_with("  tip: to pass '"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     // clap's parts stand in lines of their own; one line needs a sign between them.
-    what.trim_start_matches("error: ").trim_end().replace("\n\n  tip:", "; tip:").replace("\n  [possible", " [possible")
+    what.trim_start_matches("error: ")
+        .trim_end()
+        .replace("\n\n  tip:", "; tip:")
+        .replace("\n  [possible", " [possible")
 }
 
 /// What is said of a first word that is neither a command nor a file, where it looks like a command.
 fn no_command(word: &str) -> Option<String> {
-    let is_word =
-        word.starts_with(|first: char| first.is_ascii_alphabetic()) && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let is_word = word.starts_with(|first: char| first.is_ascii_alphabetic())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     let names = names();
     if !is_word || names.iter().any(|name| name == word) || Path::new(word).exists() {
         return None;
@@ -153,7 +171,8 @@ fn no_command(word: &str) -> Option<String> {
 /// What is said of a word that is nearly the name of a command.
 pub fn mistyped(word: &str) -> Option<String> {
     let names = names();
-    nearest(word, names.iter().map(String::as_str)).map(|meant| format!("no command `{word}`: did you mean `{meant}`?"))
+    nearest(word, names.iter().map(String::as_str))
+        .map(|meant| format!("no command `{word}`: did you mean `{meant}`?"))
 }
 
 fn names() -> Vec<String> {
@@ -162,7 +181,9 @@ fn names() -> Vec<String> {
 
 /// What to do instead, where a flag of other commands was written, or a file without its flag.
 fn way_out(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
-    let Some(ContextValue::String(written)) = error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument) else {
+    let Some(ContextValue::String(written)) =
+        error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)
+    else {
         return None;
     };
     if written == "--generate" {
@@ -179,6 +200,11 @@ fn way_out(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     if written.starts_with('-') || !takes("input") {
         return None;
     }
-    let is_spec = takes("generate") && written.contains(':') && written.contains('=') && !Path::new(written).exists();
-    Some(if is_spec { format!("--generate {written} is such a cloud") } else { format!("--input {written} reads that file") })
+    let is_spec =
+        takes("generate") && written.contains(':') && written.contains('=') && !Path::new(written).exists();
+    Some(if is_spec {
+        format!("--generate {written} is such a cloud")
+    } else {
+        format!("--input {written} reads that file")
+    })
 }

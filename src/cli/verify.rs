@@ -28,15 +28,17 @@ pub struct VerifyArgs {
     engine: EngineListArgs,
     #[command(flatten)]
     pub threads: ThreadsArgs,
-    /// Also checks the neighbours in a file: one that `run` wrote (neighbours, a folder, a recording), or .ivecs or .hdf5 of a benchmark
+    /// Also checks the neighbours in a file: one that `run` wrote (neighbours, a folder, a recording), or
+    /// .ivecs or .hdf5 of a benchmark
     ///
-    /// It holds rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and `index`. They are
-    /// answers to the queries in their order where there are as many, or to the rows of the queries' file. Of the layout of
-    /// ann-benchmarks `neighbors` is taken. What the file says of its metric, its columns and a query's own row holds where no flag says
-    /// otherwise.
+    /// It holds rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and
+    /// `index`. They are answers to the queries in their order where there are as many, or to the rows of the
+    /// queries' file. Of the layout of ann-benchmarks `neighbors` is taken. What the file says of its metric,
+    /// its columns and a query's own row holds where no flag says otherwise.
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     reference: Option<PathBuf>,
-    /// Also counts the queries whose neighbours by the file's own 64-bit values are others, as searches take coordinates as f32
+    /// Also counts the queries whose neighbours by the file's own 64-bit values are others, as searches take
+    /// coordinates as f32
     #[arg(long, help_heading = "Results")]
     f64: bool,
     #[command(flatten, next_help_heading = "Results")]
@@ -89,10 +91,21 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let Job { spec, cloud, query_cloud, searched, .. } = job;
     // What would take too long is refused before the engines are asked.
     let values = args.f64.then(|| Values::new(&problem, &cloud, &queries)).transpose()?;
-    let Verified { verdicts, right } = verify(&problem, &args.named(), args.engine.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
-    let compare = |(values, right): (Values<'_>, &Neighbors)| values.compare(right, &Bar::new("comparing with the file's values"));
+    let Verified { verdicts, right } = verify(
+        &problem,
+        &args.named(),
+        args.engine.device.device,
+        &mut Engines::default(),
+        &Bar::new("verifying"),
+    )?;
+    let compare = |(values, right): (Values<'_>, &Neighbors)| {
+        values.compare(right, &Bar::new("comparing with the file's values"))
+    };
     let file_values = values.zip(right.as_ref()).map(compare).transpose()?;
-    let reference = answers.as_ref().map(|answers| Reference::of(answers, &problem, spec.metric, [&cloud, &queries], right.as_ref())).transpose()?;
+    let reference = answers
+        .as_ref()
+        .map(|answers| Reference::of(answers, &problem, spec.metric, [&cloud, &queries], right.as_ref()))
+        .transpose()?;
     if args.json.json {
         let wrong_answers = reference.as_ref().and_then(|reference| reference.verdict.mismatch.as_ref());
         output::print_json(&Report {
@@ -110,7 +123,8 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
             reference: reference.as_ref(),
         })?;
     } else {
-        let sizes = [("n", problem.n()), ("q", problem.q()), ("d", problem.dims()), ("k", problem.reported_k())];
+        let sizes =
+            [("n", problem.n()), ("q", problem.q()), ("d", problem.dims()), ("k", problem.reported_k())];
         let sizes = sizes.map(|(name, size)| format!("{name} = {}", text::thousands(size as u64))).join(", ");
         let mut columns = format!("columns {}", output::columns(cloud.axes()));
         if let Some(queries) = &query_cloud {
@@ -118,11 +132,18 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         }
         let values = match &file_values {
             Some(values) => own_values_text(values, spec.metric),
-            None if right.is_some() => format!("{VERIFIED_ON}; --f64 also compares with the file's own 64-bit values\n"),
+            None if right.is_some() => {
+                format!("{VERIFIED_ON}; --f64 also compares with the file's own 64-bit values\n")
+            }
             None => String::new(),
         };
         let reference = reference.as_ref().map_or_else(String::new, Reference::text);
-        output::print(&format!("{sizes}, {}, {} order\n{columns}\n{}{values}{reference}", spec.metric, spec.order.name(), table(&verdicts)))?;
+        output::print(&format!(
+            "{sizes}, {}, {} order\n{columns}\n{}{values}{reference}",
+            spec.metric,
+            spec.order.name(),
+            table(&verdicts)
+        ))?;
     }
     conclude(&verdicts)?;
     reference.map_or(Ok(()), |reference| reference.conclude(&spec, cloud.axes()))
@@ -137,7 +158,10 @@ fn own_values_text(values: &OwnValues, metric: Metric) -> String {
     let OwnValues { queries, different, missing, largest_excess } = values;
     let of = text::count(*queries, "query", "queries");
     if *different == 0 {
-        return format!("{VERIFIED_ON}, and by the file's own 64-bit values: the nearest neighbours of {of} are the same, but for ties\n");
+        return format!(
+            "{VERIFIED_ON}, and by the file's own 64-bit values: the nearest neighbours of {of} are the \
+             same, but for ties\n"
+        );
     }
     let ordered = match different - missing {
         0 => String::new(),
@@ -146,7 +170,8 @@ fn own_values_text(values: &OwnValues, metric: Metric) -> String {
     };
     let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
     format!(
-        "{VERIFIED_ON}; by the file's own 64-bit values the nearest neighbours of {} of {of} are others, ties aside{ordered}, by at most {}{unit}\n",
+        "{VERIFIED_ON}; by the file's own 64-bit values the nearest neighbours of {} of {of} are others, \
+         ties aside{ordered}, by at most {}{unit}\n",
         text::thousands(*different),
         text::significant_to(*largest_excess, 3)
     )
@@ -156,13 +181,19 @@ fn own_values_text(values: &OwnValues, metric: Metric) -> String {
 fn conclude(verdicts: &[EngineVerdict]) -> anyhow::Result<()> {
     match verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()) {
         Some(mismatch) => anyhow::bail!("wrong answer: {mismatch}"),
-        None if verdicts.iter().all(|verdict| verdict.not_run.is_some()) => anyhow::bail!("nothing was verified: no engine can run this problem"),
+        None if verdicts.iter().all(|verdict| verdict.not_run.is_some()) => {
+            anyhow::bail!("nothing was verified: no engine can run this problem")
+        }
         None => Ok(()),
     }
 }
 
 fn table(verdicts: &[EngineVerdict]) -> String {
-    let mut rows = vec![["engine", "oracle", "largest error", "other index at a tie", "bit for bit"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["engine", "oracle", "largest error", "other index at a tie", "bit for bit"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     for verdict in verdicts {
         let mut row = vec![verdict.name()];
         match (&verdict.not_run, &verdict.mismatch) {
@@ -170,11 +201,17 @@ fn table(verdicts: &[EngineVerdict]) -> String {
             (None, Some(_)) => row.push("WRONG".to_owned()),
             (None, None) => row.extend([
                 "agrees".to_owned(),
-                if verdict.largest_relative_error == 0.0 { "0".to_owned() } else { format!("{:.1e}", verdict.largest_relative_error) },
+                if verdict.largest_relative_error == 0.0 {
+                    "0".to_owned()
+                } else {
+                    format!("{:.1e}", verdict.largest_relative_error)
+                },
                 text::thousands(verdict.ties),
                 match verdict.equal_to {
                     None => "–".to_owned(),
-                    Some(other) if verdict.counted && count_alike(other, verdict.engine) => format!("{other}, counters too"),
+                    Some(other) if verdict.counted && count_alike(other, verdict.engine) => {
+                        format!("{other}, counters too")
+                    }
                     Some(other) => other.to_string(),
                 },
             ]),
@@ -182,7 +219,8 @@ fn table(verdicts: &[EngineVerdict]) -> String {
         rows.push(row);
     }
     // Reasons are long, and must not widen the columns.
-    let (short, long): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.len() > 2 || row[1] == "WRONG");
+    let (short, long): (Vec<_>, Vec<_>) =
+        rows.into_iter().partition(|row| row.len() > 2 || row[1] == "WRONG");
     let mut out = text::table(&short, &[2, 3]);
     // Engines that lack the same thing stand together.
     out.extend(long.chunk_by(|a, b| a[1] == b[1]).map(|rows| {
@@ -215,9 +253,17 @@ impl Reference {
         right: Option<&Neighbors>,
     ) -> anyhow::Result<Self> {
         let path = answers.path.display().to_string();
-        let verdict = check(problem, metric, cloud, queries, &answers.table, &Bar::new("checking the reference answers"));
+        let verdict = check(
+            problem,
+            metric,
+            cloud,
+            queries,
+            &answers.table,
+            &Bar::new("checking the reference answers"),
+        );
         let verdict = verdict.map_err(|why| anyhow::anyhow!("{why}: {path}"))?;
-        let recall = right.map(|right| recall_of(problem, [cloud, queries], &answers.table, right)).transpose();
+        let recall =
+            right.map(|right| recall_of(problem, [cloud, queries], &answers.table, right)).transpose();
         Ok(Self { verdict, recall: recall.map_err(|why| anyhow::anyhow!("{why}: {path}"))?.flatten(), path })
     }
 
@@ -231,8 +277,9 @@ impl Reference {
             let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));
             let asked = queries::about(spec, axes);
             anyhow::bail!(
-                "wrong reference answers: {of}, so that they seem to be answers to other queries than {asked}, or of another cloud or metric; \
-                 ask as they were asked, with --queries, --seed, --input and --metric (the first: {why}): {path}"
+                "wrong reference answers: {of}, so that they seem to be answers to other queries than \
+                 {asked}, or of another cloud or metric; ask as they were asked, with --queries, --seed, \
+                 --input and --metric (the first: {why}): {path}"
             )
         }
         anyhow::bail!("wrong reference answers: {why}: {path}")
@@ -260,7 +307,9 @@ impl Reference {
         }
         match wrong.saturating_sub(imperfect) {
             0 => {}
-            ordered if imperfect == 0 => parts.push(format!("{} of {of} in a wrong order", text::thousands(ordered))),
+            ordered if imperfect == 0 => {
+                parts.push(format!("{} of {of} in a wrong order", text::thousands(ordered)))
+            }
             ordered => parts.push(format!("{} more in a wrong order", text::thousands(ordered))),
         }
         if wrong < queries {
@@ -280,7 +329,15 @@ fn recall_of(
 ) -> Result<Option<RecallAt>, recall::RecallError> {
     let found = problem.report(right);
     let bar = Bar::new("counting true neighbours");
-    let recall = recall::of_problem(problem, cloud, queries, table, Truth::Found(&found), &[problem.reported_k()], &bar)?;
+    let recall = recall::of_problem(
+        problem,
+        cloud,
+        queries,
+        table,
+        Truth::Found(&found),
+        &[problem.reported_k()],
+        &bar,
+    )?;
     Ok(recall.summary().first().copied())
 }
 
@@ -311,7 +368,10 @@ mod tests {
         let bad = |why| verdict("lockstep", Some(why), None);
         let absent = verdict("cuda", None, Some("no driver"));
         assert!(conclude(&[good.clone(), absent.clone()]).is_ok());
-        assert_eq!(conclude(&[good, bad("first"), bad("second")]).unwrap_err().to_string(), "wrong answer: first");
+        assert_eq!(
+            conclude(&[good, bad("first"), bad("second")]).unwrap_err().to_string(),
+            "wrong answer: first"
+        );
         assert!(conclude(&[absent]).unwrap_err().to_string().starts_with("nothing was verified"));
     }
 
@@ -339,20 +399,38 @@ mod tests {
                 perfect: recalls.iter().filter(|&&recall| recall == 1.0).count() as u64,
                 untold: 0,
             });
-            Reference { path: "a.csv".to_owned(), verdict: AnswersVerdict { queries: 4, wrong, ties: 1, mismatch: None }, recall }.text()
+            Reference {
+                path: "a.csv".to_owned(),
+                verdict: AnswersVerdict { queries: 4, wrong, ties: 1, mismatch: None },
+                recall,
+            }
+            .text()
         };
-        assert_eq!(text(0, Some(&[1.0; 4])), "reference answers agree with the oracle: 4 queries, 1 other index at a tie: a.csv\n");
+        assert_eq!(
+            text(0, Some(&[1.0; 4])),
+            "reference answers agree with the oracle: 4 queries, 1 other index at a tie: a.csv\n"
+        );
         assert_eq!(text(3, None), "reference answers WRONG: 3 of 4 queries: a.csv\n");
-        let wrong = |wrong, recalls: [f64; 4]| text(wrong, Some(&recalls)).replace("reference answers WRONG: ", "").replace(": a.csv\n", "");
+        let wrong = |wrong, recalls: [f64; 4]| {
+            text(wrong, Some(&recalls)).replace("reference answers WRONG: ", "").replace(": a.csv\n", "")
+        };
         assert_eq!(
             wrong(2, [0.9, 1.0, 1.0, 0.6]),
-            "recall@10 0.8750: 2 of 4 queries have a neighbour that is not among the true 10; in the others, 1 other index at a tie"
+            "recall@10 0.8750: 2 of 4 queries have a neighbour that is not among the true 10; in the \
+             others, 1 other index at a tie"
         );
-        assert_eq!(wrong(4, [0.9; 4]), "recall@10 0.9000: 4 of 4 queries have a neighbour that is not among the true 10");
+        assert_eq!(
+            wrong(4, [0.9; 4]),
+            "recall@10 0.9000: 4 of 4 queries have a neighbour that is not among the true 10"
+        );
         assert_eq!(
             wrong(3, [0.9, 1.0, 1.0, 1.0]),
-            "recall@10 0.9750: 1 of 4 queries has a neighbour that is not among the true 10; 2 more in a wrong order; in the others, 1 other index at a tie"
+            "recall@10 0.9750: 1 of 4 queries has a neighbour that is not among the true 10; 2 more in a \
+             wrong order; in the others, 1 other index at a tie"
         );
-        assert_eq!(wrong(2, [1.0; 4]), "recall@10 1.0000: 2 of 4 queries in a wrong order; in the others, 1 other index at a tie");
+        assert_eq!(
+            wrong(2, [1.0; 4]),
+            "recall@10 1.0000: 2 of 4 queries in a wrong order; in the others, 1 other index at a tie"
+        );
     }
 }

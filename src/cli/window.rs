@@ -31,14 +31,29 @@ pub struct WindowArgs {
     /// Draws it as shapes and text, for documents; points are a bitmap in it
     #[arg(long, value_name = "FILE", value_parser = ending_in("svg"), conflicts_with = "frames")]
     svg: Option<PathBuf>,
-    /// The picture's width and height in pixels; with --pane also slide (1920x1080), column (85 mm wide, 300 dpi) or page (180 mm)
-    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = size, requires = "picture", help_heading = "With --png, --svg or --frames")]
+    /// The picture's width and height in pixels; with --pane also slide (1920x1080), column (85 mm wide, 300
+    /// dpi) or page (180 mm)
+    #[arg(
+        long,
+        value_name = "WxH",
+        default_value = "1280x800",
+        value_parser = size,
+        requires = "picture",
+        help_heading = "With --png, --svg or --frames"
+    )]
     size: Size,
     /// How the window looks [default: system; with --pane light]
     #[arg(long, value_parser = PossibleValuesParser::new(LOOKS), requires = "drawn", help_heading = WITH)]
     look: Option<String>,
-    /// Draws one pane alone, for slides and papers: the plot, its legend and a title; engines are compared first
-    #[arg(long, value_parser = PossibleValuesParser::new(PANES), requires = "drawn", conflicts_with_all = ["lesson", "frames"], help_heading = WITH)]
+    /// Draws one pane alone, for slides and papers: the plot, its legend and a title; engines are compared
+    /// first
+    #[arg(
+        long,
+        value_parser = PossibleValuesParser::new(PANES),
+        requires = "drawn",
+        conflicts_with_all = ["lesson", "frames"],
+        help_heading = WITH
+    )]
     pane: Option<String>,
     /// What stands over the pane [default: what it shows]; "" for nothing
     #[arg(long, value_name = "TEXT", requires = "pane", help_heading = WITH)]
@@ -50,31 +65,79 @@ pub struct WindowArgs {
     #[arg(long, requires = "pane", help_heading = WITH)]
     names: bool,
     /// How large text and controls are, 0.75 to 3
-    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = values::number_in(0.75..=3.0), requires = "drawn", help_heading = WITH)]
+    #[arg(
+        long,
+        default_value_t = 1.0,
+        value_name = "FACTOR",
+        value_parser = values::number_in(0.75..=3.0),
+        requires = "drawn",
+        help_heading = WITH
+    )]
     scale: f32,
     /// Shows the lesson after so many steps [default: where its part begins]
-    #[arg(long, value_name = "STEP", requires = "drawn", requires = "lesson", value_parser = values::whole::<usize>, help_heading = WITH)]
+    #[arg(
+        long,
+        value_name = "STEP",
+        requires = "drawn",
+        requires = "lesson",
+        value_parser = values::whole::<usize>,
+        help_heading = WITH
+    )]
     at: Option<usize>,
     /// Gives the lesson the whole window, with large type
     #[arg(long, requires = "drawn", requires = "lesson", help_heading = WITH)]
     presenter: bool,
-    /// Measures instead how long so many frames of an orbit take, without a window; with --png, the last one is written
-    #[arg(long, value_name = "NUMBER", value_parser = values::whole_in::<u32>(1..=100_000), conflicts_with = "lesson")]
+    /// Measures instead how long so many frames of an orbit take, without a window; with --png, the last one
+    /// is written
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        value_parser = values::whole_in::<u32>(1..=100_000),
+        conflicts_with = "lesson"
+    )]
     frames: Option<u32>,
     /// A generated cloud in place of a file
-    #[arg(long, value_name = "SPEC", requires = "picture", conflicts_with_all = ["file", "lesson"], help_heading = "With --png, --svg or --frames")]
+    #[arg(
+        long,
+        value_name = "SPEC",
+        requires = "picture",
+        conflicts_with_all = ["file", "lesson"],
+        help_heading = "With --png, --svg or --frames"
+    )]
     generate: Option<String>,
     /// How many rows are queries
-    #[arg(long, value_name = "NUMBER", value_parser = values::at_least_one::<u32>, requires = "drawn", conflicts_with = "lesson", help_heading = WITH)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        value_parser = values::at_least_one::<u32>,
+        requires = "drawn",
+        conflicts_with = "lesson",
+        help_heading = WITH
+    )]
     queries: Option<u32>,
     /// How often the search is timed; with --pane engines that of each engine
-    #[arg(long, value_name = "NUMBER", value_parser = values::whole_in::<u32>(1..=100_000), requires = "drawn", conflicts_with = "lesson", help_heading = WITH)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        value_parser = values::whole_in::<u32>(1..=100_000),
+        requires = "drawn",
+        conflicts_with = "lesson",
+        help_heading = WITH
+    )]
     repeats: Option<u32>,
     /// Draws two axes instead of three
     #[arg(long, requires = "frames", help_heading = "With --frames")]
     plane: bool,
     /// Diameter of a point in pixels, 0.1 to 100
-    #[arg(long, value_name = "PIXELS", default_value_t = 2.0, value_parser = values::number_in(0.1..=100.0), allow_negative_numbers = true, requires = "frames", help_heading = "With --frames")]
+    #[arg(
+        long,
+        value_name = "PIXELS",
+        default_value_t = 2.0,
+        value_parser = values::number_in(0.1..=100.0),
+        allow_negative_numbers = true,
+        requires = "frames",
+        help_heading = "With --frames"
+    )]
     point_size: f32,
     /// Draws with a processor also where there is a GPU
     #[arg(long, requires = "frames", help_heading = "With --frames")]
@@ -108,7 +171,10 @@ impl Size {
     fn pixels(self) -> anyhow::Result<[u32; 2]> {
         match self {
             Self::Pixels(size) => Ok(size),
-            _ => bail!("the sizes slide, column and page are for one pane: add --pane, or write the size as 1280x720"),
+            _ => bail!(
+                "the sizes slide, column and page are for one pane: add --pane, or write the size as \
+                 1280x720"
+            ),
         }
     }
 }
@@ -129,11 +195,17 @@ fn pixels(text: &str) -> Result<[u32; 2], String> {
     /// What every adapter can draw: pixels of a side, and in all, where each takes four bytes of a buffer.
     const MOST: u32 = 8192;
     const AREA: u64 = (128 << 20) / 4;
-    let parsed = text.split_once(['x', '×']).and_then(|(width, height)| Some([width.trim().parse().ok()?, height.trim().parse().ok()?]));
+    let parsed = text
+        .split_once(['x', '×'])
+        .and_then(|(width, height)| Some([width.trim().parse().ok()?, height.trim().parse().ok()?]));
     match parsed {
         Some(size) if size.iter().all(|side| (64..=MOST).contains(side)) => {
             let area = size.iter().map(|&side| u64::from(side)).product::<u64>();
-            if area <= AREA { Ok(size) } else { Err(format!("it may have {AREA} pixels in all, such as 8192x4096, not {area}")) }
+            if area <= AREA {
+                Ok(size)
+            } else {
+                Err(format!("it may have {AREA} pixels in all, such as 8192x4096, not {area}"))
+            }
         }
         Some(_) => Err(format!("each side may have 64 to {MOST} pixels")),
         None => Err("write it as 1280x720".to_owned()),
@@ -181,9 +253,19 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
     const WINDOW: [u32; 2] = [1280, 800];
     let usual = if args.pane.is_some() { "light" } else { "system" };
     let named = args.look.as_deref().unwrap_or(usual);
-    let look = LOOKS.iter().zip(Look::ALL).find(|(name, _)| **name == named).map_or(Look::System, |(_, look)| look);
-    let kinds = [PaneKind::Plane, PaneKind::Space, PaneKind::Timings, PaneKind::Timeline, PaneKind::Merges, PaneKind::Convergence, PaneKind::Engines];
-    let kind = args.pane.as_deref().and_then(|pane| PANES.iter().position(|name| *name == pane)).map(|at| kinds[at]);
+    let look =
+        LOOKS.iter().zip(Look::ALL).find(|(name, _)| **name == named).map_or(Look::System, |(_, look)| look);
+    let kinds = [
+        PaneKind::Plane,
+        PaneKind::Space,
+        PaneKind::Timings,
+        PaneKind::Timeline,
+        PaneKind::Merges,
+        PaneKind::Convergence,
+        PaneKind::Engines,
+    ];
+    let kind =
+        args.pane.as_deref().and_then(|pane| PANES.iter().position(|name| *name == pane)).map(|at| kinds[at]);
     let pane = kind.map(|pane| Alone {
         pane,
         size: match args.size {
@@ -201,8 +283,19 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
     args.generate.as_deref().map(generate::check).transpose()?;
     let WindowArgs { file, generate, queries, repeats, at, presenter, scale, .. } = args;
     let (file, generator) = (file.clone(), generate.clone());
-    let show =
-        Headless { file, generator, queries: *queries, repeats: *repeats, lesson, at: *at, presenter: *presenter, size, look, scale: *scale, pane };
+    let show = Headless {
+        file,
+        generator,
+        queries: *queries,
+        repeats: *repeats,
+        lesson,
+        at: *at,
+        presenter: *presenter,
+        size,
+        look,
+        scale: *scale,
+        pane,
+    };
     let written = crate::app::render_headless(&show, files)?;
     super::output::print(&written.iter().map(|path| format!("{}\n", path.display())).collect::<String>())
 }
@@ -229,15 +322,22 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     crate::app::check_adapter()?;
     let cloud = Arc::new(cloud::load(&source, false, &Bar::new("reading the cloud"))?);
     let needed = if args.plane { 2 } else { 3 };
-    anyhow::ensure!(cloud.dims() >= needed, "the cloud has {} dimensions, and {needed} are drawn", cloud.dims());
+    anyhow::ensure!(
+        cloud.dims() >= needed,
+        "the cloud has {} dimensions, and {needed} are drawn",
+        cloud.dims()
+    );
     let size = args.size.pixels()?;
-    let bench = FrameBench { frames, size, point_size: args.point_size, plane: args.plane, software: args.software };
+    let bench =
+        FrameBench { frames, size, point_size: args.point_size, plane: args.plane, software: args.software };
     let report = {
         let bar = Bar::new("");
         let mut stage = bar.stage();
         measure_frames(&cloud, &bench, &mut |heard| match heard {
             Heard::Stage(what, fraction) => _ = stage(what, fraction),
-            Heard::Row(row) => bar.line(&format!("{}: {} a frame", row.name(), text::time(row.quantile(0.5)))),
+            Heard::Row(row) => {
+                bar.line(&format!("{}: {} a frame", row.name(), text::time(row.quantile(0.5))))
+            }
         })?
     };
     let [width, height] = size;
@@ -248,11 +348,18 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
         if args.plane { "Plane" } else { "Space" },
         args.point_size,
     );
-    said += &format!("opened in {}; the longest frame meanwhile took {}\n", text::time(report.opened_ms), text::time(report.longest_ms));
+    said += &format!(
+        "opened in {}; the longest frame meanwhile took {}\n",
+        text::time(report.opened_ms),
+        text::time(report.longest_ms)
+    );
     let heads = ["", "points", "median", "95 %", "frames/s", "quads ÷ this"].map(str::to_owned).to_vec();
     let rows = report.rows.iter().map(|row| {
         // As many points, or times say nothing of each other.
-        let quads = report.rows.iter().find(|other| other.method == Method::Quads && !other.level_of_detail && !row.level_of_detail);
+        let quads = report
+            .rows
+            .iter()
+            .find(|other| other.method == Method::Quads && !other.level_of_detail && !row.level_of_detail);
         let median = row.quantile(0.5);
         vec![
             row.name(),
@@ -307,15 +414,24 @@ pub fn open(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
 }
 
 #[cfg(not(feature = "gui"))]
-const WITHOUT: &str =
-    "the window cannot open: this build is without it; `cargo build --release` builds it in, and `warpscope --help` shows what works without";
+const WITHOUT: &str = "the window cannot open: this build is without it; `cargo build --release` builds it \
+                       in, and `warpscope --help` shows what works without";
 
 fn check(file: Option<&Path>) -> anyhow::Result<()> {
-    let there = |file: &Path| recording::split_run(file).map_or_else(|| crate::cloud::formats::file_of(file), |(file, _)| file).exists();
+    let there = |file: &Path| {
+        recording::split_run(file)
+            .map_or_else(|| crate::cloud::formats::file_of(file), |(file, _)| file)
+            .exists()
+    };
     match file.filter(|file| !there(file)) {
         // A mistyped subcommand lands here too.
-        Some(file) if let Some(sentence) = file.to_str().and_then(super::usage::mistyped) => bail!(Usage(sentence)),
-        Some(file) => bail!("cannot open: there is no such file, nor such a subcommand (see --help): {}", file.display()),
+        Some(file) if let Some(sentence) = file.to_str().and_then(super::usage::mistyped) => {
+            bail!(Usage(sentence))
+        }
+        Some(file) => bail!(
+            "cannot open: there is no such file, nor such a subcommand (see --help): {}",
+            file.display()
+        ),
         None => Ok(()),
     }
 }

@@ -26,9 +26,10 @@ impl Provenance {
     }
 }
 
-/// `query,query_row,rank,index` and `squared_distance,distance` (or `angle`, in radians, `cosine_distance` or `distance_km`) or `inner_product`: a
-/// row for each neighbour. `query_row` is the query's record number in its own file, and left out for a place. Columns of files are after it, those
-/// of queries, and at the end, those of neighbours.
+/// `query,query_row,rank,index` and `squared_distance,distance` (or `angle`, in radians, `cosine_distance` or
+/// `distance_km`) or `inner_product`: a row for each neighbour. `query_row` is the query's record number in
+/// its own file, and left out for a place. Columns of files are after it, those of queries, and at the end,
+/// those of neighbours.
 pub fn table<'a>(batch: Batch<'a>, columns: &'a FileColumns, provenance: &Provenance) -> Table<'a> {
     let table = Table::new(batch.len()).attributed(KEY, provenance.json());
     let table = table.with("query", move |at| (batch.first + batch.query_of(at)) as u32);
@@ -42,7 +43,8 @@ pub fn table<'a>(batch: Batch<'a>, columns: &'a FileColumns, provenance: &Proven
     columns.with_neighbors(ranked(table, batch), move |at| batch.row(at))
 }
 
-/// The columns from `rank` on, and the file's coordinates: the neighbours of a batch's one query. Coordinates of missing neighbours are missing.
+/// The columns from `rank` on, and the file's coordinates: the neighbours of a batch's one query. Coordinates
+/// of missing neighbours are missing.
 pub fn of_query<'a>(batch: Batch<'a>, columns: &'a FileColumns) -> Table<'a> {
     let table = Table::new(batch.len());
     let table = match batch.queries {
@@ -51,7 +53,11 @@ pub fn of_query<'a>(batch: Batch<'a>, columns: &'a FileColumns) -> Table<'a> {
     };
     let table = columns.with_neighbors(ranked(table, batch), move |at| batch.row(at));
     batch.cloud.axes().iter().enumerate().fold(table, |table, (axis, named)| {
-        let coordinate = move |at| Some(batch.row(at)).filter(|&row| row != NONE).map(|row| batch.cloud.coordinate(row as usize, axis));
+        let coordinate = move |at| {
+            Some(batch.row(at))
+                .filter(|&row| row != NONE)
+                .map(|row| batch.cloud.coordinate(row as usize, axis))
+        };
         table.with(named.name.as_str(), coordinate)
     })
 }
@@ -65,16 +71,18 @@ fn ranked<'a>(table: Table<'a>, batch: Batch<'a>) -> Table<'a> {
     };
     match batch.found {
         Found::Nearest { metric, squared, .. } | Found::Within { metric, squared, .. } => {
-            let distance = move |at| if batch.row(at) == NONE { f64::INFINITY } else { metric.distance(squared[at]) };
+            let distance =
+                move |at| if batch.row(at) == NONE { f64::INFINITY } else { metric.distance(squared[at]) };
             table.with("squared_distance", move |at| squared[at]).with(metric.column(), distance)
         }
         Found::Products { products, .. } => table.with("inner_product", move |at| products[at].value),
     }
 }
 
-/// Writes a single batch as arrays: `indices` (i64), and `squared_distances` (f32) with true distances (f64) or `inner_products` (f64), q × k each;
-/// within a radius, `offsets` (i64, one more than there are queries; a query's neighbours are from its own to the next) before columns of these;
-/// where queries are rows, `query_rows` (i64).
+/// Writes a single batch as arrays: `indices` (i64), and `squared_distances` (f32) with true distances (f64)
+/// or `inner_products` (f64), q × k each; within a radius, `offsets` (i64, one more than there are queries; a
+/// query's neighbours are from its own to the next) before columns of these; where queries are rows,
+/// `query_rows` (i64).
 pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
     let (q, count) = (batch.query_count(), batch.len());
     let indices = (0..count).map(|at| batch.record(at).to_le_bytes());
@@ -83,22 +91,53 @@ pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<
         Found::Within { offsets, metric, squared, .. } => {
             npz.column("offsets", "<i8", q + 1, offsets.iter().map(|&offset| (offset as i64).to_le_bytes()))?;
             npz.column("indices", "<i8", count, indices)?;
-            npz.column("squared_distances", "<f4", count, squared.iter().map(|distance| distance.to_le_bytes()))?;
-            npz.column(metric.column(), "<f8", count, squared.iter().map(|&squared| metric.distance(squared).to_le_bytes()))?;
+            npz.column(
+                "squared_distances",
+                "<f4",
+                count,
+                squared.iter().map(|distance| distance.to_le_bytes()),
+            )?;
+            npz.column(
+                metric.column(),
+                "<f8",
+                count,
+                squared.iter().map(|&squared| metric.distance(squared).to_le_bytes()),
+            )?;
         }
         Found::Nearest { k, metric, squared, .. } => {
-            let distance = |&squared: &f32| if squared.is_finite() { metric.distance(squared) } else { f64::INFINITY };
+            let distance =
+                |&squared: &f32| if squared.is_finite() { metric.distance(squared) } else { f64::INFINITY };
             npz.matrix("indices", "<i8", (q, k), indices)?;
-            npz.matrix("squared_distances", "<f4", (q, k), squared.iter().map(|distance| distance.to_le_bytes()))?;
-            npz.matrix(metric.array(), "<f8", (q, k), squared.iter().map(|squared| distance(squared).to_le_bytes()))?;
+            npz.matrix(
+                "squared_distances",
+                "<f4",
+                (q, k),
+                squared.iter().map(|distance| distance.to_le_bytes()),
+            )?;
+            npz.matrix(
+                metric.array(),
+                "<f8",
+                (q, k),
+                squared.iter().map(|squared| distance(squared).to_le_bytes()),
+            )?;
         }
         Found::Products { k, products } => {
             npz.matrix("indices", "<i8", (q, k), indices)?;
-            npz.matrix("inner_products", "<f8", (q, k), products.iter().map(|product| product.value.to_le_bytes()))?;
+            npz.matrix(
+                "inner_products",
+                "<f8",
+                (q, k),
+                products.iter().map(|product| product.value.to_le_bytes()),
+            )?;
         }
     }
     if let Some((cloud, rows)) = batch.queries {
-        npz.column("query_rows", "<i8", q, rows.iter().map(|&row| (cloud.record(row as usize) as i64).to_le_bytes()))?;
+        npz.column(
+            "query_rows",
+            "<i8",
+            q,
+            rows.iter().map(|&row| (cloud.record(row as usize) as i64).to_le_bytes()),
+        )?;
     }
     npz.finish()
 }
@@ -121,25 +160,42 @@ impl FileColumns {
     }
 
     /// Adds the queries' columns: in each row of the table, the values of the query whose row is `row_of`.
-    pub(super) fn with_queries<'a>(&'a self, table: Table<'a>, row_of: impl Fn(usize) -> u32 + Copy + 'a) -> Table<'a> {
+    pub(super) fn with_queries<'a>(
+        &'a self,
+        table: Table<'a>,
+        row_of: impl Fn(usize) -> u32 + Copy + 'a,
+    ) -> Table<'a> {
         added(table, "query_", &self.queries, row_of)
     }
 
     /// Adds the neighbours' columns; without values where `row_of` is [`NONE`].
-    pub(super) fn with_neighbors<'a>(&'a self, table: Table<'a>, row_of: impl Fn(usize) -> u32 + Copy + 'a) -> Table<'a> {
+    pub(super) fn with_neighbors<'a>(
+        &'a self,
+        table: Table<'a>,
+        row_of: impl Fn(usize) -> u32 + Copy + 'a,
+    ) -> Table<'a> {
         added(table, "", &self.neighbors, row_of)
     }
 }
 
-fn added<'a>(table: Table<'a>, prefix: &str, beside: &'a Beside, row_of: impl Fn(usize) -> u32 + Copy + 'a) -> Table<'a> {
+fn added<'a>(
+    table: Table<'a>,
+    prefix: &str,
+    beside: &'a Beside,
+    row_of: impl Fn(usize) -> u32 + Copy + 'a,
+) -> Table<'a> {
     let there = move |at: usize| Some(row_of(at)).filter(|&row| row != NONE).map(|row| row as usize);
     beside.columns.iter().fold(table, |table, BesideColumn { name, values }| {
         let name = untaken(&table, format!("{prefix}{name}"));
         match values {
-            BesideValues::Whole(numbers) => {
-                table.with(name, move |at| there(at).map(|row| numbers[row]).filter(|number| !number.is_nan()).map(|number| number as i64))
-            }
-            BesideValues::Numbers(numbers) => table.with(name, move |at| there(at).map(|row| numbers[row]).filter(|number| !number.is_nan())),
+            BesideValues::Whole(numbers) => table.with(name, move |at| {
+                there(at)
+                    .map(|row| numbers[row])
+                    .filter(|number| !number.is_nan())
+                    .map(|number| number as i64)
+            }),
+            BesideValues::Numbers(numbers) => table
+                .with(name, move |at| there(at).map(|row| numbers[row]).filter(|number| !number.is_nan())),
             BesideValues::Texts(texts) => table.with(name, move |at| there(at).and_then(|row| texts.of(row))),
         }
     })

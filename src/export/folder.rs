@@ -17,13 +17,14 @@ pub struct MadeFolder {
 }
 
 impl MadeFolder {
-    /// Creates a folder and its parents where missing, and finishes what a killed program left half-way in it, of files that
-    /// are `ours`: [`of_run`] or [`super::lesson::of_film`].
+    /// Creates a folder and its parents where missing, and finishes what a killed program left half-way in
+    /// it, of files that are `ours`: [`of_run`] or [`super::lesson::of_film`].
     ///
     /// # Errors
     /// [`ExportError::Io`] with the folder's path.
     pub fn new(dir: &Path, ours: Ours) -> Result<Self, ExportError> {
-        let mut missing: Vec<&Path> = dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).collect();
+        let mut missing: Vec<&Path> =
+            dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).collect();
         missing.reverse();
         // Some may have been created before one fails.
         let mut folder = Self { made: Vec::new() };
@@ -35,7 +36,9 @@ impl MadeFolder {
                 Err(why) => return Err(ExportError::io(dir)(why)),
             }
         }
-        std::fs::create_dir_all(dir).and_then(|()| files::recover(dir, ours)).map_err(ExportError::io(dir))?;
+        std::fs::create_dir_all(dir)
+            .and_then(|()| files::recover(dir, ours))
+            .map_err(ExportError::io(dir))?;
         Ok(folder)
     }
 
@@ -57,7 +60,8 @@ impl Drop for MadeFolder {
 /// Creates the folder and checks that [`folder`] could write to it: before a long search, not after it.
 ///
 /// # Errors
-/// [`ExportError::Io`]; [`ExportError::NoRun`] and [`ExportError::OtherJson`] for a folder with files of these names that no run wrote.
+/// [`ExportError::Io`]; [`ExportError::NoRun`] and [`ExportError::OtherJson`] for a folder with files of
+/// these names that no run wrote.
 pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
     // `run.json` is there from the first run on, so if it exists the other files are a run's.
@@ -67,7 +71,8 @@ pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
         return Err(ExportError::NoRun { file, path: dir.to_owned() });
     }
     if let Some(json) = files::place(dir, RUN)
-        && files::read_small(&json, MOST_RUN_BYTES).is_ok_and(|text| matches!(RunFile::read(&text), Err(RunFileError::Content(_))))
+        && files::read_small(&json, MOST_RUN_BYTES)
+            .is_ok_and(|text| matches!(RunFile::read(&text), Err(RunFileError::Content(_))))
     {
         return Err(ExportError::OtherJson { path: dir.to_owned() });
     }
@@ -75,7 +80,8 @@ pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
 }
 
 /// What [`folder`] may write; of the two with counters, one.
-pub const FOLDER_FILES: [&str; 7] = [TIMINGS, tables::MERGES, tables::COUNTERS, "convergence.csv", "trace.json", NEIGHBORS, RUN];
+pub const FOLDER_FILES: [&str; 7] =
+    [TIMINGS, tables::MERGES, tables::COUNTERS, "convergence.csv", "trace.json", NEIGHBORS, RUN];
 
 /// Whether a run's folder has files of this name. Others are left alone there.
 pub fn of_run(name: &str) -> bool {
@@ -85,9 +91,10 @@ pub fn of_run(name: &str) -> bool {
 /// Maximum number of neighbours written to a folder without being requested: 340 MB.
 pub const MOST_NEIGHBORS: usize = 1 << 24;
 
-/// Writes [`FOLDER_FILES`] to a folder, creating it if necessary, and returns the paths of the files written. The CSVs of
-/// counters have only headers for engines without counters; more neighbours than [`MOST_NEIGHBORS`] are left out. All files of
-/// a run before are replaced or removed together: on failure they are as they were. What else is in the folder stays.
+/// Writes [`FOLDER_FILES`] to a folder, creating it if necessary, and returns the paths of the files written.
+/// The CSVs of counters have only headers for engines without counters; more neighbours than
+/// [`MOST_NEIGHBORS`] are left out. All files of a run before are replaced or removed together: on failure
+/// they are as they were. What else is in the folder stays.
 ///
 /// # Errors
 /// [`ExportError::Io`] with the path of the file that failed.
@@ -95,15 +102,22 @@ pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportErro
     folder_with(record, MOST_NEIGHBORS, dir)
 }
 
-pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
+pub(super) fn folder_with(
+    record: &RunRecord,
+    most_neighbors: usize,
+    dir: &Path,
+) -> Result<Vec<PathBuf>, ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    let mut run = Files { batch: Batch::new(dir, of_run).map_err(ExportError::io(dir))?, dir, written: Vec::new() };
+    let mut run =
+        Files { batch: Batch::new(dir, of_run).map_err(ExportError::io(dir))?, dir, written: Vec::new() };
     run.write(TIMINGS, |out| tables::timings(record).csv(out))?;
     run.write(tables::counters_file(record), |out| tables::counters(record).csv(out))?;
     run.write("convergence.csv", |out| tables::convergence(record).csv(out))?;
     run.write("trace.json", |out| trace(record, out))?;
     if record.neighbors.indices.len() <= most_neighbors {
-        run.write(NEIGHBORS, |out| answers::arrays(run::Batch::of_run(record, 0..record.neighbors.queries(), 0), out))?;
+        run.write(NEIGHBORS, |out| {
+            answers::arrays(run::Batch::of_run(record, 0..record.neighbors.queries(), 0), out)
+        })?;
     }
     // Last in the order in which they appear, for programs that wait for it.
     run.write(RUN, |out| {
@@ -121,7 +135,11 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    fn write(&mut self, name: &'static str, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), ExportError> {
+    fn write(
+        &mut self,
+        name: &'static str,
+        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), ExportError> {
         self.batch.write(name, content).map_err(ExportError::io(&self.dir.join(name)))?;
         self.written.push(name);
         Ok(())
@@ -130,7 +148,8 @@ impl Files<'_> {
     fn put(self) -> Result<Vec<PathBuf>, ExportError> {
         // Those of a run before would be taken for this one's. What no run wrote is not ours to delete.
         let replaces = self.dir.join(RUN).exists();
-        let obsolete: Vec<&str> = FOLDER_FILES.into_iter().filter(|name| replaces && !self.written.contains(name)).collect();
+        let obsolete: Vec<&str> =
+            FOLDER_FILES.into_iter().filter(|name| replaces && !self.written.contains(name)).collect();
         self.batch.put(&obsolete).map_err(ExportError::io(self.dir))?;
         Ok(self.written.into_iter().map(|name| self.dir.join(name)).collect())
     }

@@ -1,7 +1,7 @@
 //! The k-nearest-neighbour graph of a cloud and what was worked out of it, as files.
 //!
-//! In tables, rows are record numbers, as everywhere. Matrices are of the points that were searched, 0 to n − 1: where rows were left out, an array
-//! `rows` gives the record number of each.
+//! In tables, rows are record numbers, as everywhere. Matrices are of the points that were searched, 0 to n −
+//! 1: where rows were left out, an array `rows` gives the record number of each.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -36,7 +36,13 @@ impl GraphForm {
     ///
     /// # Errors
     /// [`ExportError`], and [`ExportError::Cancelled`], which leaves nothing behind.
-    pub fn write(self, graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+    pub fn write(
+        self,
+        graph: &KnnGraph<'_>,
+        cloud: &PointCloud,
+        path: &Path,
+        progress: &dyn Progress,
+    ) -> Result<(), ExportError> {
         match self {
             Self::Edges => edges(graph, cloud).watched(progress).write(path),
             Self::Csr => csr(graph, cloud, path, progress),
@@ -45,7 +51,8 @@ impl GraphForm {
     }
 }
 
-/// Writes a graph's edges as they are linked, as [`GraphForm::write`] does. [`GraphForm::Umap`] is of all neighbours only.
+/// Writes a graph's edges as they are linked, as [`GraphForm::write`] does. [`GraphForm::Umap`] is of all
+/// neighbours only.
 ///
 /// # Errors
 /// As [`GraphForm::write`].
@@ -66,8 +73,10 @@ pub fn linked(
     if form == GraphForm::Edges {
         return linked_edges(&linked, graph, cloud).watched(progress).write(path);
     }
-    let (others, distances) =
-        (|point: usize| linked.edges_of(point).map(|edge| linked.to(edge)), |point: usize| linked.edges_of(point).map(|edge| linked.distance(edge)));
+    let (others, distances) = (
+        |point: usize| linked.edges_of(point).map(|edge| linked.to(edge)),
+        |point: usize| linked.edges_of(point).map(|edge| linked.distance(edge)),
+    );
     sparse((graph, others, distances), cloud, path, progress)
 }
 
@@ -96,10 +105,17 @@ impl<'a> Watch<'a> {
     }
 
     /// Writes a file, or none where the work was to stop.
-    fn write(&self, path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), ExportError> {
+    fn write(
+        &self,
+        path: &Path,
+        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), ExportError> {
         // What was cut short is no file.
-        let whole = |written: io::Result<()>| if self.progress.cancelled() { Err(io::Error::other("cancelled")) } else { written };
-        write(path, |out| whole(content(out))).map_err(|error| if self.progress.cancelled() { ExportError::Cancelled } else { error })
+        let whole = |written: io::Result<()>| {
+            if self.progress.cancelled() { Err(io::Error::other("cancelled")) } else { written }
+        };
+        write(path, |out| whole(content(out)))
+            .map_err(|error| if self.progress.cancelled() { ExportError::Cancelled } else { error })
     }
 }
 
@@ -130,12 +146,18 @@ fn linked_edges<'a>(linked: &'a Linked, graph: &'a KnnGraph<'a>, cloud: &'a Poin
         .with("distance", move |edge| linked.distance(edge))
 }
 
-/// Writes `indices` (i32) and `distances` (f32), n × (k + 1), each point first in its own row: what umap-learn takes as `precomputed_knn` for
-/// `n_neighbors` up to k + 1. Past the last other point there are −1 and infinity.
+/// Writes `indices` (i32) and `distances` (f32), n × (k + 1), each point first in its own row: what
+/// umap-learn takes as `precomputed_knn` for `n_neighbors` up to k + 1. Past the last other point there are
+/// −1 and infinity.
 ///
 /// # Errors
 /// [`ExportError`], and [`ExportError::Cancelled`], which leaves nothing behind.
-pub fn umap(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+pub fn umap(
+    graph: &KnnGraph<'_>,
+    cloud: &PointCloud,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<(), ExportError> {
     check_width(graph, path)?;
     let (n, width) = (graph.len(), graph.k() + 1);
     let watch = Watch::new(progress, 2);
@@ -156,16 +178,27 @@ pub fn umap(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path, progress: &dy
     })
 }
 
-/// Writes a sparse n × n matrix of distances as `scipy.sparse.load_npz` reads it: a row's neighbours, nearest first, without the row itself. A
-/// distance of 0 is stored, not left out.
+/// Writes a sparse n × n matrix of distances as `scipy.sparse.load_npz` reads it: a row's neighbours, nearest
+/// first, without the row itself. A distance of 0 is stored, not left out.
 ///
 /// # Errors
 /// [`ExportError`], and [`ExportError::Cancelled`], which leaves nothing behind.
-pub fn csr(graph: &KnnGraph<'_>, cloud: &PointCloud, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
-    sparse((graph, |point| graph.of(point).0.iter().copied(), |point| graph.distances(point)), cloud, path, progress)
+pub fn csr(
+    graph: &KnnGraph<'_>,
+    cloud: &PointCloud,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<(), ExportError> {
+    sparse(
+        (graph, |point| graph.of(point).0.iter().copied(), |point| graph.distances(point)),
+        cloud,
+        path,
+        progress,
+    )
 }
 
-/// The same of any edges between the points of a graph, from each of which there are these others at these distances.
+/// The same of any edges between the points of a graph, from each of which there are these others at these
+/// distances.
 fn sparse<O: ExactSizeIterator<Item = u32>, D: Iterator<Item = f64>>(
     (graph, others, distances): (&KnnGraph<'_>, impl Fn(usize) -> O, impl Fn(usize) -> D),
     cloud: &PointCloud,
@@ -194,13 +227,23 @@ fn sparse<O: ExactSizeIterator<Item = u32>, D: Iterator<Item = f64>>(
         }
         npz.scalar("format", "|S3", *b"csr")?;
         npz.column("shape", "<i8", 2, [n as i64; 2].into_iter().map(i64::to_le_bytes))?;
-        npz.column("data", "<f8", count as usize, watch.points(n).flat_map(&distances).map(f64::to_le_bytes))?;
+        npz.column(
+            "data",
+            "<f8",
+            count as usize,
+            watch.points(n).flat_map(&distances).map(f64::to_le_bytes),
+        )?;
         finish(npz, graph, cloud)
     })
 }
 
 fn no_memory(short: memory::Short, path: &Path) -> ExportError {
-    ExportError::Memory { what: "the graph".to_owned(), short, remedy: "use fewer points or a smaller k", path: path.to_owned() }
+    ExportError::Memory {
+        what: "the graph".to_owned(),
+        short,
+        remedy: "use fewer points or a smaller k",
+        path: path.to_owned(),
+    }
 }
 
 /// Refuses what has too many points for 32-bit indices.
@@ -215,12 +258,18 @@ fn check_width(graph: &KnnGraph<'_>, path: &Path) -> Result<(), ExportError> {
 fn finish(mut npz: Npz<&mut BufWriter<File>>, graph: &KnnGraph<'_>, cloud: &PointCloud) -> io::Result<()> {
     let record = record_of(graph, cloud);
     if (0..graph.len()).any(|point| record(point) != point as u64) {
-        npz.column("rows", "<i8", graph.len(), (0..graph.len()).map(|point| (record(point) as i64).to_le_bytes()))?;
+        npz.column(
+            "rows",
+            "<i8",
+            graph.len(),
+            (0..graph.len()).map(|point| (record(point) as i64).to_le_bytes()),
+        )?;
     }
     npz.finish()
 }
 
-/// `row` and what was worked out, a column or several for each analysis; `rows` are those of the graph's points.
+/// `row` and what was worked out, a column or several for each analysis; `rows` are those of the graph's
+/// points.
 pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, of: &'a Analysis) -> Table<'a> {
     let mut table = Table::new(rows.len()).with("row", |point| cloud.record(rows[point] as usize));
     if let Some(values) = &of.density {
@@ -246,8 +295,12 @@ pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, of: &'a Analysis) ->
         let group = |point: usize| groups.sets.of[point];
         table = table
             .with("duplicate_group", group)
-            .with("duplicate_group_size", move |point| group(point).map(|group| groups.sets.sizes[group as usize]))
-            .with("duplicate_group_open", move |point| group(point).map(|group| u32::from(groups.open[group as usize])));
+            .with("duplicate_group_size", move |point| {
+                group(point).map(|group| groups.sets.sizes[group as usize])
+            })
+            .with("duplicate_group_open", move |point| {
+                group(point).map(|group| u32::from(groups.open[group as usize]))
+            });
     }
     if let Some(values) = &of.overlap {
         table = table.with("overlap", |point| values[point]);
@@ -259,7 +312,12 @@ pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, of: &'a Analysis) ->
 }
 
 /// `row,nearest,distance,leak`: of each row of the other cloud, the nearest row of this one.
-pub fn leaks<'a>(leaks: &'a Leaks, other: &'a PointCloud, rows: &'a [u32], cloud: &'a PointCloud) -> Table<'a> {
+pub fn leaks<'a>(
+    leaks: &'a Leaks,
+    other: &'a PointCloud,
+    rows: &'a [u32],
+    cloud: &'a PointCloud,
+) -> Table<'a> {
     Table::new(leaks.nearest.len())
         .with("row", move |query| other.record(rows[query] as usize))
         .with("nearest", |query| cloud.record(leaks.nearest[query].0 as usize))
@@ -284,7 +342,11 @@ mod tests {
     }
 
     fn array(path: &Path, name: &str) -> Vec<f64> {
-        formats::read(&formats::path_of(path, name), &ColumnChoice::Default, &Silent).unwrap().values.iter().collect()
+        formats::read(&formats::path_of(path, name), &ColumnChoice::Default, &Silent)
+            .unwrap()
+            .values
+            .iter()
+            .collect()
     }
 
     #[test]
@@ -295,12 +357,19 @@ mod tests {
         let graph = KnnGraph::of_run(&record).unwrap();
         csr(&graph, &record.cloud, &path, &Silent).unwrap();
         let array = |name| array(&path, name);
-        assert_eq!((array("indptr"), array("indices"), array("data")), (vec![0.0, 1.0, 2.0, 3.0], vec![1.0, 0.0, 1.0], vec![1.0, 1.0, 2.0]));
+        assert_eq!(
+            (array("indptr"), array("indices"), array("data")),
+            (vec![0.0, 1.0, 2.0, 3.0], vec![1.0, 0.0, 1.0], vec![1.0, 1.0, 2.0])
+        );
         assert_eq!((array("shape"), array("rows")), (vec![3.0, 3.0], vec![0.0, 1.0, 3.0]));
         let mut archive = zip::ZipArchive::new(File::open(&path).unwrap()).unwrap();
         let mut format = Vec::new();
         archive.by_name("format.npy").unwrap().read_to_end(&mut format).unwrap();
-        assert!(format.ends_with(b"\ncsr") && String::from_utf8_lossy(&format).contains("'descr': '|S3', 'fortran_order': False, 'shape': (), "));
+        assert!(
+            format.ends_with(b"\ncsr")
+                && String::from_utf8_lossy(&format)
+                    .contains("'descr': '|S3', 'fortran_order': False, 'shape': (), ")
+        );
     }
 
     #[test]
@@ -309,9 +378,15 @@ mod tests {
         let path = folder.path().join("umap.npz");
         let record = neighbours(3);
         umap(&KnnGraph::of_run(&record).unwrap(), &record.cloud, &path, &Silent).unwrap();
-        assert_eq!(array(&path, "indices"), [[0.0, 1.0, 2.0, -1.0], [1.0, 0.0, 2.0, -1.0], [2.0, 1.0, 0.0, -1.0]].concat());
+        assert_eq!(
+            array(&path, "indices"),
+            [[0.0, 1.0, 2.0, -1.0], [1.0, 0.0, 2.0, -1.0], [2.0, 1.0, 0.0, -1.0]].concat()
+        );
         let inf = f64::INFINITY;
-        assert_eq!(array(&path, "distances"), [[0.0, 1.0, 3.0, inf], [0.0, 1.0, 2.0, inf], [0.0, 2.0, 3.0, inf]].concat());
+        assert_eq!(
+            array(&path, "distances"),
+            [[0.0, 1.0, 3.0, inf], [0.0, 1.0, 2.0, inf], [0.0, 2.0, 3.0, inf]].concat()
+        );
     }
 
     #[test]
@@ -319,7 +394,11 @@ mod tests {
         let record = neighbours(5);
         let graph = KnnGraph::of_run(&record).unwrap();
         let tsv = edges(&graph, &record.cloud).tsv();
-        assert_eq!(tsv, "row\trank\tneighbor\tdistance\n0\t0\t1\t1\n0\t1\t3\t3\n1\t0\t0\t1\n1\t1\t3\t2\n3\t0\t1\t2\n3\t1\t0\t3\n");
+        assert_eq!(
+            tsv,
+            "row\trank\tneighbor\tdistance\n0\t0\t1\t1\n0\t1\t3\t3\n1\t0\t0\t1\n1\t1\t3\t2\n3\t0\t1\t2\n\
+             3\t1\t0\t3\n"
+        );
     }
     /// Hears of all, and stops after so many reports.
     struct After(std::sync::atomic::AtomicUsize);
@@ -328,7 +407,10 @@ mod tests {
         fn update(&self, done: u64, total: u64) {
             assert!(done <= total, "{done} of {total}");
             let left = &self.0;
-            left.store(left.load(std::sync::atomic::Ordering::Relaxed).saturating_sub(1), std::sync::atomic::Ordering::Relaxed);
+            left.store(
+                left.load(std::sync::atomic::Ordering::Relaxed).saturating_sub(1),
+                std::sync::atomic::Ordering::Relaxed,
+            );
         }
 
         fn cancelled(&self) -> bool {
@@ -347,7 +429,10 @@ mod tests {
             // A table of text looks once in thousands of rows.
             let stops = After(usize::from(form != GraphForm::Edges).into());
             let error = form.write(&graph, &record.cloud, &path, &stops).unwrap_err();
-            assert!(matches!(error, ExportError::Cancelled) && std::fs::read(&path).unwrap() == b"before", "{form:?}: {error}");
+            assert!(
+                matches!(error, ExportError::Cancelled) && std::fs::read(&path).unwrap() == b"before",
+                "{form:?}: {error}"
+            );
             form.write(&graph, &record.cloud, &path, &After(usize::MAX.into())).unwrap();
             assert!(std::fs::read(&path).unwrap().len() > 20, "{form:?}");
         }

@@ -1,4 +1,5 @@
-//! Writes a lesson's files: its steps, pictures of its moments, films of a range, a handout, a worksheet and its key, a page that plays.
+//! Writes a lesson's files: its steps, pictures of its moments, films of a range, a handout, a worksheet and
+//! its key, a page that plays.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -28,7 +29,8 @@ const SAMPLES: usize = 8;
 /// Factor by which the last frame of a GIF is shown longer.
 const LAST_STAYS: u16 = 3;
 
-/// When things that move are shown on their way to the next moment, from 0, where they were, to 1, where they are.
+/// When things that move are shown on their way to the next moment, from 0, where they were, to 1, where they
+/// are.
 const BETWEEN: [f32; 2] = [1.0 / 3.0, 2.0 / 3.0];
 
 /// Hundredths of a second that each of these pictures is shown.
@@ -60,7 +62,8 @@ pub fn steps(recording: &Recording, path: &Path) -> Result<(), ExportError> {
 /// Writes the picture of a position as PNG.
 ///
 /// # Errors
-/// [`ExportError::Picture`] for an invalid size, [`ExportError::Memory`], [`ExportError::Io`] if the file cannot be written.
+/// [`ExportError::Picture`] for an invalid size, [`ExportError::Memory`], [`ExportError::Io`] if the file
+/// cannot be written.
 pub fn picture(film: &Film, position: usize, path: &Path) -> Result<(), ExportError> {
     at_a_time(film, ENCODED, DRAWN, path)?;
     png(film.image(position)?, path)
@@ -74,13 +77,19 @@ pub fn drawing(film: &Film, position: usize, path: &Path) -> Result<(), ExportEr
     write(path, |out| io::Write::write_all(out, svg(&film.scene(position), &film.palette).as_bytes()))
 }
 
-/// Writes a picture of each moment as PNG to a folder, creating it if necessary: `frame-0001.png`, …. Returns the paths.
-/// Frames are put in place together at the end: on failure or cancellation, the folder is unchanged.
+/// Writes a picture of each moment as PNG to a folder, creating it if necessary: `frame-0001.png`, …. Returns
+/// the paths. Frames are put in place together at the end: on failure or cancellation, the folder is
+/// unchanged.
 ///
 /// # Errors
-/// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Memory`], [`ExportError::Cancelled`]; [`ExportError::OtherFrames`] if
-/// the folder has frames with higher numbers than these.
-pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, ExportError> {
+/// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Memory`], [`ExportError::Cancelled`];
+/// [`ExportError::OtherFrames`] if the folder has frames with higher numbers than these.
+pub fn frames(
+    film: &Film,
+    moments: &Moments,
+    dir: &Path,
+    progress: &dyn Progress,
+) -> Result<Vec<PathBuf>, ExportError> {
     let count = moments.positions.len();
     let made = MadeFolder::new(dir, of_film)?;
     if has_frames_after(count, dir).map_err(ExportError::io(dir))? {
@@ -102,27 +111,41 @@ pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progres
     Ok(files)
 }
 
-/// Writes the moments as a GIF, each shown for `pace` seconds, clamped to [`PACES`]. If the film has motion, the first part of that time
-/// shows what moves from one moment to the next, where both are shown.
+/// Writes the moments as a GIF, each shown for `pace` seconds, clamped to [`PACES`]. If the film has motion,
+/// the first part of that time shows what moves from one moment to the next, where both are shown.
 ///
 /// # Errors
-/// [`ExportError::Picture`] for an invalid size, [`ExportError::Memory`], [`ExportError::Io`], and [`ExportError::Cancelled`].
-pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+/// [`ExportError::Picture`] for an invalid size, [`ExportError::Memory`], [`ExportError::Io`], and
+/// [`ExportError::Cancelled`].
+pub fn gif(
+    film: &Film,
+    moments: &Moments,
+    pace: f32,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<(), ExportError> {
     let positions = &moments.positions;
     let hundredths = (pace.clamp(PACES.0, PACES.1) * 100.0).round() as u16;
     let [width, height] = film.pixels()?.map(|length| length as u16);
-    let sampled: Vec<usize> = positions.iter().step_by(positions.len().div_ceil(SAMPLES).max(1)).copied().collect();
+    let sampled: Vec<usize> =
+        positions.iter().step_by(positions.len().div_ceil(SAMPLES).max(1)).copied().collect();
     let total = (sampled.len() + positions.len()) as u64;
     let mut samples = Vec::with_capacity(sampled.len());
-    images(film, &sampled, at_a_time(film, PIXEL * sampled.len() as u64, DRAWN, path)?, &mut |number, image| {
-        samples.push(image);
-        progress.update(number as u64 + 1, total);
-        if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
-    })?;
+    images(
+        film,
+        &sampled,
+        at_a_time(film, PIXEL * sampled.len() as u64, DRAWN, path)?,
+        &mut |number, image| {
+            samples.push(image);
+            progress.update(number as u64 + 1, total);
+            if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
+        },
+    )?;
     let colors = Colors::from_samples(&samples, &film.palette);
     drop(samples);
     let moves = film.motion && hundredths >= SHORTEST_WITH_MOTION;
-    // Each moment is drawn with its pictures on the way. The picture before it stays for comparison, and the frame is encoded.
+    // Each moment is drawn with its pictures on the way. The picture before it stays for comparison, and the
+    // frame is encoded.
     let of_moment = DRAWN + if moves { PIXEL * BETWEEN.len() as u64 } else { 0 };
     let at_a_time = at_a_time(film, PIXEL + ENCODED, of_moment, path)?;
     // Stored outside the writer, which can only return I/O errors.
@@ -133,7 +156,11 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
         let draw = |number: usize| {
             let next = number.checked_sub(1).and_then(|before| moments.next_after(positions[before]));
             let moves = moves && next == Some(positions[number]);
-            let mut images = if moves { film.images_between(positions[number - 1], positions[number], &BETWEEN)? } else { Vec::new() };
+            let mut images = if moves {
+                film.images_between(positions[number - 1], positions[number], &BETWEEN)?
+            } else {
+                Vec::new()
+            };
             images.push(film.image(positions[number])?);
             Ok(images)
         };
@@ -162,7 +189,13 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
-pub fn handout(film: &Film, moments: &Moments, theme: Theme, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+pub fn handout(
+    film: &Film,
+    moments: &Moments,
+    theme: Theme,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<(), ExportError> {
     write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(of_lesson)
 }
 
@@ -185,8 +218,14 @@ pub fn key(film: &Film, theme: Theme, path: &Path) -> Result<(), ExportError> {
 /// Writes the page that plays the moments in a browser, and says what of them it has.
 ///
 /// # Errors
-/// [`ExportError::Io`] if the file cannot be written, [`ExportError::Memory`], and [`ExportError::Cancelled`].
-pub fn page(film: &Film, moments: &Moments, path: &Path, progress: &dyn Progress) -> Result<Written, ExportError> {
+/// [`ExportError::Io`] if the file cannot be written, [`ExportError::Memory`], and
+/// [`ExportError::Cancelled`].
+pub fn page(
+    film: &Film,
+    moments: &Moments,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<Written, ExportError> {
     let mut written = None;
     write(path, |out| {
         written = Some(player::write(film, moments, progress, out)?);
@@ -201,15 +240,20 @@ fn of_lesson(error: ExportError) -> ExportError {
     match error {
         ExportError::Io { why, .. } if why.kind() == io::ErrorKind::Interrupted => ExportError::Cancelled,
         ExportError::Io { why, path } => match why.downcast::<Short>() {
-            Ok(short) => ExportError::Memory { what: "the page".to_owned(), short, remedy: "choose fewer steps with --from and --to", path },
+            Ok(short) => ExportError::Memory {
+                what: "the page".to_owned(),
+                short,
+                remedy: "choose fewer steps with --from and --to",
+                path,
+            },
             Err(why) => ExportError::Io { why, path },
         },
         other => other,
     }
 }
 
-/// How many pictures, or moments with pictures, are drawn at a time: as many as there are cores, and fewer where memory is short.
-/// `kept` bytes per pixel are needed besides those `of_each`.
+/// How many pictures, or moments with pictures, are drawn at a time: as many as there are cores, and fewer
+/// where memory is short. `kept` bytes per pixel are needed besides those `of_each`.
 ///
 /// # Errors
 /// [`ExportError::Memory`] if there is no room for one; [`ExportError::Picture`].
@@ -222,7 +266,8 @@ fn at_a_time(film: &Film, kept: u64, of_each: u64, path: &Path) -> Result<usize,
         remedy: "choose a smaller size",
         path: path.to_owned(),
     })?;
-    let fit = memory::available().map_or(u64::MAX, |free| free.saturating_sub(pixels * kept) / (pixels * of_each));
+    let fit =
+        memory::available().map_or(u64::MAX, |free| free.saturating_sub(pixels * kept) / (pixels * of_each));
     Ok(usize::try_from(fit).unwrap_or(usize::MAX).clamp(1, rayon::current_num_threads().max(1)))
 }
 
@@ -260,7 +305,8 @@ fn encode(image: RgbaImage, out: &mut BufWriter<File>) -> io::Result<()> {
     let (width, height) = image.dimensions();
     // All pixels are opaque, so no information is lost.
     let pixels = DynamicImage::ImageRgba8(image).into_rgb8();
-    PngEncoder::new(out).write_image(&pixels, width, height, ExtendedColorType::Rgb8).map_err(|why| match why {
+    PngEncoder::new(out).write_image(&pixels, width, height, ExtendedColorType::Rgb8).map_err(|why| match why
+    {
         ImageError::IoError(why) => why,
         why => io::Error::other(why),
     })
@@ -351,7 +397,13 @@ mod tests {
         for (frame, &position) in frames.iter().zip(&moments.positions) {
             let picture = film.image(position).unwrap();
             assert_eq!(frame.buffer().dimensions(), picture.dimensions());
-            let far = frame.buffer().as_raw().iter().zip(picture.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 40).count();
+            let far = frame
+                .buffer()
+                .as_raw()
+                .iter()
+                .zip(picture.as_raw())
+                .filter(|(a, b)| a.abs_diff(**b) > 40)
+                .count();
             assert!(far * 1000 < picture.as_raw().len(), "{far} values of position {position} are far off");
         }
         let told = watch.told.into_inner().unwrap();
@@ -366,7 +418,11 @@ mod tests {
         let (film, _) = film("merge");
         let moments = Selection::of_lesson(usize::MAX).moments(&film.lesson, film.lead()).unwrap();
         gif(&film, &moments, 0.6, &path, &Silent).unwrap();
-        let frames = GifDecoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap())).unwrap().into_frames().collect_frames().unwrap();
+        let frames = GifDecoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap()))
+            .unwrap()
+            .into_frames()
+            .collect_frames()
+            .unwrap();
         let delays: Vec<u32> = frames.iter().map(|frame| frame.delay().numer_denom_ms().0).collect();
         let moves = delays.iter().filter(|&&delay| delay == 80).count();
         assert_eq!(delays.iter().sum::<u32>() as usize, (moments.positions.len() + 2) * 600, "{delays:?}");
@@ -374,10 +430,16 @@ mod tests {
         // The minimum and four layers move keys.
         assert!(moves >= 2 * 5, "{delays:?}");
         let at = delays.iter().position(|&delay| delay == 80).unwrap();
-        assert!(frames[at - 1..=at + 2].windows(2).all(|pair| pair[0].buffer() != pair[1].buffer()), "each is another picture");
+        assert!(
+            frames[at - 1..=at + 2].windows(2).all(|pair| pair[0].buffer() != pair[1].buffer()),
+            "each is another picture"
+        );
         // At a pace at which nobody could see it, nothing moves.
         gif(&film, &moments, 0.3, &path, &Silent).unwrap();
-        let frames = GifDecoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap())).unwrap().into_frames().count();
+        let frames = GifDecoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap()))
+            .unwrap()
+            .into_frames()
+            .count();
         assert_eq!(frames, moments.positions.len());
     }
 
@@ -389,7 +451,14 @@ mod tests {
         let files = frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
         assert_eq!(
             names(&folder.path().join("new/film")),
-            ["frame-0001.png", "frame-0002.png", "frame-0003.png", "frame-0004.png", "frame-0005.png", "frame-0006.png"]
+            [
+                "frame-0001.png",
+                "frame-0002.png",
+                "frame-0003.png",
+                "frame-0004.png",
+                "frame-0005.png",
+                "frame-0006.png"
+            ]
         );
         let read: Vec<_> = files.iter().map(|file| image::open(file).unwrap().into_rgba8()).collect();
         assert!(read.iter().all(|image| image.dimensions() == (480, 270)));
@@ -399,7 +468,10 @@ mod tests {
         let bytes = || files.iter().map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>();
         let before = bytes();
         let light = Film { palette: LIGHT, ..film.clone() };
-        assert!(matches!(frames(&light, &moments, &folder.path().join("new/film"), &Watch::new(4)).unwrap_err(), ExportError::Cancelled));
+        assert!(matches!(
+            frames(&light, &moments, &folder.path().join("new/film"), &Watch::new(4)).unwrap_err(),
+            ExportError::Cancelled
+        ));
         assert_eq!((names(&folder.path().join("new/film")).len(), bytes() == before), (6, true));
         // A shorter film does not mix with the rest of a longer one; the same one again does no harm.
         frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
@@ -411,7 +483,16 @@ mod tests {
     #[test]
     fn only_names_that_frames_have_are_a_films() {
         assert!(["frame-0001.png", "frame-0420.png", "frame-12345.png"].into_iter().all(of_film));
-        for name in ["frame-0000.png", "frame-1.png", "frame-+001.png", "frame-00001.png", "frame-0001.jpg", "run.json", "frame-.png", ""] {
+        for name in [
+            "frame-0000.png",
+            "frame-1.png",
+            "frame-+001.png",
+            "frame-00001.png",
+            "frame-0001.jpg",
+            "run.json",
+            "frame-.png",
+            "",
+        ] {
             assert!(!of_film(name), "{name}");
         }
     }
@@ -421,15 +502,31 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (film, moments) = film("sort");
         for stop_after in [1, 3, 8] {
-            let error = gif(&film, &moments, 1.0, &folder.path().join("a.gif"), &Watch::new(stop_after)).unwrap_err();
+            let error =
+                gif(&film, &moments, 1.0, &folder.path().join("a.gif"), &Watch::new(stop_after)).unwrap_err();
             assert!(matches!(error, ExportError::Cancelled), "{error}");
         }
-        assert!(matches!(frames(&film, &moments, folder.path(), &Watch::new(3)).unwrap_err(), ExportError::Cancelled));
-        assert!(matches!(frames(&film, &moments, &folder.path().join("not/there"), &Watch::new(3)).unwrap_err(), ExportError::Cancelled));
+        assert!(matches!(
+            frames(&film, &moments, folder.path(), &Watch::new(3)).unwrap_err(),
+            ExportError::Cancelled
+        ));
+        assert!(matches!(
+            frames(&film, &moments, &folder.path().join("not/there"), &Watch::new(3)).unwrap_err(),
+            ExportError::Cancelled
+        ));
         let path = folder.path().join("a.html");
-        assert!(matches!(handout(&film, &moments, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
-        assert!(matches!(worksheet(&film, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
-        assert!(matches!(page(&film, &moments, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
+        assert!(matches!(
+            handout(&film, &moments, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(),
+            ExportError::Cancelled
+        ));
+        assert!(matches!(
+            worksheet(&film, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(),
+            ExportError::Cancelled
+        ));
+        assert!(matches!(
+            page(&film, &moments, &path, &AtomicBool::new(true)).unwrap_err(),
+            ExportError::Cancelled
+        ));
         assert_eq!(names(folder.path()), [""; 0]);
     }
 
@@ -448,7 +545,10 @@ mod tests {
             let text = std::fs::read_to_string(at(&name)).unwrap();
             let (head, body) = text.split_once("<title>").unwrap();
             assert!(
-                head.contains("http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'"),
+                head.contains(
+                    "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+                     'unsafe-inline'"
+                ),
                 "{name}: {head}"
             );
             assert_eq!(head.contains("script-src"), body.contains("<script"), "{name}");
@@ -470,7 +570,10 @@ mod tests {
             page(&film, &moments, &nowhere, &Silent).unwrap_err(),
         ] {
             let message = error.to_string();
-            assert!(message.starts_with("cannot write: there is no folder") && message.ends_with("none/a.png"), "{message}");
+            assert!(
+                message.starts_with("cannot write: there is no folder") && message.ends_with("none/a.png"),
+                "{message}"
+            );
         }
         let huge = Film { scale: 40.0, ..film };
         let error = picture(&huge, 3, &folder.path().join("a.png")).unwrap_err();

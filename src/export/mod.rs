@@ -1,8 +1,9 @@
-//! Files written by the program: neighbours, run folders, recordings, the data of panes, figures of sweeps, lessons.
+//! Files written by the program: neighbours, run folders, recordings, the data of panes, figures of sweeps,
+//! lessons.
 //!
-//! Every file is written under a temporary name in its folder and renamed, so that no reader sees a partial file; those of a run's
-//! folder, and the frames of a film, are replaced together. Indices
-//! and rows in files are record numbers: 0-based positions in the cloud's own file, unchanged by dropped rows. Infinity is
+//! Every file is written under a temporary name in its folder and renamed, so that no reader sees a partial
+//! file; those of a run's folder, and the frames of a film, are replaced together. Indices and rows in files
+//! are record numbers: 0-based positions in the cloud's own file, unchanged by dropped rows. Infinity is
 //! spelled `inf`. Squared distances are as returned by the engines: under the angular metric, the squared
 //! chord between unit vectors.
 
@@ -29,7 +30,10 @@ use crate::run::recording::{self, Beside, Keep, Recorded, Shown};
 pub use crate::text;
 pub use answers::FileColumns;
 pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
-pub use neighbors::{Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, check_room, in_batches, neighbors, neighbors_of};
+pub use neighbors::{
+    Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, check_room, in_batches, neighbors,
+    neighbors_of,
+};
 pub use tables::{comparison, runs};
 pub use trace::trace;
 
@@ -46,19 +50,29 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The extension is not that of a format for neighbours.
-    #[error("neighbours are written as .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin: the name must end in one of these: {}", path.display())]
+    #[error(
+        "neighbours are written as .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin: the name must \
+         end in one of these: {}",
+        path.display()
+    )]
     Extension {
         /// Path of the file.
         path: PathBuf,
     },
     /// The extension is not that of a table format.
-    #[error("tables are written as .csv, .tsv, .parquet, .arrow or .npz: the name must end in one of these: {}", path.display())]
+    #[error(
+        "tables are written as .csv, .tsv, .parquet, .arrow or .npz: the name must end in one of these: {}",
+        path.display()
+    )]
     TableExtension {
         /// Path of the file.
         path: PathBuf,
     },
     /// A number exceeds the range of the format.
-    #[error("{what} does not fit the 32-bit numbers of .{extension}; use .csv, .parquet or .npz: {}", path.display())]
+    #[error(
+        "{what} does not fit the 32-bit numbers of .{extension}; use .csv, .parquet or .npz: {}",
+        path.display()
+    )]
     Width {
         /// Description of the number.
         what: String,
@@ -69,7 +83,8 @@ pub enum ExportError {
     },
     /// The neighbours do not fit the disk.
     #[error(
-        "cannot write: {what} take {needed} MiB, where {free} MiB are free; use fewer queries or a smaller k, or write to another disk: {}",
+        "cannot write: {what} take {needed} MiB, where {free} MiB are free; use fewer queries or a smaller \
+         k, or write to another disk: {}",
         path.display()
     )]
     Room {
@@ -97,7 +112,11 @@ pub enum ExportError {
     #[error(transparent)]
     Picture(#[from] crate::draw::raster::SizeError),
     /// The folder contains files that writing would overwrite and no run wrote.
-    #[error("cannot write: the folder has {file} but no run.json, so that no run wrote it; move it away or choose another folder: {}", path.display())]
+    #[error(
+        "cannot write: the folder has {file} but no run.json, so that no run wrote it; move it away or \
+         choose another folder: {}",
+        path.display()
+    )]
     NoRun {
         /// Name of such a file.
         file: &'static str,
@@ -105,13 +124,19 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The folder contains a `run.json` that no run wrote.
-    #[error("cannot write: no run wrote the run.json in the folder; move it away or choose another folder: {}", path.display())]
+    #[error(
+        "cannot write: no run wrote the run.json in the folder; move it away or choose another folder: {}",
+        path.display()
+    )]
     OtherJson {
         /// Path of the folder.
         path: PathBuf,
     },
     /// The folder contains frames of another film that would appear to belong to this one.
-    #[error("cannot write: the folder holds later frames of another film; empty it or choose another: {}", path.display())]
+    #[error(
+        "cannot write: the folder holds later frames of another film; empty it or choose another: {}",
+        path.display()
+    )]
     OtherFrames {
         /// Path of the folder.
         path: PathBuf,
@@ -131,21 +156,32 @@ impl ExportError {
 ///
 /// # Errors
 /// [`ExportError::Io`] with the requested path.
-pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), ExportError> {
+pub fn write(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), ExportError> {
     files::write(path, content).map_err(ExportError::io(path))
 }
 
 /// Files that are not written from start to end: archives, whose writers seek, and formats of two files.
 const NOT_FOR_PIPES: [&str; 6] = ["npz", "warpscope", "ivecs", "fvecs", "ibin", "fbin"];
 
-/// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search, not after it.
+/// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search,
+/// not after it.
 ///
 /// # Errors
-/// [`ExportError::Io`] with the requested path, also for a pipe with the name of a format that a pipe cannot take.
+/// [`ExportError::Io`] with the requested path, also for a pipe with the name of a format that a pipe cannot
+/// take.
 pub fn check(path: &Path) -> Result<(), ExportError> {
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let extension = path
+        .extension()
+        .map(|extension| extension.to_string_lossy().to_ascii_lowercase())
+        .unwrap_or_default();
     if NOT_FOR_PIPES.contains(&extension.as_str()) && files::is_pipe(path) {
-        let why = format!(".{extension} needs a regular file, not a pipe; write to a file, or use .csv, .tsv, .parquet or .arrow");
+        let why = format!(
+            ".{extension} needs a regular file, not a pipe; write to a file, or use .csv, .tsv, .parquet or \
+             .arrow"
+        );
         return Err(ExportError::io(path)(io::Error::new(io::ErrorKind::NotSeekable, why)));
     }
     files::check(path).map_err(ExportError::io(path))
@@ -154,12 +190,18 @@ pub fn check(path: &Path) -> Result<(), ExportError> {
 #[cfg(test)]
 mod tests;
 
-/// Writes runs to a recording (see [`crate::run::recording`]). Without `points`, clouds are read again from their source
-/// when the recording is opened, whether or not the source moved with it. Returns a sentence for each data file that is missing in it.
+/// Writes runs to a recording (see [`crate::run::recording`]). Without `points`, clouds are read again from
+/// their source when the recording is opened, whether or not the source moved with it. Returns a sentence for
+/// each data file that is missing in it.
 ///
 /// # Errors
 /// [`ExportError::Io`], and [`ExportError::Cancelled`], which leaves nothing behind.
-pub fn recording(runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<Vec<String>, ExportError> {
+pub fn recording(
+    runs: &[Recorded],
+    points: bool,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<Vec<String>, ExportError> {
     with(Beside::default(), runs, points, path, progress)
 }
 
@@ -181,14 +223,30 @@ pub fn compared_recording(
 ///
 /// # Errors
 /// The same as those of [`recording()`].
-pub fn session(shown: Shown<'_>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<Vec<String>, ExportError> {
+pub fn session(
+    shown: Shown<'_>,
+    runs: &[Recorded],
+    points: bool,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<Vec<String>, ExportError> {
     with(Beside { shown: Some(shown), ..Beside::default() }, runs, points, path, progress)
 }
 
-fn with(beside: Beside<'_>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<Vec<String>, ExportError> {
+fn with(
+    beside: Beside<'_>,
+    runs: &[Recorded],
+    points: bool,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<Vec<String>, ExportError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let keep = if points { Keep::Points } else { Keep::Sources { folder } };
     let mut missing = Vec::new();
-    let written = write(path, |out| recording::write_with(beside, runs, keep, out, progress).map(|sentences| missing = sentences));
-    written.map(|()| missing).map_err(|error| if progress.cancelled() { ExportError::Cancelled } else { error })
+    let written = write(path, |out| {
+        recording::write_with(beside, runs, keep, out, progress).map(|sentences| missing = sentences)
+    });
+    written
+        .map(|()| missing)
+        .map_err(|error| if progress.cancelled() { ExportError::Cancelled } else { error })
 }

@@ -30,20 +30,24 @@ pub enum NeighborFormat {
     Parquet,
     /// The same columns and types, as an Arrow IPC file.
     Arrow,
-    /// `indices` (i64), `squared_distances` (f32) and true distances (f64, [`Metric::array`](crate::knn::Metric::array)), one row per query; where queries are rows,
-    /// `query_rows` (i64), one value per query.
+    /// `indices` (i64), `squared_distances` (f32) and true distances (f64,
+    /// [`Metric::array`](crate::knn::Metric::array)), one row per query; where queries are rows, `query_rows`
+    /// (i64), one value per query.
     Npz,
     /// Record numbers alone, as i64, one row per query.
     Npy,
-    /// Record numbers as i32, each row preceded by its length; squared distances in a `.fvecs` of the same name.
+    /// Record numbers as i32, each row preceded by its length; squared distances in a `.fvecs` of the same
+    /// name.
     Vecs,
-    /// Rows and columns as u32, then record numbers as i32 (big-ann-benchmarks); squared distances in a `.fbin`.
+    /// Rows and columns as u32, then record numbers as i32 (big-ann-benchmarks); squared distances in a
+    /// `.fbin`.
     Bin,
 }
 
 impl NeighborFormat {
     /// All formats, in display order.
-    pub const ALL: [Self; 8] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Npz, Self::Npy, Self::Vecs, Self::Bin];
+    pub const ALL: [Self; 8] =
+        [Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Npz, Self::Npy, Self::Vecs, Self::Bin];
 
     /// The extension, without the dot.
     pub fn extension(self) -> &'static str {
@@ -59,7 +63,8 @@ impl NeighborFormat {
         }
     }
 
-    /// The extension of the companion file with the squared distances, for formats with one type of number per file.
+    /// The extension of the companion file with the squared distances, for formats with one type of number
+    /// per file.
     pub fn beside(self) -> Option<&'static str> {
         match self {
             Self::Vecs => Some("fvecs"),
@@ -88,7 +93,8 @@ impl NeighborFormat {
         found.ok_or_else(|| ExportError::Extension { path: path.to_owned() })
     }
 
-    /// The format for a path's extension for what a search for a goal finds: a table or arrays, unless that is the k nearest.
+    /// The format for a path's extension for what a search for a goal finds: a table or arrays, unless that
+    /// is the k nearest.
     ///
     /// # Errors
     /// [`ExportError::Extension`], [`ExportError::TableExtension`].
@@ -101,12 +107,14 @@ impl NeighborFormat {
 
     /// The files written for a path: itself and its companion, if any.
     pub fn files(self, path: &Path) -> Vec<PathBuf> {
-        std::iter::once(path.to_owned()).chain(self.beside().map(|beside| path.with_extension(beside))).collect()
+        std::iter::once(path.to_owned())
+            .chain(self.beside().map(|beside| path.with_extension(beside)))
+            .collect()
     }
 }
 
-/// Writes all neighbours in the format of the extension, and returns the paths of the files written. Missing neighbours have
-/// index −1 and distance infinity.
+/// Writes all neighbours in the format of the extension, and returns the paths of the files written. Missing
+/// neighbours have index −1 and distance infinity.
 ///
 /// # Errors
 /// [`ExportError`] if the extension is unknown, a number exceeds the format, or writing fails.
@@ -121,15 +129,22 @@ pub fn neighbors(record: &RunRecord, path: &Path) -> Result<Vec<PathBuf>, Export
 ///
 /// # Panics
 /// If the range exceeds the run's queries.
-pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
+pub fn neighbors_of(
+    record: &RunRecord,
+    queries: Range<usize>,
+    path: &Path,
+) -> Result<Vec<PathBuf>, ExportError> {
     let size = Size { q: queries.len(), k: record.neighbors.k, metric: record.spec.metric };
     let context = Context { columns: FileColumns::none(), provenance: &Provenance::of_run(record) };
-    in_batches(path, Goal::Nearest, size, context, |writer| writer.append(Batch::of_run(record, queries.clone(), queries.start)))
+    in_batches(path, Goal::Nearest, size, context, |writer| {
+        writer.append(Batch::of_run(record, queries.clone(), queries.start))
+    })
 }
 
-/// Writes neighbours as they come: `fill` appends them batch by batch, in the order of the queries, to files that have their names once it is
-/// through; where it fails, there are none. The files are the same whatever the batches, byte for byte, but that in Parquet a row group, and in Arrow
-/// a batch, ends where one does; arrays of other than the k nearest take a single batch. Memory is needed for one batch.
+/// Writes neighbours as they come: `fill` appends them batch by batch, in the order of the queries, to files
+/// that have their names once it is through; where it fails, there are none. The files are the same whatever
+/// the batches, byte for byte, but that in Parquet a row group, and in Arrow a batch, ends where one does;
+/// arrays of other than the k nearest take a single batch. Memory is needed for one batch.
 ///
 /// # Errors
 /// Those of `fill` and, as its kind, those of [`neighbors`].
@@ -177,7 +192,10 @@ pub fn in_batches<E: From<ExportError>>(
 }
 
 /// [`write`] for content that fails in more ways than the system.
-fn streamed<E: From<ExportError>>(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>) -> Result<(), E> {
+fn streamed<E: From<ExportError>>(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut failed = None;
     let written = write(path, |out| {
         content(out).map_err(|why| {
@@ -243,7 +261,11 @@ impl NeighborWriter<'_> {
             Form::Pair { indices: of_indices, distances: of_distances, beside } => {
                 if let Some(index) = indices().find(|&index| i32::try_from(index).is_err()) {
                     let extension = self.format.extension();
-                    return Err(ExportError::Width { what: format!("index {index}"), extension, path: self.path.to_owned() });
+                    return Err(ExportError::Width {
+                        what: format!("index {index}"),
+                        extension,
+                        path: self.path.to_owned(),
+                    });
                 }
                 of_distances.append(distances()).map_err(io(beside))?;
                 of_indices.append(indices().map(|index| (index as i32).to_le_bytes())).map_err(io(self.path))
@@ -296,8 +318,8 @@ impl<'a> Rows<'a> {
 /// Distances that wait in memory at most, in bytes.
 const WAITING: usize = 64 << 20;
 
-/// The arrays of [`NeighborFormat::Npz`]. They follow one another in an archive: distances wait until all indices are written, in memory or,
-/// where they are many, in a file without a name.
+/// The arrays of [`NeighborFormat::Npz`]. They follow one another in an archive: distances wait until all
+/// indices are written, in memory or, where they are many, in a file without a name.
 struct Arrays<'a> {
     npz: Npz<&'a mut BufWriter<File>>,
     distances: SpooledTempFile,
@@ -321,7 +343,11 @@ impl<'a> Arrays<'a> {
         }
     }
 
-    fn append(&mut self, indices: impl Iterator<Item = [u8; 8]>, distances: impl Iterator<Item = [u8; 4]>) -> io::Result<()> {
+    fn append(
+        &mut self,
+        indices: impl Iterator<Item = [u8; 8]>,
+        distances: impl Iterator<Item = [u8; 4]>,
+    ) -> io::Result<()> {
         self.npz.values(indices)?;
         let mut waiting = BufWriter::with_capacity(PIECE, &mut self.distances);
         for distance in distances {
@@ -339,15 +365,25 @@ impl<'a> Arrays<'a> {
             f32::INFINITY => f64::INFINITY,
             squared => metric.distance(squared),
         };
-        self.distances(|npz, distances| npz.values(distances.iter().map(|squared| distance(squared).to_le_bytes())))?;
+        self.distances(|npz, distances| {
+            npz.values(distances.iter().map(|squared| distance(squared).to_le_bytes()))
+        })?;
         if !self.query_rows.is_empty() {
-            self.npz.column("query_rows", "<i8", self.query_rows.len(), self.query_rows.iter().map(|row| row.to_le_bytes()))?;
+            self.npz.column(
+                "query_rows",
+                "<i8",
+                self.query_rows.len(),
+                self.query_rows.iter().map(|row| row.to_le_bytes()),
+            )?;
         }
         self.npz.finish()
     }
 
     /// Hands out the distances that wait, some at a time.
-    fn distances(&mut self, mut write: impl FnMut(&mut Npz<&'a mut BufWriter<File>>, &[[u8; 4]]) -> io::Result<()>) -> io::Result<()> {
+    fn distances(
+        &mut self,
+        mut write: impl FnMut(&mut Npz<&'a mut BufWriter<File>>, &[[u8; 4]]) -> io::Result<()>,
+    ) -> io::Result<()> {
         self.distances.rewind()?;
         let mut left = self.size.q as u64 * self.size.k as u64 * 4;
         let mut piece = vec![0; PIECE];
@@ -390,7 +426,9 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
             NeighborFormat::Parquet => StreamForm::Table(Appender::parquet(out)),
             NeighborFormat::Arrow => StreamForm::Table(Appender::arrow_stream(out)),
             NeighborFormat::Npy => StreamForm::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
-            NeighborFormat::Npz | NeighborFormat::Vecs | NeighborFormat::Bin => return Err(io::ErrorKind::NotSeekable.into()),
+            NeighborFormat::Npz | NeighborFormat::Vecs | NeighborFormat::Bin => {
+                return Err(io::ErrorKind::NotSeekable.into());
+            }
         };
         Ok(Self { form, context })
     }
@@ -406,7 +444,9 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
     /// I/O errors of the writer.
     pub fn append(&mut self, batch: Batch<'_>) -> io::Result<()> {
         match &mut self.form {
-            StreamForm::Table(appender) => appender.append(&answers::table(batch, self.context.columns, self.context.provenance)),
+            StreamForm::Table(appender) => {
+                appender.append(&answers::table(batch, self.context.columns, self.context.provenance))
+            }
             StreamForm::Npy(npy) => npy.values((0..batch.len()).map(|at| batch.record(at).to_le_bytes())),
         }
     }

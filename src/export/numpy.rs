@@ -29,19 +29,37 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         self.array(name, dtype, &[rows, columns], rows as u64 * columns as u64, values)
     }
 
-    /// Begins a matrix like [`Self::matrix`], whose `width`-byte values [`Self::values`] adds, all before another array begins.
-    pub fn begin_matrix(&mut self, name: &str, dtype: &str, (rows, columns): (usize, usize), width: u64) -> io::Result<()> {
+    /// Begins a matrix like [`Self::matrix`], whose `width`-byte values [`Self::values`] adds, all before
+    /// another array begins.
+    pub fn begin_matrix(
+        &mut self,
+        name: &str,
+        dtype: &str,
+        (rows, columns): (usize, usize),
+        width: u64,
+    ) -> io::Result<()> {
         self.begin(name, dtype, &[rows, columns], (rows as u64 * columns as u64).saturating_mul(width))
     }
 
     /// Adds a column of little-endian values; an element of `dtype` may consist of several, as text does.
-    pub fn column<const WIDTH: usize>(&mut self, name: &str, dtype: &str, rows: usize, values: impl Iterator<Item = [u8; WIDTH]>) -> io::Result<()> {
+    pub fn column<const WIDTH: usize>(
+        &mut self,
+        name: &str,
+        dtype: &str,
+        rows: usize,
+        values: impl Iterator<Item = [u8; WIDTH]>,
+    ) -> io::Result<()> {
         let letters: u64 = dtype.strip_prefix("<U").and_then(|count| count.parse().ok()).unwrap_or(1);
         self.array(name, dtype, &[rows], rows as u64 * letters, values)
     }
 
     /// Adds a single value, as an array without dimensions.
-    pub fn scalar<const WIDTH: usize>(&mut self, name: &str, dtype: &str, value: [u8; WIDTH]) -> io::Result<()> {
+    pub fn scalar<const WIDTH: usize>(
+        &mut self,
+        name: &str,
+        dtype: &str,
+        value: [u8; WIDTH],
+    ) -> io::Result<()> {
         self.array(name, dtype, &[], 1, std::iter::once(value))
     }
 
@@ -58,15 +76,20 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
     }
 
     fn begin(&mut self, name: &str, dtype: &str, shape: &[usize], bytes: u64) -> io::Result<()> {
-        // Uncompressed, as by `numpy.savez`, so that readers can memory-map it; without zip64 an entry is limited to 4 GiB.
+        // Uncompressed, as by `numpy.savez`, so that readers can memory-map it; without zip64 an entry is
+        // limited to 4 GiB.
         let large = bytes > u64::from(u32::MAX) - 4096;
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(large);
+        let options =
+            SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(large);
         self.0.start_file(format!("{name}.npy"), options)?;
         self.0.write_all(&npy_head(dtype, shape))
     }
 
     /// Adds values to the array that was begun last.
-    pub fn values<const WIDTH: usize>(&mut self, values: impl Iterator<Item = [u8; WIDTH]>) -> io::Result<()> {
+    pub fn values<const WIDTH: usize>(
+        &mut self,
+        values: impl Iterator<Item = [u8; WIDTH]>,
+    ) -> io::Result<()> {
         append(&mut self.0, values)
     }
 
@@ -93,7 +116,10 @@ impl<W: Write> Npy<W> {
     ///
     /// # Errors
     /// I/O errors of the writer.
-    pub fn values<const WIDTH: usize>(&mut self, values: impl Iterator<Item = [u8; WIDTH]>) -> io::Result<()> {
+    pub fn values<const WIDTH: usize>(
+        &mut self,
+        values: impl Iterator<Item = [u8; WIDTH]>,
+    ) -> io::Result<()> {
         append(&mut self.0, values)
     }
 
@@ -107,7 +133,10 @@ impl<W: Write> Npy<W> {
 }
 
 /// Writes values in large pieces.
-pub(super) fn append<const WIDTH: usize>(out: &mut impl Write, values: impl Iterator<Item = [u8; WIDTH]>) -> io::Result<()> {
+pub(super) fn append<const WIDTH: usize>(
+    out: &mut impl Write,
+    values: impl Iterator<Item = [u8; WIDTH]>,
+) -> io::Result<()> {
     let mut bytes = Vec::with_capacity(1 << 16);
     for value in values {
         bytes.extend_from_slice(&value);

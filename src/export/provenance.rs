@@ -91,7 +91,9 @@ fn queries_of(queries: &QuerySpec) -> String {
         QuerySpec::All => "all".to_owned(),
         QuerySpec::Count(count) => count.to_string(),
         QuerySpec::Rows(rows) if rows.len() > LISTED => format!("{} listed rows", rows.len()),
-        QuerySpec::Rows(rows) => format!("rows:{}", ranges(&rows.iter().map(|&row| row as usize).collect::<Vec<_>>())),
+        QuerySpec::Rows(rows) => {
+            format!("rows:{}", ranges(&rows.iter().map(|&row| row as usize).collect::<Vec<_>>()))
+        }
         QuerySpec::At(at) => format!("at:{}", query_point::format(at)),
         QuerySpec::File { path, .. } => path.display().to_string(),
     }
@@ -107,20 +109,41 @@ mod tests {
     fn what_is_written_is_read_and_what_is_not_known_is_left_alone() {
         let data = Source::Generate { spec: "uniform:n=5,d=2".to_owned(), seed: 7 };
         let cloud = cloud::load(&data, false, &Silent).unwrap();
-        let of = |queries| Provenance::of(&RunSpec { seed: 3, ..RunSpec::new(data.clone(), queries, 4) }, &cloud, Some(&cloud));
+        let of = |queries| {
+            Provenance::of(
+                &RunSpec { seed: 3, ..RunSpec::new(data.clone(), queries, 4) },
+                &cloud,
+                Some(&cloud),
+            )
+        };
         let count = of(QuerySpec::Count(9));
-        assert_eq!((count.cloud.as_str(), count.queries.as_str(), count.seed), ("uniform:n=5,d=2 (seed 7)", "9", Some(3)));
-        assert_eq!((count.query_columns.as_ref(), count.columns.as_slice()), (None, &["x".to_owned(), "y".to_owned()][..]));
+        assert_eq!(
+            (count.cloud.as_str(), count.queries.as_str(), count.seed),
+            ("uniform:n=5,d=2 (seed 7)", "9", Some(3))
+        );
+        assert_eq!(
+            (count.query_columns.as_ref(), count.columns.as_slice()),
+            (None, &["x".to_owned(), "y".to_owned()][..])
+        );
         assert_eq!(Provenance::read(&count.json()), Some(count.clone()));
         let said = |queries| of(queries).queries;
-        assert_eq!((said(QuerySpec::Rows(vec![2, 0, 1, 2])), said(QuerySpec::Rows(vec![0; 1001]))), ("rows:2,0-2".into(), "1001 listed rows".into()));
+        assert_eq!(
+            (said(QuerySpec::Rows(vec![2, 0, 1, 2])), said(QuerySpec::Rows(vec![0; 1001]))),
+            ("rows:2,0-2".into(), "1001 listed rows".into())
+        );
         assert_eq!(said(QuerySpec::At(vec![0.5, -1.0])), "at:0.5,-1");
         let file = of(QuerySpec::File { path: "asked.csv".into(), columns: ColumnChoice::Default });
-        assert_eq!((file.queries.as_str(), file.query_columns, file.seed), ("asked.csv", Some(file.columns.clone()), None));
+        assert_eq!(
+            (file.queries.as_str(), file.query_columns, file.seed),
+            ("asked.csv", Some(file.columns.clone()), None)
+        );
         let later = Provenance { schema_version: 2, ..count.clone() }.json();
         for other in ["", "{}", "[]", &later] {
             assert_eq!(Provenance::read(other), None, "{other}");
         }
-        assert!(Provenance::read(&count.json().replacen('{', "{\"more\":[1],", 1)).is_some(), "what is only added is left alone");
+        assert!(
+            Provenance::read(&count.json().replacen('{', "{\"more\":[1],", 1)).is_some(),
+            "what is only added is left alone"
+        );
     }
 }

@@ -21,17 +21,25 @@ pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
     (!is_place).then(|| cloud.record(record.query_rows[query] as usize))
 }
 
-/// `row` and the cloud's axes: all points or some of them, by record number, with the coordinates of the file.
+/// `row` and the cloud's axes: all points or some of them, by record number, with the coordinates of the
+/// file.
 pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     let of = move |at: usize| rows.map_or(at, |rows| rows[at] as usize);
-    let table = Table::new(rows.map_or(cloud.len(), <[u32]>::len)).with("row", move |at| cloud.record(of(at)));
+    let table =
+        Table::new(rows.map_or(cloud.len(), <[u32]>::len)).with("row", move |at| cloud.record(of(at)));
     let axes = cloud.axes().iter().enumerate();
-    axes.fold(table, |table, (axis, named)| table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis)))
+    axes.fold(table, |table, (axis, named)| {
+        table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis))
+    })
 }
 
 /// [`answers::table`] of a range of queries, which are numbered as in the run.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
-    answers::table(Batch::of_run(record, queries.clone(), queries.start), FileColumns::none(), &Provenance::of_run(record))
+    answers::table(
+        Batch::of_run(record, queries.clone(), queries.start),
+        FileColumns::none(),
+        &Provenance::of_run(record),
+    )
 }
 
 /// [`answers::of_query`] of one query.
@@ -61,8 +69,9 @@ struct Span {
     warp: Option<(u32, u32, u32, Option<u64>)>,
 }
 
-/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: every sample of the host and, for profiled runs, every
-/// query's warp, in microseconds since the start of the run. Values that do not apply are missing.
+/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: every sample of the host and, for profiled
+/// runs, every query's warp, in microseconds since the start of the run. Values that do not apply are
+/// missing.
 pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
     let timeline = Timeline::of(record);
     let mut spans = Vec::new();
@@ -88,7 +97,8 @@ pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
     }
     let spans = Rc::new(spans);
     let of = || Rc::clone(&spans);
-    let (track, start, duration, repeat, chunk, sm, warp, query, row) = (of(), of(), of(), of(), of(), of(), of(), of(), of());
+    let (track, start, duration, repeat, chunk, sm, warp, query, row) =
+        (of(), of(), of(), of(), of(), of(), of(), of(), of());
     Table::new(spans.len())
         .with("track", move |at| track[at].track)
         .with("start_us", move |at| start[at].start_us)
@@ -101,18 +111,21 @@ pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
         .with("row", move |at| row[at].warp.and_then(|(.., row)| row))
 }
 
-/// `query,row` and a column for each measure, of each query; `row` is its number in its file. For engines that count nothing
-/// it has no rows, and the columns of those that do.
+/// `query,row` and a column for each measure, of each query; `row` is its number in its file. For engines
+/// that count nothing it has no rows, and the columns of those that do.
 pub fn counters(record: &RunRecord) -> Table<'_> {
     let counted = &record.measured;
-    let table = Table::new(counted.queries()).with("query", |query| query as u32).with("row", |query| query_record(record, query));
+    let table = Table::new(counted.queries())
+        .with("query", |query| query as u32)
+        .with("row", |query| query_record(record, query));
     if counted.is_empty() {
         return warp::MEASURES.iter().fold(table, |table, measure| table.with(measure.name, |_| 0u32));
     }
     counted.columns().fold(table, |table, (name, values)| table.with(name, |query| values[query]))
 }
 
-/// `query,row`, `recall_at_K` for each K, and what is wrong with the answers: of each query. `row` is its number in its file.
+/// `query,row`, `recall_at_K` for each K, and what is wrong with the answers: of each query. `row` is its
+/// number in its file.
 pub fn recall<'a>(recall: &'a Recall, rows: Option<&'a [u64]>) -> Table<'a> {
     let table = Table::new(recall.queries()).with("query", |query| query as u64);
     let table = match rows {
@@ -127,8 +140,8 @@ pub fn recall<'a>(recall: &'a Recall, rows: Option<&'a [u64]>) -> Table<'a> {
         .with("own", |query| recall.flaws_of(query).own)
 }
 
-/// The file of [`counters`] in a run's folder: `merges.csv` where its columns are those of the warp-per-query search, by which
-/// scripts know it.
+/// The file of [`counters`] in a run's folder: `merges.csv` where its columns are those of the warp-per-query
+/// search, by which scripts know it.
 pub fn counters_file(record: &RunRecord) -> &'static str {
     let names = record.measured.columns().map(|(name, _)| name);
     let of_warp = record.measured.is_empty() || names.eq(warp::MEASURES.iter().map(|measure| measure.name));
@@ -140,8 +153,8 @@ pub const MERGES: &str = "merges.csv";
 /// The file of any other engine's counters, in a run's folder.
 pub const COUNTERS: &str = "counters.csv";
 
-/// `query,merge,points_seen,max_squared_distance`: after each merge that was kept, of every query. A merge's number
-/// counts from 0; where there were more than are kept, the last entry's is that of the last merge.
+/// `query,merge,points_seen,max_squared_distance`: after each merge that was kept, of every query. A merge's
+/// number counts from 0; where there were more than are kept, the last entry's is that of the last merge.
 pub fn convergence(record: &RunRecord) -> Table<'_> {
     let Convergence { starts, points_seen, max_squared_distance, counted_by } = &record.convergence;
     let merges = record.measured.column(counted_by).unwrap_or_default();
@@ -150,7 +163,11 @@ pub fn convergence(record: &RunRecord) -> Table<'_> {
     let merge = move |row: usize| {
         let query = query_of(row);
         let (start, stop) = (starts[query] as usize, starts[query + 1] as usize);
-        Convergence::merge_of_entry(row - start, stop - start, merges.get(query).map_or((stop - start) as u32, |&merges| merges))
+        Convergence::merge_of_entry(
+            row - start,
+            stop - start,
+            merges.get(query).map_or((stop - start) as u32, |&merges| merges),
+        )
     };
     Table::new(points_seen.len())
         .with("query", move |row| query_of(row) as u32)
@@ -159,13 +176,16 @@ pub fn convergence(record: &RunRecord) -> Table<'_> {
         .with("max_squared_distance", move |row| max_squared_distance[row])
 }
 
-/// `name,pinned,started_unix,engine,device,n,q,d,k,metric,order,exclude_self,seed,warmup,repeats,search_ms_median,search_ms_min,`
-/// `search_ms_max,distances_per_second,mean_NAME…,fingerprint`: a row for each run, with the mean of each measure that any of them
-/// counted.
+/// `name,pinned,started_unix,engine,device,n,q,d,k,metric,order,exclude_self,seed,warmup,repeats,`
+/// `search_ms_median,search_ms_min,search_ms_max,distances_per_second,mean_NAME…,fingerprint`: a row for each
+/// run, with the mean of each measure that any of them counted.
 ///
 /// # Errors
 /// I/O errors of the writer.
-pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn runs<'a>(
+    runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     let runs: Vec<_> = runs.into_iter().collect();
     let mut measures: Vec<&str> = Vec::new();
     for measure in runs.iter().flat_map(|(.., run)| &run.summary.measures) {
@@ -195,12 +215,15 @@ pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, ou
         .with("search_ms_max", |at| summary(at).search_ms_max)
         .with("distances_per_second", |at| summary(at).distances_per_second);
     let mean = |at: usize, name: &str| summary(at).measure(name).map(|measure| measure.mean);
-    let means = measures.iter().fold(table, |table, &name| table.with(format!("mean_{name}"), move |at| mean(at, name)));
+    let means = measures
+        .iter()
+        .fold(table, |table, &name| table.with(format!("mean_{name}"), move |at| mean(at, name)));
     means.with("fingerprint", |at| runs[at].2.fingerprint.to_string()).csv(out)
 }
 
-/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict,ratio_lower,ratio_upper,a_excluded,b_excluded`:
-/// one row per phase (`phase_ms`: medians and quartiles in milliseconds), per parameter and, if both runs had the same
+/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,`
+/// `b_upper_quartile,a_repeats,b_repeats,verdict,ratio_lower,ratio_upper,a_excluded,b_excluded`: one row per
+/// phase (`phase_ms`: medians and quartiles in milliseconds), per parameter and, if both runs had the same
 /// queries, for the answers (`queries` of both, and those with `other_rows` and `other_distances`).
 ///
 /// # Errors
@@ -233,9 +256,19 @@ pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> i
         verdict: if parameter.differs() { "differs" } else { "" }.to_owned(),
     }));
     if let Some(answers) = &comparison.answers {
-        let counts = [("queries", answers.queries), ("other_rows", answers.other_rows), ("other_distances", answers.other_distances)];
-        let row =
-            |(name, count): (_, u64)| Row { what: "answers", name, a: count.to_string(), b: String::new(), phase: None, verdict: String::new() };
+        let counts = [
+            ("queries", answers.queries),
+            ("other_rows", answers.other_rows),
+            ("other_distances", answers.other_distances),
+        ];
+        let row = |(name, count): (_, u64)| Row {
+            what: "answers",
+            name,
+            a: count.to_string(),
+            b: String::new(),
+            phase: None,
+            verdict: String::new(),
+        };
         rows.extend(counts.map(row));
     }
     let phase = |at: usize| rows[at].phase;

@@ -12,8 +12,8 @@ use crate::run::testing::{cloud, plain, spec};
 use crate::run::{Phase, QuerySpec, RunFile, RunRecord, RunSpec, execute, stats};
 use crate::text::Exact;
 
-/// Records 0, 2, 3, 4 of a file whose record 1 was dropped; queries are records 4 and 0; more neighbours are asked for
-/// than there are points.
+/// Records 0, 2, 3, 4 of a file whose record 1 was dropped; queries are records 4 and 0; more neighbours are
+/// asked for than there are points.
 fn record() -> RunRecord {
     let data = cloud(2, vec![0.0, 0.5, f64::NAN, 0.0, 3.0, 0.5, 0.0, 4.5, 0.1, 0.5]);
     let spec = RunSpec { queries: QuerySpec::Rows(vec![4, 0]), k: 5, profile: true, ..spec() };
@@ -35,7 +35,12 @@ fn rows(text: &str) -> Vec<Vec<String>> {
 fn expected() -> (Vec<i64>, Vec<f32>) {
     let record = record();
     let records = [0, 2, 3, 4];
-    let indices = record.neighbors.indices.iter().map(|&row| if row == NONE { -1 } else { records[row as usize] }).collect();
+    let indices = record
+        .neighbors
+        .indices
+        .iter()
+        .map(|&row| if row == NONE { -1 } else { records[row as usize] })
+        .collect();
     (indices, record.neighbors.squared_distances.clone())
 }
 
@@ -65,7 +70,17 @@ fn csv_names_records_and_reads_back_exactly() {
 
 #[test]
 fn small_and_large_floats_read_back_exactly() {
-    for value in [0.0f32, 1.0, 0.1, 1e-45, f32::MIN_POSITIVE, 1.234_567_9e-7, 3.402_823_5e38, 16_777_217.0, f32::INFINITY] {
+    for value in [
+        0.0f32,
+        1.0,
+        0.1,
+        1e-45,
+        f32::MIN_POSITIVE,
+        1.234_567_9e-7,
+        3.402_823_5e38,
+        16_777_217.0,
+        f32::INFINITY,
+    ] {
         let text = Exact(value).to_string();
         assert_eq!(text.parse::<f32>().unwrap().to_bits(), value.to_bits(), "{text}");
         assert!(text.len() <= 17, "{text}");
@@ -94,7 +109,10 @@ fn ivecs_and_fvecs_lead_every_row_with_its_length() {
             })
             .collect::<Vec<_>>()
     };
-    assert_eq!(vectors(words(&path)).into_iter().map(|word| i64::from(i32::from_le_bytes(word))).collect::<Vec<_>>(), indices);
+    assert_eq!(
+        vectors(words(&path)).into_iter().map(|word| i64::from(i32::from_le_bytes(word))).collect::<Vec<_>>(),
+        indices
+    );
     assert_eq!(vectors(words(&beside)).into_iter().map(f32::from_le_bytes).collect::<Vec<_>>(), distances);
 }
 
@@ -124,17 +142,40 @@ fn npz_holds_matrices_and_the_rows_of_the_queries() {
         archive.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
         let length = 10 + u16::from_le_bytes([bytes[8], bytes[9]]) as usize;
         let head = String::from_utf8(bytes[10..length].to_vec()).unwrap();
-        assert!(head.contains(&format!("'descr': '{dtype}'")) && head.contains(&format!("'shape': {shape}")), "{head}");
+        assert!(
+            head.contains(&format!("'descr': '{dtype}'")) && head.contains(&format!("'shape': {shape}")),
+            "{head}"
+        );
         bytes.split_off(length)
     };
     let (indices, distances) = expected();
-    let found = array("indices.npy", "<i8", "(2, 5)").as_chunks::<8>().0.iter().map(|word| i64::from_le_bytes(*word)).collect::<Vec<_>>();
+    let found = array("indices.npy", "<i8", "(2, 5)")
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|word| i64::from_le_bytes(*word))
+        .collect::<Vec<_>>();
     assert_eq!(found, indices);
-    let rows = array("query_rows.npy", "<i8", "(2,)").as_chunks::<8>().0.iter().map(|word| i64::from_le_bytes(*word)).collect::<Vec<_>>();
+    let rows = array("query_rows.npy", "<i8", "(2,)")
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|word| i64::from_le_bytes(*word))
+        .collect::<Vec<_>>();
     assert_eq!(rows, [4, 0]);
-    let found = array("distances.npy", "<f8", "(2, 5)").as_chunks::<8>().0.iter().map(|word| f64::from_le_bytes(*word)).collect::<Vec<_>>();
+    let found = array("distances.npy", "<f8", "(2, 5)")
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|word| f64::from_le_bytes(*word))
+        .collect::<Vec<_>>();
     assert_eq!(found, distances.iter().map(|&squared| f64::from(squared).sqrt()).collect::<Vec<_>>());
-    let found = array("squared_distances.npy", "<f4", "(2, 5)").as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect::<Vec<_>>();
+    let found = array("squared_distances.npy", "<f4", "(2, 5)")
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|word| f32::from_le_bytes(*word))
+        .collect::<Vec<_>>();
     assert_eq!(found, distances);
 }
 
@@ -143,7 +184,8 @@ fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
     let folder = tempfile::tempdir().unwrap();
     let record = record();
     for (queries, about) in [(0..2, "all"), (1..2, "one")] {
-        let table: Vec<[String; 6]> = rows(&text(|out| tables::neighbors(&record, queries.clone()).csv(out)))[1..]
+        let table: Vec<[String; 6]> = rows(&text(|out| tables::neighbors(&record, queries.clone()).csv(out)))
+            [1..]
             .iter()
             .map(|row| std::array::from_fn(|at| row[at].clone()))
             .collect();
@@ -151,7 +193,10 @@ fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
         assert_eq!(table[0][0], queries.start.to_string(), "a query keeps its number in the run");
         let (indices, distances) = expected();
         let found = queries.start * 5..queries.end * 5;
-        assert_eq!(table.iter().map(|row| row[3].parse().unwrap()).collect::<Vec<i64>>(), indices[found.clone()]);
+        assert_eq!(
+            table.iter().map(|row| row[3].parse().unwrap()).collect::<Vec<i64>>(),
+            indices[found.clone()]
+        );
         assert_eq!(table.iter().map(|row| row[4].parse().unwrap()).collect::<Vec<f32>>(), distances[found]);
         for format in NeighborFormat::ALL {
             let path = folder.path().join(about).with_extension(format.extension());
@@ -161,7 +206,11 @@ fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
             // As whoever is given the file reads it.
             let (_, given) = crate::run::answers::read(&path, &crate::progress::Silent).unwrap();
             assert_eq!((given.rows(), given.columns.len()), (queries.len(), 5), "{}", path.display());
-            assert!(given.values.iter().zip(&table).all(|(value, row)| Ok(value) == row[3].parse::<f64>()), "{}", path.display());
+            assert!(
+                given.values.iter().zip(&table).all(|(value, row)| Ok(value) == row[3].parse::<f64>()),
+                "{}",
+                path.display()
+            );
         }
     }
 }
@@ -184,8 +233,15 @@ fn a_name_without_a_format_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["found", "found.txt", "found.xlsx"] {
         let message = neighbors(&record(), &folder.path().join(name)).unwrap_err().to_string();
-        assert!(message.contains(".csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin") && message.ends_with(name), "{message}");
-        assert!(NeighborFormat::ALL.iter().all(|format| message.contains(&format!(".{}", format.extension()))), "{message}");
+        assert!(
+            message.contains(".csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin")
+                && message.ends_with(name),
+            "{message}"
+        );
+        assert!(
+            NeighborFormat::ALL.iter().all(|format| message.contains(&format!(".{}", format.extension()))),
+            "{message}"
+        );
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -215,7 +271,10 @@ fn a_runs_folder_reads_back() {
     assert_eq!(saved.phases[&(EngineId::new("lockstep"), Phase::Search)], stats::search_ms(&record.samples));
     assert_eq!(saved.file, Some(file));
 
-    assert_eq!(std::fs::read_to_string(dir.join("merges.csv")).unwrap(), "query,row,merges,candidates,groups_hit\n0,4,2,0,1\n1,0,2,1,1\n");
+    assert_eq!(
+        std::fs::read_to_string(dir.join("merges.csv")).unwrap(),
+        "query,row,merges,candidates,groups_hit\n0,4,2,0,1\n1,0,2,1,1\n"
+    );
     assert_eq!(
         std::fs::read_to_string(dir.join("convergence.csv")).unwrap(),
         "query,merge,points_seen,max_squared_distance\n0,0,32,4\n0,1,4,1\n1,0,32,4\n1,1,4,1\n"
@@ -226,7 +285,11 @@ fn a_runs_folder_reads_back() {
 fn panes_export_what_they_show() {
     let mut record = record();
     record.measured = Measured::new([("merges".to_owned(), vec![2, 5])]);
-    assert_eq!(text(|out| tables::convergence(&record).csv(out)).lines().last(), Some("1,4,4,1"), "the last of more merges than are kept");
+    assert_eq!(
+        text(|out| tables::convergence(&record).csv(out)).lines().last(),
+        Some("1,4,4,1"),
+        "the last of more merges than are kept"
+    );
 
     let neighbors = rows(&text(|out| tables::neighbors_of_query(&record, 1).csv(out)));
     assert_eq!(neighbors[0], ["rank", "index", "squared_distance", "distance", "c0", "c1"]);
@@ -262,10 +325,17 @@ fn tables_of_engines_without_counters_are_empty() {
 #[test]
 fn measures_of_other_engines_have_a_file_of_their_own() {
     let place = tempfile::tempdir().unwrap();
-    let other = RunRecord { measured: Measured::new([("visited".to_owned(), vec![7, 8]), ("accessed".to_owned(), vec![70, 80])]), ..record() };
-    let names = |record: &RunRecord| super::folder(record, place.path()).unwrap()[1].file_name().unwrap().to_owned();
+    let other = RunRecord {
+        measured: Measured::new([("visited".to_owned(), vec![7, 8]), ("accessed".to_owned(), vec![70, 80])]),
+        ..record()
+    };
+    let names =
+        |record: &RunRecord| super::folder(record, place.path()).unwrap()[1].file_name().unwrap().to_owned();
     assert_eq!(names(&other), "counters.csv");
-    assert_eq!(std::fs::read_to_string(place.path().join("counters.csv")).unwrap(), "query,row,visited,accessed\n0,4,7,70\n1,0,8,80\n");
+    assert_eq!(
+        std::fs::read_to_string(place.path().join("counters.csv")).unwrap(),
+        "query,row,visited,accessed\n0,4,7,70\n1,0,8,80\n"
+    );
     // The next run's file is not beside that of the run before.
     assert_eq!(names(&record()), "merges.csv");
     assert!(place.path().join("merges.csv").exists() && !place.path().join("counters.csv").exists());
@@ -282,12 +352,20 @@ fn a_folder_keeps_neighbors_only_up_to_a_number_and_none_of_another_run() {
     assert!(!found.exists(), "of the run before");
     std::fs::remove_file(place.path().join("run.json")).unwrap();
     std::fs::write(&found, "mine").unwrap();
-    assert!(matches!(super::check_folder(place.path()), Err(super::ExportError::NoRun { file: "timings.csv", .. })));
+    assert!(matches!(
+        super::check_folder(place.path()),
+        Err(super::ExportError::NoRun { file: "timings.csv", .. })
+    ));
     for file in ["timings.csv", "merges.csv", "convergence.csv", "trace.json"] {
         std::fs::remove_file(place.path().join(file)).unwrap();
     }
     let refused = super::check_folder(place.path()).unwrap_err().to_string();
-    assert!(refused.starts_with("cannot write: the folder has neighbors.npz but no run.json, so that no run wrote it; "), "{refused}");
+    assert!(
+        refused.starts_with(
+            "cannot write: the folder has neighbors.npz but no run.json, so that no run wrote it; "
+        ),
+        "{refused}"
+    );
     super::folder::folder_with(&record(), count - 1, place.path()).unwrap();
     assert_eq!(std::fs::read(&found).unwrap(), b"mine", "of no run");
 }
@@ -312,7 +390,8 @@ fn a_viewer_of_whole_nanoseconds_keeps_every_span() {
             after.split([',', '}']).next().unwrap().parse().unwrap()
         };
         let warps = trace.lines().filter(|line| line.contains("\"ph\":\"X\"") && line.contains("\"pid\":2"));
-        let times: Vec<[f64; 2]> = warps.map(|line| ["ts", "dur"].map(|key| number(line, key) * 1e3)).collect();
+        let times: Vec<[f64; 2]> =
+            warps.map(|line| ["ts", "dur"].map(|key| number(line, key) * 1e3)).collect();
         for whole in [f64::trunc, f64::round] {
             let [first, second] = [0, 1].map(|at| times[at].map(whole));
             assert!((first[1] - 777.0).abs() <= 1.0 && (second[1] - 777.0).abs() <= 1.0, "{times:?}");
@@ -334,17 +413,26 @@ fn a_trace_is_json_whose_threads_do_not_overlap() {
     let mut threads: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
     for event in events.iter().filter(|event| event["ph"] == "X") {
         let span = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
-        threads.entry((event["pid"].as_u64().unwrap(), event["tid"].as_u64().unwrap())).or_default().push(span);
+        threads
+            .entry((event["pid"].as_u64().unwrap(), event["tid"].as_u64().unwrap()))
+            .or_default()
+            .push(span);
     }
-    let names = |pid: u64| events.iter().filter(|event| event["name"] == "thread_name" && event["pid"] == pid).count();
+    let names = |pid: u64| {
+        events.iter().filter(|event| event["name"] == "thread_name" && event["pid"] == pid).count()
+    };
     assert_eq!(threads.keys().filter(|(pid, _)| *pid == 2).count(), 2, "two tracks of SM 3");
     assert_eq!(names(2), 2);
     assert_eq!(threads.keys().filter(|(pid, _)| *pid == 1).count(), names(1), "every host phase has a name");
-    let device: Vec<_> = threads.iter().filter(|((pid, _), _)| *pid == 2).flat_map(|(_, spans)| spans.clone()).collect();
+    let device: Vec<_> =
+        threads.iter().filter(|((pid, _), _)| *pid == 2).flat_map(|(_, spans)| spans.clone()).collect();
     assert!((device[1].0 - device[0].0 - 0.1).abs() < 1e-6, "{device:?}");
     assert!((device[0].1 - 0.4).abs() < 1e-6);
     let query = events.iter().find(|event| event["name"] == "query").unwrap();
-    assert_eq!((&query["args"]["rows"], &query["args"]["cycles"]["merge"]), (&serde_json::json!([4]), &serde_json::json!(5)));
+    assert_eq!(
+        (&query["args"]["rows"], &query["args"]["cycles"]["merge"]),
+        (&serde_json::json!([4]), &serde_json::json!(5))
+    );
 
     // Two queries of one warp, which ends with the later of them.
     let profile = record.profile.as_mut().unwrap();
@@ -352,8 +440,16 @@ fn a_trace_is_json_whose_threads_do_not_overlap() {
         (span.start_ns, span.stop_ns) = (5_000_000, 5_000_400 + at as u64);
     }
     let trace: serde_json::Value = serde_json::from_str(&text(|out| super::trace(&record, out))).unwrap();
-    let warps: Vec<_> = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X" && event["pid"] == 2).collect();
-    assert_eq!((warps.len(), &warps[0]["name"], &warps[0]["args"]["queries"]), (1, &"queries".into(), &serde_json::json!([0, 1])));
+    let warps: Vec<_> = trace["traceEvents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["ph"] == "X" && event["pid"] == 2)
+        .collect();
+    assert_eq!(
+        (warps.len(), &warps[0]["name"], &warps[0]["args"]["queries"]),
+        (1, &"queries".into(), &serde_json::json!([0, 1]))
+    );
     assert!((warps[0]["dur"].as_f64().unwrap() - 0.401).abs() < 1e-6);
     let record = Arc::new(RunRecord { profile: None, ..record });
     assert!(!text(|out| super::trace(&record, out)).contains("\"pid\":2"));
@@ -366,7 +462,10 @@ fn a_folder_that_is_not_there_is_named_in_one_line() {
     let path = folder.path().join("no/a.csv");
     let message = super::write(&path, |_| Ok(())).unwrap_err().to_string();
     assert_eq!(super::check(&path).unwrap_err().to_string(), message);
-    assert!(message.starts_with("cannot write: ") && message.ends_with(&format!(": {}", path.display())), "{message}");
+    assert!(
+        message.starts_with("cannot write: ") && message.ends_with(&format!(": {}", path.display())),
+        "{message}"
+    );
     assert!(message.contains("there is no folder") && !message.contains(".warpscope-"), "{message}");
     assert!(super::write(folder.path(), |_| Ok(())).unwrap_err().to_string().contains("it is a folder"));
 }
@@ -375,13 +474,25 @@ fn a_folder_that_is_not_there_is_named_in_one_line() {
 #[test]
 fn a_pipe_takes_only_what_is_written_from_start_to_end() {
     let folder = tempfile::tempdir().unwrap();
-    for (extension, fits) in
-        [("csv", true), ("parquet", true), ("arrow", true), ("npy", true), ("npz", false), ("NPZ", false), ("ivecs", false), ("warpscope", false)]
-    {
+    for (extension, fits) in [
+        ("csv", true),
+        ("parquet", true),
+        ("arrow", true),
+        ("npy", true),
+        ("npz", false),
+        ("NPZ", false),
+        ("ivecs", false),
+        ("warpscope", false),
+    ] {
         let pipe = folder.path().join("pipe").with_extension(extension);
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let checked = super::check(&pipe).map_err(|why| why.to_string());
-        let why = |why: &String| why.starts_with(&format!("cannot write: .{} needs a regular file, not a pipe", extension.to_lowercase()));
+        let why = |why: &String| {
+            why.starts_with(&format!(
+                "cannot write: .{} needs a regular file, not a pipe",
+                extension.to_lowercase()
+            ))
+        };
         assert!(if fits { checked.is_ok() } else { checked.as_ref().is_err_and(why) }, "{checked:?}");
         std::fs::remove_file(&pipe).unwrap();
     }

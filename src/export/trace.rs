@@ -17,8 +17,8 @@ const DEVICE: u32 = 2;
 /// Thread ids per multiprocessor; no hardware has as many warps on one.
 const TRACKS: u32 = 1024;
 
-/// Writes a run's [`Timeline`]: one thread per host phase and, for profiled runs, the warps' spans, grouped by
-/// multiprocessor. Times are in microseconds since the start of the run.
+/// Writes a run's [`Timeline`]: one thread per host phase and, for profiled runs, the warps' spans, grouped
+/// by multiprocessor. Times are in microseconds since the start of the run.
 ///
 /// # Errors
 /// I/O errors of the writer.
@@ -38,12 +38,21 @@ pub fn trace(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
     if let Some(profile) = record.profile.as_ref().filter(|_| !timeline.multiprocessors.is_empty()) {
         warps(record, profile, &timeline, &mut events)?;
     }
-    let about = json!({"warpscope": record.warpscope_version, "device": record.device.name, "data": record.spec.data.to_string()});
+    let about = json!({
+        "warpscope": record.warpscope_version,
+        "device": record.device.name,
+        "data": record.spec.data.to_string(),
+    });
     write!(events.out, "\n],\"otherData\":{about}}}")?;
     writeln!(events.out)
 }
 
-fn warps(record: &RunRecord, profile: &Profile, timeline: &Timeline, events: &mut Events<impl Write>) -> io::Result<()> {
+fn warps(
+    record: &RunRecord,
+    profile: &Profile,
+    timeline: &Timeline,
+    events: &mut Events<impl Write>,
+) -> io::Result<()> {
     events.name("process_name", DEVICE, 0, &format!("{} (profiled build)", record.device.name))?;
     for multiprocessor in &timeline.multiprocessors {
         for (track, warps) in multiprocessor.tracks.iter().enumerate() {
@@ -51,7 +60,13 @@ fn warps(record: &RunRecord, profile: &Profile, timeline: &Timeline, events: &mu
             events.name("thread_name", DEVICE, thread, &timeline.place.track(multiprocessor.sm, track))?;
             for warp in warps {
                 let name = if warp.queries.len() == 1 { "query" } else { "queries" };
-                events.span(name, DEVICE, thread, [warp.start_us, warp.stop_us], about(record, profile, warp))?;
+                events.span(
+                    name,
+                    DEVICE,
+                    thread,
+                    [warp.start_us, warp.stop_us],
+                    about(record, profile, warp),
+                )?;
             }
         }
     }
@@ -66,7 +81,8 @@ fn about(record: &RunRecord, profile: &Profile, warp: &WarpTime) -> Value {
     let rows: Option<Vec<&[u64]>> = queries.iter().map(|&query| profile.cycles_of(query)).collect();
     if let Some(rows) = rows {
         let sum = |phase: usize| rows.iter().map(|cycles| cycles[phase]).sum::<u64>();
-        let cycles: serde_json::Map<String, Value> = profile.phases.iter().enumerate().map(|(i, phase)| (phase.clone(), sum(i).into())).collect();
+        let cycles: serde_json::Map<String, Value> =
+            profile.phases.iter().enumerate().map(|(i, phase)| (phase.clone(), sum(i).into())).collect();
         about["cycles"] = cycles.into();
     }
     for (name, values) in record.measured.columns() {
@@ -94,12 +110,14 @@ impl<W: Write> Events<'_, W> {
     fn span(&mut self, name: &str, pid: u32, tid: u32, times: [f64; 2], args: Value) -> io::Result<()> {
         let [start, stop] = times.map(|us| (us * 1e3).round());
         let (ts, dur) = (microseconds(start), microseconds(stop - start));
-        self.event(&json!({"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args}))
+        self.event(
+            &json!({"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args}),
+        )
     }
 }
 
-/// Rounds nanoseconds so that viewers, whether they round or truncate, get the same whole numbers: they store start and
-/// length as integers, and drop a span that would then overlap the next one of its thread.
+/// Rounds nanoseconds so that viewers, whether they round or truncate, get the same whole numbers: they store
+/// start and length as integers, and drop a span that would then overlap the next one of its thread.
 fn microseconds(ns: f64) -> f64 {
     let us = ns / 1e3;
     if us * 1e3 < ns { us.next_up() } else { us }

@@ -1,8 +1,9 @@
 //! One query, answered at once: the query that somebody drags, picks or types.
 //!
-//! The [`Asker`] is a thread of its own beside the worker's, so that neither waits for the other: a run that takes minutes
-//! goes on while queries are answered, over the same [`Resident`] points. Of several asks only the newest waits; the one in
-//! work is answered to its end, so that an answer is always on its way while a query is dragged.
+//! The [`Asker`] is a thread of its own beside the worker's, so that neither waits for the other: a run that
+//! takes minutes goes on while queries are answered, over the same [`Resident`] points. Of several asks only
+//! the newest waits; the one in work is answered to its end, so that an answer is always on its way while a
+//! query is dragged.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -57,14 +58,17 @@ pub(super) fn ask(
     let descriptor = engine.descriptor();
     let device = device_of(engine, devices);
     let mut samples = Vec::new();
-    let mut note = |phase, start_ms, duration_ms| samples.push(Sample { phase, repeat: 0, chunk: 0, start_ms, duration_ms });
+    let mut note = |phase, start_ms, duration_ms| {
+        samples.push(Sample { phase, repeat: 0, chunk: 0, start_ms, duration_ms })
+    };
     let mut start_ms = ms_since(began);
     let mut search = engine.load(&problem, spec.engine.parameters(), false)?;
     for (phase, duration_ms) in search.setup_ms() {
         note(phase.into(), start_ms, duration_ms);
         start_ms += duration_ms;
     }
-    let (build, phase) = if descriptor.counts() { (Build::Counted, Phase::Counted) } else { (Build::Timed, Phase::Search) };
+    let (build, phase) =
+        if descriptor.counts() { (Build::Counted, Phase::Counted) } else { (Build::Timed, Phase::Search) };
     let start_ms = ms_since(began);
     note(phase, start_ms, search.search(0..problem.q(), build)?);
     let mut answer = Answer::default();
@@ -196,7 +200,9 @@ mod tests {
     use crate::knn::Metric;
 
     fn engines(script: Script) -> Engines {
-        testing::engines(move |kind| if kind.as_str() == "cuda" { Err(no_driver(kind)) } else { Ok(script.clone()) })
+        testing::engines(
+            move |kind| if kind.as_str() == "cuda" { Err(no_driver(kind)) } else { Ok(script.clone()) },
+        )
     }
 
     fn row(row: u64) -> RunSpec {
@@ -225,7 +231,10 @@ mod tests {
             assert_eq!((&asked.measured, asked.convergence.of(0)), (&run.measured, run.convergence.of(0)));
             assert_eq!(asked.fallback, run.fallback);
             assert!(asked.resident, "the run brought the points");
-            assert_eq!(asked.samples.iter().map(|sample| sample.phase).collect::<Vec<_>>(), [Phase::Counted, Phase::Download]);
+            assert_eq!(
+                asked.samples.iter().map(|sample| sample.phase).collect::<Vec<_>>(),
+                [Phase::Counted, Phase::Download]
+            );
             assert_eq!(asked.summary.search_ms_median, asked.samples[0].duration_ms);
         }
     }
@@ -233,14 +242,22 @@ mod tests {
     #[test]
     fn a_place_has_no_row_and_a_cloud_of_its_own() {
         let mut engines = engines(Script::default());
-        let record = engines.ask(&RunSpec { queries: QuerySpec::At(vec![50.0]), ..spec() }, &squares(20)).unwrap();
+        let record =
+            engines.ask(&RunSpec { queries: QuerySpec::At(vec![50.0]), ..spec() }, &squares(20)).unwrap();
         assert_eq!(record.neighbors.of(0), ([7, 6, 8].as_slice(), [1.0, 196.0, 196.0].as_slice()));
         let place = record.query_cloud.as_ref().expect("its own cloud");
         assert_eq!((place.len(), place.coordinate(0, 0), record.dropped_queries), (1, 50.0, 0));
         // It leaves no row out, having none.
-        let without = engines.ask(&RunSpec { queries: QuerySpec::At(vec![49.0]), exclude_self: true, k: 1, ..spec() }, &squares(20)).unwrap();
+        let without = engines
+            .ask(
+                &RunSpec { queries: QuerySpec::At(vec![49.0]), exclude_self: true, k: 1, ..spec() },
+                &squares(20),
+            )
+            .unwrap();
         assert_eq!(without.neighbors.of(0).0, [7]);
-        let error = engines.ask(&RunSpec { queries: QuerySpec::At(vec![1.0, 2.0]), ..spec() }, &squares(20)).unwrap_err();
+        let error = engines
+            .ask(&RunSpec { queries: QuerySpec::At(vec![1.0, 2.0]), ..spec() }, &squares(20))
+            .unwrap_err();
         assert_eq!(error.to_string(), "place 1,2: it has 2 coordinates, and the data has 1: c0");
     }
 
@@ -249,10 +266,14 @@ mod tests {
         let script = Script::default();
         let (mut engines, first) = (engines(script.clone()), cloud(2, (1..81).map(f64::from).collect()));
         let uploads = || *script.uploads.lock().unwrap();
-        let mut ask = |cloud: &Arc<PointCloud>, spec: RunSpec| (engines.ask(&spec, cloud).unwrap().resident, uploads());
+        let mut ask =
+            |cloud: &Arc<PointCloud>, spec: RunSpec| (engines.ask(&spec, cloud).unwrap().resident, uploads());
         assert_eq!(ask(&first, row(1)), (false, 1));
         assert_eq!(ask(&first, row(2)), (true, 1));
-        assert_eq!(ask(&first, RunSpec { k: 7, exclude_self: true, drop_nonfinite: true, ..row(2) }), (true, 1));
+        assert_eq!(
+            ask(&first, RunSpec { k: 7, exclude_self: true, drop_nonfinite: true, ..row(2) }),
+            (true, 1)
+        );
         assert_eq!(ask(&first, RunSpec { queries: QuerySpec::At(vec![0.5, 0.5]), ..row(2) }), (true, 1));
         assert_eq!(ask(&first, RunSpec { seed: 9, ..row(2) }), (true, 1), "file order has no seed");
         assert_eq!(ask(&first, RunSpec { order: Order::Shuffled, ..row(2) }), (false, 2));
@@ -260,9 +281,13 @@ mod tests {
         assert_eq!(ask(&first, RunSpec { metric: Metric::Angular, ..row(2) }), (false, 4));
         let second = cloud(2, (1..81).map(f64::from).collect());
         assert_eq!(ask(&second, RunSpec { metric: Metric::Angular, ..row(2) }), (false, 5));
-        let again = engines.execute(&RunSpec { metric: Metric::Angular, ..row(2) }, &second, None, &mut |_, _| true).unwrap();
+        let again = engines
+            .execute(&RunSpec { metric: Metric::Angular, ..row(2) }, &second, None, &mut |_, _| true)
+            .unwrap();
         assert!(again.resident && uploads() == 5, "a run finds them too");
-        assert!(again.samples.iter().all(|sample| !matches!(sample.phase, Phase::Upload | Phase::BuildIndex)));
+        assert!(
+            again.samples.iter().all(|sample| !matches!(sample.phase, Phase::Upload | Phase::BuildIndex))
+        );
         engines.resident().release();
         assert!(!engines.execute(&row(2), &second, None, &mut |_, _| true).unwrap().resident);
     }
@@ -307,9 +332,15 @@ mod tests {
     fn asks_and_a_run_go_on_beside_each_other() {
         let script = Script { per_query: Duration::from_millis(1), ..Script::default() };
         let worker = Worker::spawn_with(engines(script.clone()), || ()).unwrap();
-        let asker = Asker::spawn_with(engines(script.clone()).sharing(worker.resident().clone()), || ()).unwrap();
+        let asker =
+            Asker::spawn_with(engines(script.clone()).sharing(worker.resident().clone()), || ()).unwrap();
         let cloud = squares(400);
-        worker.submit(Job { id: 1, spec: RunSpec { engine: EngineChoice::Auto, ..spec() }, cloud: Arc::clone(&cloud), query_cloud: None });
+        worker.submit(Job {
+            id: 1,
+            spec: RunSpec { engine: EngineChoice::Auto, ..spec() },
+            cloud: Arc::clone(&cloud),
+            query_cloud: None,
+        });
         let (began, mut answered) = (Instant::now(), 0);
         let record = loop {
             asker.ask(Ask { id: answered, spec: row(answered % 400), cloud: Arc::clone(&cloud) });
@@ -323,7 +354,8 @@ mod tests {
             }
             assert!(began.elapsed() < Duration::from_secs(60), "the run starves");
         };
-        // Six passes over 400 queries of a millisecond each. If requests waited for the run, one would be answered.
+        // Six passes over 400 queries of a millisecond each. If requests waited for the run, one would be
+        // answered.
         assert!(answered > 10, "only {answered} asks were answered while the run went on");
         assert_eq!(record.neighbors.queries(), 400);
         assert!(*script.uploads.lock().unwrap() <= 2, "both are over the same points");
@@ -331,7 +363,8 @@ mod tests {
 
     #[test]
     fn a_panic_fails_the_ask_and_not_the_thread() {
-        let asker = Asker::spawn_with(engines(Script { panic_after: Some(1), ..Script::default() }), || ()).unwrap();
+        let asker =
+            Asker::spawn_with(engines(Script { panic_after: Some(1), ..Script::default() }), || ()).unwrap();
         asker.ask(Ask { id: 1, spec: row(1), cloud: squares(5) });
         assert!(matches!(wait(&asker).result, Err(RunError::Crashed { .. })));
         asker.ask(Ask { id: 2, spec: RunSpec { k: 0, ..row(1) }, cloud: squares(5) });

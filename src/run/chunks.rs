@@ -9,7 +9,8 @@ const GROWTH: usize = 16;
 
 /// Sizes chunks of queries from the time that the chunks before them took.
 ///
-/// The rate is kept from one pass over the queries to the next, so that only the first pass begins with a small chunk.
+/// The rate is kept from one pass over the queries to the next, so that only the first pass begins with a
+/// small chunk.
 #[derive(Clone, Debug)]
 pub struct Chunks {
     /// What fills the device; larger chunks are multiples of it.
@@ -30,7 +31,8 @@ impl Chunks {
         Self { ms: search.chunk_ms(), ..Self::sized(search.chunk_unit(), search.first_chunk(), first) }
     }
 
-    /// Chunks of a multiple of `unit`, or of `full` where they are larger; the first has `full` or, if that is less, `first`.
+    /// Chunks of a multiple of `unit`, or of `full` where they are larger; the first has `full` or, if that
+    /// is less, `first`.
     fn sized(unit: usize, full: usize, first: usize) -> Self {
         let unit = unit.max(1);
         let mut chunks = Self { full: full.max(unit), unit, ms: 50.0, target: 0 };
@@ -45,7 +47,8 @@ impl Chunks {
         let left = q.checked_sub(start).filter(|&left| left > 0)?;
         let pieces = ((left as f64 / self.target.min(most) as f64).round() as usize).max(1);
         let grain = self.grain(self.target);
-        let share = if pieces == 1 { left } else { ((left.div_ceil(pieces) + grain / 2) / grain).max(1) * grain };
+        let share =
+            if pieces == 1 { left } else { ((left.div_ceil(pieces) + grain / 2) / grain).max(1) * grain };
         Some(start..start + share.min(most).min(left))
     }
 
@@ -95,7 +98,9 @@ mod tests {
 
     #[test]
     fn a_slow_device_gets_as_little_as_is_worth_it() {
-        let sizes = |unit, ms| -> Vec<usize> { pass(&mut Chunks::sized(unit, 64, usize::MAX), 1000, ms).iter().map(Range::len).collect() };
+        let sizes = |unit, ms| -> Vec<usize> {
+            pass(&mut Chunks::sized(unit, 64, usize::MAX), 1000, ms).iter().map(Range::len).collect()
+        };
         // 64 queries are known to be too many only after the first of them.
         assert_eq!(sizes(1, 100.0)[..3], [64, 1, 1]);
         assert_eq!(sizes(8, 100.0)[..3], [64, 8, 8]);
@@ -112,7 +117,8 @@ mod tests {
         let problem = crate::run::build_problem(&crate::run::testing::spec(), &cloud, None).unwrap();
         let mut engine = crate::run::testing::plain();
         engine.script.first_work = Some(3_000_000);
-        let search = crate::knn::Engine::load(&mut engine, &problem, &crate::knn::Parameters::NONE, false).unwrap();
+        let search =
+            crate::knn::Engine::load(&mut engine, &problem, &crate::knn::Parameters::NONE, false).unwrap();
         assert_eq!(Chunks::new(search.as_ref(), &problem).next(0, 9_000, usize::MAX), Some(0..3));
     }
 
@@ -141,7 +147,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_query_is_in_one_chunk(unit in 0usize..9, blocks in 0usize..300, first in 0usize..2000, q in 0usize..50_000, ms in 0.0f64..10.0) {
+        fn every_query_is_in_one_chunk(
+            unit in 0usize..9,
+            blocks in 0usize..300,
+            first in 0usize..2000,
+            q in 0usize..50_000,
+            ms in 0.0f64..10.0,
+        ) {
             let mut end = 0;
             for range in pass(&mut Chunks::sized(unit, unit * blocks, first), q, ms) {
                 prop_assert_eq!(range.start, end);

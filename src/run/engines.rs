@@ -1,7 +1,7 @@
 //! The engines of a thread, kept open from one run to the next.
 //!
-//! This file is longer than others: opening engines, planning and running share the fields of [`Engines`], and a third of it
-//! are tests that take all three together.
+//! This file is longer than others: opening engines, planning and running share the fields of [`Engines`],
+//! and a third of it are tests that take all three together.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,9 @@ use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec, Stage};
 use crate::cloud::PointCloud;
 use crate::engines::{peaks, registry};
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup, check_answers};
+use crate::knn::{
+    Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup, check_answers,
+};
 
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
@@ -33,12 +35,13 @@ type Open = Box<dyn FnMut(EngineId, Option<DeviceId>) -> Result<Box<dyn Engine>,
 /// How a device's peaks are measured; [`peaks::measure`] but in tests.
 type Measure = fn(DeviceId, &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError>;
 
-/// Opens engines when they are first asked for and keeps them: a CUDA context takes longer to make than most runs. So are
-/// the points of the last problem kept, and what engines made of them.
+/// Opens engines when they are first asked for and keeps them: a CUDA context takes longer to make than most
+/// runs. So are the points of the last problem kept, and what engines made of them.
 pub struct Engines {
     open: Open,
     opened: Vec<Box<dyn Engine>>,
-    /// What each opened engine runs on, as asks note it: what changes from run to run is not looked up for them.
+    /// What each opened engine runs on, as asks note it: what changes from run to run is not looked up for
+    /// them.
     devices: Vec<(EngineKey, DeviceInfo)>,
     /// Which could not be opened, when, and why.
     missing: Vec<(EngineKey, Instant, String)>,
@@ -50,7 +53,11 @@ pub struct Engines {
 
 impl Default for Engines {
     fn default() -> Self {
-        Self { planner: Planner::shared(), measure: Some(peaks::measure), ..Self::with(Box::new(registry::open)) }
+        Self {
+            planner: Planner::shared(),
+            measure: Some(peaks::measure),
+            ..Self::with(Box::new(registry::open))
+        }
     }
 }
 
@@ -85,19 +92,22 @@ impl Engines {
     pub fn named(&mut self, id: EngineId, device: Option<DeviceId>) -> Result<&mut dyn Engine, EngineError> {
         self.close_lost();
         let wanted = device.or_else(|| registry::find(id).map(registry::default_device));
-        let at = match self.opened.iter().position(|engine| engine.id() == id && wanted.is_none_or(|device| engine.device_id() == device)) {
-            Some(at) => at,
-            None => {
-                self.opened.push((self.open)(id, device)?);
-                self.opened.len() - 1
-            }
-        };
+        let at =
+            match self.opened.iter().position(|engine| {
+                engine.id() == id && wanted.is_none_or(|device| engine.device_id() == device)
+            }) {
+                Some(at) => at,
+                None => {
+                    self.opened.push((self.open)(id, device)?);
+                    self.opened.len() - 1
+                }
+            };
         Ok(self.opened[at].as_mut())
     }
 
-    /// Does something with an engine. One whose driver failed is closed, and the next to ask for it opens it anew; where that
-    /// cannot help, all engines on the device are. Where memory is short, what engines made of points gives way,
-    /// and it is tried once more.
+    /// Does something with an engine. One whose driver failed is closed, and the next to ask for it opens it
+    /// anew; where that cannot help, all engines on the device are. Where memory is short, what engines made
+    /// of points gives way, and it is tried once more.
     ///
     /// # Errors
     /// As [`Engines::named`], and those of `work`.
@@ -113,15 +123,17 @@ impl Engines {
             result = work(self.named(id, device)?);
         }
         if let Err(RunError::Engine(EngineError::Device { .. })) = result {
-            self.opened.retain(|engine| engine.id() != id || device.is_some_and(|device| engine.device_id() != device));
+            self.opened.retain(|engine| {
+                engine.id() != id || device.is_some_and(|device| engine.device_id() != device)
+            });
             self.resident.release_made();
         }
         self.close_lost();
         result
     }
 
-    /// Closes engines whose device failed for good, with what they made of points there: another thread's engines may have
-    /// met the failure.
+    /// Closes engines whose device failed for good, with what they made of points there: another thread's
+    /// engines may have met the failure.
     fn close_lost(&mut self) {
         if self.opened.iter().any(|engine| engine.is_lost()) {
             self.resident.release_made();
@@ -130,7 +142,10 @@ impl Engines {
     }
 
     /// Does something; a panic becomes an error.
-    pub(super) fn contained<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, RunError>) -> Result<T, RunError> {
+    pub(super) fn contained<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
         catch_unwind(AssertUnwindSafe(|| work(self))).unwrap_or_else(|panic| {
             // Whatever state the engines were left in is not worth keeping; dropping it may panic too.
             let _ = catch_unwind(AssertUnwindSafe(|| self.close()));
@@ -144,8 +159,8 @@ impl Engines {
         self.resident.release_made();
     }
 
-    /// Runs a spec on the engine that it chooses, as [`super::execute`] does. [`EngineChoice::Auto`] takes what the planner does,
-    /// and the record's `fallback` says why that is not what it likes best.
+    /// Runs a spec on the engine that it chooses, as [`super::execute`] does. [`EngineChoice::Auto`] takes
+    /// what the planner does, and the record's `fallback` says why that is not what it likes best.
     pub fn execute(
         &mut self,
         spec: &RunSpec,
@@ -172,8 +187,9 @@ impl Engines {
         self.run_planned(spec, plan, Passes::All, cloud, query_cloud, stage)
     }
 
-    /// Answers a spec once, for its neighbours: one pass of the timed build, in chunks, whatever warm-ups and repeats the spec has.
-    /// [`EngineChoice::Auto`] takes the engine that is predicted to be fastest for that.
+    /// Answers a spec once, for its neighbours: one pass of the timed build, in chunks, whatever warm-ups and
+    /// repeats the spec has. [`EngineChoice::Auto`] takes the engine that is predicted to be fastest for
+    /// that.
     ///
     /// # Errors
     /// As [`Engines::execute`].
@@ -220,9 +236,9 @@ impl Engines {
         self.run_planned(&once(spec), plan, Passes::Timed, cloud, query_cloud, stage)
     }
 
-    /// Answers a range of the queries of a problem, as [`Engines::answer_planned`] does all of them. The record has the neighbours
-    /// and times of these queries, under the spec of all; what [`EngineChoice::Auto`] takes for one part it need not take for the next, as
-    /// answers are the same bits.
+    /// Answers a range of the queries of a problem, as [`Engines::answer_planned`] does all of them. The
+    /// record has the neighbours and times of these queries, under the spec of all; what
+    /// [`EngineChoice::Auto`] takes for one part it need not take for the next, as answers are the same bits.
     ///
     /// # Errors
     /// As [`Engines::execute`].
@@ -242,7 +258,8 @@ impl Engines {
         let part = parts.problem(queries);
         let asked = parts.asked(&part);
         let since = (now_unix(), Instant::now());
-        let mut record = self.choose(parts.spec(), plan, |engine| search(&asked, Passes::Timed, since, engine, &mut stage))?;
+        let mut record = self
+            .choose(parts.spec(), plan, |engine| search(&asked, Passes::Timed, since, engine, &mut stage))?;
         // Queries of other parts are not left out.
         record.head.dropped_queries -= (parts.queries() - part.q()) as u64;
         Ok(self.learnt_from(record))
@@ -258,7 +275,9 @@ impl Engines {
         stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
-        let record = self.choose(spec, plan, |engine| execute_over(&resident, passes, spec, cloud, query_cloud, engine, stage))?;
+        let record = self.choose(spec, plan, |engine| {
+            execute_over(&resident, passes, spec, cloud, query_cloud, engine, stage)
+        })?;
         let mut record = self.learnt_from(record);
         if passes == Passes::All {
             record.head.peaks = self.peaks(&record, stage);
@@ -270,14 +289,15 @@ impl Engines {
     fn learnt_from(&mut self, mut record: RunRecord) -> RunRecord {
         let shape = Job::shape_of(&record);
         if let Some(engine) = record.descriptor() {
-            record.head.predicted_ms = Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);
+            record.head.predicted_ms =
+                Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);
             self.planner.learn(engine, &shape, &record);
         }
         record
     }
 
-    /// What a run's device does at most: as it was measured once, or measured now, after the run. Anew where the run was faster than that,
-    /// since other programs had their part of the device then.
+    /// What a run's device does at most: as it was measured once, or measured now, after the run. Anew where
+    /// the run was faster than that, since other programs had their part of the device then.
     fn peaks(&mut self, record: &RunRecord, stage: &mut Stage<'_>) -> Option<Peaks> {
         let known = self.planner.peaks(&record.device);
         let holds = |peaks: &Peaks| Roofline::of(record, peaks).is_none_or(|roofline| roofline.is_possible());
@@ -294,40 +314,54 @@ impl Engines {
         self.planner.peaks(&record.device)
     }
 
-    /// Answers the one or few queries of a spec at once, for somebody who waits: no warm-ups, repeats or chunks. An engine
-    /// that counts runs its counted build alone, whose neighbours are the same bits. [`EngineChoice::Auto`] takes what the planner
-    /// does for one pass, the points being where they are: an index that later queries profit from is built once as much time was
-    /// spent without it.
+    /// Answers the one or few queries of a spec at once, for somebody who waits: no warm-ups, repeats or
+    /// chunks. An engine that counts runs its counted build alone, whose neighbours are the same bits.
+    /// [`EngineChoice::Auto`] takes what the planner does for one pass, the points being where they are: an
+    /// index that later queries profit from is built once as much time was spent without it.
     pub fn ask(&mut self, spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
         let plan = (spec.engine == EngineChoice::Auto).then(|| self.plan(spec, Purpose::Ask, cloud, None));
         let mut devices = std::mem::take(&mut self.devices);
-        let record = self.choose(spec, plan.as_ref(), |engine| ask(&resident, spec, cloud, engine, &mut devices));
+        let record =
+            self.choose(spec, plan.as_ref(), |engine| ask(&resident, spec, cloud, engine, &mut devices));
         self.devices = devices;
-        if let (Ok(record), Some(points)) = (&record, self.resident.peek(cloud, Setup::from(spec).arrangement())) {
+        if let (Ok(record), Some(points)) =
+            (&record, self.resident.peek(cloud, Setup::from(spec).arrangement()))
+        {
             planner::waited(&points, record.summary.search_ms_median);
         }
         record
     }
 
-    /// What a spec should take on each engine, and which answers it. Engines are opened to see whether they can.
-    pub fn plan(&mut self, spec: &RunSpec, purpose: Purpose, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Plan {
+    /// What a spec should take on each engine, and which answers it. Engines are opened to see whether they
+    /// can.
+    pub fn plan(
+        &mut self,
+        spec: &RunSpec,
+        purpose: Purpose,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+    ) -> Plan {
         let job = Job::of(spec, purpose, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len()));
         let points = self.resident.peek(cloud, Setup::from(spec).arrangement());
-        let waited_ms = points.as_ref().filter(|_| purpose == Purpose::Ask).map_or(0.0, |points| planner::waited_ms(points));
+        let waited_ms = points
+            .as_ref()
+            .filter(|_| purpose == Purpose::Ask)
+            .map_or(0.0, |points| planner::waited_ms(points));
         let mut candidates = Vec::new();
         for engine in planner::engines(spec) {
             let device = self.runs_on(engine, spec.device);
             let on = spec.device.unwrap_or_else(|| registry::default_device(engine));
             let there = points.as_ref().is_some_and(|points| planner::is_taken_in(points, engine.id, on));
             let device = device.as_ref().map(Some).map_err(Clone::clone);
-            candidates.push(Candidate::new(&self.planner, engine, &job, device, there).after_waiting(waited_ms));
+            candidates
+                .push(Candidate::new(&self.planner, engine, &job, device, there).after_waiting(waited_ms));
         }
         Plan::new(&spec.engine, &job, candidates)
     }
 
-    /// The same for a measured run. Where it is long enough for that to be worth it, engines that were never measured on their
-    /// devices are measured first.
+    /// The same for a measured run. Where it is long enough for that to be worth it, engines that were never
+    /// measured on their devices are measured first.
     ///
     /// # Errors
     /// [`RunError::Cancelled`], and what [`check_answers`] refuses, before anything is measured.
@@ -338,7 +372,16 @@ impl Engines {
         query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut Stage<'_>,
     ) -> Result<Plan, RunError> {
-        check_answers(&Job::of(spec, Purpose::Measure, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len())).shape)?;
+        check_answers(
+            &Job::of(
+                spec,
+                Purpose::Measure,
+                cloud.len(),
+                cloud.dims(),
+                query_cloud.map(|queries| queries.len()),
+            )
+            .shape,
+        )?;
         self.plan_calibrated(spec, Purpose::Measure, cloud, query_cloud, stage)
     }
 
@@ -365,15 +408,17 @@ impl Engines {
             let planner = self.planner.clone();
             let mut goes_on = || stage("measuring the engines", 0.0);
             // What it fails with, the run will say.
-            let calibrated = self.with_engine(engine.id, spec.device, |engine| Ok(planner.calibrate(engine, &device, &mut goes_on)?));
+            let calibrated = self.with_engine(engine.id, spec.device, |engine| {
+                Ok(planner.calibrate(engine, &device, &mut goes_on)?)
+            });
             measured |= calibrated.is_ok();
             go_on(stage("measuring the engines", 0.0))?;
         }
         Ok(if measured { self.plan(spec, purpose, cloud, query_cloud) } else { plan })
     }
 
-    /// What an engine runs on, or why it cannot. Where it could not a moment ago it is not tried: looking for a driver takes longer
-    /// than answering a query.
+    /// What an engine runs on, or why it cannot. Where it could not a moment ago it is not tried: looking for
+    /// a driver takes longer than answering a query.
     fn runs_on(&mut self, engine: &Descriptor, device: Option<DeviceId>) -> Result<DeviceInfo, String> {
         let key = (engine.id, device.unwrap_or_else(|| registry::default_device(engine)));
         self.missing.retain(|(_, since, _)| since.elapsed() < RETRY_AFTER);
@@ -388,14 +433,19 @@ impl Engines {
     }
 
     /// What an engine runs on, opened if need be.
-    fn device_of(&mut self, engine: &Descriptor, device: Option<DeviceId>) -> Result<DeviceInfo, EngineError> {
+    fn device_of(
+        &mut self,
+        engine: &Descriptor,
+        device: Option<DeviceId>,
+    ) -> Result<DeviceInfo, EngineError> {
         let mut devices = std::mem::take(&mut self.devices);
         let device = self.named(engine.id, device).map(|engine| device_of(engine, &mut devices));
         self.devices = devices;
         device
     }
 
-    /// Runs something on the engine that is chosen: the named one, or the plan's, or where that refuses the next best.
+    /// Runs something on the engine that is chosen: the named one, or the plan's, or where that refuses the
+    /// next best.
     fn choose(
         &mut self,
         spec: &RunSpec,
@@ -403,12 +453,16 @@ impl Engines {
         mut run: impl FnMut(&mut dyn Engine) -> Result<RunRecord, RunError>,
     ) -> Result<RunRecord, RunError> {
         if let EngineChoice::Named(method) = &spec.engine {
-            return self.with_engine(method.engine, spec.device, run).inspect(|record| self.note_taken_in(record));
+            return self
+                .with_engine(method.engine, spec.device, run)
+                .inspect(|record| self.note_taken_in(record));
         }
-        let (mut fallback, mut refused, mut first) = (plan.and_then(|plan| plan.fallback.clone()), Vec::new(), None);
+        let (mut fallback, mut refused, mut first) =
+            (plan.and_then(|plan| plan.fallback.clone()), Vec::new(), None);
         while let Some(engine) = plan.and_then(|plan| plan.without(&refused)) {
             match self.with_engine(engine, spec.device, &mut run) {
-                // Opening it may succeed and loading fail: a driver, but no kernels for this device, or too little memory.
+                // Opening it may succeed and loading fail: a driver, but no kernels for this device, or too
+                // little memory.
                 Err(RunError::Engine(error)) if error.is_refusal() => {
                     fallback.get_or_insert_with(|| error.to_string());
                     refused.push(engine);
@@ -435,14 +489,23 @@ impl Engines {
             };
             why = why.or(error);
         }
-        why.unwrap_or_else(|| EngineError::Unavailable { engine: EngineId::new("auto"), why: "there is no engine for this device".to_owned() })
+        why.unwrap_or_else(|| EngineError::Unavailable {
+            engine: EngineId::new("auto"),
+            why: "there is no engine for this device".to_owned(),
+        })
     }
 
     /// Notes which engine has the points, for the next plan.
     fn note_taken_in(&self, record: &RunRecord) {
-        let Some(points) = self.resident.peek(&record.cloud, Setup::from(&record.spec).arrangement()) else { return };
+        let Some(points) = self.resident.peek(&record.cloud, Setup::from(&record.spec).arrangement()) else {
+            return;
+        };
         let Some(engine) = record.descriptor() else { return };
-        planner::taken_in(&points, engine.id, record.spec.device.unwrap_or_else(|| registry::default_device(engine)));
+        planner::taken_in(
+            &points,
+            engine.id,
+            record.spec.device.unwrap_or_else(|| registry::default_device(engine)),
+        );
     }
 }
 
@@ -466,7 +529,9 @@ mod tests {
 
     /// Engines of which `broken` cannot be opened, and what was opened.
     fn engines(broken: Vec<EngineId>, script: Script) -> Engines {
-        testing::engines(move |kind| if broken.contains(&kind) { Err(no_driver(kind)) } else { Ok(script.clone()) })
+        testing::engines(
+            move |kind| if broken.contains(&kind) { Err(no_driver(kind)) } else { Ok(script.clone()) },
+        )
     }
 
     fn run(engines: &mut Engines, engine: EngineChoice) -> Result<RunRecord, RunError> {
@@ -506,7 +571,8 @@ mod tests {
 
     #[test]
     fn auto_falls_back_when_only_loading_says_so() {
-        let mut engines = testing::engines(|kind| Ok(Script { unavailable: kind == CUDA, ..Script::default() }));
+        let mut engines =
+            testing::engines(|kind| Ok(Script { unavailable: kind == CUDA, ..Script::default() }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
         assert_eq!(record.engine, LOCKSTEP);
         assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
@@ -538,9 +604,11 @@ mod tests {
     fn a_lost_device_closes_all_engines_on_it() {
         let lost = Arc::new(AtomicBool::new(false));
         let fails = Arc::new(AtomicBool::new(false));
-        let script = Script { loses_device: Arc::clone(&fails), lost: Arc::clone(&lost), ..Script::default() };
+        let script =
+            Script { loses_device: Arc::clone(&fails), lost: Arc::clone(&lost), ..Script::default() };
         let mut engines = testing::engines(move |engine| {
-            let on_gpu = registry::find(engine).is_some_and(|engine| registry::default_device(engine) != DeviceId::Cpu);
+            let on_gpu = registry::find(engine)
+                .is_some_and(|engine| registry::default_device(engine) != DeviceId::Cpu);
             match on_gpu && lost.load(Relaxed) {
                 true => Err(EngineError::Unavailable { engine, why: "it failed before".to_owned() }),
                 false => Ok(if on_gpu { script.clone() } else { Script::default() }),
@@ -552,11 +620,20 @@ mod tests {
         }
         fails.store(true, Relaxed);
         let error = run(&mut engines, of("cuda")).unwrap_err();
-        assert!(error.to_string().ends_with("the GPU cannot be used again until Warpscope is restarted"), "{error}");
+        assert!(
+            error.to_string().ends_with("the GPU cannot be used again until Warpscope is restarted"),
+            "{error}"
+        );
         assert_eq!(engines.opened.iter().map(|engine| engine.id()).collect::<Vec<_>>(), [LOCKSTEP]);
-        assert_eq!(run(&mut engines, of("cuda-split")).unwrap_err().to_string(), "the cuda-split engine cannot run here: it failed before");
+        assert_eq!(
+            run(&mut engines, of("cuda-split")).unwrap_err().to_string(),
+            "the cuda-split engine cannot run here: it failed before"
+        );
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
-        assert_eq!((record.engine, record.head.fallback.as_deref()), (LOCKSTEP, Some("the cuda engine cannot run here: it failed before")));
+        assert_eq!(
+            (record.engine, record.head.fallback.as_deref()),
+            (LOCKSTEP, Some("the cuda engine cannot run here: it failed before"))
+        );
     }
 
     #[test]
@@ -576,19 +653,33 @@ mod tests {
     #[test]
     fn what_refuses_a_job_is_passed_over() {
         let counts = |kind| registry::find(kind).is_some_and(Descriptor::counts);
-        let mut engines = testing::engines(move |kind| Ok(Script { unavailable: counts(kind), ..Script::default() }));
+        let mut engines =
+            testing::engines(move |kind| Ok(Script { unavailable: counts(kind), ..Script::default() }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
         assert!(!record.descriptor().unwrap().counts());
         assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
         let mut engines = testing::engines(|_| Ok(Script { unavailable: true, ..Script::default() }));
-        assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap_err().to_string(), "the cuda engine cannot run here: the test says so");
+        assert_eq!(
+            run(&mut engines, EngineChoice::Auto).unwrap_err().to_string(),
+            "the cuda engine cannot run here: the test says so"
+        );
     }
 
     #[test]
     fn an_index_is_built_for_single_queries_once_that_pays() {
-        let (mut engines, cloud) = (engines(vec![CUDA, EngineId::new("cuda-split")], Script::default()), squares(10));
-        let row = |row| RunSpec { engine: EngineChoice::Auto, device: Some(DeviceId::Cpu), queries: QuerySpec::Rows(vec![row]), ..spec() };
-        assert_eq!(engines.ask(&row(1), &cloud).unwrap().engine, LOCKSTEP, "so few points are searched one by one");
+        let (mut engines, cloud) =
+            (engines(vec![CUDA, EngineId::new("cuda-split")], Script::default()), squares(10));
+        let row = |row| RunSpec {
+            engine: EngineChoice::Auto,
+            device: Some(DeviceId::Cpu),
+            queries: QuerySpec::Rows(vec![row]),
+            ..spec()
+        };
+        assert_eq!(
+            engines.ask(&row(1), &cloud).unwrap().engine,
+            LOCKSTEP,
+            "so few points are searched one by one"
+        );
         // What is planned of ten million points, in place of which the ten stand.
         let plan = |engines: &mut Engines, waited_ms: f64| {
             let points = engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap();
@@ -605,20 +696,38 @@ mod tests {
         let setup_ms = once.of(tree.id).unwrap().forecast.unwrap().setup_ms;
         assert_eq!(once.chosen, Some(LOCKSTEP));
         assert_eq!(plan(&mut engines, 0.5 * setup_ms).chosen, Some(LOCKSTEP));
-        assert_eq!(plan(&mut engines, setup_ms).chosen, Some(tree.id), "as long was waited as it takes to build the tree");
+        assert_eq!(
+            plan(&mut engines, setup_ms).chosen,
+            Some(tree.id),
+            "as long was waited as it takes to build the tree"
+        );
         // Where a run has built it, the first query uses it.
-        engines.execute(&RunSpec { engine: EngineChoice::named(tree.id), ..row(1) }, &cloud, None, &mut |_, _| true).unwrap();
+        engines
+            .execute(
+                &RunSpec { engine: EngineChoice::named(tree.id), ..row(1) },
+                &cloud,
+                None,
+                &mut |_, _| true,
+            )
+            .unwrap();
         assert_eq!(plan(&mut engines, 0.0).chosen, Some(tree.id));
     }
 
     #[test]
     fn single_queries_add_up_and_runs_do_not() {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
-        let row = |row| RunSpec { engine: EngineChoice::named(LOCKSTEP), queries: QuerySpec::Rows(vec![row]), ..spec() };
-        let waited = |engines: &Engines| planner::waited_ms(&engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap());
+        let row = |row| RunSpec {
+            engine: EngineChoice::named(LOCKSTEP),
+            queries: QuerySpec::Rows(vec![row]),
+            ..spec()
+        };
+        let waited = |engines: &Engines| {
+            planner::waited_ms(&engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap())
+        };
         engines.execute(&row(1), &cloud, None, &mut |_, _| true).unwrap();
         assert_eq!(waited(&engines), 0.0);
-        let took: f64 = (0..3).map(|at| engines.ask(&row(at), &cloud).unwrap().summary.search_ms_median).sum();
+        let took: f64 =
+            (0..3).map(|at| engines.ask(&row(at), &cloud).unwrap().summary.search_ms_median).sum();
         assert!(took > 0.0 && (waited(&engines) - took).abs() < 1e-9);
         engines.resident().release_made();
         assert_eq!(waited(&engines), 0.0, "it goes with what was made of the points");
@@ -628,7 +737,9 @@ mod tests {
     fn a_run_is_predicted_and_its_points_are_known_to_be_there() {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
         let spec = RunSpec { engine: EngineChoice::named(LOCKSTEP), ..spec() };
-        let there = |engines: &mut Engines| engines.plan(&spec, Purpose::Ask, &cloud, None).of(LOCKSTEP).unwrap().resident;
+        let there = |engines: &mut Engines| {
+            engines.plan(&spec, Purpose::Ask, &cloud, None).of(LOCKSTEP).unwrap().resident
+        };
         assert!(!there(&mut engines));
         let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
         assert!(record.predicted_ms.is_some_and(|ms| ms > 0.0));

@@ -6,13 +6,20 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use super::chunks::Chunks;
 use super::machine::{self, Scheduled};
 use super::problem::{build_problem_over, query_cloud_of};
-use super::{Machine, Phase, QuerySpec, Resident, RunError, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Stage, Summary};
+use super::{
+    Machine, Phase, QuerySpec, Resident, RunError, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample,
+    Stage, Summary,
+};
 use crate::cloud::PointCloud;
-use crate::knn::{Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, MAX_COUNTED_CHUNK, Method, Neighbors, Parameters, Problem, Search};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, MAX_COUNTED_CHUNK, Method, Neighbors,
+    Parameters, Problem, Search,
+};
 use crate::version;
 
-/// Runs a spec on an engine. `stage` hears what is being done and how far the whole is (0 to 1), and answers whether to
-/// go on; it is asked before every chunk of queries, about every 50 ms unless the engine says otherwise.
+/// Runs a spec on an engine. `stage` hears what is being done and how far the whole is (0 to 1), and answers
+/// whether to go on; it is asked before every chunk of queries, about every 50 ms unless the engine says
+/// otherwise.
 ///
 /// The record's `fallback` is left empty: it is for whoever chose the engine to say why.
 pub fn execute(
@@ -51,7 +58,13 @@ pub(super) fn execute_over(
     go_on(stage("preparing the problem", 0.0))?;
     let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
     let problem = build_problem_over(resident, spec, cloud, query_cloud.as_ref())?;
-    search(&Asked { spec, cloud, query_cloud: query_cloud.as_ref(), problem: &problem }, passes, (started_unix, began), engine, stage)
+    search(
+        &Asked { spec, cloud, query_cloud: query_cloud.as_ref(), problem: &problem },
+        passes,
+        (started_unix, began),
+        engine,
+        stage,
+    )
 }
 
 /// A problem, and what it was made of.
@@ -62,7 +75,8 @@ pub(super) struct Asked<'a> {
     pub problem: &'a Problem,
 }
 
-/// Searches a problem that is there; the run began at the moment that is given in seconds since 1970 and on the clock.
+/// Searches a problem that is there; the run began at the moment that is given in seconds since 1970 and on
+/// the clock.
 pub(super) fn search(
     asked: &Asked<'_>,
     passes: Passes,
@@ -79,18 +93,39 @@ pub(super) fn search(
     let search = engine.load(problem, spec.engine.parameters(), spec.profile)?;
 
     let counted = passes == Passes::All && descriptor.counts();
-    let passes = u64::from(spec.warmup) + u64::from(spec.repeats) + u64::from(counted) + u64::from(counted && spec.profile);
-    let mut run = Running { search, began, q: problem.q(), done: 0, total: passes * problem.q() as u64, samples: Vec::new(), stage };
+    let passes = u64::from(spec.warmup)
+        + u64::from(spec.repeats)
+        + u64::from(counted)
+        + u64::from(counted && spec.profile);
+    let mut run = Running {
+        search,
+        began,
+        q: problem.q(),
+        done: 0,
+        total: passes * problem.q() as u64,
+        samples: Vec::new(),
+        stage,
+    };
     run.note_setup(loading_ms);
 
     let scheduled = Scheduled::now();
     let mut chunks = Chunks::new(run.search.as_ref(), problem);
     for warmup in 0..spec.warmup {
-        run.pass(&format!("warm-up {} of {}", warmup + 1, spec.warmup), Build::Timed, None, &mut chunks, |_| Ok(true))?;
+        run.pass(
+            &format!("warm-up {} of {}", warmup + 1, spec.warmup),
+            Build::Timed,
+            None,
+            &mut chunks,
+            |_| Ok(true),
+        )?;
     }
     let mut neighbors = Neighbors::unanswered(problem.q(), problem.k());
     for repeat in 0..spec.repeats {
-        let label = if spec.repeats == 1 { "searching".to_owned() } else { format!("repeat {} of {}", repeat + 1, spec.repeats) };
+        let label = if spec.repeats == 1 {
+            "searching".to_owned()
+        } else {
+            format!("repeat {} of {}", repeat + 1, spec.repeats)
+        };
         run.pass(&label, Build::Timed, Some((Phase::Search, repeat)), &mut chunks, |_| Ok(true))?;
         run.download(&mut neighbors, repeat)?;
     }
@@ -101,7 +136,9 @@ pub(super) fn search(
     let mut answer = Answer::default();
     if counted {
         let mut chunks = Chunks::new(run.search.as_ref(), problem);
-        run.pass("counting", Build::Counted, Some((Phase::Counted, 0)), &mut chunks, |search| Ok(search.collect(&mut answer).map(|()| true)?))?;
+        run.pass("counting", Build::Counted, Some((Phase::Counted, 0)), &mut chunks, |search| {
+            Ok(search.collect(&mut answer).map(|()| true)?)
+        })?;
     }
     let mut profiled = Answer::default();
     if counted && spec.profile {
@@ -147,7 +184,15 @@ impl How {
     pub fn of(engine: &'static Descriptor, search: &(impl Search + ?Sized), started_unix: u64) -> Self {
         let parameters = search.parameters();
         let method = (!parameters.is_empty()).then(|| Method { engine: engine.id, parameters }.to_string());
-        Self { engine, method, note: search.note(), resident: search.resident(), started_unix, machine: None, device: DeviceInfo::default() }
+        Self {
+            engine,
+            method,
+            note: search.note(),
+            resident: search.resident(),
+            started_unix,
+            machine: None,
+            device: DeviceInfo::default(),
+        }
     }
 }
 
@@ -209,8 +254,8 @@ fn queries_asked(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&PointC
     }
 }
 
-/// An engine's answer to a problem, searched once in the timed build and, if it counts, once in the counted one, whose
-/// neighbours are the second value.
+/// An engine's answer to a problem, searched once in the timed build and, if it counts, once in the counted
+/// one, whose neighbours are the second value.
 pub(super) fn answer(
     problem: &Problem,
     engine: &mut dyn Engine,
@@ -221,8 +266,10 @@ pub(super) fn answer(
     let counted = engine.descriptor().counts();
     let search = engine.load(problem, parameters, false)?;
     let total = (1 + u64::from(counted)) * problem.q() as u64;
-    let mut run = Running { search, began: Instant::now(), q: problem.q(), done: 0, total, samples: Vec::new(), stage };
-    let mut answer = Answer { neighbors: Neighbors::unanswered(problem.q(), problem.k()), ..Answer::default() };
+    let mut run =
+        Running { search, began: Instant::now(), q: problem.q(), done: 0, total, samples: Vec::new(), stage };
+    let mut answer =
+        Answer { neighbors: Neighbors::unanswered(problem.q(), problem.k()), ..Answer::default() };
     let mut chunks = Chunks::new(run.search.as_ref(), problem);
     run.pass("searching", Build::Timed, None, &mut chunks, |_| Ok(true))?;
     run.download(&mut answer.neighbors, 0)?;
@@ -230,7 +277,9 @@ pub(super) fn answer(
         return Ok((answer, None));
     }
     let mut neighbors = Neighbors::unanswered(problem.q(), problem.k());
-    run.pass("counting", Build::Counted, None, &mut chunks, |search| Ok(search.collect(&mut answer).map(|()| true)?))?;
+    run.pass("counting", Build::Counted, None, &mut chunks, |search| {
+        Ok(search.collect(&mut answer).map(|()| true)?)
+    })?;
     run.download(&mut neighbors, 0)?;
     Ok((answer, Some(neighbors)))
 }
@@ -349,11 +398,21 @@ mod tests {
         let (mut engine, cloud) = (plain(), cloud(1, vec![1.0; 4]));
         engine.script.idle = true;
         let queries = QuerySpec::Rows(vec![0; 4 * MAX_COUNTED_CHUNK]);
-        execute(&RunSpec { queries, k: 1, profile: true, ..spec() }, &cloud, None, &mut engine, &mut |_, _| true).unwrap();
+        execute(
+            &RunSpec { queries, k: 1, profile: true, ..spec() },
+            &cloud,
+            None,
+            &mut engine,
+            &mut |_, _| true,
+        )
+        .unwrap();
         let calls = engine.script.calls.lock().unwrap();
-        let largest = |build| calls.iter().filter(|call| call.0 == build).map(|call| call.1.len()).max().unwrap();
+        let largest =
+            |build| calls.iter().filter(|call| call.0 == build).map(|call| call.1.len()).max().unwrap();
         assert!(largest(Build::Timed) > MAX_COUNTED_CHUNK, "else nothing is tested");
-        assert!(largest(Build::Counted) <= MAX_COUNTED_CHUNK && largest(Build::Profiled) <= MAX_COUNTED_CHUNK);
+        assert!(
+            largest(Build::Counted) <= MAX_COUNTED_CHUNK && largest(Build::Profiled) <= MAX_COUNTED_CHUNK
+        );
     }
 
     #[test]
@@ -364,7 +423,10 @@ mod tests {
         assert_eq!(phases(Phase::BuildIndex).map(|sample| sample.duration_ms).collect::<Vec<_>>(), [0.5]);
         assert_eq!(phases(Phase::Download).map(|sample| sample.repeat).collect::<Vec<_>>(), [0, 1, 2]);
         for repeat in 0..3 {
-            let chunks: Vec<u32> = phases(Phase::Search).filter(|sample| sample.repeat == repeat).map(|sample| sample.chunk).collect();
+            let chunks: Vec<u32> = phases(Phase::Search)
+                .filter(|sample| sample.repeat == repeat)
+                .map(|sample| sample.chunk)
+                .collect();
             assert!(!chunks.is_empty());
             assert!(chunks.iter().enumerate().all(|(at, &chunk)| at as u32 == chunk));
         }
@@ -375,8 +437,14 @@ mod tests {
         let summary = &record.summary;
         assert_eq!((summary.n, summary.q, summary.d), (300, 300, 1));
         assert_eq!(summary.search_ms_median, stats::median(&times));
-        assert!(summary.search_ms_min <= summary.search_ms_median && summary.search_ms_median <= summary.search_ms_max);
-        assert!((summary.distances_per_second.unwrap() * summary.search_ms_median / 1e3 - 300.0 * 300.0).abs() < 1.0);
+        assert!(
+            summary.search_ms_min <= summary.search_ms_median
+                && summary.search_ms_median <= summary.search_ms_max
+        );
+        assert!(
+            (summary.distances_per_second.unwrap() * summary.search_ms_median / 1e3 - 300.0 * 300.0).abs()
+                < 1.0
+        );
         assert_eq!(["merges", "candidates"].map(|name| summary.measure(name).unwrap().mean), [2.0, 149.5]);
         assert_eq!(record.measured.queries(), 300);
         assert_eq!(record.convergence.queries(), 300);
@@ -390,7 +458,10 @@ mod tests {
         let spec = RunSpec { profile: true, engine: EngineChoice::named(EngineId::new("kdtree")), ..spec() };
         let record = execute(&spec, &squares(20), None, &mut engine, &mut |_, _| true).unwrap();
         assert!(engine.script.calls.lock().unwrap().iter().all(|(build, _)| *build == Build::Timed));
-        assert_eq!((record.measured.queries(), record.summary.measures.len(), record.summary.distances_per_second), (0, 0, None));
+        assert_eq!(
+            (record.measured.queries(), record.summary.measures.len(), record.summary.distances_per_second),
+            (0, 0, None)
+        );
         assert!(record.profile.is_none());
     }
 
@@ -416,7 +487,14 @@ mod tests {
     fn an_engine_without_a_profile_leaves_no_sample_of_one() {
         for unprofiled in [true, false] {
             let mut engine = Plain { script: Script { unprofiled, ..Script::default() }, ..plain() };
-            let record = execute(&RunSpec { profile: true, ..spec() }, &squares(30), None, &mut engine, &mut |_, _| true).unwrap();
+            let record = execute(
+                &RunSpec { profile: true, ..spec() },
+                &squares(30),
+                None,
+                &mut engine,
+                &mut |_, _| true,
+            )
+            .unwrap();
             let profiled = record.samples.iter().any(|sample| sample.phase == Phase::Profiled);
             assert_eq!((profiled, record.profile.is_some()), (!unprofiled, !unprofiled));
         }
@@ -489,9 +567,15 @@ mod tests {
         assert_eq!(queries(QuerySpec::Rows(vec![5, 2]), 0).unwrap().query_rows, [3, 1]);
 
         let message = |asked: QuerySpec| queries(asked, 0).unwrap_err().to_string();
-        assert_eq!(message(QuerySpec::Rows(vec![0, 3])), "query row 3: it was dropped, as it has NaN or infinite values");
+        assert_eq!(
+            message(QuerySpec::Rows(vec![0, 3])),
+            "query row 3: it was dropped, as it has NaN or infinite values"
+        );
         assert_eq!(message(QuerySpec::Rows(vec![6])), "query row 6: the cloud's rows go from 0 to 5");
-        assert_eq!(message(QuerySpec::Count(5)), "5 queries: the cloud has 4 rows to draw them from; `all` takes every row");
+        assert_eq!(
+            message(QuerySpec::Count(5)),
+            "5 queries: the cloud has 4 rows to draw them from; `all` takes every row"
+        );
         assert_eq!(message(QuerySpec::Count(0)), "q = 0: there are no queries");
         assert_eq!(message(QuerySpec::Rows(Vec::new())), "q = 0: there are no queries");
     }
@@ -500,7 +584,11 @@ mod tests {
     fn a_query_file_is_its_own_cloud() {
         let data = squares(10);
         let queries = queries_to(&data, vec![8.0, 80.0]);
-        let spec = RunSpec { queries: QuerySpec::File { path: "q.csv".into(), columns: Default::default() }, k: 1, ..spec() };
+        let spec = RunSpec {
+            queries: QuerySpec::File { path: "q.csv".into(), columns: Default::default() },
+            k: 1,
+            ..spec()
+        };
         let record = execute(&spec, &data, Some(&queries), &mut plain(), &mut |_, _| true).unwrap();
         assert_eq!(record.neighbors.indices, [3, 9]);
         assert_eq!(record.query_rows, [0, 1]);
@@ -517,11 +605,22 @@ mod tests {
         assert_eq!((record.summary.n, record.dropped_rows, record.dropped_queries), (3, 3, 2));
         assert_eq!(record.query_rows, [0, 2, 3]);
         assert_eq!(record.neighbors.indices, [0, 2, 3]);
-        let record = run(&RunSpec { queries: QuerySpec::Rows(vec![5, 0, 4]), ..angular.clone() }, &cloud).unwrap();
+        let record =
+            run(&RunSpec { queries: QuerySpec::Rows(vec![5, 0, 4]), ..angular.clone() }, &cloud).unwrap();
         assert_eq!((record.dropped_queries, record.query_rows), (1, vec![0, 3]));
-        let nobody = |rows: Vec<u64>| run(&RunSpec { queries: QuerySpec::Rows(rows), ..angular.clone() }, &cloud).unwrap_err().to_string();
-        assert_eq!(nobody(vec![2, 5]), "q = 0: all 2 queries that were asked for are zero rows and have no direction; use the l2 metric");
-        assert_eq!(nobody(vec![5]), "q = 0: the one query that was asked for is a zero row and has no direction; use the l2 metric");
+        let nobody = |rows: Vec<u64>| {
+            run(&RunSpec { queries: QuerySpec::Rows(rows), ..angular.clone() }, &cloud)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            nobody(vec![2, 5]),
+            "q = 0: all 2 queries that were asked for are zero rows and have no direction; use the l2 metric"
+        );
+        assert_eq!(
+            nobody(vec![5]),
+            "q = 0: the one query that was asked for is a zero row and has no direction; use the l2 metric"
+        );
         let record = run(&RunSpec { k: 1, ..spec() }, &cloud).unwrap();
         assert_eq!((record.dropped_rows, record.dropped_queries), (1, 0));
     }
@@ -529,7 +628,10 @@ mod tests {
     #[test]
     fn nothing_is_clamped() {
         assert!(matches!(run(&RunSpec { repeats: 0, ..spec() }, &squares(5)), Err(RunError::NoRepeats)));
-        assert!(matches!(run(&RunSpec { k: 0, ..spec() }, &squares(5)), Err(RunError::Problem(ProblemError::NoNeighbours))));
+        assert!(matches!(
+            run(&RunSpec { k: 0, ..spec() }, &squares(5)),
+            Err(RunError::Problem(ProblemError::NoNeighbours))
+        ));
         let record = run(&RunSpec { k: 8, ..spec() }, &squares(5)).unwrap();
         let (rows, squared_distances) = record.neighbors.of(0);
         assert_eq!(rows[4..], [4, crate::knn::NONE, crate::knn::NONE, crate::knn::NONE]);

@@ -24,8 +24,9 @@ pub struct Machine {
     /// The same when it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_end: Option<f64>,
-    /// Of the time in which this program's threads could have gone on during warm-ups and repeats, the share for which they waited for a core, 0 to 1.
-    /// Only of searches on the CPU that have no more threads than there are cores.
+    /// Of the time in which this program's threads could have gone on during warm-ups and repeats, the share
+    /// for which they waited for a core, 0 to 1. Only of searches on the CPU that have no more threads than
+    /// there are cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<f64>,
 }
@@ -33,7 +34,14 @@ pub struct Machine {
 impl Machine {
     /// As it is when a run begins.
     pub fn now() -> Self {
-        Self { cpu: cpu::model(), cores: cores(), governor: governor(), load_start: load(), load_end: None, waited: None }
+        Self {
+            cpu: cpu::model(),
+            cores: cores(),
+            governor: governor(),
+            load_start: load(),
+            load_end: None,
+            waited: None,
+        }
     }
 
     /// `8.3 to 8.7`; `None` where the system does not tell.
@@ -42,7 +50,8 @@ impl Machine {
         Some(if start == end { start.to_string() } else { format!("{start} to {end}") })
     }
 
-    /// Why the times of a run on it may be those of others' work: `its load was 8.7 on 2 cores, and its threads waited 74 % of their time for a core`.
+    /// Why the times of a run on it may be those of others' work:
+    /// `its load was 8.7 on 2 cores, and its threads waited 74 % of their time for a core`.
     pub fn doubt(&self) -> Option<String> {
         /// A share that noise does not reach.
         const MUCH: f64 = 0.05;
@@ -52,9 +61,14 @@ impl Machine {
         let cores = self.cores.unwrap_or(u32::MAX);
         // Where waiting is not known, a load of one more than the cores may be this program's own.
         let most = f64::from(cores) + if self.waited.is_some() { 0.0 } else { 1.0 };
-        let load = self.load_start.into_iter().chain(self.load_end).reduce(f64::max).filter(|load| *load > most);
-        let load = load.map(|load| format!("the load was {load} on {}", crate::text::count(u64::from(cores), "core", "cores")));
-        let waited = self.waited.map(|share| format!("its threads waited {:.0} % of their time for a core", share * 100.0));
+        let load =
+            self.load_start.into_iter().chain(self.load_end).reduce(f64::max).filter(|load| *load > most);
+        let load = load.map(|load| {
+            format!("the load was {load} on {}", crate::text::count(u64::from(cores), "core", "cores"))
+        });
+        let waited = self
+            .waited
+            .map(|share| format!("its threads waited {:.0} % of their time for a core", share * 100.0));
         let doubts: Vec<String> = load.into_iter().chain(waited).collect();
         (!doubts.is_empty()).then(|| doubts.join(", and "))
     }
@@ -67,7 +81,11 @@ pub(super) fn load() -> Option<f64> {
 
 fn cores() -> Option<u32> {
     let of_stat = |text: String| {
-        text.lines().filter(|line| line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))).count()
+        text.lines()
+            .filter(|line| {
+                line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+            })
+            .count()
     };
     let counted = fs::read_to_string("/proc/stat").map(of_stat).unwrap_or(0);
     let own = || std::thread::available_parallelism().map_or(0, usize::from);
@@ -112,7 +130,13 @@ mod tests {
 
     #[test]
     fn a_busy_machine_is_told() {
-        let machine = Machine { cores: Some(2), load_start: Some(1.5), load_end: Some(2.0), waited: Some(0.01), ..Machine::default() };
+        let machine = Machine {
+            cores: Some(2),
+            load_start: Some(1.5),
+            load_end: Some(2.0),
+            waited: Some(0.01),
+            ..Machine::default()
+        };
         assert_eq!((machine.doubt(), machine.load().as_deref()), (None, Some("1.5 to 2")));
         assert_eq!(Machine { load_end: Some(8.7), ..machine.clone() }.doubt(), None, "it has not waited");
         let own = Machine { waited: None, load_end: Some(2.9), ..machine.clone() };
@@ -120,7 +144,10 @@ mod tests {
         let busy = Machine { load_end: Some(8.7), ..own };
         assert_eq!(busy.doubt().as_deref(), Some("the load was 8.7 on 2 cores"));
         let waited = Machine { waited: Some(0.744), ..busy };
-        assert_eq!(waited.doubt().as_deref(), Some("the load was 8.7 on 2 cores, and its threads waited 74 % of their time for a core"));
+        assert_eq!(
+            waited.doubt().as_deref(),
+            Some("the load was 8.7 on 2 cores, and its threads waited 74 % of their time for a core")
+        );
         assert_eq!(Machine::default().doubt(), None, "a system that does not tell");
     }
 
@@ -136,7 +163,11 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn linux_tells() {
         let machine = Machine::now();
-        assert!(machine.cores.is_some_and(|cores| cores > 0) && machine.load_start.is_some_and(|load| load >= 0.0), "{machine:?}");
+        assert!(
+            machine.cores.is_some_and(|cores| cores > 0)
+                && machine.load_start.is_some_and(|load| load >= 0.0),
+            "{machine:?}"
+        );
         let start = Scheduled::now().expect("schedstat");
         let mut sum = 0u64;
         while Scheduled::now().is_some_and(|now| now.ran < start.ran + 1_000_000) {

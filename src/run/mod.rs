@@ -1,5 +1,6 @@
-//! Runs: a [`RunSpec`] executed into a [`RunRecord`], in place ([`execute`], [`Engines`]) or on the worker thread
-//! ([`Worker`]); or one query answered at once, over points that stay where they are ([`Engines::ask`], [`Asker`]).
+//! Runs: a [`RunSpec`] executed into a [`RunRecord`], in place ([`execute`], [`Engines`]) or on the worker
+//! thread ([`Worker`]); or one query answered at once, over points that stay where they are
+//! ([`Engines::ask`], [`Asker`]).
 
 pub mod analysis;
 pub mod answers;
@@ -33,7 +34,10 @@ pub use engines::Engines;
 pub use execute::execute;
 pub use machine::Machine;
 pub use problem::{Resident, build_problem, query_cloud_of};
-pub use record::{CloudFile, MeasureMean, Phase, Run, RunFile, RunFileError, RunRecord, SCHEMA_VERSION, Sample, SomeRun, Summary};
+pub use record::{
+    CloudFile, MeasureMean, Phase, Run, RunFile, RunFileError, RunRecord, SCHEMA_VERSION, Sample, SomeRun,
+    Summary,
+};
 pub use spec::{Declared, EngineChoice, QuerySpec, RunSpec, usual};
 pub use timeline::{Multiprocessor, PhaseSpan, PhaseTrack, Place, Timeline, WarpTime};
 pub use worker::{Event, Job, JobId, Worker};
@@ -86,7 +90,10 @@ pub enum RunError {
         what: String,
     },
     /// The neighbours of a single query do not fit into memory.
-    #[error("k = {k}: the neighbours of one query need {needed} MiB of memory, where {free} MiB are free: use a smaller k; there are {n} points")]
+    #[error(
+        "k = {k}: the neighbours of one query need {needed} MiB of memory, where {free} MiB are free: use a \
+         smaller k; there are {n} points"
+    )]
     OneQuery {
         k: usize,
         n: usize,
@@ -102,7 +109,10 @@ pub enum RunError {
 impl RunError {
     /// The error that a caught panic is.
     pub fn crashed(panic: &(dyn Any + Send)) -> Self {
-        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let text = panic
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         let what = text.unwrap_or("a panic without a message");
         Self::Crashed { what: what.split_whitespace().collect::<Vec<_>>().join(" ") }
     }

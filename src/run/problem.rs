@@ -1,4 +1,5 @@
-//! Builds the [`Problem`] that a spec describes, over the points that the last one was about where they are the same.
+//! Builds the [`Problem`] that a spec describes, over the points that the last one was about where they are
+//! the same.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +12,11 @@ use crate::knn::{Arrangement, Points, Problem, ProblemError, Queries, Setup};
 /// # Errors
 /// [`RunError::Record`], [`RunError::Count`], [`RunError::QueriesNotLoaded`] for the queries, and what
 /// [`Problem::new`] refuses.
-pub fn build_problem(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Problem, RunError> {
+pub fn build_problem(
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    query_cloud: Option<&Arc<PointCloud>>,
+) -> Result<Problem, RunError> {
     let queries = queries(spec, cloud, query_cloud)?;
     Ok(Problem::new(cloud, &queries, spec.into())?)
 }
@@ -37,7 +42,11 @@ pub fn build_problem_over(
 ///
 /// # Errors
 /// [`RunError::Cloud`] where the place is none.
-pub fn query_cloud_of(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&Arc<PointCloud>>) -> Result<Option<Arc<PointCloud>>, RunError> {
+pub fn query_cloud_of(
+    spec: &RunSpec,
+    cloud: &PointCloud,
+    query_cloud: Option<&Arc<PointCloud>>,
+) -> Result<Option<Arc<PointCloud>>, RunError> {
     Ok(match &spec.queries {
         QuerySpec::At(at) => Some(Arc::new(query_point::cloud(at, cloud)?)),
         _ => query_cloud.cloned(),
@@ -48,7 +57,11 @@ pub fn query_cloud_of(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&A
 ///
 /// # Errors
 /// As [`build_problem`]'s of the queries.
-pub(super) fn queries(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&Arc<PointCloud>>) -> Result<Queries, RunError> {
+pub(super) fn queries(
+    spec: &RunSpec,
+    cloud: &PointCloud,
+    query_cloud: Option<&Arc<PointCloud>>,
+) -> Result<Queries, RunError> {
     let rows = cloud.len();
     Ok(match &spec.queries {
         QuerySpec::All => Queries::Rows((0..rows as u32).collect()),
@@ -58,9 +71,9 @@ pub(super) fn queries(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&A
         },
         QuerySpec::Rows(records) => Queries::Rows(rows_of(cloud, records)?),
         QuerySpec::At(at) => Queries::Cloud(Arc::new(query_point::cloud(at, cloud)?)),
-        QuerySpec::File { path, .. } => {
-            Queries::Cloud(Arc::clone(query_cloud.ok_or_else(|| RunError::QueriesNotLoaded { path: path.display().to_string() })?))
-        }
+        QuerySpec::File { path, .. } => Queries::Cloud(Arc::clone(
+            query_cloud.ok_or_else(|| RunError::QueriesNotLoaded { path: path.display().to_string() })?,
+        )),
     })
 }
 
@@ -82,14 +95,17 @@ fn rows_of(cloud: &PointCloud, records: &[u64]) -> Result<Vec<u32>, RunError> {
     let row_of = |&record: &u64| match cloud.row_of_record(record) {
         Some(row) => Ok(row as u32),
         // Beyond the last kept record a dropped row cannot be told from one that never was.
-        None if record < last => Err(RunError::Record { record, why: "it was dropped, as it has NaN or infinite values".to_owned() }),
+        None if record < last => Err(RunError::Record {
+            record,
+            why: "it was dropped, as it has NaN or infinite values".to_owned(),
+        }),
         None => Err(RunError::Record { record, why: format!("the cloud's rows go from 0 to {last}") }),
     };
     records.iter().map(row_of).collect()
 }
 
-/// Points in processing order, with what engines made of them: of one cloud in one arrangement, as the last problem had
-/// them. Clones share them, so that several threads' engines do.
+/// Points in processing order, with what engines made of them: of one cloud in one arrangement, as the last
+/// problem had them. Clones share them, so that several threads' engines do.
 #[derive(Clone, Default)]
 pub struct Resident(Arc<Mutex<Option<Arc<Points>>>>);
 
@@ -98,7 +114,11 @@ impl Resident {
     ///
     /// # Errors
     /// As [`Points::new`].
-    pub fn points(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Result<Arc<Points>, ProblemError> {
+    pub fn points(
+        &self,
+        cloud: &Arc<PointCloud>,
+        arrangement: Arrangement,
+    ) -> Result<Arc<Points>, ProblemError> {
         // Whoever else asks meanwhile waits: mostly for the same points.
         let mut here = self.lock();
         if let Some(points) = here.as_ref().filter(|points| points.are_of(cloud, arrangement)) {
@@ -132,7 +152,8 @@ impl Resident {
         self.lock().as_ref().is_some_and(|points| super::planner::release_made(points))
     }
 
-    /// Lets go of everything: the cloud is no longer of interest. What goes on with it keeps it as long as it needs to.
+    /// Lets go of everything: the cloud is no longer of interest. What goes on with it keeps it as long as it
+    /// needs to.
     pub fn release(&self) {
         if let Some(points) = self.lock().take() {
             points.cache().clear();
@@ -165,7 +186,11 @@ mod tests {
         let other_seed = resident.points(&cloud, arrangement(Order::Shuffled, 2)).unwrap();
         let other_order = resident.points(&cloud, arrangement(Order::File, 2)).unwrap();
         let equal_cloud = resident.points(&squares(40), arrangement(Order::File, 2)).unwrap();
-        assert!(!Arc::ptr_eq(&first, &other_seed) && !Arc::ptr_eq(&other_seed, &other_order) && !Arc::ptr_eq(&other_order, &equal_cloud));
+        assert!(
+            !Arc::ptr_eq(&first, &other_seed)
+                && !Arc::ptr_eq(&other_seed, &other_order)
+                && !Arc::ptr_eq(&other_order, &equal_cloud)
+        );
     }
 
     #[test]
@@ -176,7 +201,10 @@ mod tests {
         assert!(resident.release_made() && !resident.release_made());
         points.cache().insert(DeviceId::Cpu, Arc::new(1u8));
         resident.release();
-        assert!(points.cache().get(DeviceId::Cpu, |_: &u8| true).is_none(), "also of points that somebody still has");
+        assert!(
+            points.cache().get(DeviceId::Cpu, |_: &u8| true).is_none(),
+            "also of points that somebody still has"
+        );
         let gone = Arc::downgrade(&points);
         drop(points);
         assert!(gone.upgrade().is_none());

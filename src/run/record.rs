@@ -1,4 +1,5 @@
-//! What is kept of a run: all of it, without its arrays as `run.json` and `recording.json` hold it, or without its clouds.
+//! What is kept of a run: all of it, without its arrays as `run.json` and `recording.json` hold it, or
+//! without its clouds.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -9,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::{EngineChoice, Machine, RunSpec, stats};
 use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
 use crate::engines::registry;
-use crate::knn::{Answer, Convergence, Descriptor, DeviceInfo, EngineId, Measured, NONE, Neighbors, Peaks, Problem, Profile, SetupPhase};
+use crate::knn::{
+    Answer, Convergence, Descriptor, DeviceInfo, EngineId, Measured, NONE, Neighbors, Peaks, Problem,
+    Profile, SetupPhase,
+};
 use crate::{printable, text};
 
 /// The version of `run.json`.
@@ -36,7 +40,8 @@ pub enum Phase {
 
 impl Phase {
     /// All, in the order of a run.
-    pub const ALL: [Self; 6] = [Self::Upload, Self::BuildIndex, Self::Search, Self::Counted, Self::Profiled, Self::Download];
+    pub const ALL: [Self; 6] =
+        [Self::Upload, Self::BuildIndex, Self::Search, Self::Counted, Self::Profiled, Self::Download];
 
     /// Whether each repeat of the search times it again.
     pub fn is_repeated(self) -> bool {
@@ -96,7 +101,8 @@ pub struct Summary {
     pub search_ms_max: f64,
     /// n·q over the median, distances a second; absent for engines that leave distances out.
     pub distances_per_second: Option<f64>,
-    /// The mean number of active threads of a warp, of 32: see [`Descriptor::active_threads`](crate::knn::Descriptor::active_threads).
+    /// The mean number of active threads of a warp, of 32: see
+    /// [`Descriptor::active_threads`](crate::knn::Descriptor::active_threads).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_threads: Option<f64>,
     /// Of each measure that was counted. In files, `mean_NAME` and `expected_NAME`.
@@ -156,7 +162,8 @@ mod means {
         }
         // In the order of the file, which is that of the declaration.
         let entries = deserializer.deserialize_map(Entries)?;
-        let numbers: HashMap<&str, f64> = entries.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_f64()?))).collect();
+        let numbers: HashMap<&str, f64> =
+            entries.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_f64()?))).collect();
         let number = |key: &str| numbers.get(key).copied();
         let mean = |(key, value): &(String, Value)| {
             let (name, mean) = (key.strip_prefix(MEAN)?, value.as_f64()?);
@@ -173,13 +180,23 @@ impl Summary {
         let mut repeats = stats::search_ms(samples);
         if repeats.is_empty() {
             // Asked once, in the build that counts.
-            repeats.push(samples.iter().filter(|sample| sample.phase == Phase::Counted).map(|sample| sample.duration_ms).sum());
+            repeats.push(
+                samples
+                    .iter()
+                    .filter(|sample| sample.phase == Phase::Counted)
+                    .map(|sample| sample.duration_ms)
+                    .sum(),
+            );
         }
         repeats.sort_by(f64::total_cmp);
         let search_ms_median = stats::median(&repeats);
         let measures = engine.measures.iter().filter_map(|measure| {
             let expected = measure.theory.map(|theory| (theory.mean)(&shape));
-            Some(MeasureMean { name: measure.name.to_owned(), mean: answer.measured.mean(measure.name)?, expected })
+            Some(MeasureMean {
+                name: measure.name.to_owned(),
+                mean: answer.measured.mean(measure.name)?,
+                expected,
+            })
         });
         Self {
             n: shape.n as u64,
@@ -201,8 +218,8 @@ impl Summary {
     }
 }
 
-/// A spec executed: what was asked, where it ran and what came out. Shared behind `Arc`, never changed. `C` is what there is of
-/// the clouds: the points, or only their description ([`CloudFile`](super::CloudFile)).
+/// A spec executed: what was asked, where it ran and what came out. Shared behind `Arc`, never changed. `C`
+/// is what there is of the clouds: the points, or only their description ([`CloudFile`](super::CloudFile)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run<C = Arc<PointCloud>> {
     /// All that `run.json` says.
@@ -227,7 +244,8 @@ pub struct Run<C = Arc<PointCloud>> {
 /// A run whose points are there.
 pub type RunRecord = Run;
 
-/// The head's fields are read as the run's own, nearly everywhere: `run.spec.k`. They are changed through [`Run::head`] only.
+/// The head's fields are read as the run's own, nearly everywhere: `run.spec.k`. They are changed through
+/// [`Run::head`] only.
 impl<C> Deref for Run<C> {
     type Target = RunFile;
 
@@ -239,13 +257,24 @@ impl<C> Deref for Run<C> {
 impl<C> Run<C> {
     /// The same run with something else in place of its clouds.
     pub fn with_clouds<D>(self, cloud: D, query_cloud: Option<D>) -> Run<D> {
-        let Self { head, cloud: _, query_cloud: _, query_rows, neighbors, measured, convergence, profile, samples } = self;
+        let Self {
+            head,
+            cloud: _,
+            query_cloud: _,
+            query_rows,
+            neighbors,
+            measured,
+            convergence,
+            profile,
+            samples,
+        } = self;
         Run { head, cloud, query_cloud, query_rows, neighbors, measured, convergence, profile, samples }
     }
 
     /// Bytes of its arrays, without the clouds.
     pub fn bytes(&self) -> usize {
-        let profile = self.profile.as_ref().map_or(0, |profile| 8 * profile.cycles.len() + 24 * profile.spans.len());
+        let profile =
+            self.profile.as_ref().map_or(0, |profile| 8 * profile.cycles.len() + 24 * profile.spans.len());
         let convergence = 8 * (self.convergence.points_seen.len() + self.convergence.starts.len());
         8 * self.neighbors.indices.len()
             + 4 * self.query_rows.len()
@@ -277,14 +306,14 @@ pub struct RunFile {
     pub spec: RunSpec,
     /// The engine that answered, never `auto`.
     pub engine: EngineId,
-    /// Why `auto` did not take the engine that it would have taken if everything could run here; `None` if it did, or if an
-    /// engine was named.
+    /// Why `auto` did not take the engine that it would have taken if everything could run here; `None` if it
+    /// did, or if an engine was named.
     pub fallback: Option<String>,
     /// How long a repeat's search was predicted to take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_ms: Option<f64>,
-    /// How the engine searched at last, where it has a choice: a method that launches the same when it is given again. (In
-    /// files of the first version, a sentence.)
+    /// How the engine searched at last, where it has a choice: a method that launches the same when it is
+    /// given again. (In files of the first version, a sentence.)
     #[serde(default)]
     pub method: Option<String>,
     /// Why that is not what the engine would have liked best.
@@ -307,7 +336,8 @@ pub struct RunFile {
     pub query_fingerprint: Option<Fingerprint>,
     /// Axes of the searched cloud, one per dimension.
     pub axes: Vec<Axis>,
-    /// Rows of the source that are not searched: with NaN or ±∞, or without a direction under the angular metric.
+    /// Rows of the source that are not searched: with NaN or ±∞, or without a direction under the angular
+    /// metric.
     pub dropped_rows: u64,
     /// Queries that were asked for and left out, likewise.
     pub dropped_queries: u64,
@@ -320,7 +350,8 @@ pub struct RunFile {
 pub enum RunFileError {
     /// A later version of the program wrote it.
     #[error(
-        "a newer run: its schema is version {version}, and {SCHEMA_VERSION} is the last that is read here; open it with Warpscope {written_by} or later"
+        "a newer run: its schema is version {version}, and {SCHEMA_VERSION} is the last that is read here; \
+         open it with Warpscope {written_by} or later"
     )]
     Newer {
         /// That of the file.
@@ -345,7 +376,8 @@ impl RunFile {
             warpscope_version: String,
         }
         let content = |why: serde_json::Error| RunFileError::Content(why.to_string());
-        let Head { schema_version: version, warpscope_version } = serde_json::from_slice(text).map_err(content)?;
+        let Head { schema_version: version, warpscope_version } =
+            serde_json::from_slice(text).map_err(content)?;
         if version > u64::from(SCHEMA_VERSION) {
             return Err(RunFileError::Newer { version, written_by: printable::name(&warpscope_version) });
         }
@@ -355,7 +387,9 @@ impl RunFile {
     /// What the run is called until somebody says otherwise: `us_zipcodes.csv, 1,000 × 33,144, k = 32, cuda`.
     pub fn title(&self) -> String {
         let cloud = match &self.spec.data {
-            Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            Source::File { path, .. } => {
+                path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+            }
             Source::Generate { spec, .. } => spec.split(':').next().unwrap_or(spec).to_owned(),
             Source::Coordinates(_) => self.spec.data.to_string(),
         };
@@ -403,8 +437,8 @@ pub enum SomeRun {
     WithoutClouds {
         /// The run with a description of each cloud in place of its points.
         run: Arc<Run<CloudFile>>,
-        /// Where the files of its cloud and of its queries' own lay, as the recording says that it was read from: nowhere,
-        /// where it holds the points.
+        /// Where the files of its cloud and of its queries' own lay, as the recording says that it was read
+        /// from: nowhere, where it holds the points.
         places: [Vec<PathBuf>; 2],
         /// Why they are not there, as a sentence.
         why: String,
@@ -424,7 +458,14 @@ macro_rules! fields {
 }
 
 impl SomeRun {
-    fields!(head: RunFile, query_rows: [u32], neighbors: Neighbors, measured: Measured, convergence: Convergence, samples: [Sample]);
+    fields!(
+        head: RunFile,
+        query_rows: [u32],
+        neighbors: Neighbors,
+        measured: Measured,
+        convergence: Convergence,
+        samples: [Sample]
+    );
     fields!(profile: Option<Profile>);
 
     /// The record, where all of it is there.
@@ -443,8 +484,8 @@ impl SomeRun {
         }
     }
 
-    /// Gives the record number of a row of the searched cloud, and −1 for [`NONE`]; nothing where rows were left out and the
-    /// cloud, which knows which, is not there.
+    /// Gives the record number of a row of the searched cloud, and −1 for [`NONE`]; nothing where rows were
+    /// left out and the cloud, which knows which, is not there.
     pub fn records(&self) -> Option<impl Fn(u32) -> i64 + '_> {
         let cloud = self.record().map(|record| &record.cloud);
         let known = cloud.is_some() || self.clouds().0.dropped == 0;
@@ -458,7 +499,9 @@ impl SomeRun {
     /// The searched cloud without its points, and the queries' own.
     pub fn clouds(&self) -> (CloudFile, Option<CloudFile>) {
         match self {
-            Self::Whole(record) => ((&*record.cloud).into(), record.query_cloud.as_deref().map(CloudFile::from)),
+            Self::Whole(record) => {
+                ((&*record.cloud).into(), record.query_cloud.as_deref().map(CloudFile::from))
+            }
             Self::WithoutClouds { run, .. } => (run.cloud.clone(), run.query_cloud.clone()),
         }
     }
@@ -479,14 +522,20 @@ mod tests {
     #[test]
     fn run_json_stays_what_it_was_to_the_byte() {
         let written = concat!(
-            r#"{"schema_version":1,"warpscope_version":"0.1.0","started_unix":1795336155,"spec":{"data":{"file":{"path":"a.csv","columns":"default"}},"#,
-            r#""queries":{"file":{"path":"q.csv","columns":"default"}},"k":2,"metric":"l2","engine":"auto","order":"file","exclude_self":false,"#,
-            r#""seed":0,"warmup":10,"repeats":2,"drop_nonfinite":true,"profile":true},"engine":"lockstep","#,
-            r#""fallback":"the cuda engine cannot run here: no NVIDIA driver was found","method":null,"resident":false,"#,
-            r#""device":{"name":"CPU","details":{"threads":"2","instructions":"AVX-512"}},"fingerprint":"11918598925d299f284977de1a724b12","#,
-            r#""query_fingerprint":"dc01a467dbf49e0b41200d20fa1a97e8","axes":[{"name":"x","origin":0.0,"min":1.0,"max":9.0}],"#,
-            r#""dropped_rows":1,"dropped_queries":1,"summary":{"n":5,"q":1,"d":1,"search_ms_median":0.014903,"search_ms_min":0.014569,"#,
-            r#""search_ms_max":0.015237,"distances_per_second":335502.9188753942,"mean_merges":1.0,"mean_candidates":5.0,"#,
+            r#"{"schema_version":1,"warpscope_version":"0.1.0","started_unix":1795336155,"spec":"#,
+            r#"{"data":{"file":{"path":"a.csv","columns":"default"}},"#,
+            r#""queries":{"file":{"path":"q.csv","columns":"default"}},"k":2,"metric":"l2","engine":"auto","#,
+            r#""order":"file","exclude_self":false,"seed":0,"warmup":10,"repeats":2,"drop_nonfinite":true,"#,
+            r#""profile":true},"engine":"lockstep","#,
+            r#""fallback":"the cuda engine cannot run here: no NVIDIA driver was found","#,
+            r#""method":null,"resident":false,"#,
+            r#""device":{"name":"CPU","details":{"threads":"2","instructions":"AVX-512"}},"#,
+            r#""fingerprint":"11918598925d299f284977de1a724b12","#,
+            r#""query_fingerprint":"dc01a467dbf49e0b41200d20fa1a97e8","#,
+            r#""axes":[{"name":"x","origin":0.0,"min":1.0,"max":9.0}],"#,
+            r#""dropped_rows":1,"dropped_queries":1,"summary":{"n":5,"q":1,"d":1,"#,
+            r#""search_ms_median":0.014903,"search_ms_min":0.014569,"search_ms_max":0.015237,"#,
+            r#""distances_per_second":335502.9188753942,"mean_merges":1.0,"mean_candidates":5.0,"#,
             r#""expected_merges":1.0,"expected_candidates":5.0}}"#,
         );
         let file: RunFile = serde_json::from_str(written).unwrap();
@@ -500,13 +549,25 @@ mod tests {
     #[test]
     fn means_are_numbers_beside_the_others() {
         let measure = |name: &str, mean, expected| MeasureMean { name: name.to_owned(), mean, expected };
-        let summary = Summary { n: 7, measures: vec![measure("visited", 2.5, None), measure("accessed", 9.25, Some(11.5))], ..Summary::default() };
+        let summary = Summary {
+            n: 7,
+            measures: vec![measure("visited", 2.5, None), measure("accessed", 9.25, Some(11.5))],
+            ..Summary::default()
+        };
         let json = serde_json::to_string(&summary).unwrap();
-        assert!(json.ends_with(r#""distances_per_second":null,"mean_visited":2.5,"mean_accessed":9.25,"expected_accessed":11.5}"#), "{json}");
+        assert!(
+            json.ends_with(
+                "\"distances_per_second\":null,\"mean_visited\":2.5,\"mean_accessed\":9.25,\
+                 \"expected_accessed\":11.5}"
+            ),
+            "{json}"
+        );
         assert_eq!(serde_json::from_str::<Summary>(&json).unwrap(), summary);
         // Of an engine without counters, as the first version wrote it.
-        let old =
-            json.replace("\"mean_visited\":2.5,\"mean_accessed\":9.25,\"expected_accessed\":11.5", "\"mean_merges\":null,\"expected_merges\":12.5");
+        let old = json.replace(
+            "\"mean_visited\":2.5,\"mean_accessed\":9.25,\"expected_accessed\":11.5",
+            "\"mean_merges\":null,\"expected_merges\":12.5",
+        );
         assert_eq!(serde_json::from_str::<Summary>(&old).unwrap().measures, []);
     }
 

@@ -6,17 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::{ColumnChoice, Globe, Order, PointCloud, Source, formats};
 use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, EngineId, MOST_ALTERNATIVES, Method, Metric, Parameters, Ranking, alternatives, split_methods};
+use crate::knn::{
+    Descriptor, DeviceId, EngineId, MOST_ALTERNATIVES, Method, Metric, Parameters, Ranking, alternatives,
+    split_methods,
+};
 use crate::nearest::nearest;
 use crate::printable::name as printable;
 use crate::progress::Silent;
 
 /// What is asked for where nobody says otherwise, in the window and on the command line.
 ///
-/// Three defaults differ on purpose. The window's seed is 1, that of the cloud it shows first. The window searches in
-/// shuffled order, which the theory shown beside the counters assumes, and the command line in file order, so that equal
-/// distances come in the order of rows. And the window makes 1 warm-up and 5 repeats, since somebody is waiting, where
-/// `warpscope run` makes 10 and 10.
+/// Three defaults differ on purpose. The window's seed is 1, that of the cloud it shows first. The window
+/// searches in shuffled order, which the theory shown beside the counters assumes, and the command line in
+/// file order, so that equal distances come in the order of rows. And the window makes 1 warm-up and 5
+/// repeats, since somebody is waiting, where `warpscope run` makes 10 and 10.
 pub mod usual {
     pub const K: usize = 32;
     /// Queries that are drawn, or all rows where there are fewer.
@@ -113,10 +116,16 @@ impl std::str::FromStr for EngineChoice {
             return Err("auto takes no parameters: name the engine that they are for".to_owned());
         }
         let Some(engine) = name.parse().ok().and_then(registry::find) else {
-            let list = if name.contains([',', '|']) { " (one is taken here; sweep and verify take lists)" } else { "" };
+            let list = if name.contains([',', '|']) {
+                " (one is taken here; sweep and verify take lists)"
+            } else {
+                ""
+            };
             let names = registry::names();
             return Err(match nearest(name, names.iter().copied().chain(["auto"])) {
-                Some(meant) if list.is_empty() => format!("there is no engine `{name}`: did you mean {meant}?"),
+                Some(meant) if list.is_empty() => {
+                    format!("there is no engine `{name}`: did you mean {meant}?")
+                }
                 _ => format!("there is no engine `{name}`; there are auto, {}{list}", names.join(", ")),
             });
         };
@@ -168,7 +177,8 @@ pub struct RunSpec {
     /// Untimed repeats before the timed ones.
     pub warmup: u32,
     pub repeats: u32,
-    /// Whether rows with NaN or ±∞ (and, under the angular metric, zero rows) are left out instead of refused.
+    /// Whether rows with NaN or ±∞ (and, under the angular metric, zero rows) are left out instead of
+    /// refused.
     pub drop_nonfinite: bool,
     /// Whether the profiled build runs too.
     pub profile: bool,
@@ -207,18 +217,29 @@ pub struct Declared {
 impl Declared {
     /// What a file declares. One that cannot be read is reported when its data are.
     pub fn of(path: &Path) -> Option<Self> {
-        formats::attribute(path, "distance", &Silent).ok()?.map(|name| Self { ranking: Ranking::by_any_name(&name), name })
+        formats::attribute(path, "distance", &Silent)
+            .ok()?
+            .map(|name| Self { ranking: Ranking::by_any_name(&name), name })
     }
 
-    /// The metric for searching a cloud that only has distances, if the cloud allows it, and a note unless that is L2.
+    /// The metric for searching a cloud that only has distances, if the cloud allows it, and a note unless
+    /// that is L2.
     pub fn metric(&self, cloud: &PointCloud) -> (Option<Metric>, Option<String>) {
         match self.ranking {
-            Some(Ranking::InnerProduct) => {
-                (None, Some("the file declares the inner product, which only `warpscope knn` supports; using l2".to_owned()))
-            }
-            Some(Ranking::Distance(metric)) if metric.is_on_sphere() && !Globe::fits(cloud) => {
-                (None, Some(format!("the file declares the metric {}, which needs longitude and latitude; using l2", metric.name())))
-            }
+            Some(Ranking::InnerProduct) => (
+                None,
+                Some(
+                    "the file declares the inner product, which only `warpscope knn` supports; using l2"
+                        .to_owned(),
+                ),
+            ),
+            Some(Ranking::Distance(metric)) if metric.is_on_sphere() && !Globe::fits(cloud) => (
+                None,
+                Some(format!(
+                    "the file declares the metric {}, which needs longitude and latitude; using l2",
+                    metric.name()
+                )),
+            ),
             Some(Ranking::Distance(metric)) => (Some(metric), self.sentence()),
             None => (None, self.sentence()),
         }
@@ -229,7 +250,10 @@ impl Declared {
         match self.ranking {
             Some(Ranking::Distance(Metric::L2)) => None,
             Some(ranking) => Some(format!("metric {}, from the file's `distance` attribute", ranking.name())),
-            None => Some(format!("the file's `distance` attribute is `{}`, which is not supported; using l2", printable(self.name.trim()))),
+            None => Some(format!(
+                "the file's `distance` attribute is `{}`, which is not supported; using l2",
+                printable(self.name.trim())
+            )),
         }
     }
 }
@@ -252,8 +276,14 @@ mod tests {
     #[test]
     fn a_choice_is_held_against_the_registry() {
         let why = |text: &str| text.parse::<EngineChoice>().unwrap_err();
-        assert_eq!(why("gpu"), format!("there is no engine `gpu`; there are auto, {}", registry::names().join(", ")));
-        assert_eq!(why("lockstep:warps=8"), "the lockstep engine: there is no parameter `warps`: it has no parameters");
+        assert_eq!(
+            why("gpu"),
+            format!("there is no engine `gpu`; there are auto, {}", registry::names().join(", "))
+        );
+        assert_eq!(
+            why("lockstep:warps=8"),
+            "the lockstep engine: there is no parameter `warps`: it has no parameters"
+        );
         assert!(why("cuda:warps=99").contains("warps = 99: it may be 1 to 32"));
         // A recording may name what this program does not have.
         assert!(serde_json::from_str::<EngineChoice>("\"quantum:qubits=3\"").is_ok());

@@ -27,7 +27,8 @@ pub fn mean_ms(samples: &[Sample], phase: Phase) -> Option<f64> {
     let mut repeats: Vec<u32> = of_phase().map(|sample| sample.repeat).collect();
     repeats.sort_unstable();
     repeats.dedup();
-    (!repeats.is_empty()).then(|| of_phase().map(|sample| sample.duration_ms).sum::<f64>() / repeats.len() as f64)
+    (!repeats.is_empty())
+        .then(|| of_phase().map(|sample| sample.duration_ms).sum::<f64>() / repeats.len() as f64)
 }
 
 /// The value below which the share `p` (0 to 1) of the values lies, interpolated; NaN of none.
@@ -80,7 +81,16 @@ impl Spread {
         sorted.par_sort_unstable_by(f64::total_cmp);
         let at = |p| quantile_of_sorted(&sorted, p);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
-        Some(Self { mean, min: at(0.0), p05: at(0.05), p25: at(0.25), median: at(0.5), p75: at(0.75), p95: at(0.95), max: at(1.0) })
+        Some(Self {
+            mean,
+            min: at(0.0),
+            p05: at(0.05),
+            p25: at(0.25),
+            median: at(0.5),
+            p75: at(0.75),
+            p95: at(0.95),
+            max: at(1.0),
+        })
     }
 }
 
@@ -96,7 +106,10 @@ mod tests {
         assert_eq!(quantile(&[10.0, 20.0], 1.0), 20.0);
         assert!(median(&[]).is_nan());
         let spread = Spread::of([4.0, 1.0, 2.0, 3.0, 5.0]).unwrap();
-        assert_eq!([spread.mean, spread.min, spread.p25, spread.median, spread.p75, spread.max], [3.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(
+            [spread.mean, spread.min, spread.p25, spread.median, spread.p75, spread.max],
+            [3.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+        );
         assert_eq!(Spread::of([]), None);
         assert_eq!(mean_and_deviation(&[1.0, 3.0, 5.0]), Some([3.0, 2.0]));
         assert_eq!((mean_and_deviation(&[7.0]), mean_and_deviation(&[])), (Some([7.0, 0.0]), None));
@@ -104,7 +117,8 @@ mod tests {
 
     #[test]
     fn a_repeat_is_the_sum_of_its_chunks() {
-        let sample = |phase, repeat, duration_ms| Sample { phase, repeat, chunk: 0, start_ms: 0.0, duration_ms };
+        let sample =
+            |phase, repeat, duration_ms| Sample { phase, repeat, chunk: 0, start_ms: 0.0, duration_ms };
         let samples = [
             sample(Phase::Upload, 0, 100.0),
             sample(Phase::Search, 0, 1.0),
@@ -113,6 +127,9 @@ mod tests {
             sample(Phase::Download, 1, 50.0),
         ];
         assert_eq!(search_ms(&samples), [3.0, 4.0]);
-        assert_eq!([Phase::Search, Phase::Upload, Phase::Profiled].map(|phase| mean_ms(&samples, phase)), [Some(3.5), Some(100.0), None]);
+        assert_eq!(
+            [Phase::Search, Phase::Upload, Phase::Profiled].map(|phase| mean_ms(&samples, phase)),
+            [Some(3.5), Some(100.0), None]
+        );
     }
 }

@@ -66,13 +66,17 @@ pub struct Room {
 impl Room {
     pub const UNLIMITED: Self = Self { host: u64::MAX, device: u64::MAX };
 
-    /// Whether a generated cloud and its answers fit. A host has the points three times, as they are generated, in the order of the search and
-    /// in an engine's layout, and answers in the engine, downloaded and reported. A device has both once, and some rows of a matrix of distances with
-    /// what selects from them: as it is made tile by tile, more of it only helps.
+    /// Whether a generated cloud and its answers fit. A host has the points three times, as they are
+    /// generated, in the order of the search and in an engine's layout, and answers in the engine, downloaded
+    /// and reported. A device has both once, and some rows of a matrix of distances with what selects from
+    /// them: as it is made tile by tile, more of it only helps.
     fn holds(self, [n, q, k, d]: [u64; 4]) -> bool {
         const ROWS: u64 = 8;
-        let (points, answers) = (4u64.saturating_mul(n).saturating_mul(d), 8u64.saturating_mul(q).saturating_mul(k.min(n)));
-        n * d <= generate::MAX_VALUES && 3 * (points + answers) <= self.host && points + answers + 4 * ROWS * n <= self.device
+        let (points, answers) =
+            (4u64.saturating_mul(n).saturating_mul(d), 8u64.saturating_mul(q).saturating_mul(k.min(n)));
+        n * d <= generate::MAX_VALUES
+            && 3 * (points + answers) <= self.host
+            && points + answers + 4 * ROWS * n <= self.device
     }
 }
 
@@ -152,7 +156,8 @@ impl Sweep {
 
     /// The listed values of a size, ascending, each once; `None` stands for all queries, after all numbers.
     pub fn values(&self, size: Size) -> Vec<Option<u64>> {
-        let count = |queries: &QuerySpec| if let QuerySpec::Count(count) = queries { Some(*count) } else { None };
+        let count =
+            |queries: &QuerySpec| if let QuerySpec::Count(count) = queries { Some(*count) } else { None };
         let mut values: Vec<Option<u64>> = match size {
             Size::N => self.n.iter().copied().map(Some).collect(),
             Size::Q => self.q.iter().map(count).collect(),
@@ -164,7 +169,8 @@ impl Sweep {
         values
     }
 
-    /// Whether there are several values of a size. What follows from other sizes, as n does from work, does not count.
+    /// Whether there are several values of a size. What follows from other sizes, as n does from work, does
+    /// not count.
     pub fn varies(&self, size: Size) -> bool {
         self.values(size).len() > 1 || (size == Size::K && self.shares.len() > 1)
     }
@@ -196,7 +202,8 @@ impl Sweep {
                     let (data, n) = self.cloud(n, &queries, d);
                     for k in or_base(&self.neighbours_among(n)) {
                         for engine in or_base(&self.engines) {
-                            let mut spec = RunSpec { data: data.clone(), queries: queries.clone(), ..self.base.clone() };
+                            let mut spec =
+                                RunSpec { data: data.clone(), queries: queries.clone(), ..self.base.clone() };
                             spec.k = k.unwrap_or(spec.k);
                             spec.engine = engine.unwrap_or(spec.engine);
                             specs.push(spec);
@@ -208,7 +215,8 @@ impl Sweep {
         specs
     }
 
-    /// The cloud of a combination, and how many points a generated one has. A number of points that it does not say is left to the generator.
+    /// The cloud of a combination, and how many points a generated one has. A number of points that it does
+    /// not say is left to the generator.
     fn cloud(&self, n: Option<u64>, queries: &QuerySpec, d: Option<u64>) -> (Source, Option<u64>) {
         let Source::Generate { spec, seed } = &self.base.data else { return (self.base.data.clone(), None) };
         let own = generate::check(spec).ok();
@@ -242,7 +250,9 @@ impl Sweep {
     /// The listed numbers of neighbours, among so many points.
     fn neighbours_among(&self, n: Option<u64>) -> Vec<usize> {
         match n {
-            Some(n) if !self.shares.is_empty() => self.shares.iter().map(|&share| (n * u64::from(share) / 100).max(1) as usize).collect(),
+            Some(n) if !self.shares.is_empty() => {
+                self.shares.iter().map(|&share| (n * u64::from(share) / 100).max(1) as usize).collect()
+            }
             _ => self.k.clone(),
         }
     }
@@ -256,23 +266,39 @@ impl Sweep {
     pub fn halved(&self) -> Option<String> {
         let points = |sweep: &Self| -> Vec<u64> {
             let points = |spec: &RunSpec| match &spec.data {
-                Source::Generate { spec, .. } => generate::check(spec).ok().and_then(|spec| spec.value("n")).map_or(0, |n| n as u64),
+                Source::Generate { spec, .. } => {
+                    generate::check(spec).ok().and_then(|spec| spec.value("n")).map_or(0, |n| n as u64)
+                }
                 _ => 0,
             };
             sweep.all_specs().iter().map(points).collect()
         };
-        let mut changed: Vec<(u64, u64)> = points(&Self { room: Room::UNLIMITED, ..self.clone() }).into_iter().zip(points(self)).collect();
+        let mut changed: Vec<(u64, u64)> =
+            points(&Self { room: Room::UNLIMITED, ..self.clone() }).into_iter().zip(points(self)).collect();
         changed.retain(|(wanted, fitted)| wanted != fitted);
         changed.sort_unstable();
         changed.dedup();
         let (wanted, fitted) = changed.pop()?;
-        let free = |name: &str, bytes: u64| (bytes < u64::MAX).then(|| format!("{} MiB on the {name}", thousands(bytes >> 20)));
-        let free: Vec<String> = [free("host", self.room.host), free("device", self.room.device)].into_iter().flatten().collect();
-        let more = if changed.is_empty() { String::new() } else { format!(", and {} more likewise", count(changed.len() as u64, "size", "sizes")) };
-        Some(format!("n = {} in place of {}{more}: {} are free", thousands(fitted), thousands(wanted), free.join(" and ")))
+        let free = |name: &str, bytes: u64| {
+            (bytes < u64::MAX).then(|| format!("{} MiB on the {name}", thousands(bytes >> 20)))
+        };
+        let free: Vec<String> =
+            [free("host", self.room.host), free("device", self.room.device)].into_iter().flatten().collect();
+        let more = if changed.is_empty() {
+            String::new()
+        } else {
+            format!(", and {} more likewise", count(changed.len() as u64, "size", "sizes"))
+        };
+        Some(format!(
+            "n = {} in place of {}{more}: {} are free",
+            thousands(fitted),
+            thousands(wanted),
+            free.join(" and ")
+        ))
     }
 
-    /// Refuses what none of its clouds could make right: k out of range, no queries, a generator's spec that makes no sense.
+    /// Refuses what none of its clouds could make right: k out of range, no queries, a generator's spec that
+    /// makes no sense.
     ///
     /// # Errors
     /// [`RunError::Problem`] and [`RunError::Cloud`], of the first run that cannot be.
@@ -285,7 +311,8 @@ impl Sweep {
             if spec.queries == QuerySpec::Count(0) {
                 return Err(ProblemError::NoQueries.into());
             }
-            // How large a cloud may be is left to its run: the last of growing sizes may be too much, and that is a row.
+            // How large a cloud may be is left to its run: the last of growing sizes may be too much, and
+            // that is a row.
             if let Source::Generate { spec, .. } = &spec.data {
                 generate::check(spec)?;
             }
@@ -293,8 +320,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// Runs all, one after the other, and hands each row over as soon as it is there. A run that fails is a row too and
-    /// does not end the sweep; being cancelled does.
+    /// Runs all, one after the other, and hands each row over as soon as it is there. A run that fails is a
+    /// row too and does not end the sweep; being cancelled does.
     ///
     /// # Errors
     /// [`RunError::Cancelled`], and the first error of `on_row`.
@@ -315,7 +342,9 @@ impl Sweep {
             let cloud = match &loaded {
                 Some((source, cloud)) if *source == spec.data => Ok(Arc::clone(cloud)),
                 // Only the cancel flag is passed on: the bar counts runs.
-                _ => cloud::load(&spec.data, spec.drop_nonfinite, &Quiet(progress)).map(Arc::new).map_err(RunError::from),
+                _ => cloud::load(&spec.data, spec.drop_nonfinite, &Quiet(progress))
+                    .map(Arc::new)
+                    .map_err(RunError::from),
             };
             let axes = cloud.as_ref().map_or_else(|_| Vec::new(), |cloud| cloud.axes().to_vec());
             let result = cloud.and_then(|cloud| {
@@ -323,12 +352,19 @@ impl Sweep {
                 let queries = match &spec.queries {
                     QuerySpec::File { path, columns } => {
                         let source = Source::File { path: path.clone(), columns: columns.clone() };
-                        Some(Arc::new(cloud::load_queries(&source, &cloud, spec.drop_nonfinite, &Quiet(progress))?))
+                        Some(Arc::new(cloud::load_queries(
+                            &source,
+                            &cloud,
+                            spec.drop_nonfinite,
+                            &Quiet(progress),
+                        )?))
                     }
                     _ => None,
                 };
                 let mut spec = spec.clone();
-                if self.q.is_empty() && matches!(spec.queries, QuerySpec::Count(count) if count > cloud.len() as u64) {
+                if self.q.is_empty()
+                    && matches!(spec.queries, QuerySpec::Count(count) if count > cloud.len() as u64)
+                {
                     spec.queries = QuerySpec::All;
                 }
                 engines.execute(&spec, &cloud, queries.as_ref(), &mut stage)
@@ -357,7 +393,8 @@ impl Progress for Quiet<'_> {
 fn with_parameter(spec: &str, key: &str, value: u64) -> String {
     let (name, parameters) = spec.split_once(':').unwrap_or((spec, ""));
     let others = parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty());
-    let others = others.filter(|parameter| parameter.split('=').next().is_none_or(|other| other.trim() != key));
+    let others =
+        others.filter(|parameter| parameter.split('=').next().is_none_or(|other| other.trim() != key));
     let all: Vec<String> = others.map(str::to_owned).chain([format!("{key}={value}")]).collect();
     format!("{}:{}", name.trim(), all.join(","))
 }
@@ -372,7 +409,10 @@ mod tests {
     fn a_parameter_is_set_or_replaced() {
         assert_eq!(with_parameter("uniform", "n", 5), "uniform:n=5");
         assert_eq!(with_parameter("uniform:n=7, d=3", "n", 5), "uniform:d=3,n=5");
-        assert_eq!(with_parameter("gaussian-mixture:n=7,clusters=2", "d", 5), "gaussian-mixture:n=7,clusters=2,d=5");
+        assert_eq!(
+            with_parameter("gaussian-mixture:n=7,clusters=2", "d", 5),
+            "gaussian-mixture:n=7,clusters=2,d=5"
+        );
     }
 
     #[test]
@@ -380,7 +420,8 @@ mod tests {
         let base = RunSpec { data: Source::Generate { spec: "uniform".to_owned(), seed: 1 }, ..spec() };
         let engines = vec![EngineChoice::Auto, EngineChoice::named(EngineId::new("kdtree"))];
         let q = [1, 2, 3].map(QuerySpec::Count).to_vec();
-        let sweep = Sweep { n: vec![10, 20], q, k: vec![4], d: vec![2, 3], engines, ..Sweep::new(base.clone()) };
+        let sweep =
+            Sweep { n: vec![10, 20], q, k: vec![4], d: vec![2, 3], engines, ..Sweep::new(base.clone()) };
         let specs = sweep.specs();
         assert_eq!(specs.len(), 2 * 3 * 2 * 2);
         for (at, spec) in specs.iter().enumerate() {
@@ -415,7 +456,11 @@ mod tests {
         let found = generated(&sweep);
         let clouds: Vec<&str> = found.iter().map(|(cloud, ..)| cloud.as_str()).collect();
         // With one query there are no more than 512 coordinates.
-        assert_eq!(clouds, ["n=256,d=2", "n=128,d=2", "n=32,d=2", "n=128,d=4", "n=64,d=4", "n=16,d=4"].map(|sizes| format!("uniform:{sizes}")));
+        assert_eq!(
+            clouds,
+            ["n=256,d=2", "n=128,d=2", "n=32,d=2", "n=128,d=4", "n=64,d=4", "n=16,d=4"]
+                .map(|sizes| format!("uniform:{sizes}"))
+        );
         assert_eq!(sweep.varied(), None, "q and d");
         assert_eq!(Sweep { d: vec![2], ..sweep }.varied(), Some(Size::Q), "n follows");
     }
@@ -425,24 +470,46 @@ mod tests {
         let sweep = Sweep { n: vec![10, 1000], shares: vec![1, 50], ..uniform() };
         assert_eq!(generated(&sweep).iter().map(|(.., k)| *k).collect::<Vec<_>>(), [1, 5, 10, 500]);
         assert!(sweep.varies(Size::K) && sweep.varied().is_none());
-        let halved = Sweep { room: Room { host: u64::MAX, device: 25_000 }, q: vec![QuerySpec::Count(1)], d: vec![2], ..sweep };
+        let halved = Sweep {
+            room: Room { host: u64::MAX, device: 25_000 },
+            q: vec![QuerySpec::Count(1)],
+            d: vec![2],
+            ..sweep
+        };
         assert_eq!(generated(&halved).iter().map(|(.., k)| *k).collect::<Vec<_>>(), [1, 5, 5, 250]);
     }
 
     #[test]
     fn n_is_halved_until_it_fits_and_that_is_said() {
-        let sweep = Sweep { n: vec![1 << 10, 1 << 20], q: vec![QuerySpec::Count(10)], k: vec![8], d: vec![4], ..uniform() };
+        let sweep = Sweep {
+            n: vec![1 << 10, 1 << 20],
+            q: vec![QuerySpec::Count(10)],
+            k: vec![8],
+            d: vec![4],
+            ..uniform()
+        };
         assert_eq!(sweep.halved(), None);
         let room = |host, device| Sweep { room: Room { host, device }, ..sweep.clone() };
         // Of a host's 16 MiB, three copies of 2¹⁸ points in 4 dimensions take 12.
         assert_eq!(generated(&room(16 << 20, u64::MAX))[1].0, "uniform:n=262144,d=4");
-        assert_eq!(room(16 << 20, u64::MAX).halved().unwrap(), "n = 262,144 in place of 1,048,576: 16 MiB on the host are free");
+        assert_eq!(
+            room(16 << 20, u64::MAX).halved().unwrap(),
+            "n = 262,144 in place of 1,048,576: 16 MiB on the host are free"
+        );
         // And of a device's 1 MiB, 2¹⁴ points 256 KiB, and 8 rows of distances 512.
         assert_eq!(generated(&room(16 << 20, 1 << 20))[1].0, "uniform:n=16384,d=4");
         assert_eq!(generated(&room(16 << 20, 1 << 20))[0].0, "uniform:n=1024,d=4");
         // As many points stay as queries are drawn from them.
-        assert_eq!(generated(&room(0, 0)).iter().map(|(cloud, ..)| cloud.as_str()).collect::<Vec<_>>(), ["uniform:n=16,d=4"; 2]);
-        assert!(room(0, 0).halved().unwrap().contains(", and 1 size more likewise: 0 MiB on the host and 0 MiB on the device are free"));
+        assert_eq!(
+            generated(&room(0, 0)).iter().map(|(cloud, ..)| cloud.as_str()).collect::<Vec<_>>(),
+            ["uniform:n=16,d=4"; 2]
+        );
+        assert!(
+            room(0, 0)
+                .halved()
+                .unwrap()
+                .contains(", and 1 size more likewise: 0 MiB on the host and 0 MiB on the device are free")
+        );
     }
 
     #[test]

@@ -10,8 +10,8 @@ use super::{Engines, QuerySpec, RunSpec};
 use crate::cloud::{Column, PointCloud, Source, Table};
 use crate::engines::registry;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters, Problem, Profile, Search, SetupPhase,
-    WarpSpan, warp,
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters,
+    Problem, Profile, Search, SetupPhase, WarpSpan, warp,
 };
 
 /// A chunk that was searched.
@@ -70,14 +70,23 @@ impl Engine for Plain {
     }
 
     fn device(&self) -> DeviceInfo {
-        DeviceInfo { id: None, name: "a test".to_owned(), details: vec![("threads".to_owned(), "1".to_owned())] }
+        DeviceInfo {
+            id: None,
+            name: "a test".to_owned(),
+            details: vec![("threads".to_owned(), "1".to_owned())],
+        }
     }
 
     fn is_lost(&self) -> bool {
         self.script.lost.load(Relaxed)
     }
 
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+    fn prepare<'a>(
+        &'a mut self,
+        problem: &'a Problem,
+        _parameters: &Parameters,
+        _profile: bool,
+    ) -> Result<Box<dyn Search + 'a>, EngineError> {
         *self.script.loads.lock().unwrap() += 1;
         if self.script.unavailable {
             return Err(EngineError::Unavailable { engine: self.kind, why: "the test says so".to_owned() });
@@ -91,7 +100,15 @@ impl Engine for Plain {
             problem.cache().insert(self.device_id(), Arc::new(Uploaded));
         }
         let found = Neighbors::unanswered(problem.q(), problem.k());
-        Ok(Box::new(PlainSearch { engine: self, problem, resident, found, last: 0..0, build: Build::Timed, searched: 0 }))
+        Ok(Box::new(PlainSearch {
+            engine: self,
+            problem,
+            resident,
+            found,
+            last: 0..0,
+            build: Build::Timed,
+            searched: 0,
+        }))
     }
 }
 
@@ -110,7 +127,11 @@ struct PlainSearch<'a> {
 
 impl Search for PlainSearch<'_> {
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        if self.resident { Vec::new() } else { vec![(SetupPhase::Upload, 0.25), (SetupPhase::BuildIndex, 0.5)] }
+        if self.resident {
+            Vec::new()
+        } else {
+            vec![(SetupPhase::Upload, 0.25), (SetupPhase::BuildIndex, 0.5)]
+        }
     }
 
     fn resident(&self) -> bool {
@@ -130,11 +151,17 @@ impl Search for PlainSearch<'_> {
         let script = &self.engine.script;
         script.calls.lock().unwrap().push((build, queries.clone()));
         if script.device_fails {
-            return Err(EngineError::Device { device: "a test".to_owned(), why: "an illegal memory access".to_owned() });
+            return Err(EngineError::Device {
+                device: "a test".to_owned(),
+                why: "an illegal memory access".to_owned(),
+            });
         }
         if script.loses_device.load(Relaxed) {
             script.lost.store(true, Relaxed);
-            return Err(EngineError::DeviceLost { device: "a test".to_owned(), why: "an illegal memory access".to_owned() });
+            return Err(EngineError::DeviceLost {
+                device: "a test".to_owned(),
+                why: "an illegal memory access".to_owned(),
+            });
         }
         if script.idle {
             (self.last, self.build) = (queries, build);
@@ -148,7 +175,9 @@ impl Search for PlainSearch<'_> {
             let q = self.problem.query(query);
             let mut all: Vec<(f32, u32)> = (0u32..)
                 .zip(self.problem.points().chunks_exact(self.problem.dims()))
-                .map(|(position, p)| (p.iter().zip(q).fold(0.0f32, |sum, (p, q)| (p - q).mul_add(p - q, sum)), position))
+                .map(|(position, p)| {
+                    (p.iter().zip(q).fold(0.0f32, |sum, (p, q)| (p - q).mul_add(p - q, sum)), position)
+                })
                 .collect();
             all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             for (rank, (squared_distance, position)) in all.into_iter().take(k).enumerate() {
@@ -157,7 +186,9 @@ impl Search for PlainSearch<'_> {
             }
         }
         let counted = script.wrong_when_counted && build == Build::Counted;
-        if let Some(query) = script.wrong_query.or(counted.then_some(0)).filter(|query| queries.contains(query)) {
+        if let Some(query) =
+            script.wrong_query.or(counted.then_some(0)).filter(|query| queries.contains(query))
+        {
             self.found.squared_distances[query * k] += 0.5;
         }
         (self.last, self.build) = (queries, build);
@@ -178,7 +209,12 @@ impl Search for PlainSearch<'_> {
             if self.build == Build::Profiled && !self.engine.script.unprofiled {
                 let profile = answer.profile.get_or_insert_with(|| Profile::new(&warp::PHASES));
                 profile.cycles.extend([1, 2, 3, 4, 5, 6]);
-                profile.spans.push(WarpSpan { start_ns: 1000 * query as u64, stop_ns: 1000 * query as u64 + 500, sm: query as u32 % 2, warp: 0 });
+                profile.spans.push(WarpSpan {
+                    start_ns: 1000 * query as u64,
+                    stop_ns: 1000 * query as u64 + 500,
+                    sm: query as u32 % 2,
+                    warp: 0,
+                });
             }
         }
         Ok(())
@@ -276,17 +312,27 @@ pub mod records {
     /// Three queries with k = 4, made by hand over 50 points.
     pub fn record() -> Arc<RunRecord> {
         let cloud = cloud(50, 2, 7);
-        let mut convergence = Convergence { counted_by: warp::CONVERGENCE.to_owned(), ..Convergence::default() };
+        let mut convergence =
+            Convergence { counted_by: warp::CONVERGENCE.to_owned(), ..Convergence::default() };
         for scale in [1.0f32, 2.0, 3.0] {
             convergence.push([(10, 0.5 * scale), (30, 0.1 * scale), (50, 0.05 * scale)]);
         }
-        let sample = |phase, repeat, duration_ms| Sample { phase, repeat, chunk: 0, start_ms: f64::from(repeat), duration_ms };
+        let sample = |phase, repeat, duration_ms| Sample {
+            phase,
+            repeat,
+            chunk: 0,
+            start_ms: f64::from(repeat),
+            duration_ms,
+        };
         let head = RunFile {
             schema_version: SCHEMA_VERSION,
             warpscope_version: "0".to_owned(),
             commit: None,
             started_unix: 0,
-            spec: RunSpec { repeats: 2, ..RunSpec::new(cloud.source().clone(), QuerySpec::Rows(vec![3, 5, 8]), 4) },
+            spec: RunSpec {
+                repeats: 2,
+                ..RunSpec::new(cloud.source().clone(), QuerySpec::Rows(vec![3, 5, 8]), 4)
+            },
             engine: EngineId::new("lockstep"),
             fallback: None,
             predicted_ms: None,
@@ -325,14 +371,25 @@ pub mod records {
         })
     }
 
-    /// [`record`] with the profile of a device of two multiprocessors: the first two queries are of one warp, on the first.
+    /// [`record`] with the profile of a device of two multiprocessors: the first two queries are of one warp,
+    /// on the first.
     #[cfg_attr(not(feature = "gui"), expect(dead_code, reason = "for tests of the window"))]
     pub fn profiled_record() -> Arc<RunRecord> {
         let mut record = RunRecord::clone(&record());
         let span = |start_ns, stop_ns, sm, warp| WarpSpan { start_ns, stop_ns, sm, warp };
-        record.samples.push(Sample { phase: Phase::Profiled, repeat: 0, chunk: 0, start_ms: 4.0, duration_ms: 1.0 });
+        record.samples.push(Sample {
+            phase: Phase::Profiled,
+            repeat: 0,
+            chunk: 0,
+            start_ms: 4.0,
+            duration_ms: 1.0,
+        });
         let spans = vec![span(1000, 401_000, 0, 0), span(1000, 501_000, 0, 0), span(21_000, 901_000, 1, 4)];
-        record.profile = Some(Profile { cycles: [100, 500, 20, 200, 50, 10].repeat(3), spans, ..Profile::new(&warp::PHASES) });
+        record.profile = Some(Profile {
+            cycles: [100, 500, 20, 200, 50, 10].repeat(3),
+            spans,
+            ..Profile::new(&warp::PHASES)
+        });
         Arc::new(record)
     }
 }

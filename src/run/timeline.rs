@@ -1,4 +1,5 @@
-//! A run laid out in time: what the host timed and, when the run was profiled, every warp on its multiprocessor.
+//! A run laid out in time: what the host timed and, when the run was profiled, every warp on its
+//! multiprocessor.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
@@ -42,7 +43,8 @@ pub struct Timeline {
     pub phases: Vec<PhaseTrack>,
     /// What the next are.
     pub place: Place,
-    /// Where the warps of the profiled build ran, ascending; none without a profile. On a CPU, the threads that answered the queries.
+    /// Where the warps of the profiled build ran, ascending; none without a profile. On a CPU, the threads
+    /// that answered the queries.
     pub multiprocessors: Vec<Multiprocessor>,
     /// When the last span ends.
     pub end_us: f64,
@@ -74,7 +76,8 @@ pub struct PhaseSpan {
 pub struct Multiprocessor {
     /// Index of the multiprocessor (`%smid`), or of the thread.
     pub sm: u32,
-    /// Warps one after the other: those of a track do not overlap, and each warp is on the first track that was free.
+    /// Warps one after the other: those of a track do not overlap, and each warp is on the first track that
+    /// was free.
     pub tracks: Vec<Vec<WarpTime>>,
     /// When warps began, ascending.
     starts: Vec<f64>,
@@ -101,7 +104,12 @@ impl Timeline {
         let mut tracks: BTreeMap<Phase, Vec<PhaseSpan>> = BTreeMap::new();
         for sample in &record.samples {
             let start_us = sample.start_ms * 1e3;
-            let span = PhaseSpan { start_us, stop_us: start_us + sample.duration_ms * 1e3, repeat: sample.repeat, chunk: sample.chunk };
+            let span = PhaseSpan {
+                start_us,
+                stop_us: start_us + sample.duration_ms * 1e3,
+                repeat: sample.repeat,
+                chunk: sample.chunk,
+            };
             tracks.entry(sample.phase).or_default().push(span);
         }
         let phases: Vec<PhaseTrack> = tracks
@@ -113,9 +121,11 @@ impl Timeline {
             .collect();
         let multiprocessors = multiprocessors(record, &phases);
         let of_phases = phases.iter().flat_map(|track| &track.spans).map(|span| span.stop_us);
-        let of_warps = multiprocessors.iter().filter_map(|multiprocessor| multiprocessor.stops.last().copied());
+        let of_warps =
+            multiprocessors.iter().filter_map(|multiprocessor| multiprocessor.stops.last().copied());
         // Cycles are a GPU's own.
-        let threads = record.device.id == Some(DeviceId::Cpu) && record.profile.as_ref().is_some_and(|profile| profile.phases.is_empty());
+        let threads = record.device.id == Some(DeviceId::Cpu)
+            && record.profile.as_ref().is_some_and(|profile| profile.phases.is_empty());
         let place = if threads { Place::Thread } else { Place::Multiprocessor };
         Self { end_us: of_phases.chain(of_warps).fold(0.0, f64::max), phases, place, multiprocessors }
     }
@@ -129,7 +139,11 @@ impl Timeline {
     pub fn place_of(&self, query: u32) -> Option<(usize, usize, usize)> {
         self.multiprocessors.iter().enumerate().find_map(|(at, multiprocessor)| {
             let tracks = multiprocessor.tracks.iter().enumerate();
-            tracks.filter_map(|(track, warps)| Some((at, track, warps.iter().position(|warp| warp.queries.contains(&query))?))).next()
+            tracks
+                .filter_map(|(track, warps)| {
+                    Some((at, track, warps.iter().position(|warp| warp.queries.contains(&query))?))
+                })
+                .next()
         })
     }
 }
@@ -187,8 +201,9 @@ impl PartialEq for Busy {
 impl Eq for Busy {}
 
 impl Layout {
-    /// Puts a warp on the first track that is free. Each track is taken from each heap once for a warp, so that the time grows
-    /// with the warps and not with their square where a file says that all of them overlap.
+    /// Puts a warp on the first track that is free. Each track is taken from each heap once for a warp, so
+    /// that the time grows with the warps and not with their square where a file says that all of them
+    /// overlap.
     fn push(&mut self, warp: WarpTime) {
         while self.busy.peek().is_some_and(|Reverse(busy)| busy.stop_us <= warp.start_us) {
             self.free.extend(self.busy.pop().map(|Reverse(busy)| Reverse(busy.track)));
@@ -229,15 +244,31 @@ fn multiprocessors(record: &RunRecord, phases: &[PhaseTrack]) -> Vec<Multiproces
         .map(|queries| {
             let (first, last) = (queries[0], queries[queries.len() - 1]);
             let span = &spans[first as usize];
-            let stop_ns = queries.iter().map(|&query| spans[query as usize].stop_ns).max().unwrap_or(0).max(span.start_ns);
-            let time = WarpTime { start_us: at_us(span.start_ns), stop_us: at_us(stop_ns), queries: first..last + 1, warp: span.warp };
+            let stop_ns = queries
+                .iter()
+                .map(|&query| spans[query as usize].stop_ns)
+                .max()
+                .unwrap_or(0)
+                .max(span.start_ns);
+            let time = WarpTime {
+                start_us: at_us(span.start_ns),
+                stop_us: at_us(stop_ns),
+                queries: first..last + 1,
+                warp: span.warp,
+            };
             (span.sm, time)
         })
         .collect();
     warps.sort_by(|(_, a), (_, b)| a.start_us.total_cmp(&b.start_us));
     let mut by_sm: BTreeMap<u32, Layout> = BTreeMap::new();
     for (sm, warp) in warps {
-        by_sm.entry(sm).or_insert_with(|| Layout { of: Multiprocessor { sm, ..Multiprocessor::default() }, ..Layout::default() }).push(warp);
+        by_sm
+            .entry(sm)
+            .or_insert_with(|| Layout {
+                of: Multiprocessor { sm, ..Multiprocessor::default() },
+                ..Layout::default()
+            })
+            .push(warp);
     }
     let mut multiprocessors: Vec<Multiprocessor> = by_sm.into_values().map(|layout| layout.of).collect();
     for multiprocessor in &mut multiprocessors {
@@ -275,7 +306,11 @@ mod tests {
         assert_eq!(count, record.samples.len());
         for sample in &record.samples {
             let track = timeline.phases.iter().find(|track| track.phase == sample.phase).expect("its track");
-            let span = track.spans.iter().find(|span| (span.repeat, span.chunk) == (sample.repeat, sample.chunk)).expect("its span");
+            let span = track
+                .spans
+                .iter()
+                .find(|span| (span.repeat, span.chunk) == (sample.repeat, sample.chunk))
+                .expect("its span");
             assert_eq!(span.start_us, sample.start_ms * 1e3);
             assert!((span.stop_us - span.start_us - sample.duration_ms * 1e3).abs() < 1e-9);
             assert!(span.stop_us <= timeline.end_us);
@@ -284,17 +319,36 @@ mod tests {
 
     #[test]
     fn warps_take_the_first_free_track_and_own_their_queries() {
-        // Queries 0 and 1 are of one warp; 2 runs beside it; 3 follows 2 on its track; 4 is on another multiprocessor.
-        let spans = vec![span(100, 300, 1, 0), span(100, 400, 1, 0), span(150, 250, 1, 1), span(250, 500, 1, 1), span(120, 900, 0, 0)];
+        // Queries 0 and 1 are of one warp; 2 runs beside it; 3 follows 2 on its track; 4 is on another
+        // multiprocessor.
+        let spans = vec![
+            span(100, 300, 1, 0),
+            span(100, 400, 1, 0),
+            span(150, 250, 1, 1),
+            span(250, 500, 1, 1),
+            span(120, 900, 0, 0),
+        ];
         let timeline = Timeline::of(&record(spans));
         let [other, first] = &timeline.multiprocessors[..] else { panic!("{:?}", timeline.multiprocessors) };
         assert_eq!((other.sm, first.sm), (0, 1));
-        let queries: Vec<Vec<_>> =
-            first.tracks.iter().map(|track| track.iter().map(|warp| (warp.queries.start, warp.queries.end)).collect()).collect();
+        let queries: Vec<Vec<_>> = first
+            .tracks
+            .iter()
+            .map(|track| track.iter().map(|warp| (warp.queries.start, warp.queries.end)).collect())
+            .collect();
         assert_eq!(queries, [vec![(0, 2)], vec![(2, 3), (3, 4)]]);
-        let began = timeline.phases.iter().find(|track| track.phase == Phase::Profiled).expect("it was profiled").spans[0].start_us;
+        let began = timeline
+            .phases
+            .iter()
+            .find(|track| track.phase == Phase::Profiled)
+            .expect("it was profiled")
+            .spans[0]
+            .start_us;
         let warp = &first.tracks[0][0];
-        assert!((warp.start_us - began).abs() < 1e-6 && (warp.stop_us - began - 0.3).abs() < 1e-6, "the later of its queries ends it");
+        assert!(
+            (warp.start_us - began).abs() < 1e-6 && (warp.stop_us - began - 0.3).abs() < 1e-6,
+            "the later of its queries ends it"
+        );
         assert_eq!(timeline.most_warps(), 2);
         assert_eq!([0.02, 0.06, 0.16, 0.35, 0.45].map(|us| first.active(began + us)), [1, 2, 2, 1, 0]);
         assert_eq!(timeline.place_of(3), Some((1, 1, 1)));
@@ -304,7 +358,12 @@ mod tests {
     #[test]
     fn warps_that_all_overlap_are_laid_out_in_a_step_each() {
         const COUNT: u32 = 60_000;
-        let warp = |at: u32, start_us: f64, stop_us: f64| WarpTime { start_us, stop_us, queries: at..at + 1, warp: at };
+        let warp = |at: u32, start_us: f64, stop_us: f64| WarpTime {
+            start_us,
+            stop_us,
+            queries: at..at + 1,
+            warp: at,
+        };
         let mut layout = Layout::default();
         for at in 0..COUNT {
             layout.push(warp(at, f64::from(at), 1e6 + f64::from(at)));
@@ -315,7 +374,8 @@ mod tests {
         assert_eq!((layout.of.tracks[0].len(), layout.steps), (2, 2 * COUNT as usize + 1));
         // Of two that are free the lower one, though the other ended first.
         let mut layout = Layout::default();
-        for (at, (start, stop)) in [(0.0, 9.0), (1.0, 5.0), (2.0, 20.0), (10.0, 30.0)].into_iter().enumerate() {
+        for (at, (start, stop)) in [(0.0, 9.0), (1.0, 5.0), (2.0, 20.0), (10.0, 30.0)].into_iter().enumerate()
+        {
             layout.push(warp(at as u32, start, stop));
         }
         assert_eq!(layout.of.tracks.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);

@@ -1,5 +1,5 @@
-//! Engines against the float64 oracle and against one another, on the points as they are searched, in f32; and against the file's own
-//! values ([`own_values`]).
+//! Engines against the float64 oracle and against one another, on the points as they are searched, in f32;
+//! and against the file's own values ([`own_values`]).
 
 pub mod own_values;
 
@@ -9,7 +9,9 @@ use super::execute::answer;
 use super::{Engines, RunError};
 use crate::engines::registry;
 use crate::knn::reference::{Report, judge};
-use crate::knn::{Answer, Descriptor, DeviceId, DeviceInfo, EngineError, EngineId, Method, Neighbors, Problem};
+use crate::knn::{
+    Answer, Descriptor, DeviceId, DeviceInfo, EngineError, EngineId, Method, Neighbors, Problem,
+};
 use crate::progress::Progress;
 use crate::text::Exact;
 
@@ -29,7 +31,8 @@ pub struct EngineVerdict {
     pub largest_relative_error: f64,
     /// Ranks where another point stands than the oracle names, as far away as that.
     pub ties: u64,
-    /// The engine before it to whose answer this one's is equal bit for bit; the first has nobody to be equal to.
+    /// The engine before it to whose answer this one's is equal bit for bit; the first has nobody to be equal
+    /// to.
     pub equal_to: Option<EngineId>,
     /// Whether counters and convergence were compared, too.
     pub counted: bool,
@@ -68,9 +71,9 @@ pub struct Verified {
     pub right: Option<Neighbors>,
 }
 
-/// Answers a problem by the named methods or, where none is named, with each engine that can run, on `device` or where each runs
-/// when nobody says, and checks the answers: neighbours with the oracle and among engines and builds, bit for bit; measures
-/// and convergence among twins, which count the same.
+/// Answers a problem by the named methods or, where none is named, with each engine that can run, on `device`
+/// or where each runs when nobody says, and checks the answers: neighbours with the oracle and among engines
+/// and builds, bit for bit; measures and convergence among twins, which count the same.
 ///
 /// # Errors
 /// When a named engine cannot run, when none can, and when an engine fails. A wrong answer is no error but a
@@ -116,7 +119,10 @@ pub fn verify(
         }
         verdicts.push(verdict);
     }
-    let right = answers.into_iter().find(|(at, _)| verdicts[*at].mismatch.is_none()).map(|(_, answer)| answer.neighbors);
+    let right = answers
+        .into_iter()
+        .find(|(at, _)| verdicts[*at].mismatch.is_none())
+        .map(|(_, answer)| answer.neighbors);
     Ok(Verified { verdicts, right })
 }
 
@@ -137,7 +143,8 @@ fn ask(
         Ok((engine.device(), answer, counted))
     })?;
     let mismatch = counted.and_then(|counted| {
-        first_difference(problem, &answer.neighbors, &counted).map(|at| format!("{method}, the timed build against the counted one: {at}"))
+        first_difference(problem, &answer.neighbors, &counted)
+            .map(|at| format!("{method}, the timed build against the counted one: {at}"))
     });
     Ok((device, answer, mismatch))
 }
@@ -158,29 +165,37 @@ fn check(
         if other.mismatch.is_some() {
             continue;
         }
-        match first_difference(problem, &theirs.neighbors, &answer.neighbors)
-            .or_else(|| first_counted_difference(count_alike(other.engine, verdict.engine).then_some(theirs)?, answer))
-        {
+        match first_difference(problem, &theirs.neighbors, &answer.neighbors).or_else(|| {
+            first_counted_difference(count_alike(other.engine, verdict.engine).then_some(theirs)?, answer)
+        }) {
             None => {
                 equal.get_or_insert(other);
             }
             Some(at) => {
-                difference.get_or_insert_with(|| format!("{} against {}: {at}", other.name(), verdict.name()));
+                difference
+                    .get_or_insert_with(|| format!("{} against {}: {at}", other.name(), verdict.name()));
             }
         }
     }
     verdict.equal_to = equal.map(|other| other.engine);
     let oracle = match equal {
-        Some(same) => Ok(Report { queries: same.queries as usize, largest_relative_error: same.largest_relative_error, ties: same.ties }),
+        Some(same) => Ok(Report {
+            queries: same.queries as usize,
+            largest_relative_error: same.largest_relative_error,
+            ties: same.ties,
+        }),
         None => judge(problem, &answer.neighbors, progress),
     };
     match oracle {
         Ok(report) if report.queries < problem.q() => return Err(RunError::Cancelled),
         Ok(report) => {
-            (verdict.queries, verdict.largest_relative_error, verdict.ties) = (report.queries as u64, report.largest_relative_error, report.ties);
+            (verdict.queries, verdict.largest_relative_error, verdict.ties) =
+                (report.queries as u64, report.largest_relative_error, report.ties);
         }
         // The oracle's word before that of other engines.
-        Err(mismatch) => verdict.mismatch = Some(format!("the oracle against {}: {mismatch}", verdict.name())),
+        Err(mismatch) => {
+            verdict.mismatch = Some(format!("the oracle against {}: {mismatch}", verdict.name()))
+        }
     }
     verdict.mismatch = verdict.mismatch.take().or(difference);
     Ok(())
@@ -190,18 +205,28 @@ fn check(
 fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<String> {
     (0..problem.q()).find_map(|query| {
         let ((positions_a, distances_a), (positions_b, distances_b)) = (a.of(query), b.of(query));
-        let rank =
-            (0..problem.k()).find(|&rank| positions_a[rank] != positions_b[rank] || distances_a[rank].to_bits() != distances_b[rank].to_bits())?;
-        let at = |positions: &[u32], distances: &[f32]| format!("position {} at {}", positions[rank], Exact(distances[rank]));
-        Some(format!("query {query}, rank {rank}: {}, and {}", at(positions_a, distances_a), at(positions_b, distances_b)))
+        let rank = (0..problem.k()).find(|&rank| {
+            positions_a[rank] != positions_b[rank]
+                || distances_a[rank].to_bits() != distances_b[rank].to_bits()
+        })?;
+        let at = |positions: &[u32], distances: &[f32]| {
+            format!("position {} at {}", positions[rank], Exact(distances[rank]))
+        };
+        Some(format!(
+            "query {query}, rank {rank}: {}, and {}",
+            at(positions_a, distances_a),
+            at(positions_b, distances_b)
+        ))
     })
 }
 
-/// Whether two methods, of these engines, count the same: of one algorithm that has a twin, whose parameters are tuning alone. Other
-/// engines' parameters change what they count: two methods of `warp-select` with queues of other lengths merge at other times.
+/// Whether two methods, of these engines, count the same: of one algorithm that has a twin, whose parameters
+/// are tuning alone. Other engines' parameters change what they count: two methods of `warp-select` with
+/// queues of other lengths merge at other times.
 pub fn count_alike(a: EngineId, b: EngineId) -> bool {
     let algorithm = |id| registry::find(id).map_or(id, Descriptor::algorithm);
-    algorithm(a) == algorithm(b) && registry::ENGINES.iter().any(|engine| engine.twin_of == Some(algorithm(a)))
+    algorithm(a) == algorithm(b)
+        && registry::ENGINES.iter().any(|engine| engine.twin_of == Some(algorithm(a)))
 }
 
 /// Where the counters or the convergence of two answers differ, when both have them.
@@ -210,7 +235,14 @@ fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
         return None;
     }
     (0..a.measured.queries()).find_map(|query| {
-        let counted = |answer: &Answer| answer.measured.of(query).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+        let counted = |answer: &Answer| {
+            answer
+                .measured
+                .of(query)
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         if !a.measured.of(query).eq(b.measured.of(query)) {
             return Some(format!("query {query}: {}, and {}", counted(a), counted(b)));
         }
@@ -218,9 +250,12 @@ fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
         if a.convergence.queries() == 0 && b.convergence.queries() == 0 {
             return None;
         }
-        let ((seen_a, distances_a), (seen_b, distances_b)) = (a.convergence.of(query), b.convergence.of(query));
-        let bits = |distances: &[f32]| distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
-        (seen_a != seen_b || bits(distances_a) != bits(distances_b)).then(|| format!("query {query}: the convergence histories differ"))
+        let ((seen_a, distances_a), (seen_b, distances_b)) =
+            (a.convergence.of(query), b.convergence.of(query));
+        let bits =
+            |distances: &[f32]| distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+        (seen_a != seen_b || bits(distances_a) != bits(distances_b))
+            .then(|| format!("query {query}: the convergence histories differ"))
     })
 }
 
@@ -257,7 +292,9 @@ mod tests {
     fn equal_answers_pass() {
         let verdicts = verify(&problem(), &[], None, &mut engines(|_| Script::default()), &Silent).unwrap();
         assert_eq!(verdicts.len(), registry::ENGINES.len());
-        for (verdict, equal_to) in verdicts.iter().zip(std::iter::once(None).chain(std::iter::repeat(Some(CUDA)))) {
+        for (verdict, equal_to) in
+            verdicts.iter().zip(std::iter::once(None).chain(std::iter::repeat(Some(CUDA))))
+        {
             assert_eq!((verdict.mismatch.as_ref(), verdict.queries, verdict.equal_to), (None, 40, equal_to));
             assert_eq!(verdict.counted, registry::find(verdict.engine).unwrap().counts());
         }
@@ -266,7 +303,8 @@ mod tests {
     #[test]
     fn only_the_named_are_asked() {
         let named = [KDTREE, CUDA, KDTREE].map(Method::new);
-        let verdicts = verify(&problem(), &named, None, &mut engines(|_| Script::default()), &Silent).unwrap();
+        let verdicts =
+            verify(&problem(), &named, None, &mut engines(|_| Script::default()), &Silent).unwrap();
         let ran: Vec<_> = verdicts.iter().map(|verdict| (verdict.engine, verdict.equal_to)).collect();
         assert_eq!(ran, [(CUDA, None), (KDTREE, Some(CUDA))]);
     }
@@ -280,14 +318,19 @@ mod tests {
         });
         let error = verify(&problem(), &[CUDA.into()], None, &mut engines, &Silent).unwrap_err();
         assert_eq!(error.to_string(), "a test: an illegal memory access");
-        assert!(verify(&problem(), &[CUDA.into()], None, &mut engines, &Silent).unwrap()[0].mismatch.is_none());
+        assert!(
+            verify(&problem(), &[CUDA.into()], None, &mut engines, &Silent).unwrap()[0].mismatch.is_none()
+        );
     }
 
     #[test]
     fn the_one_that_is_wrong_is_named() {
         let broken = |kind| Script { wrong_query: (kind == LOCKSTEP).then_some(7), ..Script::default() };
         let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
-        let wrong: Vec<_> = verdicts.iter().filter_map(|verdict| verdict.mismatch.as_ref().map(|why| (verdict.engine, why))).collect();
+        let wrong: Vec<_> = verdicts
+            .iter()
+            .filter_map(|verdict| verdict.mismatch.as_ref().map(|why| (verdict.engine, why)))
+            .collect();
         // The k-d tree is right, and not blamed for differing from the twin, with which it cannot agree.
         assert_eq!(wrong[0].0, LOCKSTEP);
         assert!(wrong[0].1.starts_with("the oracle against lockstep: query 7, rank 0"), "{wrong:?}");
@@ -300,16 +343,28 @@ mod tests {
         let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
         let twin = verdicts.iter().find(|verdict| verdict.engine == LOCKSTEP).unwrap();
         let why = twin.mismatch.as_ref().unwrap();
-        assert!(why.starts_with("cuda against lockstep: query 0: merges 2, candidates 0, groups_hit 1, and merges 3,"), "{why}");
+        assert!(
+            why.starts_with(
+                "cuda against lockstep: query 0: merges 2, candidates 0, groups_hit 1, and merges 3,"
+            ),
+            "{why}"
+        );
     }
 
     #[test]
     fn counters_of_other_parameters_are_not_compared() {
-        let methods = ["warp-select:queue=2", "warp-select:queue=9"].map(|method| method.parse::<Method>().unwrap());
-        let verdicts = verify(&problem(), &methods, Some(DeviceId::Cpu), &mut Engines::default(), &Silent).unwrap();
-        assert_eq!(verdicts.iter().map(|verdict| verdict.mismatch.as_deref()).collect::<Vec<_>>(), [None, None]);
+        let methods =
+            ["warp-select:queue=2", "warp-select:queue=9"].map(|method| method.parse::<Method>().unwrap());
+        let verdicts =
+            verify(&problem(), &methods, Some(DeviceId::Cpu), &mut Engines::default(), &Silent).unwrap();
+        assert_eq!(
+            verdicts.iter().map(|verdict| verdict.mismatch.as_deref()).collect::<Vec<_>>(),
+            [None, None]
+        );
         let warp_select = EngineId::new("warp-select");
-        assert!(!count_alike(warp_select, warp_select) && count_alike(CUDA, CUDA) && count_alike(LOCKSTEP, CUDA));
+        assert!(
+            !count_alike(warp_select, warp_select) && count_alike(CUDA, CUDA) && count_alike(LOCKSTEP, CUDA)
+        );
     }
 
     #[test]
@@ -317,7 +372,12 @@ mod tests {
         let broken = |_| Script { wrong_when_counted: true, ..Script::default() };
         let verdicts = verify(&problem(), &[CUDA.into()], None, &mut engines(broken), &Silent).unwrap();
         let why = verdicts[0].mismatch.as_ref().unwrap();
-        assert!(why.starts_with("cuda, the timed build against the counted one: query 0, rank 0: position 0 at 0, and"), "{why}");
+        assert!(
+            why.starts_with(
+                "cuda, the timed build against the counted one: query 0, rank 0: position 0 at 0, and"
+            ),
+            "{why}"
+        );
     }
 
     #[test]

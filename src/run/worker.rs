@@ -1,8 +1,8 @@
 //! The thread that owns the engines.
 //!
-//! Two bounded channels: the window sends [`Job`]s and polls [`Event`]s. The worker calls `wake` after each event.
-//! Neither side ever waits for the other: a new job takes the place of the one that waits, progress that nobody
-//! reads is left out, and a result makes room for itself.
+//! Two bounded channels: the window sends [`Job`]s and polls [`Event`]s. The worker calls `wake` after each
+//! event. Neither side ever waits for the other: a new job takes the place of the one that waits, progress
+//! that nobody reads is left out, and a result makes room for itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -114,10 +114,16 @@ impl Worker {
         let resident = engines.resident().clone();
         let mut thread = Thread {
             jobs: waiting.clone(),
-            mouth: Mouth { sender, unread: events.clone(), wishes: Arc::clone(&wishes), wake: Box::new(wake) },
+            mouth: Mouth {
+                sender,
+                unread: events.clone(),
+                wishes: Arc::clone(&wishes),
+                wake: Box::new(wake),
+            },
             engines,
         };
-        let thread = std::thread::Builder::new().name("warpscope-worker".to_owned()).spawn(move || thread.work())?;
+        let thread =
+            std::thread::Builder::new().name("warpscope-worker".to_owned()).spawn(move || thread.work())?;
         Ok(Self { jobs: Some(jobs), waiting, events, wishes, resident, thread: Some(thread) })
     }
 
@@ -128,8 +134,8 @@ impl Worker {
         push_out(jobs, &self.waiting, (ticket, job));
     }
 
-    /// Asks the job to stop, whether it runs or waits; [`Event::Failed`] with [`RunError::Cancelled`] follows, or its
-    /// result where it was done already.
+    /// Asks the job to stop, whether it runs or waits; [`Event::Failed`] with [`RunError::Cancelled`]
+    /// follows, or its result where it was done already.
     pub fn cancel(&self) {
         self.wishes.cancelled.store(self.wishes.wanted.load(Ordering::Acquire), Ordering::Release);
     }
@@ -208,7 +214,8 @@ impl Thread {
             }
             mouth.wishes.go_on(ticket)
         };
-        self.engines.contained(|engines| engines.execute(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut stage))
+        self.engines
+            .contained(|engines| engines.execute(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut stage))
     }
 }
 
@@ -277,7 +284,12 @@ mod tests {
         let most = 10 + began.elapsed().as_millis() / PROGRESS_EVERY.as_millis();
         assert!((events.len() as u128) < most, "{events:?}");
         while wakes.load(Ordering::Relaxed) < events.len() {
-            assert!(began.elapsed() < Duration::from_secs(60), "{} wakes for {} events", wakes.load(Ordering::Relaxed), events.len());
+            assert!(
+                began.elapsed() < Duration::from_secs(60),
+                "{} wakes for {} events",
+                wakes.load(Ordering::Relaxed),
+                events.len()
+            );
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -322,7 +334,10 @@ mod tests {
         wait_until_running(&worker);
         worker.cancel();
         let before = calls.lock().unwrap().len();
-        assert!(matches!(until_end(&worker).last(), Some(Event::Failed { id: 1000, error: RunError::Cancelled })));
+        assert!(matches!(
+            until_end(&worker).last(),
+            Some(Event::Failed { id: 1000, error: RunError::Cancelled })
+        ));
         let after = calls.lock().unwrap().len();
         assert!(after <= before + 1, "{} chunks were searched after the cancel", after - before);
         worker.submit(job(5));
@@ -336,7 +351,10 @@ mod tests {
         wait_until_running(&worker);
         worker.submit(job(900));
         worker.cancel();
-        assert!(matches!(until_end(&worker).last(), Some(Event::Failed { id: 900, error: RunError::Cancelled })));
+        assert!(matches!(
+            until_end(&worker).last(),
+            Some(Event::Failed { id: 900, error: RunError::Cancelled })
+        ));
     }
 
     #[test]
@@ -345,7 +363,10 @@ mod tests {
         worker.submit(job(30));
         let events = until_end(&worker);
         let Some(Event::Failed { id: 30, error }) = events.last() else { panic!("{events:?}") };
-        assert_eq!(error.to_string(), "the run failed unexpectedly: the test says so; please report this as a bug");
+        assert_eq!(
+            error.to_string(),
+            "the run failed unexpectedly: the test says so; please report this as a bug"
+        );
         worker.submit(Job { spec: RunSpec { warmup: 0, repeats: 1, ..spec() }, ..job(5) });
         assert!(matches!(until_end(&worker).last(), Some(Event::Finished { id: 5, .. })));
     }

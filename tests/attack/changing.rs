@@ -38,7 +38,10 @@ fn disturb(path: &Path, stop: &AtomicBool) {
 }
 
 fn info(place: &Place) -> Output {
-    place.within(Command::new(env!("CARGO_BIN_EXE_warpscope")).args(["info", "a.csv", "--json"])).output().unwrap()
+    place
+        .within(Command::new(env!("CARGO_BIN_EXE_warpscope")).args(["info", "a.csv", "--json"]))
+        .output()
+        .unwrap()
 }
 
 #[test]
@@ -59,7 +62,10 @@ fn an_answer_is_of_one_version_of_a_file() {
                 assert_eq!(x["min"], x["max"], "a mixture: {report}");
             } else {
                 let why = String::from_utf8_lossy(&done.stderr);
-                assert!(why.contains("changed while it was being read") || why.contains("the file is empty"), "{why}");
+                assert!(
+                    why.contains("changed while it was being read") || why.contains("the file is empty"),
+                    "{why}"
+                );
                 refused += 1;
             }
         }

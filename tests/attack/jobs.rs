@@ -51,7 +51,13 @@ pub const JOBS: &[Job] = &[
     job(Search, false, "run --record", "run --input cloud.npy --k 32 --queries 5000 --record r.warpscope"),
     job(Search, false, "verify", "verify --input cloud.npy --queries 100 --k 16"),
     job(Search, false, "recall", "recall truth.ibin --input cloud.npy --queries 1000 --at 1,10"),
-    job(Search, false, "sweep", "sweep --generate uniform:d=3 --n 5e4 --q 1000 --k 32 --engine lockstep,kdtree,bvh --repeats 1 --out s.csv"),
+    job(
+        Search,
+        false,
+        "sweep",
+        "sweep --generate uniform:d=3 --n 5e4 --q 1000 --k 32 --engine lockstep,kdtree,bvh --repeats 1 \
+         --out s.csv",
+    ),
     job(Search, false, "analyse", "analyse cloud.npy -k 10 --lof --density --lid --hubness --out a.csv"),
     job(Search, false, "compare", "compare old old"),
     job(Lesson, true, "lesson --png", "lesson --png o.png --size 2400x1350"),
@@ -59,8 +65,18 @@ pub const JOBS: &[Job] = &[
     job(Lesson, false, "lesson --gif", "lesson --gif o.gif --most 8 --size 2000x1125"),
     job(Lesson, false, "lesson --frames", "lesson --frames f --most 8 --size 2000x1125"),
     job(Lesson, true, "lesson yours", "lesson --lesson yours --input wide.npy --svg o.svg"),
-    job(Lesson, false, "lesson yours, many", "lesson --lesson yours --generate uniform:n=1000000,d=2 --png o.png"),
-    job(Lesson, false, "lesson, farthest first", "lesson --lesson yours --input far.npy --query 0 --order file --k 4 --width 4 --png o.png"),
+    job(
+        Lesson,
+        false,
+        "lesson yours, many",
+        "lesson --lesson yours --generate uniform:n=1000000,d=2 --png o.png",
+    ),
+    job(
+        Lesson,
+        false,
+        "lesson, farthest first",
+        "lesson --lesson yours --input far.npy --query 0 --order file --k 4 --width 4 --png o.png",
+    ),
     job(Lesson, false, "lesson order", "lesson --lesson order --input wide.npy --svg o.svg"),
     job(Lesson, false, "lesson --out", "lesson --out l --html --worksheet --key"),
     job(Other, true, "generate", "generate uniform:n=500000,d=8 o.npy"),
@@ -86,12 +102,23 @@ impl Place {
         let away = |at: usize| if at == 0 { 0.0 } else { (10 * n - at) as f32 };
         fs::write(place.path("far.npy"), npy_of(10 * n, 1, (0..10 * n).map(away))).unwrap();
         let row = |row: u32| format!("{},{},{}\n", row, row * 7919 % 997, row * 31 % 1009);
-        fs::write(place.path("table.csv"), "x,y,z\n".to_owned() + &(0..n as u32).map(row).collect::<String>()).unwrap();
+        fs::write(
+            place.path("table.csv"),
+            "x,y,z\n".to_owned() + &(0..n as u32).map(row).collect::<String>(),
+        )
+        .unwrap();
         // A list of 200,000 numbers, within the most that a configuration has.
-        fs::write(place.path("large.toml"), format!("[sweep]\nk = [{}]\n", ["10"; 200_000].join(","))).unwrap();
+        fs::write(place.path("large.toml"), format!("[sweep]\nk = [{}]\n", ["10"; 200_000].join(",")))
+            .unwrap();
         if large {
-            for args in ["run --input cloud.npy --queries 1000 --k 8 --out old", "knn cloud.npy 1000 -k 10 -o truth.ibin"] {
-                let done = place.within(Command::new(env!("CARGO_BIN_EXE_warpscope")).args(args.split(' '))).output().unwrap();
+            for args in [
+                "run --input cloud.npy --queries 1000 --k 8 --out old",
+                "knn cloud.npy 1000 -k 10 -o truth.ibin",
+            ] {
+                let done = place
+                    .within(Command::new(env!("CARGO_BIN_EXE_warpscope")).args(args.split(' ')))
+                    .output()
+                    .unwrap();
                 assert!(done.status.success(), "{args}: {}", String::from_utf8_lossy(&done.stderr));
             }
         }
@@ -102,7 +129,9 @@ impl Place {
     pub fn copy(&self) -> Self {
         let copy = Self(tempfile::tempdir().unwrap());
         // Settings and caches are not shared.
-        for input in fs::read_dir(&self.0).unwrap().map(Result::unwrap).filter(|entry| entry.file_name() != "home") {
+        for input in
+            fs::read_dir(&self.0).unwrap().map(Result::unwrap).filter(|entry| entry.file_name() != "home")
+        {
             std::os::unix::fs::symlink(input.path(), copy.path(input.file_name().to_str().unwrap())).unwrap();
         }
         copy
@@ -111,7 +140,8 @@ impl Place {
     /// A file in a [`copy`](Self::copy) that is not one of the inputs.
     pub fn written(&self) -> Option<String> {
         let mut entries = fs::read_dir(&self.0).unwrap().map(Result::unwrap);
-        let entry = entries.find(|entry| !entry.file_type().unwrap().is_symlink() && entry.file_name() != "home")?;
+        let entry =
+            entries.find(|entry| !entry.file_type().unwrap().is_symlink() && entry.file_name() != "home")?;
         Some(entry.file_name().to_string_lossy().into_owned())
     }
 
@@ -124,7 +154,11 @@ impl Place {
         for variable in ["HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"] {
             command.env(variable, self.path("home"));
         }
-        command.current_dir(self.0.path()).env("WARPSCOPE_CONFIG", "").env_remove("XDG_RUNTIME_DIR").env_remove("WAYLAND_DISPLAY")
+        command
+            .current_dir(self.0.path())
+            .env("WARPSCOPE_CONFIG", "")
+            .env_remove("XDG_RUNTIME_DIR")
+            .env_remove("WAYLAND_DISPLAY")
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::jobs::Place;
 
-/// Memory of threads that `--version` does not start: a stack of 2 MiB each for those of the processor and four others, and small buffers.
+/// Memory of threads that `--version` does not start: a stack of 2 MiB each for those of the processor and
+/// four others, and small buffers.
 const THREADS: u64 = 4;
 
 /// How memory is limited.
@@ -48,7 +49,8 @@ impl Group {
     /// `None` where none can be made.
     pub fn new() -> Option<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
-        let name = format!("warpscope-attack-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let name =
+            format!("warpscope-attack-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         fs::read_to_string("/proc/self/cgroup").ok()?.lines().find_map(|line| {
             let (controllers, own) = line.split_once(':')?.1.split_once(':')?;
             // Version 2 has one hierarchy, without a name; version 1 one for memory.
@@ -60,7 +62,8 @@ impl Group {
             let folder = Path::new(mount).join(own.trim_start_matches('/')).join(&name);
             fs::create_dir(&folder).ok()?;
             let group = Self { folder, most };
-            // The system makes these files, unless the folder is no control group or the one above it keeps memory for itself.
+            // The system makes these files, unless the folder is no control group or the one above it keeps
+            // memory for itself.
             [most, "cgroup.procs"].iter().all(|file| group.folder.join(file).exists()).then_some(group)
         })
     }
@@ -90,22 +93,31 @@ pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
     };
     // With little memory a slower engine may be taken; more than some minutes is a hang.
     let mut shell = Command::new("timeout");
-    shell.args(["-s", "KILL", "300", "sh", "-c"]).arg(format!("{limited}exec \"$0\" {args}")).arg(env!("CARGO_BIN_EXE_warpscope"));
+    shell
+        .args(["-s", "KILL", "300", "sh", "-c"])
+        .arg(format!("{limited}exec \"$0\" {args}"))
+        .arg(env!("CARGO_BIN_EXE_warpscope"));
     let output = place.within(&mut shell).stdin(Stdio::null()).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
     match (output.status.code(), errors.as_slice()) {
         (Some(0), []) => End::Done,
-        (Some(1), [error]) if error.starts_with("error: ") && !["panicked", "crashed", "defect"].iter().any(|word| error.contains(word)) => {
+        (Some(1), [error])
+            if error.starts_with("error: ")
+                && !["panicked", "crashed", "defect"].iter().any(|word| error.contains(word)) =>
+        {
             // Whatever it was to write is not there, nor half of it.
-            place.written().map_or_else(|| End::Refused((*error).to_owned()), |name| End::Broken(format!("{error}, and `{name}` is left")))
+            place.written().map_or_else(
+                || End::Refused((*error).to_owned()),
+                |name| End::Broken(format!("{error}, and `{name}` is left")),
+            )
         }
         _ => End::Broken(format!("{}: {stderr}", output.status)),
     }
 }
 
-/// The lowest limit in MiB at which commands are run: where `--version` succeeds, and room for threads. Below it the system's loader or
-/// the start of a thread fails, before the program can say anything.
+/// The lowest limit in MiB at which commands are run: where `--version` succeeds, and room for threads. Below
+/// it the system's loader or the start of a thread fails, before the program can say anything.
 pub fn floor(place: &Place, limit: Limit) -> u64 {
     let (mut fails, mut works) = (0_u64, 512);
     while works - fails > 1 {
@@ -127,7 +139,9 @@ pub fn faults(name: &str, limits: &[u64], ends: &[End]) -> Vec<String> {
         match (end, refused) {
             (End::Broken(why), _) => faults.push(format!("{name} in {mib} MiB: {why}")),
             (End::Refused(why), None) => refused = Some((mib, why)),
-            (End::Done, Some((above, why))) => faults.push(format!("{name} succeeds in {mib} MiB, but not in {above}: {why}")),
+            (End::Done, Some((above, why))) => {
+                faults.push(format!("{name} succeeds in {mib} MiB, but not in {above}: {why}"))
+            }
             _ => {}
         }
     }
@@ -136,7 +150,10 @@ pub fn faults(name: &str, limits: &[u64], ends: &[End]) -> Vec<String> {
 
 /// Limits in MiB from far above a floor down to it.
 pub fn falling(floor: u64, all: bool) -> Vec<u64> {
-    let above: &[u64] =
-        if all { &[2048, 1024, 768, 512, 384, 256, 192, 160, 128, 112, 96, 80, 64, 48, 32, 24, 16, 8, 4, 0] } else { &[64, 32, 16, 0] };
+    let above: &[u64] = if all {
+        &[2048, 1024, 768, 512, 384, 256, 192, 160, 128, 112, 96, 80, 64, 48, 32, 24, 16, 8, 4, 0]
+    } else {
+        &[64, 32, 16, 0]
+    };
     above.iter().map(|mib| floor + mib).collect()
 }

@@ -28,7 +28,12 @@ impl Shared {
 
     /// The sockets to which somebody has connected.
     fn visited(&self) -> Vec<&'static str> {
-        let was = |listener: &UnixListener| !matches!(listener.accept(), Err(why) if why.kind() == ErrorKind::WouldBlock);
+        let was = |listener: &UnixListener| {
+            !matches!(
+                listener.accept(),
+                Err(why) if why.kind() == ErrorKind::WouldBlock
+            )
+        };
         self.listeners.iter().filter(|(_, listener)| was(listener)).map(|(name, _)| *name).collect()
     }
 }
@@ -56,7 +61,9 @@ fn pictures_connect_to_nobody_in_a_shared_folder() {
     ];
     for environment in cases {
         let mut command = call(&place, "gui a.csv --png a.png --size 320x240");
-        for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"] {
+        for name in
+            ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"]
+        {
             command.env_remove(name);
         }
         let done = command.envs(environment.iter().copied()).output().unwrap();

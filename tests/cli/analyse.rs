@@ -13,7 +13,8 @@ fn place() -> Place {
 
 fn column(path: &Path, name: &str) -> Vec<String> {
     let (head, rows) = table(path);
-    let at = head.iter().position(|column| column == name).unwrap_or_else(|| panic!("{name} is none of {head:?}"));
+    let at =
+        head.iter().position(|column| column == name).unwrap_or_else(|| panic!("{name} is none of {head:?}"));
     rows.iter().map(|row| row[at].clone()).collect()
 }
 
@@ -40,7 +41,8 @@ fn each_analysis_has_its_columns_and_its_line() {
         assert!(done.stdout.contains(said), "`{said}` is missing from\n{}", done.stdout);
     }
     let (head, rows) = table(&place.path("all.csv"));
-    let columns = "row,k_distance,lof,k_occurrence,lid,label,same_label,predicted_label,duplicate_group,duplicate_group_size,duplicate_group_open,overlap,component";
+    let columns = "row,k_distance,lof,k_occurrence,lid,label,same_label,predicted_label,duplicate_group,\
+                   duplicate_group_size,duplicate_group_open,overlap,component";
     assert_eq!((head.join(",").as_str(), rows.len()), (columns, 8));
     let column = |name| column(&place.path("all.csv"), name);
     assert_eq!(column("k_distance"), ["1", "1", "1", "1", "2.5", "1.5", "2.5", "29"]);
@@ -49,10 +51,18 @@ fn each_analysis_has_its_columns_and_its_line() {
     assert_eq!(column("k_occurrence").iter().map(|count| count.parse::<u32>().unwrap()).sum::<u32>(), 16);
     assert_eq!(column("overlap"), ["1"; 8]);
     assert!(column("lof")[7].parse::<f64>().unwrap() > 5.0);
-    let report = json(&place.ok(&format!("analyse rows.csv --columns x -k 2 --engine kdtree {all} --json")).stdout);
-    assert_eq!((&report["schema_version"], &report["engine"], &report["points"]), (&1.into(), &"kdtree".into(), &8.into()));
+    let report =
+        json(&place.ok(&format!("analyse rows.csv --columns x -k 2 --engine kdtree {all} --json")).stdout);
     assert_eq!(
-        (&report["lof"]["largest"][0]["row"], &report["components"]["count"], &report["labels"]["unlabelled"]),
+        (&report["schema_version"], &report["engine"], &report["points"]),
+        (&1.into(), &"kdtree".into(), &8.into())
+    );
+    assert_eq!(
+        (
+            &report["lof"]["largest"][0]["row"],
+            &report["components"]["count"],
+            &report["labels"]["unlabelled"]
+        ),
         (&7.into(), &4.into(), &1.into())
     );
     assert_eq!(report["labels"]["labels"], serde_json::json!(["a", "b"]));
@@ -65,7 +75,10 @@ fn rows_keep_their_numbers_when_others_are_dropped() {
     place.write("rows.csv", "x,y\n0,0\n,1\n1,0\n0,2\n");
     place.ok("analyse rows.csv --drop-nonfinite -k 1 --engine lockstep --density --out d.csv --graph g.csv");
     assert_eq!(fs::read_to_string(place.path("d.csv")).unwrap(), "row,k_distance\n0,1\n2,1\n3,2\n");
-    assert_eq!(fs::read_to_string(place.path("g.csv")).unwrap(), "row,rank,neighbor,distance\n0,0,2,1\n2,0,0,1\n3,0,0,2\n");
+    assert_eq!(
+        fs::read_to_string(place.path("g.csv")).unwrap(),
+        "row,rank,neighbor,distance\n0,0,2,1\n2,0,0,1\n3,0,0,2\n"
+    );
     place.ok("analyse rows.csv --drop-nonfinite -k 2 --engine lockstep --graph g.npz --graph-as umap");
     let info = json(&place.ok("info g.npz:indices --json").stdout);
     assert_eq!((&info["cloud"]["points"], &info["cloud"]["dims"]), (&3.into(), &3.into()));
@@ -80,13 +93,24 @@ fn rows_keep_their_numbers_when_others_are_dropped() {
 fn duplicates_that_may_go_on_and_leaks_are_told() {
     let place = place();
     let text = place.ok("analyse rows.csv --columns x -k 1 --engine lockstep --duplicates 1.5").stdout;
-    assert!(text.contains("2 groups of rows within 1.5, 7 rows in all, 4 in the largest; 2 groups may be larger"), "{text}");
+    assert!(
+        text.contains("2 groups of rows within 1.5, 7 rows in all, 4 in the largest; 2 groups may be larger"),
+        "{text}"
+    );
     let text = place.ok("analyse rows.csv --columns x -k 4 --engine lockstep --duplicates 1.5").stdout;
     assert!(text.contains("4 in the largest\n"), "{text}");
     place.write("test.csv", "kind,x\nq,40.5\nr,1\ns,30\n");
-    let done = place.ok("analyse rows.csv --columns x --engine lockstep --leaks test.csv --eps 0.5 --out leaks.csv");
-    assert!(done.stdout.contains("2 of 3 rows of test.csv (66.67 %) within 0.5 of a row here, 1 at 0"), "{}", done.stdout);
-    assert_eq!(fs::read_to_string(place.path("leaks.csv")).unwrap(), "row,nearest,distance,leak\n0,7,0.5,1\n1,1,0,1\n2,7,10,0\n");
+    let done =
+        place.ok("analyse rows.csv --columns x --engine lockstep --leaks test.csv --eps 0.5 --out leaks.csv");
+    assert!(
+        done.stdout.contains("2 of 3 rows of test.csv (66.67 %) within 0.5 of a row here, 1 at 0"),
+        "{}",
+        done.stdout
+    );
+    assert_eq!(
+        fs::read_to_string(place.path("leaks.csv")).unwrap(),
+        "row,nearest,distance,leak\n0,7,0.5,1\n1,1,0,1\n2,7,10,0\n"
+    );
 }
 
 #[test]
@@ -94,9 +118,15 @@ fn a_column_that_is_searched_is_said() {
     let place = Place::new();
     place.write("rows.csv", "x,y\n0,1\n1,1\n2,0\n");
     let done = place.ok("analyse rows.csv --columns x,y -k 1 --engine lockstep --labels y");
-    assert_eq!(done.stderr, "note: column `y` is a coordinate, too, and decides who is near: leave it out with --columns\n");
+    assert_eq!(
+        done.stderr,
+        "note: column `y` is a coordinate, too, and decides who is near: leave it out with --columns\n"
+    );
     let unchosen = place.ok("analyse rows.csv -k 1 --engine lockstep --labels y --json");
-    assert_eq!(unchosen.stderr, "note: column `y` holds the labels, and is no coordinate unless --columns names it\n");
+    assert_eq!(
+        unchosen.stderr,
+        "note: column `y` holds the labels, and is no coordinate unless --columns names it\n"
+    );
     let chosen = place.ok("analyse rows.csv --columns x -k 1 --engine lockstep --labels y --json");
     assert_eq!(
         (json(&unchosen.stdout)["dimensions"].clone(), json(&unchosen.stdout)["labels"].clone()),
@@ -113,20 +143,55 @@ fn what_makes_no_sense_is_refused() {
     place.write("one.csv", "x\n0\n");
     let rows = "rows.csv --columns x --engine lockstep";
     for (code, args, message) in [
-        (2, format!("{rows} --duplicates -1"), "invalid value '-1' for '--duplicates <EPS>': `-1` is no distance, 0 or more"),
-        (2, format!("{rows} --density -k 0"), "k = 0: neighbours per query go from 1 to 1023 when the query's own row is left out"),
-        (2, format!("{rows} --density --out rows.csv"), "cannot write: a file that is read would be lost; choose another name: rows.csv"),
-        (2, format!("{rows} --graph g.npz"), "--graph: an .npz holds several kinds: give --graph-as umap or csr: g.npz"),
-        (2, format!("{rows} --graph g.csv --graph-as csr"), "--graph: it is written as .npz, and the name must end in that: g.csv"),
-        (2, format!("{rows} --graph a.csv --density --out a.csv"), "--out and --graph are the same file; choose another name for one of them"),
-        (1, format!("{rows} --overlap short.csv"), "--overlap: the clouds are not of the same rows: 8 points here and 2 there: short.csv"),
+        (
+            2,
+            format!("{rows} --duplicates -1"),
+            "invalid value '-1' for '--duplicates <EPS>': `-1` is no distance, 0 or more",
+        ),
+        (
+            2,
+            format!("{rows} --density -k 0"),
+            "k = 0: neighbours per query go from 1 to 1023 when the query's own row is left out",
+        ),
+        (
+            2,
+            format!("{rows} --density --out rows.csv"),
+            "cannot write: a file that is read would be lost; choose another name: rows.csv",
+        ),
+        (
+            2,
+            format!("{rows} --graph g.npz"),
+            "--graph: an .npz holds several kinds: give --graph-as umap or csr: g.npz",
+        ),
+        (
+            2,
+            format!("{rows} --graph g.csv --graph-as csr"),
+            "--graph: it is written as .npz, and the name must end in that: g.csv",
+        ),
+        (
+            2,
+            format!("{rows} --graph a.csv --density --out a.csv"),
+            "--out and --graph are the same file; choose another name for one of them",
+        ),
+        (
+            1,
+            format!("{rows} --overlap short.csv"),
+            "--overlap: the clouds are not of the same rows: 8 points here and 2 there: short.csv",
+        ),
         (1, "one.csv --density".to_owned(), "one point has no neighbours; at least two are needed: one.csv"),
         (1, format!("{rows} --labels y"), ""),
     ] {
         let error = place.fails(code, &format!("analyse {args}"));
-        assert!(if message.is_empty() { error.ends_with(": rows.csv") } else { error == message }, "{args}: {error}");
+        assert!(
+            if message.is_empty() { error.ends_with(": rows.csv") } else { error == message },
+            "{args}: {error}"
+        );
     }
-    assert!(place.fails(2, "analyse rows.csv").starts_with("nothing is asked for: give one or more of --density, "));
+    assert!(
+        place
+            .fails(2, "analyse rows.csv")
+            .starts_with("nothing is asked for: give one or more of --density, ")
+    );
     let both = place.fails(2, "analyse rows.csv --density --leaks short.csv --eps 1 --out o.csv");
     assert!(both.ends_with("ask for leaks in a call of its own"), "{both}");
 }
@@ -139,5 +204,7 @@ fn labels_cannot_command_a_terminal() {
     let done = place.ok("analyse rows.csv -k 1 --engine lockstep --labels kind --out l.csv");
     assert!(!done.stdout.contains('\u{1b}') && done.stdout.contains("[2J"), "{}", done.stdout);
     assert_eq!(column(&place.path("l.csv"), "label")[0], "'=1+1");
-    assert!(!place.ok("analyse rows.csv -k 1 --engine lockstep --labels kind --json").stdout.contains('\u{1b}'));
+    assert!(
+        !place.ok("analyse rows.csv -k 1 --engine lockstep --labels kind --json").stdout.contains('\u{1b}')
+    );
 }

@@ -9,7 +9,9 @@ fn columns_of_the_file_stand_beside_neighbours() {
     place.write("shops.csv", "x,name,zip_code,rank\n0,\"a, b\",02138,7\n1,,10001,8\n3,c,,9\n");
     let with = "--columns x --with name,zip_code,rank";
     let head = "query,query_row,rank,index,squared_distance,distance,name,zip_code,file_rank\n";
-    let csv = format!("{head}0,2,0,2,0,0,c,,9\n0,2,1,1,4,2,,10001,8\n0,2,2,0,9,3,\"a, b\",02138,7\n0,2,3,-1,inf,inf,,,\n");
+    let csv = format!(
+        "{head}0,2,0,2,0,0,c,,9\n0,2,1,1,4,2,,10001,8\n0,2,2,0,9,3,\"a, b\",02138,7\n0,2,3,-1,inf,inf,,,\n"
+    );
     assert_eq!(place.ok(&format!("knn shops.csv rows:2 -k 4 {with} -o -")).stdout, csv);
     for ending in ["csv", "parquet", "arrow", "tsv"] {
         place.ok(&format!("knn shops.csv rows:2 -k 4 {with} -o found.{ending}"));
@@ -25,7 +27,10 @@ fn columns_of_the_file_stand_beside_neighbours() {
     let near = place.ok(&format!("knn shops.csv rows:2 --radius 2 {with} -o -")).stdout;
     assert_eq!(near, format!("{head}0,2,0,2,0,0,c,,9\n0,2,1,1,4,2,,10001,8\n"));
     let error = place.fails(1, "knn shops.csv --columns x --with zipcode -k 1 -o -");
-    assert_eq!(error, "column `zipcode`: there is none; there are `zip_code`, `name`, `x`, `rank`: shops.csv");
+    assert_eq!(
+        error,
+        "column `zipcode`: there is none; there are `zip_code`, `name`, `x`, `rank`: shops.csv"
+    );
 }
 
 /// Shops that are searched, and homes that ask.
@@ -37,8 +42,9 @@ fn shops_and_homes() -> Place {
 }
 
 const ASKED: &str = "--columns x --drop-nonfinite -k 1 --with name --with-query NAME,code,row,size";
-const ANSWERED: &str = "query,query_row,query_Name,query_code,file_query_row,query_size,rank,index,squared_distance,distance,name\n\
-    0,0,\"Doe, J\",0071,5,1.5,0,2,1,1,cinema\n1,2,,,7,,0,1,1,1,\n";
+const ANSWERED: &str = "query,query_row,query_Name,query_code,file_query_row,query_size,rank,index,\
+                        squared_distance,distance,name\n0,0,\"Doe, \
+                        J\",0071,5,1.5,0,2,1,1,cinema\n1,2,,,7,,0,1,1,1,\n";
 
 #[test]
 fn columns_of_the_queries_file_stand_before_the_rank() {
@@ -46,20 +52,32 @@ fn columns_of_the_queries_file_stand_before_the_rank() {
     assert_eq!(place.ok(&format!("knn shops.csv homes.csv {ASKED} -o -")).stdout, ANSWERED);
     for ending in ["csv", "tsv", "parquet", "arrow"] {
         place.ok(&format!("knn shops.csv homes.csv {ASKED} -o found.{ending}"));
-        let (code, printed, said) = piped(&place, &format!("knn shops.csv homes.csv {ASKED} -o - --format {ending}"), b"");
+        let (code, printed, said) =
+            piped(&place, &format!("knn shops.csv homes.csv {ASKED} -o - --format {ending}"), b"");
         assert_eq!(code, 0, "{said}");
         fs::write(place.path(&format!("printed.{ending}")), printed).unwrap();
         for file in ["found", "printed"] {
             let columns = json(&place.ok(&format!("info {file}.{ending} --json")).stdout)["columns"].clone();
-            let names: Vec<&str> = columns.as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
+            let names: Vec<&str> =
+                columns.as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
             assert_eq!(names.join(","), ANSWERED.lines().next().unwrap(), "{file}.{ending}");
         }
     }
     assert_eq!(fs::read_to_string(place.path("found.csv")).unwrap(), ANSWERED);
-    assert_eq!(fs::read_to_string(place.path("found.tsv")).unwrap().lines().nth(1), Some("0\t0\tDoe, J\t0071\t5\t1.5\t0\t2\t1\t1\tcinema"));
+    assert_eq!(
+        fs::read_to_string(place.path("found.tsv")).unwrap().lines().nth(1),
+        Some("0\t0\tDoe, J\t0071\t5\t1.5\t0\t2\t1\t1\tcinema")
+    );
     // All within a radius: who has none has no row.
-    let near = place.ok("knn shops.csv homes.csv --columns x --drop-nonfinite --radius 1 --with-query 2 --with zip_code -o -").stdout;
-    assert_eq!(near, "query,query_row,query_code,rank,index,squared_distance,distance,zip_code\n0,0,0071,0,2,1,1,\n1,2,,0,1,1,1,10001\n");
+    let near = place
+        .ok("knn shops.csv homes.csv --columns x --drop-nonfinite --radius 1 --with-query 2 --with zip_code \
+             -o -")
+        .stdout;
+    assert_eq!(
+        near,
+        "query,query_row,query_code,rank,index,squared_distance,distance,zip_code\n0,0,0071,0,2,1,1,\n1,2,,\
+         0,1,1,1,10001\n"
+    );
 }
 
 #[test]
@@ -68,14 +86,21 @@ fn either_file_may_come_through_standard_input_and_begin_later() {
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
     let [shops, homes] = ["shops.csv", "homes.csv"].map(read);
     place.write("late.csv", &format!("made by hand\n\n{homes}"));
-    for (files, input) in [("- homes.csv", shops.as_str()), ("shops.csv -", &homes), ("shops.csv late.csv:skip-lines=2", "")] {
+    for (files, input) in
+        [("- homes.csv", shops.as_str()), ("shops.csv -", &homes), ("shops.csv late.csv:skip-lines=2", "")]
+    {
         let (code, found, said) = piped(&place, &format!("knn {files} {ASKED} -o -"), input.as_bytes());
         assert_eq!((code, String::from_utf8(found).unwrap().as_str()), (0, ANSWERED), "{files}: {said}");
     }
     place.write("late-shops.csv", &format!("made by hand\n{shops}"));
-    let own = place.ok("knn late-shops.csv rows:2 --skip-lines 1 --columns x -k 1 --with-query name -o -").stdout;
+    let own =
+        place.ok("knn late-shops.csv rows:2 --skip-lines 1 --columns x -k 1 --with-query name -o -").stdout;
     assert_eq!(own.lines().nth(1), Some("0,2,cinema,0,2,0,0"), "{own}");
-    let (code, _, said) = piped(&place, "knn shops.csv - --columns x --drop-nonfinite -k 1 --with-query nam -o -", homes.as_bytes());
+    let (code, _, said) = piped(
+        &place,
+        "knn shops.csv - --columns x --drop-nonfinite -k 1 --with-query nam -o -",
+        homes.as_bytes(),
+    );
     assert_eq!((code, said.trim_end().ends_with("`size`: stdin")), (1, true), "{said}");
     assert!(said.contains("column `nam`: there is none; there are `Name`, "), "{said}");
 }
@@ -83,14 +108,17 @@ fn either_file_may_come_through_standard_input_and_begin_later() {
 #[test]
 fn queries_that_are_rows_have_columns_of_the_clouds_own_file() {
     let place = shops_and_homes();
-    let found = "query,query_row,query_name,query_x,rank,index,squared_distance,distance,name\n\
-        0,0,bakery,0,0,1,1,1,\n1,1,,1,0,0,1,1,bakery\n2,2,cinema,9,0,1,64,8,\n";
+    let found = "query,query_row,query_name,query_x,rank,index,squared_distance,distance,name\n0,0,bakery,0,\
+                 0,1,1,1,\n1,1,,1,0,0,1,1,bakery\n2,2,cinema,9,0,1,64,8,\n";
     let asked = "--columns x --exclude-self -k 1 --with name --with-query name,x";
     assert_eq!(place.ok(&format!("knn shops.csv {asked} -o -")).stdout, found);
     place.ok(&format!("knn shops.csv {asked} --graph graph.csv -o found.csv"));
     assert_eq!(fs::read_to_string(place.path("found.csv")).unwrap(), found, "beside a graph");
     let listed = place.ok(&format!("knn shops.csv rows:2,0 {asked} -o -")).stdout;
-    assert_eq!(listed.lines().skip(1).collect::<Vec<_>>(), ["0,2,cinema,9,0,1,64,8,", "1,0,bakery,0,0,1,1,1,"]);
+    assert_eq!(
+        listed.lines().skip(1).collect::<Vec<_>>(),
+        ["0,2,cinema,9,0,1,64,8,", "1,0,bakery,0,0,1,1,1,"]
+    );
     let drawn = place.ok(&format!("knn shops.csv 2 {asked} -o -")).stdout;
     for row in drawn.lines().skip(1).map(|row| row.split(',').collect::<Vec<_>>()) {
         assert_eq!(row[2], ["bakery", "", "cinema"][row[1].parse::<usize>().unwrap()], "{drawn}");
@@ -98,15 +126,21 @@ fn queries_that_are_rows_have_columns_of_the_clouds_own_file() {
     assert_eq!(drawn.lines().count(), 3);
     // Names stay different whatever the file has.
     place.write("named.csv", "x,query_x,file_query_x\n3,4,5\n");
-    let head = place.ok("knn named.csv --columns x -k 1 --with-query x --with query_x,file_query_x -o -").stdout;
+    let head =
+        place.ok("knn named.csv --columns x -k 1 --with-query x --with query_x,file_query_x -o -").stdout;
     let [head, row] = head.lines().collect::<Vec<_>>()[..] else { panic!("{head}") };
     assert!(head.contains(",query_x,rank,") && head.ends_with(",file_query_x,file_file_query_x"), "{head}");
     assert_eq!(row, "0,0,3,0,0,0,0,4,5");
     // Where the neighbours of one are shown.
     let shown = place.ok("knn shops.csv rows:2 --columns x -k 2 --with-query name").stdout;
     let lines: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
-    let first = lines.iter().position(|line| line.starts_with(&["query_name", "rank", "index"])).expect(&shown);
-    assert!(lines[first + 1].starts_with(&["cinema", "0", "2"]) && lines[first + 2].starts_with(&["cinema", "1", "1"]), "{shown}");
+    let first =
+        lines.iter().position(|line| line.starts_with(&["query_name", "rank", "index"])).expect(&shown);
+    assert!(
+        lines[first + 1].starts_with(&["cinema", "0", "2"])
+            && lines[first + 2].starts_with(&["cinema", "1", "1"]),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -116,10 +150,19 @@ fn columns_that_come_from_nowhere_or_go_nowhere_are_refused() {
         for (args, said) in [
             ("x", " x: columns stand beside neighbours: say with --out FILE or `-o -` where these go"),
             ("x -o a.npz", " x: only tables have room for further columns: .csv, .tsv, .parquet or .arrow"),
-            ("x --radius 1 -o a.npz", " x: only tables have room for further columns: .csv, .tsv, .parquet or .arrow"),
-            ("x -o - --format npy", " x: only tables have room for further columns: .csv, .tsv, .parquet or .arrow"),
+            (
+                "x --radius 1 -o a.npz",
+                " x: only tables have room for further columns: .csv, .tsv, .parquet or .arrow",
+            ),
+            (
+                "x -o - --format npy",
+                " x: only tables have room for further columns: .csv, .tsv, .parquet or .arrow",
+            ),
             ("x,x -o -", ": `x` is named twice"),
-            ("x -o - --metric inner-product", ": it goes with distances, and not with --metric inner-product"),
+            (
+                "x -o - --metric inner-product",
+                ": it goes with distances, and not with --metric inner-product",
+            ),
         ] {
             let error = place.fails(2, &format!("knn shops.csv {flag} {args}"));
             assert!(error.contains(&format!("{flag}{said}")), "{flag} {args}: {error}");
@@ -127,6 +170,10 @@ fn columns_that_come_from_nowhere_or_go_nowhere_are_refused() {
     }
     let error = place.fails(2, "knn shops.csv at:1 --with-query x -o -");
     assert!(error.contains("--with-query x: the query is a place, and so no row of a file"), "{error}");
-    let error = place.fails(1, "knn shops.csv homes.csv --columns x --drop-nonfinite -k 1 --with-query zip_code -o -");
-    assert!(error.starts_with("column `zip_code`: there is none; there are ") && error.ends_with(": homes.csv"), "{error}");
+    let error = place
+        .fails(1, "knn shops.csv homes.csv --columns x --drop-nonfinite -k 1 --with-query zip_code -o -");
+    assert!(
+        error.starts_with("column `zip_code`: there is none; there are ") && error.ends_with(": homes.csv"),
+        "{error}"
+    );
 }

@@ -17,7 +17,10 @@ impl Place {
 
     /// A program that calls this one and then does something to the folder `$3` of `run --out DIR`.
     fn program(&self, name: &str, script: &str) {
-        self.write(name, &format!("#!/bin/sh\nset -e\n{}\n", script.replace("WARPSCOPE", env!("CARGO_BIN_EXE_warpscope"))));
+        self.write(
+            name,
+            &format!("#!/bin/sh\nset -e\n{}\n", script.replace("WARPSCOPE", env!("CARGO_BIN_EXE_warpscope"))),
+        );
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -39,14 +42,32 @@ fn two_methods_run_in_turn() {
     assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
     let compared = json(&String::from_utf8(done.stdout).unwrap());
     assert_eq!((&compared["pairs"], &compared["answers"]["other_rows"]), (&5.into(), &0.into()));
-    let search = compared["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
-    assert_eq!((&search["engine_a"], &search["engine_b"], &search["a"]["repeats"]), (&"lockstep".into(), &"kdtree".into(), &5.into()));
+    let search =
+        compared["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
+    assert_eq!(
+        (&search["engine_a"], &search["engine_b"], &search["a"]["repeats"]),
+        (&"lockstep".into(), &"kdtree".into(), &5.into())
+    );
     for of in [search, &compared["total"]] {
-        let [lower, ratio, upper] = [&of["interval"]["lower"], &of["ratio"], &of["interval"]["upper"]].map(|number| number.as_f64().unwrap());
+        let [lower, ratio, upper] = [&of["interval"]["lower"], &of["ratio"], &of["interval"]["upper"]]
+            .map(|number| number.as_f64().unwrap());
         assert!(0.0 < lower && lower <= ratio && ratio <= upper, "{of}");
     }
-    assert!(compared["differences"].as_array().unwrap().iter().any(|difference| difference == "engine: lockstep against kdtree"), "{compared}");
-    assert!(compared["parameters"].as_array().unwrap().iter().any(|parameter| parameter["name"] == "warm-ups" && parameter["a"] == "0"));
+    assert!(
+        compared["differences"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|difference| difference == "engine: lockstep against kdtree"),
+        "{compared}"
+    );
+    assert!(
+        compared["parameters"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|parameter| parameter["name"] == "warm-ups" && parameter["a"] == "0")
+    );
     assert!(is_empty(&place.path("tmp")), "the runs are removed");
 }
 
@@ -55,20 +76,27 @@ fn two_methods_run_in_turn() {
 fn a_slower_program_fails_beyond_its_limit() {
     let place = Place::with_program("usual", "exec WARPSCOPE \"$@\"");
     // As this program, with times that are three times as long.
-    let thrice =
-        "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = 3 * $6 } { print }' \"$3/timings.csv\" > \"$3/slow\"\nmv \"$3/slow\" \"$3/timings.csv\"";
+    let thrice = "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = 3 * $6 } { print }' \"$3/timings.csv\" \
+                  > \"$3/slow\"\nmv \"$3/slow\" \"$3/timings.csv\"";
     place.program("slow", thrice);
     // The times of the usual program are the same each time.
-    let even = "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = ($4 == 0) } { print }' \"$3/timings.csv\" > \"$3/even\"\nmv \"$3/even\" \"$3/timings.csv\"";
+    let even = "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = ($4 == 0) } { print }' \"$3/timings.csv\" \
+                > \"$3/even\"\nmv \"$3/even\" \"$3/timings.csv\"";
     place.program("even", even);
     place.program("triple", &even.replace("($4 == 0)", "3 * ($4 == 0)"));
     let compare = |a: &str, b: &str, limit: &str| {
-        place.call(&format!("compare --exe ./{a} --exe ./{b} --pairs 5 --fail-if-slower {limit} {JOB} --engine lockstep"))
+        place.call(&format!(
+            "compare --exe ./{a} --exe ./{b} --pairs 5 --fail-if-slower {limit} {JOB} --engine lockstep"
+        ))
     };
     let slower = compare("even", "triple", "5%");
     assert_eq!((slower.code, slower.stdout.contains("  slower")), (1, true), "{}", slower.stdout);
     let error = slower.stderr.lines().last().unwrap();
-    assert_eq!(error, "error: the second is slower by more than 5 %: its search takes 3.00 times as long (95 %: 3.00 to 3.00)");
+    assert_eq!(
+        error,
+        "error: the second is slower by more than 5 %: its search takes 3.00 times as long (95 %: 3.00 to \
+         3.00)"
+    );
     assert_eq!(compare("triple", "even", "5%").code, 0, "it is faster");
     assert_eq!(compare("even", "triple", "250%").code, 0, "it may be slower");
     let total = slower.stdout.lines().find(|line| line.starts_with("total")).unwrap();
@@ -84,7 +112,10 @@ fn runs_in_turn_take_the_same_defaults() {
     place.write("w.toml", "[run]\nk = 7\n");
     place.write("own.toml", "[run]\nk = 5\n");
     let asked = |flag: &str| {
-        let args = format!("{flag} compare --method lockstep --method kdtree --pairs 5 --json -- run --generate uniform:n=200,d=2 --queries 5");
+        let args = format!(
+            "{flag} compare --method lockstep --method kdtree --pairs 5 --json -- run --generate \
+             uniform:n=200,d=2 --queries 5"
+        );
         let done = place.command(&args).env("WARPSCOPE_CONFIG", place.path("own.toml")).output().unwrap();
         let compared = json(&String::from_utf8(done.stdout).unwrap());
         let parameters = compared["parameters"].as_array().unwrap();
@@ -97,11 +128,13 @@ fn runs_in_turn_take_the_same_defaults() {
 #[test]
 fn a_program_that_fails_is_told_with_its_last_line() {
     let place = Place::with_program("bad", "echo note: something >&2\necho error: out of luck >&2\nexit 1");
-    let failed = place.fails(1, &format!("compare --exe {} --exe ./bad {JOB}", env!("CARGO_BIN_EXE_warpscope")));
+    let failed =
+        place.fails(1, &format!("compare --exe {} --exe ./bad {JOB}", env!("CARGO_BIN_EXE_warpscope")));
     assert_eq!(failed, "the second program failed (exit code 1): out of luck: ./bad");
     let missing = place.fails(1, &format!("compare --exe ./none --exe ./bad {JOB}"));
     assert!(missing.starts_with("cannot run ./none: "), "{missing}");
-    let usage = place.fails(2, "compare --method lockstep --method kdtree -- run --generate uniform:n=20 --k 0");
+    let usage =
+        place.fails(2, "compare --method lockstep --method kdtree -- run --generate uniform:n=20 --k 0");
     assert!(usage.starts_with("the first program failed (exit code 2): "), "{usage}");
     let no_file = place.fails(1, "compare --method lockstep --method kdtree -- run --input none.csv");
     assert!(no_file.contains("none.csv"), "{no_file}");
@@ -119,7 +152,10 @@ fn what_cannot_be_run_in_turn_is_wrong_usage() {
         ("compare --method lockstep --method kdtree -- run --engine bvh", "leave out --engine"),
         ("compare --exe a --exe b -- run --out=there", "`--out` of the runs is not taken"),
         ("compare --method lockstep --method gpu -- run", "there is no engine `gpu`"),
-        ("compare --exe a --exe b --pairs 4 -- run", "must be between 5 and 1000000: fewer pairs give no 95 % confidence interval"),
+        (
+            "compare --exe a --exe b --pairs 4 -- run",
+            "must be between 5 and 1000000: fewer pairs give no 95 % confidence interval",
+        ),
         ("compare a b --pairs 20", "cannot be used with"),
         ("compare a b -- run", "not with two saved runs"),
         ("compare a b --exe c -- run", "cannot be used with"),
@@ -135,7 +171,9 @@ fn what_cannot_be_run_in_turn_is_wrong_usage() {
 fn saved_runs_are_held_against_a_limit() {
     let place = Place::new();
     let timings = |name: &str, ms: f64| {
-        let rows: String = (0..10).map(|repeat| format!("cuda,search,{repeat},0,0,{}\n", ms + 0.01 * f64::from(repeat % 3))).collect();
+        let rows: String = (0..10)
+            .map(|repeat| format!("cuda,search,{repeat},0,0,{}\n", ms + 0.01 * f64::from(repeat % 3)))
+            .collect();
         place.write(name, &format!("engine,phase,repeat,chunk,start_ms,duration_ms\n{rows}"));
     };
     timings("a.csv", 10.0);
@@ -144,22 +182,35 @@ fn saved_runs_are_held_against_a_limit() {
     let slower = place.call("compare a.csv b.csv --fail-if-slower 5%");
     assert_eq!(slower.code, 1);
     assert!(
-        slower.stderr.starts_with("error: the second is slower by more than 5 %: its search takes 1.10 times as long (95 %: 1.10 to 1.10)"),
+        slower.stderr.starts_with(
+            "error: the second is slower by more than 5 %: its search takes 1.10 times as long (95 %: 1.10 \
+             to 1.10)"
+        ),
         "{}",
         slower.stderr
     );
     assert_eq!(place.ok("compare b.csv a.csv --fail-if-slower 5%").stderr, "");
     let close = place.ok("compare a.csv c.csv");
-    assert!(close.stdout.starts_with("The searches of A and B are less than 2 % apart, too close to call either faster.\n"), "{}", close.stdout);
+    assert!(
+        close.stdout.starts_with(
+            "The searches of A and B are less than 2 % apart, too close to call either faster.\n"
+        ),
+        "{}",
+        close.stdout
+    );
     let compared = json(&place.ok("compare a.csv b.csv --json").stdout);
-    assert_eq!((&compared["phases"][0]["verdict"], &compared["warnings"]), (&"slower".into(), &serde_json::json!([])));
+    assert_eq!(
+        (&compared["phases"][0]["verdict"], &compared["warnings"]),
+        (&"slower".into(), &serde_json::json!([]))
+    );
 }
 
 #[test]
 fn outliers_are_excluded_and_missing_repeats_counted() {
     let place = Place::new();
     let timings = |name: &str, times: &[f64]| {
-        let rows: String = times.iter().enumerate().map(|(repeat, ms)| format!("cuda,search,{repeat},0,0,{ms}\n")).collect();
+        let rows: String =
+            times.iter().enumerate().map(|(repeat, ms)| format!("cuda,search,{repeat},0,0,{ms}\n")).collect();
         place.write(name, &format!("engine,phase,repeat,chunk,start_ms,duration_ms\n{rows}"));
     };
     timings("slow.csv", &[80.9, 81.0, 80.8, 80.9, 80.7]);
@@ -167,14 +218,26 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
     timings("short.csv", &[80.9, 81.0]);
     let faster = place.ok("compare slow.csv fast.csv").stdout;
     assert!(faster.starts_with("B searches 8.3 times as fast as A. The factor is between 8"), "{faster}");
-    assert!(faster.contains(" 1 of 5 repeats of B excluded: more than a factor of 1.25 and 7 MAD from the median.\n"), "{faster}");
+    assert!(
+        faster.contains(
+            " 1 of 5 repeats of B excluded: more than a factor of 1.25 and 7 MAD from the median.\n"
+        ),
+        "{faster}"
+    );
     let row = faster.lines().find(|line| line.starts_with("search")).unwrap();
     assert!(row.contains(" 4 of 5 ") && row.ends_with("faster"), "{row}");
     let search = &json(&place.ok("compare slow.csv fast.csv --json").stdout)["phases"][0];
-    assert_eq!((&search["a"]["excluded"], &search["b"]["excluded"], &search["b"]["repeats"]), (&0.into(), &1.into(), &5.into()));
+    assert_eq!(
+        (&search["a"]["excluded"], &search["b"]["excluded"], &search["b"]["repeats"]),
+        (&0.into(), &1.into(), &5.into())
+    );
     assert_eq!(place.call("compare fast.csv slow.csv --fail-if-slower 5%").code, 1);
     let few = place.ok("compare slow.csv short.csv").stdout;
-    assert!(few.starts_with("Too few repeats: run 2 more to tell which is faster.\n") && few.contains(" too few repeats: run 2 more\n"), "{few}");
+    assert!(
+        few.starts_with("Too few repeats: run 2 more to tell which is faster.\n")
+            && few.contains(" too few repeats: run 2 more\n"),
+        "{few}"
+    );
     let unknown = place.call("compare slow.csv short.csv --fail-if-slower 5%");
     let why = "error: whether the second is slower by 5 % cannot be said: too few repeats: run 2 more\n";
     assert_eq!((unknown.code, unknown.stderr.as_str()), (1, why));
@@ -184,38 +247,60 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
 #[test]
 fn a_run_says_on_what_machine_it_was_and_compare_that_it_was_shared() {
     let place = Place::new();
-    place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 --out a");
+    place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
+              --out a");
     let text = fs::read_to_string(place.path("a/run.json")).unwrap();
     let run = json(&text);
     let machine = &run["machine"];
     assert!(
-        machine["cores"].as_u64().unwrap() >= 1 && machine["load_start"].as_f64().unwrap() >= 0.0 && machine["load_end"].is_number(),
+        machine["cores"].as_u64().unwrap() >= 1
+            && machine["load_start"].as_f64().unwrap() >= 0.0
+            && machine["load_end"].is_number(),
         "{machine}"
     );
     let mut busy = run.clone();
-    busy["machine"] = serde_json::json!({ "cpu": "another", "cores": 2, "load_start": 1.0, "load_end": 8.5, "waited": 0.5 });
+    busy["machine"] = serde_json::json!({
+        "cpu": "another",
+        "cores": 2,
+        "load_start": 1.0,
+        "load_end": 8.5,
+        "waited": 0.5,
+    });
     fs::create_dir(place.path("b")).unwrap();
     fs::copy(place.path("a/timings.csv"), place.path("b/timings.csv")).unwrap();
     place.write("b/run.json", &busy.to_string());
     let done = place.ok("compare a b");
     assert!(
-        done.stderr
-            .contains("note: the second shared its machine: the load was 8.5 on 2 cores, and its threads waited 50 % of their time for a core\n"),
+        done.stderr.contains(
+            "note: the second shared its machine: the load was 8.5 on 2 cores, and its threads waited 50 % \
+             of their time for a core\n"
+        ),
         "{}",
         done.stderr
     );
-    assert!(done.stdout.contains("\n  CPU: ") && done.stdout.contains(" against another\n"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("\n  CPU: ") && done.stdout.contains(" against another\n"),
+        "{}",
+        done.stdout
+    );
     assert!(!place.ok("compare a b --quiet").stderr.contains("note"), "nobody wants to know");
 }
 
 #[test]
 fn quiet_leaves_out_notes_and_keeps_errors() {
     let place = Place::new();
-    place.write("points.csv", &(0..1200).fold("x,y\n".to_owned(), |rows, at| rows + &format!("{at},{}\n", at * 7 % 13)));
+    place.write(
+        "points.csv",
+        &(0..1200).fold("x,y\n".to_owned(), |rows, at| rows + &format!("{at},{}\n", at * 7 % 13)),
+    );
     let run = "run --input points.csv --k 2 --engine kdtree --warmup 0 --repeats 1";
     assert!(place.ok(run).stderr.starts_with("note: 1,000 of 1,200 rows"));
     let quiet = place.ok(&format!("{run} --quiet"));
-    assert_eq!((quiet.stderr.as_str(), quiet.stdout.contains("queries"), quiet.searches.is_empty()), ("", true, false), "names may mislead");
+    assert_eq!(
+        (quiet.stderr.as_str(), quiet.stdout.contains("queries"), quiet.searches.is_empty()),
+        ("", true, false),
+        "names may mislead"
+    );
     assert_eq!(place.ok("info points.csv --quiet").stderr, "", "every command has it");
     assert_eq!(place.ok(&format!("--quiet {run}")).stderr, "", "before the command, too");
     assert!(place.fails(2, "points.csv info points.csv").starts_with("a file before the command: "));

@@ -8,7 +8,8 @@ fn nothing_is_written_over_what_is_searched_or_read_only() {
     let place = Place::new();
     let rows = "x,y\n1,2\n3,4\n5,7\n";
     place.write("own.csv", rows);
-    let error = place.fails(2, "run --engine lockstep --input own.csv --k 1 --queries all --neighbors own.csv");
+    let error =
+        place.fails(2, "run --engine lockstep --input own.csv --k 1 --queries all --neighbors own.csv");
     assert_eq!(error, "cannot write: the cloud that is searched would be lost; choose another name: own.csv");
     place.write("kept.csv", "mine");
     fs::set_permissions(place.path("kept.csv"), std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
@@ -25,9 +26,16 @@ fn what_cannot_be_written_is_said_before_anything_is_read() {
     // There is no such cloud; that is not reached.
     for target in ["--neighbors none/found.csv", "--out file", "--out file/inside"] {
         let error = place.fails(1, &format!("run --input none.csv {target}"));
-        assert!(error.starts_with("cannot write: ") && error.ends_with(target.split(' ').next_back().unwrap()), "{error}");
+        assert!(
+            error.starts_with("cannot write: ") && error.ends_with(target.split(' ').next_back().unwrap()),
+            "{error}"
+        );
     }
-    assert!(place.fails(1, "sweep --generate uniform --n 10 --q 5 --out none/rows.csv").ends_with(": none/rows.csv"));
+    assert!(
+        place
+            .fails(1, "sweep --generate uniform --n 10 --q 5 --out none/rows.csv")
+            .ends_with(": none/rows.csv")
+    );
 }
 
 #[cfg(unix)]
@@ -37,7 +45,10 @@ fn the_search_is_told_even_if_its_files_cannot_be_written() {
     // A folder where a file is to be, which only writing meets.
     fs::create_dir_all(place.path("out/timings.csv")).unwrap();
     let done = place.call("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --out out");
-    assert_eq!((done.code, done.stderr.as_str()), (1, "error: cannot write: it is a folder: out/timings.csv\n"));
+    assert_eq!(
+        (done.code, done.stderr.as_str()),
+        (1, "error: cannot write: it is a folder: out/timings.csv\n")
+    );
     assert!(done.stdout.contains("kdtree on ") && !done.stdout.contains("wrote"), "{}", done.stdout);
 }
 
@@ -50,28 +61,52 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
     };
     let past = format!("lesson --lesson sort --png a.png --at {}", steps + 1);
     let past_all = format!("step {}: the search has {steps} steps, and so positions 0 to {steps}", steps + 1);
-    for args in
-        [past, format!("lesson --lesson sort --out b/c --png --at {}", steps + 1), format!("gui --lesson sort --png a.png --at {}", steps + 1)]
-    {
+    for args in [
+        past,
+        format!("lesson --lesson sort --out b/c --png --at {}", steps + 1),
+        format!("gui --lesson sort --png a.png --at {}", steps + 1),
+    ] {
         assert_eq!(place.fails(2, &args), past_all, "{args}");
     }
     place.write("points.csv", "x,y\n1,2\n3,4\n5,7\n");
     let of_file = place.fails(1, "lesson --input points.csv --k 1 --png a.png --at 999999");
     assert!(of_file.starts_with("step 999999: the search has "), "what a file holds is no usage: {of_file}");
-    assert_eq!(place.fails(1, "lesson --lesson sort --png no/a.png"), "cannot write: there is no folder no: no/a.png");
+    assert_eq!(
+        place.fails(1, "lesson --lesson sort --png no/a.png"),
+        "cannot write: there is no folder no: no/a.png"
+    );
     let cases = [
         (
             "lesson --frames b --png b/frame-0001.png",
-            "cannot write: two of the files would be one; give each a name of its own: b/frame-0001.png".to_owned(),
+            "cannot write: two of the files would be one; give each a name of its own: b/frame-0001.png"
+                .to_owned(),
         ),
-        ("lesson --lesson sort --gif a.gif --from 9 --to 4", "from step 9 to step 4: the first comes after the last".to_owned()),
+        (
+            "lesson --lesson sort --gif a.gif --from 9 --to 4",
+            "from step 9 to step 4: the first comes after the last".to_owned(),
+        ),
         ("lesson --lesson sort --frames film --most 0", "most = 0: at least 1 picture is needed".to_owned()),
         ("lesson --lesson sort --gif a.gif --every 0", "every = 0: at least 1 picture is needed".to_owned()),
-        ("lesson --lesson sort --gif a.gif --pace 0", "--pace 0: a picture stays 0.02 to 100 seconds".to_owned()),
-        ("lesson --lesson sort --png a.png --scale 99", "126720 \u{d7} 71280 pixels: a picture has 1 to 16384 on each side".to_owned()),
-        ("lesson --lesson sort --png a.png --take sorted", "--take sorted: this lesson has as-drawn".to_owned()),
-        ("lesson --lesson sort --gif", "--gif: it needs a name, or --out DIR, where it is called lesson.gif".to_owned()),
-        ("lesson --lesson sort --k 9999 --png a.png", "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 a lane".to_owned()),
+        (
+            "lesson --lesson sort --gif a.gif --pace 0",
+            "--pace 0: a picture stays 0.02 to 100 seconds".to_owned(),
+        ),
+        (
+            "lesson --lesson sort --png a.png --scale 99",
+            "126720 \u{d7} 71280 pixels: a picture has 1 to 16384 on each side".to_owned(),
+        ),
+        (
+            "lesson --lesson sort --png a.png --take sorted",
+            "--take sorted: this lesson has as-drawn".to_owned(),
+        ),
+        (
+            "lesson --lesson sort --gif",
+            "--gif: it needs a name, or --out DIR, where it is called lesson.gif".to_owned(),
+        ),
+        (
+            "lesson --lesson sort --k 9999 --png a.png",
+            "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 a lane".to_owned(),
+        ),
     ];
     for (args, message) in cases {
         assert_eq!(place.fails(2, args), message, "{args}");
@@ -107,26 +142,53 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
     place.write("empty.txt", "# none\n");
     let generated = "run --generate uniform:n=50 --engine lockstep";
     let cases = [
-        (format!("{generated} --queries 51"), "51 queries: the cloud has 50 rows to draw them from; `all` takes every row"),
+        (
+            format!("{generated} --queries 51"),
+            "51 queries: the cloud has 50 rows to draw them from; `all` takes every row",
+        ),
         (format!("{generated} --queries rows:3,50"), "query row 50: the cloud's rows go from 0 to 49"),
         (format!("{generated} --queries rows:@rows.txt"), "line 2: `two` is not a row number: rows.txt"),
-        (format!("{generated} --queries rows:@none.txt"), "cannot read: No such file or directory (os error 2): none.txt"),
-        (format!("{generated} --queries none.csv"), "cannot read: No such file or directory (os error 2): none.csv"),
-        (format!("{generated} --queries rows:@empty.txt"), "not a list of rows: there is none in it: empty.txt"),
-        (format!("{generated} --queries at:1,2,3"), "place 1,2,3: it has 3 coordinates, and the data has 2: x, y"),
-        (format!("{generated} --neighbors no/such/folder/n.csv"), "cannot write: there is no folder no/such/folder: no/such/folder/n.csv"),
+        (
+            format!("{generated} --queries rows:@none.txt"),
+            "cannot read: No such file or directory (os error 2): none.txt",
+        ),
+        (
+            format!("{generated} --queries none.csv"),
+            "cannot read: No such file or directory (os error 2): none.csv",
+        ),
+        (
+            format!("{generated} --queries rows:@empty.txt"),
+            "not a list of rows: there is none in it: empty.txt",
+        ),
+        (
+            format!("{generated} --queries at:1,2,3"),
+            "place 1,2,3: it has 3 coordinates, and the data has 2: x, y",
+        ),
+        (
+            format!("{generated} --neighbors no/such/folder/n.csv"),
+            "cannot write: there is no folder no/such/folder: no/such/folder/n.csv",
+        ),
         ("run --input none.csv".to_owned(), "cannot read: No such file or directory (os error 2): none.csv"),
         (
-            "run --input points.csv --columns x,y --engine lockstep --drop-nonfinite --queries rows:2".to_owned(),
+            "run --input points.csv --columns x,y --engine lockstep --drop-nonfinite --queries rows:2"
+                .to_owned(),
             "query row 2: it was dropped, as it has NaN or infinite values",
         ),
-        ("no-such-thing".to_owned(), "cannot open: there is no such file, nor such a subcommand (see --help): no-such-thing"),
+        (
+            "no-such-thing".to_owned(),
+            "cannot open: there is no such file, nor such a subcommand (see --help): no-such-thing",
+        ),
     ];
     for (args, expected) in cases {
         assert_eq!(place.fails(1, &args), expected, "{args}");
     }
     let refused = place.fails(1, "run --input points.csv --columns x,y");
-    assert!(refused.contains("row 2, column y") && refused.contains("--drop-nonfinite") && refused.ends_with("points.csv"), "{refused}");
+    assert!(
+        refused.contains("row 2, column y")
+            && refused.contains("--drop-nonfinite")
+            && refused.ends_with("points.csv"),
+        "{refused}"
+    );
     assert!(!place.path("n.csv").exists());
 }
 
@@ -140,7 +202,10 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --k many", "'many' for '--k <NUMBER>'"),
         ("run --generate uniform --k -3", "'-3' for '--k <NUMBER>'"),
         ("run --generate uniform --engine gpu", "there is no engine `gpu`; there are auto, "),
-        ("run --generate uniform --engine kdtree --device 0", "--device 0: the kdtree engine runs on the CPU"),
+        (
+            "run --generate uniform --engine kdtree --device 0",
+            "--device 0: the kdtree engine runs on the CPU",
+        ),
         ("run --generate uniform --device gpu", "`gpu` is no device"),
         ("run --generate uniform --metric cosin", "[possible values: l2, angular, cosine, haversine, sky]"),
         ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
@@ -149,7 +214,10 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("gui --frames 2 --png a.png --point-size -1", "must be between 0.1 and 100"),
         ("run --generate uniform --queries rows:9-3", "runs backwards"),
         ("run --generate uniform --queries rows:0-99999999999", "`all` takes every row"),
-        ("run --generate uniform --neighbors found.txt", ".csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin"),
+        (
+            "run --generate uniform --neighbors found.txt",
+            ".csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin",
+        ),
         ("gui --png window.jpg", "it is written as .png"),
         ("gui --frames 2 --png window", "it is written as .png"),
         ("lesson --lesson sort --png moment.jpg", "it is written as .png"),
@@ -162,7 +230,10 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("compare a", "<B>"),
         ("verify --generate uniform --engine cuda,gpu", "there is no engine `gpu`"),
         ("verify", "--input <FILE>"),
-        ("run --generate uniform --out found.csv", "it is a folder, and .csv is how a file's name ends; --neighbors writes that file"),
+        (
+            "run --generate uniform --out found.csv",
+            "it is a folder, and .csv is how a file's name ends; --neighbors writes that file",
+        ),
         ("run --generate uniform --out run.warpscope", "--record writes that file"),
         ("lesson --lesson sort --out a.png", "--png writes that file"),
     ];
@@ -170,41 +241,68 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         let error = place.fails(2, args);
         assert!(error.contains(expected), "{args}: {error}");
     }
-    let generate = "unexpected argument '--generate' found; tip: this command reads a file: `warpscope generate SPEC FILE` writes one";
-    for args in ["knn --generate uniform:n=1000,d=2 10 -k 3", "analyse --generate uniform", "info --generate uniform"] {
+    let generate = "unexpected argument '--generate' found; tip: this command reads a file: `warpscope \
+                    generate SPEC FILE` writes one";
+    for args in
+        ["knn --generate uniform:n=1000,d=2 10 -k 3", "analyse --generate uniform", "info --generate uniform"]
+    {
         assert_eq!(place.fails(2, args), generate, "{args}");
     }
-    assert_eq!(place.fails(2, "knn points.csv --neighbours 3"), "unexpected argument '--neighbours' found; tip: it is called --k here");
+    assert_eq!(
+        place.fails(2, "knn points.csv --neighbours 3"),
+        "unexpected argument '--neighbours' found; tip: it is called --k here"
+    );
     let similar = place.fails(2, "knn points.csv --colums x");
-    assert!(similar.contains("; tip: a similar argument exists: '--columns'") && !similar.contains("as a value"), "{similar}");
+    assert!(
+        similar.contains("; tip: a similar argument exists: '--columns'") && !similar.contains("as a value"),
+        "{similar}"
+    );
     // What clap takes. There is no such file: that is not reached.
     let k = "k = 0: neighbours per query go from 1 to 4294967295";
     let cases = [
         ("run --input none.csv --k 0", k),
         ("verify --input none.csv --k 0", k),
         ("sweep --input none.csv --k 5,0", k),
-        ("run --input none.csv --k 5000000000", "k = 5000000000: neighbours per query go from 1 to 4294967295"),
+        (
+            "run --input none.csv --k 5000000000",
+            "k = 5000000000: neighbours per query go from 1 to 4294967295",
+        ),
         (
             "run --input none.csv --k 4294967295 --exclude-self",
-            "k = 4294967295: neighbours per query go from 1 to 4294967294 when the query's own row is left out",
+            "k = 4294967295: neighbours per query go from 1 to 4294967294 when the query's own row is left \
+             out",
         ),
         ("run --input none.csv --queries 0", "q = 0: there are no queries"),
         ("sweep --input none.csv --q 5,0", "q = 0: there are no queries"),
-        ("run --input none.csv --queries at:1,2 --exclude-self", "--exclude-self: the query is a place, and so no row of the cloud"),
-        ("verify --input none.csv --queries q.csv --exclude-self", "--exclude-self: the queries come from a file, and so are no rows of the cloud"),
+        (
+            "run --input none.csv --queries at:1,2 --exclude-self",
+            "--exclude-self: the query is a place, and so no row of the cloud",
+        ),
+        (
+            "verify --input none.csv --queries q.csv --exclude-self",
+            "--exclude-self: the queries come from a file, and so are no rows of the cloud",
+        ),
         ("run --generate uniform:d=0", "generator `uniform:d=0`: d=0 is outside 1 to 1048576"),
         (
             "run --generate uniform:n=1e9,d=1e6",
-            "generator `uniform:n=1e9,d=1e6`: 1000000000 points × 1000000 dimensions are more than 2147483648 coordinates",
+            "generator `uniform:n=1e9,d=1e6`: 1000000000 points × 1000000 dimensions are more than \
+             2147483648 coordinates",
         ),
-        ("sweep --generate spiral --d 2,3", "generator `spiral:d=2`: spiral has no parameter `d`; it has n, turns, noise"),
+        (
+            "sweep --generate spiral --d 2,3",
+            "generator `spiral:d=2`: spiral has no parameter `d`; it has n, turns, noise",
+        ),
         ("generate uniform:n=x a.csv", "generator `uniform:n=x`: n=x is not a whole number"),
-        ("generate uniform a.foo", "cannot write .foo: clouds are written as .csv, .npy, .fvecs or .fbin: a.foo"),
+        (
+            "generate uniform a.foo",
+            "cannot write .foo: clouds are written as .csv, .npy, .fvecs or .fbin: a.foo",
+        ),
         ("lesson --generate uniform:n=0 --out a", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
         ("gui --frames 2 --generate uniform:n=0", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
         (
             "gui --lesson 14 --png a.png",
-            "lesson 14: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
+            "lesson 14: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, \
+             order, yours, not-looking, warp-select, radix-select",
         ),
     ];
     for (args, expected) in cases {
@@ -222,14 +320,19 @@ fn a_build_without_the_window_says_how_to_get_it() {
     place.write("points.csv", POINTS);
     for args in ["", "gui", "points.csv", "gui points.csv"] {
         let error = place.fails(1, args);
-        assert!(error.starts_with("the window cannot open: this build is without it") && error.contains("cargo build"), "{error}");
+        assert!(
+            error.starts_with("the window cannot open: this build is without it")
+                && error.contains("cargo build"),
+            "{error}"
+        );
     }
 }
 
 #[test]
 fn a_reader_that_stops_is_no_error() {
     let place = Place::new();
-    let args = "sweep --generate uniform --n 100 --q 5 --k 1,2,3,4,5,6,7,8 --engine lockstep --repeats 1 --warmup 0";
+    let args =
+        "sweep --generate uniform --n 100 --q 5 --k 1,2,3,4,5,6,7,8 --engine lockstep --repeats 1 --warmup 0";
     let mut child = place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut first = String::new();
@@ -242,7 +345,11 @@ fn a_reader_that_stops_is_no_error() {
     place.ok("generate uniform:n=50,d=2 points.csv");
     // More rows than a pipe holds.
     place.ok("generate uniform:n=3000,d=2 cloud.csv");
-    for args in ["knn cloud.csv -k 50 -o -", "knn cloud.csv -k 50 -o - --format arrow", "knn cloud.csv --radius 0.2 -o -"] {
+    for args in [
+        "knn cloud.csv -k 50 -o -",
+        "knn cloud.csv -k 50 -o - --format arrow",
+        "knn cloud.csv --radius 0.2 -o -",
+    ] {
         let mut child = place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdout = child.stdout.take().unwrap();
         stdout.read_exact(&mut [0; 5]).unwrap();
@@ -275,7 +382,10 @@ fn a_full_disk_is_an_error() {
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = place.command("devices").stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: cannot write: No space left on device (os error 28): stdout\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "error: cannot write: No space left on device (os error 28): stdout\n"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -283,7 +393,10 @@ fn a_full_disk_is_an_error() {
 fn what_cannot_be_written_keeps_nothing_else_from_being() {
     let place = Place::new();
     std::os::unix::fs::symlink("/dev/full", place.path("n.csv")).unwrap();
-    let done = place.call("run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --neighbors n.csv --out run --record r.warpscope");
+    let done = place.call(
+        "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --neighbors n.csv --out run \
+         --record r.warpscope",
+    );
     let errors: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!((done.code, errors.len()), (1, 1), "{}", done.stderr);
     assert!(errors[0].contains("No space left on device") && errors[0].ends_with("n.csv"), "{}", errors[0]);
@@ -305,14 +418,18 @@ fn a_folder_that_is_not_a_runs_stays_as_it_is() {
 #[test]
 fn timings_that_are_cut_short_are_not_compared() {
     let place = Place::new();
-    place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 --out a");
+    place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
+              --out a");
     let whole = fs::read_to_string(place.path("a/timings.csv")).unwrap();
     place.ok("compare a a");
     let lines: Vec<&str> = whole.lines().collect();
     for cut in [lines[..4].join("\n") + "\n", whole[..whole.len() - 4].to_owned()] {
         place.write("a/timings.csv", &cut);
         let refused = place.fails(1, "compare a a");
-        assert!(refused.contains("whole repeats of the search, and run.json speaks of 3; was it cut short?"), "{refused}");
+        assert!(
+            refused.contains("whole repeats of the search, and run.json speaks of 3; was it cut short?"),
+            "{refused}"
+        );
     }
 }
 
@@ -320,10 +437,15 @@ fn timings_that_are_cut_short_are_not_compared() {
 #[test]
 fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
     let place = Place::new();
-    let limited = format!("ulimit -f 8; exec '{}' generate uniform:n=1e5 a.csv", env!("CARGO_BIN_EXE_warpscope"));
+    let limited =
+        format!("ulimit -f 8; exec '{}' generate uniform:n=1e5 a.csv", env!("CARGO_BIN_EXE_warpscope"));
     let done = Command::new("sh").arg("-c").arg(limited).current_dir(place.path("")).output().unwrap();
     let stderr = String::from_utf8(done.stderr).unwrap();
-    assert_eq!((done.status.code(), stderr.starts_with("error: cannot write: File too large")), (Some(1), true), "{stderr}");
+    assert_eq!(
+        (done.status.code(), stderr.starts_with("error: cannot write: File too large")),
+        (Some(1), true),
+        "{stderr}"
+    );
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 0);
 }
 
@@ -331,9 +453,21 @@ fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
 fn what_is_not_there_is_told_with_what_is() {
     let place = Place::new();
     place.ok("generate uniform:n=50,d=2 points.csv");
-    assert_eq!(place.fails(1, "knn point.csv"), "cannot read: No such file or directory (os error 2), but there is points.csv: point.csv");
-    assert_eq!(place.fails(1, "knn points.csv -o none/a.csv"), "cannot write: there is no folder none: none/a.csv");
+    assert_eq!(
+        place.fails(1, "knn point.csv"),
+        "cannot read: No such file or directory (os error 2), but there is points.csv: point.csv"
+    );
+    assert_eq!(
+        place.fails(1, "knn points.csv -o none/a.csv"),
+        "cannot write: there is no folder none: none/a.csv"
+    );
     place.write("named.csv", "longitude,latitude\n1,2\n");
     let column = place.fails(1, "knn named.csv --columns longitude,latitud");
-    assert!(column.starts_with("column `latitud`: there is none (did you mean `latitude`?); there are 0 `longitude`, 1 `latitude`"), "{column}");
+    assert!(
+        column.starts_with(
+            "column `latitud`: there is none (did you mean `latitude`?); there are 0 `longitude`, 1 \
+             `latitude`"
+        ),
+        "{column}"
+    );
 }

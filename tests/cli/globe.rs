@@ -1,12 +1,15 @@
-//! Longitude and latitude on the command line: `--metric haversine`, and what is said where it is not asked for.
+//! Longitude and latitude on the command line: `--metric haversine`, and what is said where it is not asked
+//! for.
 
 use super::{Place, json, table};
 
-/// Woodburn, Iowa, and places around it, of which the second is nearer in degrees and farther in kilometres; one at the antimeridian.
-const PLACES: &str =
-    "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\nnorth,41.359822,-93.614875\nFiji,-17.0,179.9\n";
+/// Woodburn, Iowa, and places around it, of which the second is nearer in degrees and farther in kilometres;
+/// one at the antimeridian.
+const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\n\
+                      north,41.359822,-93.614875\nFiji,-17.0,179.9\n";
 
-const NOTE: &str = "note: longitude and latitude are searched by metric haversine, in km; --metric l2 treats degrees as plane coordinates\n";
+const NOTE: &str = "note: longitude and latitude are searched by metric haversine, in km; --metric l2 treats \
+                    degrees as plane coordinates\n";
 
 #[test]
 fn the_globe_is_said_once() {
@@ -20,7 +23,11 @@ fn the_globe_is_said_once() {
         (format!("run {search} --queries all --k 2 --engine kdtree --metric l2"), 0),
         (format!("run {search} --queries all --k 2 --engine kdtree --metric haversine"), 0),
         (format!("run {search} --queries all --k 2 --engine kdtree --metric angular"), 0),
-        ("run --generate uniform:n=9,d=2 --queries all --k 2 --engine kdtree --warmup 0 --repeats 1".to_owned(), 0),
+        (
+            "run --generate uniform:n=9,d=2 --queries all --k 2 --engine kdtree --warmup 0 --repeats 1"
+                .to_owned(),
+            0,
+        ),
     ] {
         let stderr = place.ok(&args).stderr;
         assert_eq!(stderr.matches(NOTE).count(), said, "{args}: {stderr}");
@@ -42,7 +49,8 @@ fn neighbours_on_the_globe_have_kilometres() {
     assert_eq!((km(0), km(1).0, km(2).0), (("0", 0.0), "1", "2"));
     assert!((km(1).1 - 30.53).abs() < 0.01 && (km(2).1 - 36.69).abs() < 0.01, "{rows:?}");
     // In degrees it is the other way about.
-    place.ok("run --input places.csv --queries rows:0 --k 3 --metric l2 --engine kdtree --warmup 0 --repeats 1 --neighbors plane.csv");
+    place.ok("run --input places.csv --queries rows:0 --k 3 --metric l2 --engine kdtree --warmup 0 \
+         --repeats 1 --neighbors plane.csv");
     assert_eq!(table(&place.path("plane.csv")).1[1][3], "2");
 
     let verified = place.ok(&format!("verify {search} --reference found.csv")).stdout;
@@ -55,7 +63,8 @@ fn neighbours_on_the_globe_have_kilometres() {
 fn a_place_may_lie_across_the_antimeridian() {
     let place = Place::new();
     place.write("places.csv", PLACES);
-    place.ok("run --input places.csv --queries at:-17,-179.9 --k 1 --metric haversine --engine kdtree --warmup 0 --repeats 1 --neighbors found.tsv");
+    place.ok("run --input places.csv --queries at:-17,-179.9 --k 1 --metric haversine --engine kdtree \
+              --warmup 0 --repeats 1 --neighbors found.tsv");
     let found = std::fs::read_to_string(place.path("found.tsv")).unwrap();
     let row: Vec<&str> = found.lines().nth(1).unwrap().split('\t').collect();
     assert_eq!(row[2], "3");
@@ -74,13 +83,18 @@ fn what_is_no_place_is_refused_with_the_way_out() {
     let three = place.fails(1, "verify --generate uniform:n=9,d=3 --metric haversine --queries all --k 1");
     assert_eq!(
         three,
-        "haversine takes two columns, longitude and latitude in degrees, and the cloud has 3: choose a longitude and a latitude with --columns"
+        "haversine takes two columns, longitude and latitude in degrees, and the cloud has 3: choose a \
+         longitude and a latitude with --columns"
     );
     place.write("trips.csv", "pickup_lon,dropoff_lon\n1,2\n");
     let alike = place.fails(1, "run --input trips.csv --metric haversine --queries all --k 1");
     assert!(alike.starts_with("columns pickup_lon and dropoff_lon are both a longitude: "), "{alike}");
 
     place.write("unnamed.csv", "x,y\n10,20\n11,21\n");
-    let done = place.ok("run --input unnamed.csv --metric haversine --queries all --k 1 --engine kdtree --warmup 0 --repeats 1");
-    assert_eq!(done.stderr, "note: column x is taken as longitude and y as latitude, in degrees; --columns chooses others\n");
+    let done = place.ok("run --input unnamed.csv --metric haversine --queries all --k 1 --engine kdtree \
+                         --warmup 0 --repeats 1");
+    assert_eq!(
+        done.stderr,
+        "note: column x is taken as longitude and y as latitude, in degrees; --columns chooses others\n"
+    );
 }

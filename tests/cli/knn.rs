@@ -12,7 +12,8 @@ fn place() -> Place {
 #[test]
 fn the_nearest_are_written_in_any_format_or_printed() {
     let place = place();
-    let csv = "query,query_row,rank,index,squared_distance,distance\n0,3,0,1,1,1\n0,3,1,0,4,2\n1,1,0,0,1,1\n1,1,1,3,1,1\n";
+    let csv = "query,query_row,rank,index,squared_distance,distance\n0,3,0,1,1,1\n0,3,1,0,4,2\n1,1,0,0,1,1\n\
+               1,1,1,3,1,1\n";
     assert_eq!(place.ok("knn line.csv rows:3,1 -k 2 --exclude-self -o -").stdout, csv);
     place.ok("knn line.csv rows:3,1 -k 2 --exclude-self -o found.csv");
     assert_eq!(fs::read_to_string(place.path("found.csv")).unwrap(), csv);
@@ -20,7 +21,12 @@ fn the_nearest_are_written_in_any_format_or_printed() {
     assert_eq!((&report["queries"], &report["k"], &report["neighbors"]), (&6.into(), &2.into(), &12.into()));
     assert!(place.path("found.fvecs").exists());
     let text = place.ok("knn line.csv at:8 -k 1 --engine kdtree").stdout;
-    assert!(text.contains("1 nearest neighbour, l2") && text.contains("kdtree on ") && text.contains("   0      5                 1"), "{text}");
+    assert!(
+        text.contains("1 nearest neighbour, l2")
+            && text.contains("kdtree on ")
+            && text.contains("   0      5                 1"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -34,8 +40,14 @@ fn the_queries_are_counted_and_an_index_is_said_where_there_is_one() {
         ("at:8 --radius 2", "1 query: the place x 8", true),
     ] {
         let text = place.ok(&format!("knn line.csv {args}")).stdout;
-        let line = |what: &str| text.lines().find_map(|line| line.strip_prefix(what)).unwrap_or_default().trim().to_owned();
-        assert_eq!((line("queries"), line("time").contains(" s with the index, ")), (queries.to_owned(), index), "{text}");
+        let line = |what: &str| {
+            text.lines().find_map(|line| line.strip_prefix(what)).unwrap_or_default().trim().to_owned()
+        };
+        assert_eq!(
+            (line("queries"), line("time").contains(" s with the index, ")),
+            (queries.to_owned(), index),
+            "{text}"
+        );
         assert!(line("time").contains(" on "), "{text}");
     }
 }
@@ -60,11 +72,20 @@ fn first_note(place: &Place, args: &str) -> String {
 fn large_answers_are_announced_with_their_size() {
     let place = place();
     for (args, said) in [
-        ("knn line.csv -k 30000000 -o huge.ibin", "180,000,000 neighbours, 1.44 GB to huge.ibin and huge.fbin"),
+        (
+            "knn line.csv -k 30000000 -o huge.ibin",
+            "180,000,000 neighbours, 1.44 GB to huge.ibin and huge.fbin",
+        ),
         ("knn line.csv -k 30000000 -o huge.npz", "180,000,000 neighbours, 3.60 GB to huge.npz"),
         ("knn line.csv -k 30000000 -o -", "180,000,000 neighbours, about 8.03 GB to standard output"),
-        ("knn line.csv -k 30000000", "180,000,000 neighbours, which are counted only; --out FILE.ibin keeps them, in 1.44 GB"),
-        ("run --input line.csv --queries all --k 30000000 --neighbors huge.ivecs", "180,000,000 neighbours, 1.44 GB to huge.ivecs and huge.fvecs"),
+        (
+            "knn line.csv -k 30000000",
+            "180,000,000 neighbours, which are counted only; --out FILE.ibin keeps them, in 1.44 GB",
+        ),
+        (
+            "run --input line.csv --queries all --k 30000000 --neighbors huge.ivecs",
+            "180,000,000 neighbours, 1.44 GB to huge.ivecs and huge.fvecs",
+        ),
     ] {
         assert_eq!(first_note(&place, args), format!("note: answers {said}\n"), "{args}");
     }
@@ -74,7 +95,10 @@ fn large_answers_are_announced_with_their_size() {
         "run --input line.csv --queries rows:0 --k 4000000000 --neighbors a.ivecs",
         "run --input line.csv --queries all --k 4000000000 --neighbors a.ivecs",
     ] {
-        assert_eq!(place.fails(1, command), "k = 4000000000 does not fit the 32-bit numbers of .ivecs; use .csv, .parquet or .npz: a.ivecs");
+        assert_eq!(
+            place.fails(1, command),
+            "k = 4000000000 does not fit the 32-bit numbers of .ivecs; use .csv, .parquet or .npz: a.ivecs"
+        );
     }
 }
 
@@ -83,7 +107,8 @@ fn all_within_a_radius_are_listed() {
     let place = place();
     for engine in ["auto", "bvh", "kdtree"] {
         let done = place.ok(&format!("knn line.csv rows:0,5 --radius 1 --engine {engine} -o -"));
-        let csv = "query,query_row,rank,index,squared_distance,distance\n0,0,0,0,0,0\n0,0,1,1,1,1\n0,0,2,2,1,1\n1,5,0,5,0,0\n";
+        let csv = "query,query_row,rank,index,squared_distance,distance\n0,0,0,0,0,0\n0,0,1,1,1,1\n\
+                   0,0,2,2,1,1\n1,5,0,5,0,0\n";
         assert_eq!(done.stdout, csv, "{engine}");
     }
     let report = json(&place.ok("knn line.csv --radius 1 --exclude-self -o found.npz --json").stdout);
@@ -100,17 +125,33 @@ fn neighbours_beyond_the_memory_are_streamed_or_refused_while_they_are_counted()
     // 400 million neighbours, of 3.2 GB.
     place.ok("generate uniform:n=20000,d=2 many.npy");
     let limited = |rest: &str| {
-        let knn = format!("ulimit -v 1500000; '{}' knn many.npy --radius 1e30 {rest}", env!("CARGO_BIN_EXE_warpscope"));
+        let knn = format!(
+            "ulimit -v 1500000; '{}' knn many.npy --radius 1e30 {rest}",
+            env!("CARGO_BIN_EXE_warpscope")
+        );
         let done = Command::new("bash").args(["-c", &knn]).current_dir(place.path("")).output().unwrap();
         (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap())
     };
     let (rows, said) = limited("-o - | head -n 2");
-    assert!(rows.starts_with("query,query_row,rank,index,squared_distance,distance\n0,0,0,0,0,0\n") && !said.contains("error"), "{said}");
+    assert!(
+        rows.starts_with("query,query_row,rank,index,squared_distance,distance\n0,0,0,0,0,0\n")
+            && !said.contains("error"),
+        "{said}"
+    );
     let (_, said) = limited("-o many.npz");
-    let parts: Vec<u64> = said.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
-    let counted = said.lines().find_map(|line| line.strip_prefix("error: ")?.split_once(" neighbours within 1e30 for "));
-    assert!(counted.is_some() && parts.contains(&20_000) && said.contains("MiB is free; use a smaller --radius"), "{said}");
-    assert!(counted.is_some_and(|(found, _)| found.parse::<u64>().unwrap() < 300_000_000), "counting went on: {said}");
+    let parts: Vec<u64> =
+        said.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
+    let counted = said
+        .lines()
+        .find_map(|line| line.strip_prefix("error: ")?.split_once(" neighbours within 1e30 for "));
+    assert!(
+        counted.is_some() && parts.contains(&20_000) && said.contains("MiB is free; use a smaller --radius"),
+        "{said}"
+    );
+    assert!(
+        counted.is_some_and(|(found, _)| found.parse::<u64>().unwrap() < 300_000_000),
+        "counting went on: {said}"
+    );
     assert!(!place.path("many.npz").exists());
 }
 
@@ -118,11 +159,20 @@ fn neighbours_beyond_the_memory_are_streamed_or_refused_while_they_are_counted()
 fn places_are_searched_on_the_globe_unless_asked_otherwise() {
     let place = place();
     let done = place.ok("knn places.csv rows:0 --radius 2km -o -");
-    assert!(done.stderr.contains("searched by metric haversine, in km; --metric l2 treats degrees as plane coordinates"), "{}", done.stderr);
+    assert!(
+        done.stderr
+            .contains("searched by metric haversine, in km; --metric l2 treats degrees as plane coordinates"),
+        "{}",
+        done.stderr
+    );
     let lines: Vec<&str> = done.stdout.lines().collect();
     assert_eq!(lines[..2], ["query,query_row,rank,index,squared_distance,distance_km", "0,0,0,0,0,0"]);
     assert!(lines.len() == 3 && lines[2].starts_with("0,0,1,1,") && lines[2].contains(",1.11"), "{lines:?}");
-    assert_eq!(place.ok("knn places.csv rows:0 --radius 1100m -o -").stdout.lines().count(), 2, "1.1119 km are farther");
+    assert_eq!(
+        place.ok("knn places.csv rows:0 --radius 1100m -o -").stdout.lines().count(),
+        2,
+        "1.1119 km are farther"
+    );
     assert_eq!(place.ok("knn places.csv rows:0 --radius 0.01 --metric l2 -o -").stdout.lines().count(), 3);
 }
 
@@ -131,11 +181,27 @@ fn wrong_usage_is_said() {
     let place = place();
     for (code, args, said) in [
         (2, "--radius 1 -k 3", "the argument '--radius <DISTANCE>' cannot be used with '--k <NUMBER>'"),
-        (2, "--radius 1km", "--radius: with the l2 metric a distance is in the cloud's own unit: write 1, not `1km`"),
+        (
+            2,
+            "--radius 1km",
+            "--radius: with the l2 metric a distance is in the cloud's own unit: write 1, not `1km`",
+        ),
         (2, "--radius=-1", "--radius: `-1` is not a distance: write a number of 0 or more"),
-        (2, "--radius 1 --engine bvh:packets=on", "--engine bvh:packets=on: a search by radius has no parameters"),
-        (2, "--radius 1 --engine lockstep", "lockstep finds the k nearest only: bvh and kdtree list all within a radius"),
-        (2, "-o - --json", "--json and --out - both print to standard output: write the neighbours to a file"),
+        (
+            2,
+            "--radius 1 --engine bvh:packets=on",
+            "--engine bvh:packets=on: a search by radius has no parameters",
+        ),
+        (
+            2,
+            "--radius 1 --engine lockstep",
+            "lockstep finds the k nearest only: bvh and kdtree list all within a radius",
+        ),
+        (
+            2,
+            "-o - --json",
+            "--json and --out - both print to standard output: write the neighbours to a file",
+        ),
         (2, "at:1 --exclude-self", "--exclude-self: the query is a place, and so no row of the cloud"),
     ] {
         let error = place.fails(code, &format!("knn line.csv {args}"));
@@ -143,19 +209,35 @@ fn wrong_usage_is_said() {
     }
     for (args, said) in [
         ("at:1 --self-first", "--self-first: the query is a place, and so no row of the cloud"),
-        ("line.csv --self-first", "--self-first: the queries come from a file, and so are no rows of the cloud"),
+        (
+            "line.csv --self-first",
+            "--self-first: the queries come from a file, and so are no rows of the cloud",
+        ),
         ("--self-first --exclude-self", "the argument '--self-first' cannot be used with '--exclude-self'"),
         ("--format arrow", "--format arrow: say with `-o -` that the neighbours are printed"),
         ("--format arrow -o a.arrow", "--format is for `-o -`: a file is written as its name ends: a.arrow"),
-        ("--radius 1 -o - --format npy", "--format npy: queries do not have equally many neighbours within a radius; take arrow or parquet"),
+        (
+            "--radius 1 -o - --format npy",
+            "--format npy: queries do not have equally many neighbours within a radius; take arrow or \
+             parquet",
+        ),
         ("--graph g.csv --radius 1", "--graph: a graph is of the k nearest; leave --radius out"),
-        ("--graph g.csv -o g.csv", "--out and --graph are the same file; choose another name for one of them"),
+        (
+            "--graph g.csv -o g.csv",
+            "--out and --graph are the same file; choose another name for one of them",
+        ),
         ("rows:1 --graph g.csv", "--graph: a graph is of all rows; leave QUERIES out"),
         ("--graph g.npz", "--graph: an .npz holds several kinds: give --graph-as umap or csr: g.npz"),
-        ("--graph g.npz --graph-as umap --mutual", "--mutual: umap needs as many neighbours of each row; take --graph-as csr, or leave --mutual out"),
+        (
+            "--graph g.npz --graph-as umap --mutual",
+            "--mutual: umap needs as many neighbours of each row; take --graph-as csr, or leave --mutual out",
+        ),
         ("--symmetrise --mutual --graph g.csv", "the argument '--symmetrise' cannot be used with '--mutual'"),
         ("--mutual", "the following required arguments were not provided: --graph <FILE>"),
-        ("--threads 0", "invalid value '0' for '--threads <NUMBER>': `0` is no number of threads, from 1 to 1024"),
+        (
+            "--threads 0",
+            "invalid value '0' for '--threads <NUMBER>': `0` is no number of threads, from 1 to 1024",
+        ),
         ("--threads 9999", "`9999` is no number of threads, from 1 to 1024"),
     ] {
         let error = place.fails(2, &format!("knn line.csv {args}"));
@@ -175,7 +257,13 @@ fn every_point_may_be_asked_for_and_more() {
     place.ok("generate uniform:n=2300,d=2 cloud.fvecs");
     let report = json(&place.ok("knn cloud.fvecs 3 -k 2300 -o found.ivecs --json").stdout);
     assert_eq!((&report["queries"], &report["neighbors"]), (&3.into(), &6900.into()));
-    let words: Vec<i32> = fs::read(place.path("found.ivecs")).unwrap().as_chunks().0.iter().map(|word| i32::from_le_bytes(*word)).collect();
+    let words: Vec<i32> = fs::read(place.path("found.ivecs"))
+        .unwrap()
+        .as_chunks()
+        .0
+        .iter()
+        .map(|word| i32::from_le_bytes(*word))
+        .collect();
     assert_eq!(words.len(), 3 * 2301);
     for row in words.chunks(2301) {
         let mut rows = row[1..].to_vec();
@@ -184,7 +272,10 @@ fn every_point_may_be_asked_for_and_more() {
     }
     let printed = place.ok("knn line.csv rows:0 -k 3000 -o -").stdout;
     let lines: Vec<&str> = printed.lines().collect();
-    assert_eq!((lines.len(), lines[1], lines[7], lines[3000]), (3001, "0,0,0,0,0,0", "0,0,6,-1,inf,inf", "0,0,2999,-1,inf,inf"));
+    assert_eq!(
+        (lines.len(), lines[1], lines[7], lines[3000]),
+        (3001, "0,0,0,0,0,0", "0,0,6,-1,inf,inf", "0,0,2999,-1,inf,inf")
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -196,12 +287,19 @@ fn answers_that_nothing_holds_are_refused_with_their_size() {
     // The memory is asked first, of which some machines have enough for a query.
     let memory = "k = 4294967295: the neighbours of one query need 98304 MiB of memory, where ";
     let disk = "cannot write: 4,294,967,295 neighbours of each of 5,000 queries take ";
-    assert!(error.contains(memory) && error.contains("use a smaller k; there are 5000 points") || error.contains(disk), "{error}");
+    assert!(
+        error.contains(memory) && error.contains("use a smaller k; there are 5000 points")
+            || error.contains(disk),
+        "{error}"
+    );
     assert!(!place.path("found.csv").exists());
     for command in ["run --warmup 0 --repeats 1", "run --dry-run", "verify --engine sort"] {
         let error = place.fails(1, &format!("{command} --input cloud.csv --queries all --k 4294967295"));
         let said = "5000 queries × 4294967295 neighbours need 327680000 MiB of memory, where ";
-        assert!(error.contains(said) && error.contains("or have `warpscope knn -o FILE` write them part by part"), "{command}: {error}");
+        assert!(
+            error.contains(said) && error.contains("or have `warpscope knn -o FILE` write them part by part"),
+            "{command}: {error}"
+        );
     }
 }
 
@@ -209,7 +307,10 @@ fn answers_that_nothing_holds_are_refused_with_their_size() {
 fn drawn_queries_are_known_again() {
     let place = place();
     for ending in ["csv", "npz"] {
-        assert_eq!(place.ok(&format!("knn line.csv 3 -k 2 --engine kdtree --exclude-self -o drawn.{ending}")).stderr, "");
+        assert_eq!(
+            place.ok(&format!("knn line.csv 3 -k 2 --engine kdtree --exclude-self -o drawn.{ending}")).stderr,
+            ""
+        );
     }
     let (head, rows) = table(&place.path("drawn.csv"));
     assert_eq!(head, ["query", "query_row", "rank", "index", "squared_distance", "distance"]);
@@ -222,17 +323,25 @@ fn drawn_queries_are_known_again() {
     let array = json(&place.ok("info drawn.npz:query_rows --json").stdout);
     assert_eq!(array["cloud"]["points"], 3);
     let said = place.ok("knn line.csv rows:5,2 -k 2 --engine kdtree -o listed.ivecs").stderr;
-    assert_eq!(said, "note: the queries' rows are not in .ivecs files; tables and .npz have them: listed.ivecs\n");
+    assert_eq!(
+        said,
+        "note: the queries' rows are not in .ivecs files; tables and .npz have them: listed.ivecs\n"
+    );
     assert_eq!(place.ok("knn line.csv -k 2 --engine kdtree -o all.ivecs").stderr, "");
     // A place is no row.
-    assert_eq!(place.ok("knn line.csv at:8 -k 1 -o -").stdout, "query,rank,index,squared_distance,distance\n0,0,5,1,1\n");
+    assert_eq!(
+        place.ok("knn line.csv at:8 -k 1 -o -").stdout,
+        "query,rank,index,squared_distance,distance\n0,0,5,1,1\n"
+    );
     // What was written is read as an answer, and so is what earlier versions wrote.
     place.write("old.csv", "query,rank,index,squared_distance\n0,0,5,1\n0,1,3,36\n");
     for found in ["old.csv", "new.csv", "new.npz"] {
         if found != "old.csv" {
             place.ok(&format!("knn line.csv at:8 -k 2 --engine kdtree -o {found}"));
         }
-        let verified = place.ok(&format!("verify --input line.csv --queries at:8 --k 2 --engine kdtree --reference {found}")).stdout;
+        let verified = place
+            .ok(&format!("verify --input line.csv --queries at:8 --k 2 --engine kdtree --reference {found}"))
+            .stdout;
         assert!(verified.contains("reference answers agree with the oracle: 1 query"), "{verified}");
     }
 }
@@ -247,21 +356,38 @@ fn a_querys_own_row_is_first_among_equals_if_asked() {
     };
     for engine in ["kdtree", "lockstep"] {
         assert_eq!(indices(&format!("rows:2,3,4 -k 3 --engine {engine}")), "0 1 2 0 1 2 4 0 1");
-        assert_eq!(indices(&format!("rows:2,3,4 -k 3 --engine {engine} --self-first")), "2 0 1 3 0 1 4 0 1", "{engine}: row 3 was cut off");
+        assert_eq!(
+            indices(&format!("rows:2,3,4 -k 3 --engine {engine} --self-first")),
+            "2 0 1 3 0 1 4 0 1",
+            "{engine}: row 3 was cut off"
+        );
     }
     assert_eq!(indices("rows:3,4 --radius 0.5 --self-first"), "3 0 1 2 4");
 }
 
 /// Runs a call with bytes on standard input.
 pub(super) fn piped(place: &Place, args: &str, input: &[u8]) -> (i32, Vec<u8>, String) {
-    let mut child = place.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = place
+        .command(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     // A program that refuses the arguments does not read.
-    let writer = std::thread::Builder::new().name("writer".to_owned()).spawn(move || _ = std::io::Write::write_all(&mut stdin, &input)).unwrap();
+    let writer = std::thread::Builder::new()
+        .name("writer".to_owned())
+        .spawn(move || _ = std::io::Write::write_all(&mut stdin, &input))
+        .unwrap();
     let done = child.wait_with_output().unwrap();
     writer.join().unwrap();
-    (done.status.code().unwrap(), done.stdout, super::without_choice(&String::from_utf8(done.stderr).unwrap()).1)
+    (
+        done.status.code().unwrap(),
+        done.stdout,
+        super::without_choice(&String::from_utf8(done.stderr).unwrap()).1,
+    )
 }
 
 #[test]
@@ -298,13 +424,19 @@ fn standard_input_is_read_in_every_format_and_called_so() {
     }
     // Neither errors nor reports have the name of the file that it is kept in, and that is gone.
     let mut command = place.command("knn - -k 1 --json");
-    let report = command.env("TMPDIR", folder.path()).stdin(fs::File::open(place.path("line.csv")).unwrap()).output().unwrap();
+    let report = command
+        .env("TMPDIR", folder.path())
+        .stdin(fs::File::open(place.path("line.csv")).unwrap())
+        .output()
+        .unwrap();
     let report = json(&String::from_utf8(report.stdout).unwrap());
     assert_eq!(report["cloud"], "stdin");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let text = String::from_utf8(piped(&place, "knn - -k 1", &read("line.csv")).1).unwrap();
     assert!(text.contains("stdin, 6 points in 1 dimension"), "{text}");
-    for (input, said) in [(&b""[..], "nothing to read: the file is empty: stdin"), (b"x\n1\nnan\n", ": stdin")] {
+    for (input, said) in
+        [(&b""[..], "nothing to read: the file is empty: stdin"), (b"x\n1\nnan\n", ": stdin")]
+    {
         let (code, _, error) = piped(&place, "knn - -k 1", input);
         assert!(code == 1 && error.lines().count() == 1 && error.trim_end().ends_with(said), "{error}");
     }
@@ -321,9 +453,16 @@ fn standard_output_takes_other_formats_that_are_read_back() {
         assert_eq!((code, said.as_str()), (0, ""), "{format}");
         fs::write(place.path(&format!("printed.{format}")), bytes).unwrap();
         // As an answer, with its distances.
-        let verified = place.ok(&format!("verify --input line.csv --queries all --k 3 --engine kdtree --reference printed.{format}")).stdout;
+        let verified = place
+            .ok(&format!(
+                "verify --input line.csv --queries all --k 3 --engine kdtree --reference printed.{format}"
+            ))
+            .stdout;
         assert!(verified.contains("reference answers agree with the oracle: 6 queries"), "{verified}");
-        let columns = json(&place.ok(&format!("info printed.{format} --json")).stdout)["columns"].as_array().unwrap().len();
+        let columns = json(&place.ok(&format!("info printed.{format} --json")).stdout)["columns"]
+            .as_array()
+            .unwrap()
+            .len();
         assert_eq!((columns, rows.len()), (head.len(), 18), "{format}");
     }
     let (code, npy, _) = piped(&place, &format!("{search} -o - --format npy"), b"");
@@ -346,26 +485,45 @@ fn a_graph_is_written_as_it_is_linked() {
     };
     // 0, 1, -1, 2, -2 and 9 are on a line: equals go by their row.
     let directed = "row,rank,neighbor,distance\n0,0,1,1\n1,0,0,1\n2,0,0,1\n3,0,1,1\n4,0,2,1\n5,0,3,7\n";
-    let either = "row,rank,neighbor,distance\n0,0,1,1\n0,1,2,1\n1,0,0,1\n1,1,3,1\n2,0,0,1\n2,1,4,1\n3,0,1,1\n3,1,5,7\n4,0,2,1\n5,0,3,7\n";
+    let either = "row,rank,neighbor,distance\n0,0,1,1\n0,1,2,1\n1,0,0,1\n1,1,3,1\n2,0,0,1\n2,1,4,1\n3,0,1,1\n\
+                  3,1,5,7\n4,0,2,1\n5,0,3,7\n";
     for command in ["knn line.csv", "analyse line.csv"] {
         assert_eq!(graph(command, ""), directed);
         assert_eq!(graph(command, "--symmetrise"), either);
         assert_eq!(graph(command, "--mutual"), "row,rank,neighbor,distance\n0,0,1,1\n1,0,0,1\n");
     }
     // The neighbours beside it are the graph's: without the row itself.
-    let report = json(&place.ok("knn line.csv -k 1 --graph g.npz --graph-as csr --symmetrise -o n.csv --json").stdout);
-    assert_eq!((&report["wrote"], &report["graph"], &report["neighbors"]), (&"n.csv".into(), &"g.npz".into(), &6.into()));
+    let report =
+        json(&place.ok("knn line.csv -k 1 --graph g.npz --graph-as csr --symmetrise -o n.csv --json").stdout);
+    assert_eq!(
+        (&report["wrote"], &report["graph"], &report["neighbors"]),
+        (&"n.csv".into(), &"g.npz".into(), &6.into())
+    );
     assert_eq!(table(&place.path("n.csv")).1[0][3], "1");
-    let count = |name: &str| json(&place.ok(&format!("info g.npz:{name} --json")).stdout)["cloud"]["points"].as_u64();
+    let count =
+        |name: &str| json(&place.ok(&format!("info g.npz:{name} --json")).stdout)["cloud"]["points"].as_u64();
     assert_eq!((count("data"), count("indptr")), (Some(10), Some(7)));
     place.ok("knn line.csv -k 2 --graph u.npz --graph-as umap");
     assert_eq!(json(&place.ok("info u.npz:indices --json").stdout)["cloud"]["dims"], 3);
     let empty = place.fails(1, "knn line.csv -k 6 --graph u6.npz --graph-as umap");
     assert_eq!(empty, "--graph-as umap: k = 6 is more than the 5 other rows: u6.npz");
-    assert!(place.ok("knn line.csv -k 6 --graph g6.csv").stderr.contains("k = 6 is more than the 5 other points: ranks from 5 on are empty"));
+    assert!(
+        place
+            .ok("knn line.csv -k 6 --graph g6.csv")
+            .stderr
+            .contains("k = 6 is more than the 5 other points: ranks from 5 on are empty")
+    );
     // One file by two paths.
-    assert!(place.fails(2, "knn line.csv -k 2 --graph ./one.csv -o one.csv").starts_with("--out and --graph are the same file"));
-    assert!(place.fails(2, "analyse line.csv -k 2 --density --graph ./one.csv --out one.csv").starts_with("--out and --graph are the same file"));
+    assert!(
+        place
+            .fails(2, "knn line.csv -k 2 --graph ./one.csv -o one.csv")
+            .starts_with("--out and --graph are the same file")
+    );
+    assert!(
+        place
+            .fails(2, "analyse line.csv -k 2 --density --graph ./one.csv --out one.csv")
+            .starts_with("--out and --graph are the same file")
+    );
     assert!(!place.path("one.csv").exists());
 }
 
@@ -375,7 +533,9 @@ fn threads_may_be_few() {
     let one = place.ok("knn line.csv -k 3 --threads 1 --engine kdtree -o -").stdout;
     assert_eq!(one, place.ok("knn line.csv -k 3 --engine kdtree -o -").stdout);
     let run = |threads: u32| {
-        let args = format!("run --input line.csv --k 2 --engine lockstep --warmup 0 --repeats 1 --json --threads {threads}");
+        let args = format!(
+            "run --input line.csv --k 2 --engine lockstep --warmup 0 --repeats 1 --json --threads {threads}"
+        );
         json(&place.ok(&args).stdout)["device"]["details"]["threads"].clone()
     };
     assert_eq!([run(1), run(3)], ["1", "3"]);
@@ -387,13 +547,26 @@ fn threads_may_be_few() {
 fn an_answer_says_what_its_reader_may_not_expect() {
     let place = place();
     let notes = |args: &str| place.ok(args).stderr;
-    assert_eq!(notes("knn line.csv -k 1 --engine kdtree"), "note: -o FILE writes the neighbours, and -o - prints them\n");
-    assert_eq!([notes("knn line.csv -k 1 --engine kdtree --json"), notes("knn line.csv at:3 -k 1 --engine kdtree")], ["", ""]);
-    assert_eq!(notes("knn line.csv at:3 -k 9 --engine kdtree"), "note: k = 9 is more than the 6 points: ranks from 6 on are empty\n");
+    assert_eq!(
+        notes("knn line.csv -k 1 --engine kdtree"),
+        "note: -o FILE writes the neighbours, and -o - prints them\n"
+    );
+    assert_eq!(
+        [notes("knn line.csv -k 1 --engine kdtree --json"), notes("knn line.csv at:3 -k 1 --engine kdtree")],
+        ["", ""]
+    );
+    assert_eq!(
+        notes("knn line.csv at:3 -k 9 --engine kdtree"),
+        "note: k = 9 is more than the 6 points: ranks from 6 on are empty\n"
+    );
     place.write("far.csv", "lon,lat\n200,10\n20,95\n");
-    let far = "note: lat goes from 10 to 95, and a latitude in degrees from -90 to 90: the columns are searched as a plane, by metric l2\n";
+    let far = "note: lat goes from 10 to 95, and a latitude in degrees from -90 to 90: the columns are \
+               searched as a plane, by metric l2\n";
     let query = "note: the query is at lon = 1, lat = 2\n";
-    let found = [notes("knn far.csv at:1,2 -k 1 --engine kdtree"), notes("knn far.csv at:1,2 -k 1 --metric l2 --engine kdtree")];
+    let found = [
+        notes("knn far.csv at:1,2 -k 1 --engine kdtree"),
+        notes("knn far.csv at:1,2 -k 1 --metric l2 --engine kdtree"),
+    ];
     assert_eq!(found, [format!("{query}{far}"), query.to_owned()]);
     let turned = place.ok("knn far.csv at:52,13 -k 1 --engine kdtree").stdout;
     assert!(turned.contains("the place lon 52, lat 13"), "{turned}");
@@ -404,7 +577,11 @@ fn a_short_answer_needs_no_driver() {
     let place = place();
     for command in ["knn line.csv -k 1 --json", "analyse line.csv -k 1 --density --json"] {
         let done = place.ok(command);
-        assert_eq!((json(&done.stdout)["device"].as_str().unwrap(), done.stderr.as_str()), ("CPU", ""), "{command}");
+        assert_eq!(
+            (json(&done.stdout)["device"].as_str().unwrap(), done.stderr.as_str()),
+            ("CPU", ""),
+            "{command}"
+        );
     }
 }
 
@@ -412,11 +589,16 @@ fn a_short_answer_needs_no_driver() {
 fn what_an_answer_takes_is_predicted_without_it() {
     let place = place();
     let planned = place.ok("knn line.csv -k 2 --dry-run");
-    assert!(planned.stdout.ends_with("\nTotal: setup and one search.\n") && planned.stdout.contains("taken: "), "{}", planned.stdout);
+    assert!(
+        planned.stdout.ends_with("\nTotal: setup and one search.\n") && planned.stdout.contains("taken: "),
+        "{}",
+        planned.stdout
+    );
     let engines = |plan: &str| json(plan)["engines"].as_array().unwrap().clone();
     let json = place.ok("knn line.csv -k 2 --dry-run --json").stdout;
     let kdtree = engines(&json).into_iter().find(|engine| engine["engine"] == "kdtree").unwrap();
-    let [setup, search, total] = [&kdtree["setup_ms"], &kdtree["search_ms"], &kdtree["total_ms"]].map(|ms| ms.as_f64().unwrap());
+    let [setup, search, total] =
+        [&kdtree["setup_ms"], &kdtree["search_ms"], &kdtree["total_ms"]].map(|ms| ms.as_f64().unwrap());
     assert!((setup + search - total).abs() < 1e-9 * total, "one search: {kdtree}");
     assert!(place.fails(2, "knn line.csv --dry-run -o a.csv").contains("cannot be used with"));
     assert!(place.fails(2, "knn line.csv --dry-run --metric inner-product").starts_with("--dry-run: "));
@@ -427,13 +609,26 @@ fn queries_of_other_columns_are_told_or_refused() {
     let place = place();
     place.write("sizes.csv", "size,score\n0,0\n");
     let refused = place.fails(1, "knn places.csv sizes.csv -k 1");
-    assert!(refused.starts_with("columns size, score are not longitude, latitude of the data; choose columns by number"), "{refused}");
+    assert!(
+        refused.starts_with(
+            "columns size, score are not longitude, latitude of the data; choose columns by number"
+        ),
+        "{refused}"
+    );
     place.write("plane.csv", "a,b\n0,0\n1,1\n");
     let note = place.ok("knn plane.csv sizes.csv -k 1 --engine kdtree -o found.csv").stderr;
     assert_eq!(note, "note: the queries' columns size, score are taken for a, b: sizes.csv\n");
-    let run = place.ok("run --input plane.csv --queries sizes.csv --k 1 --engine kdtree --warmup 0 --repeats 1").stderr;
+    let run = place
+        .ok("run --input plane.csv --queries sizes.csv --k 1 --engine kdtree --warmup 0 --repeats 1")
+        .stderr;
     assert!(run.contains(note.trim_end()), "{run}");
-    assert_eq!(place.ok("knn plane.csv sizes.csv --columns 0,1 -k 1 --engine kdtree -o by-number.csv").stderr, "");
+    assert_eq!(
+        place.ok("knn plane.csv sizes.csv --columns 0,1 -k 1 --engine kdtree -o by-number.csv").stderr,
+        ""
+    );
     place.write("lat.csv", "lat,lon\n0,0\n");
-    assert!(!place.ok("knn places.csv lat.csv -k 1 -o found.csv").stderr.contains("taken for"), "the same by other names");
+    assert!(
+        !place.ok("knn places.csv lat.csv -k 1 -o found.csv").stderr.contains("taken for"),
+        "the same by other names"
+    );
 }

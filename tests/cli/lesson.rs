@@ -7,7 +7,11 @@ fn a_lesson_is_written_without_a_window() {
     let place = Place::new();
     let done = place.ok("lesson --lesson merge --k 64 --out three");
     assert!(done.stdout.contains("recorded on  the CPU, by the kernel's twin"), "{}", done.stdout);
-    assert!(done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.html"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.html"),
+        "{}",
+        done.stdout
+    );
     assert_eq!(done.stderr, "");
     let steps = fs::read_to_string(place.path("three/steps.jsonl")).unwrap();
     let lines: Vec<Value> = steps.lines().map(json).collect();
@@ -16,26 +20,48 @@ fn a_lesson_is_written_without_a_window() {
         (&head["schema"], &head["k"], &head["width"], &head["registers"], &head["capacity"]),
         (&json("1"), &json("64"), &json("16"), &json("4"), &json("64"))
     );
-    assert!(lines[1..].iter().zip(1..).all(|(line, position)| line["position"] == position && line["sentence"].is_string()));
+    assert!(
+        lines[1..]
+            .iter()
+            .zip(1..)
+            .all(|(line, position)| line["position"] == position && line["sentence"].is_string())
+    );
     assert_eq!(lines.last().unwrap()["step"], "finished");
     let minimum = lines.iter().find(|line| line["step"] == "minimum").unwrap();
     assert!(minimum["taken"].is_array() && minimum["level"] == "stage");
     let handout = fs::read_to_string(place.path("three/handout.html")).unwrap();
-    assert!(handout.contains("<h1>Lesson 7: Merging two sorted lists</h1>") && handout.contains("63 \u{2212} i"), "{handout}");
+    assert!(
+        handout.contains("<h1>Lesson 7: Merging two sorted lists</h1>") && handout.contains("63 \u{2212} i"),
+        "{handout}"
+    );
     // The same again, to the byte.
     place.ok("lesson --lesson merge --k 64 --out again");
     assert_eq!(fs::read_to_string(place.path("again/steps.jsonl")).unwrap(), steps);
     // A page alone, and one beside the others.
     place.ok("lesson --lesson sort --html one.html");
     let page = fs::read_to_string(place.path("one.html")).unwrap();
-    assert!(page.starts_with("<!doctype html>") && page.contains("<title>Lesson 5: ") && page.ends_with("</html>\n"));
+    assert!(
+        page.starts_with("<!doctype html>")
+            && page.contains("<title>Lesson 5: ")
+            && page.ends_with("</html>\n")
+    );
     place.ok("lesson --lesson sort --out two --html");
     assert_eq!(fs::read_to_string(place.path("two/lesson.html")).unwrap(), page);
-    assert!(place.fails(2, "lesson --lesson sort --html").contains("--html: it needs a name, or --out DIR, where it is called lesson.html"));
+    assert!(
+        place
+            .fails(2, "lesson --lesson sort --html")
+            .contains("--html: it needs a name, or --out DIR, where it is called lesson.html")
+    );
     place.ok("lesson --lesson order --k 8 --width 4 --out six");
-    let mut files: Vec<String> = fs::read_dir(place.path("six")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut files: Vec<String> = fs::read_dir(place.path("six"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
     files.sort();
-    assert_eq!(files, ["handout.html", "steps-farthest-first.jsonl", "steps-nearest-first.jsonl", "steps-shuffled.jsonl"]);
+    assert_eq!(
+        files,
+        ["handout.html", "steps-farthest-first.jsonl", "steps-nearest-first.jsonl", "steps-shuffled.jsonl"]
+    );
 }
 
 /// A worksheet and its key have the same questions, and another number draws others.
@@ -45,20 +71,40 @@ fn a_worksheet_has_a_key() {
     place.ok("lesson --lesson sort --worksheet sheet.html --key key.html");
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
     let (sheet, key) = (read("sheet.html"), read("key.html"));
-    assert!(sheet.contains("<h1>Lesson 5: Sorting in a warp: one key per lane: worksheet</h1>") && key.contains(": key</h1>"), "{sheet}");
-    assert!(sheet.contains("<svg ") && sheet.contains("class=\"box\"") && !sheet.contains("class=\"right\"") && key.contains("class=\"right\""));
+    assert!(
+        sheet.contains("<h1>Lesson 5: Sorting in a warp: one key per lane: worksheet</h1>")
+            && key.contains(": key</h1>"),
+        "{sheet}"
+    );
+    assert!(
+        sheet.contains("<svg ")
+            && sheet.contains("class=\"box\"")
+            && !sheet.contains("class=\"right\"")
+            && key.contains("class=\"right\"")
+    );
     // Written into a folder they have names, and the same number gives the same sheet.
     place.ok("lesson --lesson sort --out both --worksheet --key --sheet 3");
-    assert_eq!((read("both/worksheet.html"), read("both/key.html")), (sheet.clone(), key), "3 is the lesson's seed");
+    assert_eq!(
+        (read("both/worksheet.html"), read("both/key.html")),
+        (sheet.clone(), key),
+        "3 is the lesson's seed"
+    );
     place.ok("lesson --lesson sort --worksheet other.html --sheet 4");
     assert_ne!(read("other.html"), sheet);
     for flag in ["--worksheet", "--key"] {
         let said = place.fails(2, &format!("lesson --break direction {flag} none.html"));
-        assert!(said.contains("--worksheet, --key: nothing is asked about a search with a mistake; leave --break out"), "{said}");
+        assert!(
+            said.contains(
+                "--worksheet, --key: nothing is asked about a search with a mistake; leave --break out"
+            ),
+            "{said}"
+        );
         assert!(!place.path("none.html").exists());
     }
     assert!(
-        place.fails(2, "lesson --lesson sort --worksheet").contains("--worksheet: it needs a name, or --out DIR, where it is called worksheet.html")
+        place
+            .fails(2, "lesson --lesson sort --worksheet")
+            .contains("--worksheet: it needs a name, or --out DIR, where it is called worksheet.html")
     );
 }
 
@@ -68,7 +114,8 @@ fn ones_own_data_are_a_lesson() {
     let place = Place::new();
     place.ok("generate uniform:n=500,d=3 cloud.csv --seed 5");
     place.ok("lesson --input cloud.csv --query 123 --k 10 --order shuffled --out own");
-    place.ok("run --input cloud.csv --queries rows:123 --k 10 --order shuffled --engine lockstep --repeats 1 --warmup 0 --out run");
+    place.ok("run --input cloud.csv --queries rows:123 --k 10 --order shuffled --engine lockstep --repeats \
+              1 --warmup 0 --out run");
     let steps = fs::read_to_string(place.path("own/steps.jsonl")).unwrap();
     let lines: Vec<Value> = steps.lines().map(json).collect();
     assert_eq!((&lines[0]["query_row"], &lines[0]["n"]), (&json("123"), &json("500")));
@@ -84,36 +131,61 @@ fn ones_own_data_are_a_lesson() {
     let cases = [
         (
             "lesson --lesson 14 --out x",
-            "lesson 14: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
+            "lesson 14: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, \
+             order, yours, not-looking, warp-select, radix-select",
         ),
         (
             "lesson --lesson seek --out x",
-            "lesson seek: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select",
+            "lesson seek: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, \
+             search, order, yours, not-looking, warp-select, radix-select",
         ),
-        ("lesson --lesson not-looking --width 8 --out x", "width = 8: a node of the tree has 32 children, a lane each (--width 32)"),
-        ("lesson --lesson sort --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
+        (
+            "lesson --lesson not-looking --width 8 --out x",
+            "width = 8: a node of the tree has 32 children, a lane each (--width 32)",
+        ),
+        (
+            "lesson --lesson sort --k 257 --out x",
+            "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane",
+        ),
         ("lesson --k 0 --out x", "k = 0: a query asks for one neighbour or more"),
         ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),
-        ("lesson --lesson warp-select --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
-        ("lesson --lesson radix-select --engine cuda --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
+        (
+            "lesson --lesson warp-select --engine cuda --out x",
+            "width = 8: a GPU's warp has 32 lanes (--width 32)",
+        ),
+        (
+            "lesson --lesson radix-select --engine cuda --out x",
+            "width = 16: a GPU's warp has 32 lanes (--width 32)",
+        ),
         ("lesson --lesson sort --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson heap --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
-        ("lesson --lesson wide --input cloud.csv --out x", "--input, --generate: lesson wide has data of its own; use --lesson yours or order"),
-        ("lesson --query 3 --out x", "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate"),
+        (
+            "lesson --lesson wide --input cloud.csv --out x",
+            "--input, --generate: lesson wide has data of its own; use --lesson yours or order",
+        ),
+        (
+            "lesson --query 3 --out x",
+            "--query, --metric, --order: they say how a cloud is searched; name it with --input or \
+             --generate",
+        ),
     ];
     for (args, message) in cases {
         assert_eq!(place.fails(2, args), message);
     }
     let message = place.fails(1, "lesson --input cloud.csv --query 500 --out x");
-    assert_eq!(message, "--query 500: the cloud has no such row, or it was dropped; its rows go from 0 to 499");
+    assert_eq!(
+        message,
+        "--query 500: the cloud has no such row, or it was dropped; its rows go from 0 to 499"
+    );
     fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/steps.jsonl", "[0,1]\n[2,3]\n[4,5]\n");
     let message = place.fails(2, "lesson --input mine/steps.jsonl --k 2 --out mine");
     assert!(message.starts_with("cannot write: the cloud that is searched would be lost"), "{message}");
 }
 
-/// The order of a file's rows is compared with the lesson's own orders: rows that come closer one by one are slow.
+/// The order of a file's rows is compared with the lesson's own orders: rows that come closer one by one are
+/// slow.
 #[test]
 fn the_order_of_a_file_is_compared_with_others() {
     let place = Place::new();
@@ -121,14 +193,26 @@ fn the_order_of_a_file_is_compared_with_others() {
     place.write("line.csv", &format!("x,y\n{rows}"));
     let done = place.ok("lesson --lesson order --input line.csv --query 1900 --out orders");
     let merges = |order: &str| -> u32 {
-        let line = done.stdout.lines().find(|line| line.starts_with(order)).unwrap_or_else(|| panic!("{order}: {}", done.stdout));
-        line.split(", ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|number| number.parse().ok()).unwrap()
+        let line = done
+            .stdout
+            .lines()
+            .find(|line| line.starts_with(order))
+            .unwrap_or_else(|| panic!("{order}: {}", done.stdout));
+        line.split(", ")
+            .nth(1)
+            .and_then(|rest| rest.split(' ').next())
+            .and_then(|number| number.parse().ok())
+            .unwrap()
     };
     assert!(merges("file-order") > 4 * merges("shuffled"), "{}", done.stdout);
     assert_eq!((merges("nearest-first"), merges("farthest-first")), (1, 63));
-    let mut files: Vec<String> = fs::read_dir(place.path("orders")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut files: Vec<String> = fs::read_dir(place.path("orders"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
     files.sort();
-    let steps = ["farthest-first", "file-order", "nearest-first", "shuffled"].map(|order| format!("steps-{order}.jsonl"));
+    let steps = ["farthest-first", "file-order", "nearest-first", "shuffled"]
+        .map(|order| format!("steps-{order}.jsonl"));
     assert_eq!(files, [&["handout.html".to_owned()][..], &steps].concat());
     let message = place.fails(2, "lesson --lesson order --input line.csv --order shuffled --out x");
     assert_eq!(message, "--order: lesson order shows all orders; choose one with --take");
@@ -144,15 +228,24 @@ fn a_search_of_the_index_is_a_lesson() {
     let steps = fs::read_to_string(place.path("tree/steps.jsonl")).unwrap();
     assert_eq!(fs::read_to_string(place.path("eight/steps.jsonl")).unwrap(), steps);
     let lines: Vec<Value> = steps.lines().map(json).collect();
-    assert_eq!((&lines[0]["recorded_on"], &lines[0]["n"], &lines[0]["k"]), (&json("\"bvh\""), &json("2048"), &json("32")));
-    assert_eq!((&lines[1]["step"], &lines.last().unwrap()["step"]), (&json("\"own_leaf\""), &json("\"finished\"")));
+    assert_eq!(
+        (&lines[0]["recorded_on"], &lines[0]["n"], &lines[0]["k"]),
+        (&json("\"bvh\""), &json("2048"), &json("32"))
+    );
+    assert_eq!(
+        (&lines[1]["step"], &lines.last().unwrap()["step"]),
+        (&json("\"own_leaf\""), &json("\"finished\""))
+    );
     let boxes = lines.iter().find(|line| line["step"] == "boxes").unwrap();
     assert_eq!(boxes["keys"].as_array().map(Vec::len), Some(32));
     // What was looked at is far from everything.
     let leaves = lines.iter().filter(|line| line["step"] == "leaf").count();
     assert!((3..32).contains(&leaves), "{leaves} of 64 leaves");
     let handout = fs::read_to_string(place.path("tree/handout.html")).unwrap();
-    assert!(handout.contains("<h2>The traversal, in short</h2>") && handout.contains("boxes as they lie"), "{handout}");
+    assert!(
+        handout.contains("<h2>The traversal, in short</h2>") && handout.contains("boxes as they lie"),
+        "{handout}"
+    );
     assert!(fs::read(place.path("tree/lesson.gif")).unwrap().starts_with(b"GIF89a"));
 }
 
@@ -162,30 +255,45 @@ fn selections_are_lessons() {
     let place = Place::new();
     let done = place.ok("lesson --lesson warp-select --out queues --png --gif --most 3 --size 960x540");
     assert!(done.stdout.contains("recorded on  the CPU, by warp select's twin"), "{}", done.stdout);
-    let lines: Vec<Value> = fs::read_to_string(place.path("queues/steps.jsonl")).unwrap().lines().map(json).collect();
+    let lines: Vec<Value> =
+        fs::read_to_string(place.path("queues/steps.jsonl")).unwrap().lines().map(json).collect();
     assert_eq!((&lines[0]["recorded_on"], &lines[0]["width"]), (&json("\"warp-select\""), &json("8")));
-    assert_eq!((&lines[1]["step"], &lines.last().unwrap()["step"]), (&json("\"queues\""), &json("\"finished\"")));
+    assert_eq!(
+        (&lines[1]["step"], &lines.last().unwrap()["step"]),
+        (&json("\"queues\""), &json("\"finished\""))
+    );
     let inserted = lines.iter().find(|line| line["step"] == "inserted").unwrap();
     assert_eq!(inserted["placed"].as_array().map(Vec::len), Some(8), "every lane takes its first key");
     // A run of the engine counts as many merges, where its warp is as wide.
     let broken = lines.iter().filter(|line| line["step"] == "checked" && line["broken"] != 0).count();
     assert_eq!(lines.iter().filter(|line| line["step"] == "max_distance").count(), broken + 1);
     let handout = fs::read_to_string(place.path("queues/handout.html")).unwrap();
-    assert!(handout.contains("<h2>Warp select, in short</h2>") && handout.contains("a buffer of 32"), "{handout}");
+    assert!(
+        handout.contains("<h2>Warp select, in short</h2>") && handout.contains("a buffer of 32"),
+        "{handout}"
+    );
     assert!(handout.contains("Largest keys of the queues from lane 0 on: "));
     assert!(fs::read(place.path("queues/lesson.gif")).unwrap().starts_with(b"GIF89a"));
 
     let done = place.ok("lesson --lesson radix-select --out digits --svg");
     assert!(
-        done.stdout.contains("recorded on  the CPU, by radix select's twin") && done.stdout.contains(" passes of 4,096 points"),
+        done.stdout.contains("recorded on  the CPU, by radix select's twin")
+            && done.stdout.contains(" passes of 4,096 points"),
         "{}",
         done.stdout
     );
-    let lines: Vec<Value> = fs::read_to_string(place.path("digits/steps.jsonl")).unwrap().lines().map(json).collect();
+    let lines: Vec<Value> =
+        fs::read_to_string(place.path("digits/steps.jsonl")).unwrap().lines().map(json).collect();
     let counted = lines.iter().find(|line| line["step"] == "counted").unwrap();
-    assert_eq!(counted["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>(), 4096);
+    assert_eq!(
+        counted["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>(),
+        4096
+    );
     let handout = fs::read_to_string(place.path("digits/handout.html")).unwrap();
-    assert!(handout.contains("a radix sort of all") && handout.contains("Counts from bucket 0 on: "), "{handout}");
+    assert!(
+        handout.contains("a radix sort of all") && handout.contains("Counts from bucket 0 on: "),
+        "{handout}"
+    );
 }
 
 /// The lesson's warp of 32 lanes merges as often as the engine counts.
@@ -193,17 +301,24 @@ fn selections_are_lessons() {
 fn the_lesson_counts_what_the_engine_does() {
     let place = Place::new();
     place.ok("lesson --lesson warp-select --k 64 --width 32 --seed 5 --out wide");
-    let lines: Vec<Value> = fs::read_to_string(place.path("wide/steps.jsonl")).unwrap().lines().map(json).collect();
+    let lines: Vec<Value> =
+        fs::read_to_string(place.path("wide/steps.jsonl")).unwrap().lines().map(json).collect();
     let n = lines[0]["n"].as_u64().unwrap();
     let merges = lines.iter().filter(|line| line["step"] == "max_distance").count();
-    let inserts: usize = lines.iter().filter(|line| line["step"] == "inserted").map(|line| line["placed"].as_array().unwrap().len()).sum();
+    let inserts: usize = lines
+        .iter()
+        .filter(|line| line["step"] == "inserted")
+        .map(|line| line["placed"].as_array().unwrap().len())
+        .sum();
     let generate = format!("uniform:d=2,n={n}");
     place.ok(&format!(
-        "run --generate {generate} --seed 5 --queries rows:{} --k 64 --engine warp-select --device cpu --repeats 1 --warmup 0 --out run",
+        "run --generate {generate} --seed 5 --queries rows:{} --k 64 --engine warp-select --device cpu \
+         --repeats 1 --warmup 0 --out run",
         n / 2
     ));
     let (heads, rows) = table(&place.path("run/counters.csv"));
-    let counted = |name: &str| rows[0][heads.iter().position(|head| head == name).unwrap()].parse::<usize>().unwrap();
+    let counted =
+        |name: &str| rows[0][heads.iter().position(|head| head == name).unwrap()].parse::<usize>().unwrap();
     assert_eq!((counted("merges"), counted("inserts")), (merges, inserts));
 }
 
@@ -211,9 +326,13 @@ fn the_lesson_counts_what_the_engine_does() {
 #[test]
 fn a_lesson_is_drawn_without_a_window() {
     let place = Place::new();
-    let done = place.ok("lesson --lesson merge --out all --png --svg --gif --frames --pace 0.4 --size 960x540");
+    let done =
+        place.ok("lesson --lesson merge --out all --png --svg --gif --frames --pace 0.4 --size 960x540");
     assert_eq!(done.stderr, "");
-    let mut files: Vec<String> = fs::read_dir(place.path("all")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut files: Vec<String> = fs::read_dir(place.path("all"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
     files.sort();
     assert_eq!(files, ["frames", "handout.html", "lesson.gif", "lesson.png", "lesson.svg", "steps.jsonl"]);
     // The minimum, four layers and the new bound, and what was before.
@@ -222,14 +341,18 @@ fn a_lesson_is_drawn_without_a_window() {
     assert!(done.stdout.contains("frame-0001.png to frame-0007.png"), "{}", done.stdout);
     assert_eq!(image::image_dimensions(place.path("all/lesson.png")).unwrap(), (960, 540));
     // The last frame is the picture of where the lesson's part ends.
-    assert_eq!(fs::read(place.path("all/frames/frame-0007.png")).unwrap(), fs::read(place.path("all/lesson.png")).unwrap());
+    assert_eq!(
+        fs::read(place.path("all/frames/frame-0007.png")).unwrap(),
+        fs::read(place.path("all/lesson.png")).unwrap()
+    );
     assert!(fs::read_to_string(place.path("all/lesson.svg")).unwrap().starts_with("<svg xmlns="));
     let gif = fs::read(place.path("all/lesson.gif")).unwrap();
     assert!(gif.starts_with(b"GIF89a") && gif.len() < 3_000_000);
 
     place.ok("lesson --lesson sort --png early.png --at 12 --scale 2 --look dark");
     place.ok("lesson --lesson sort --png late.png --at 13 --scale 2 --look dark");
-    let (early, late) = (image::open(place.path("early.png")).unwrap(), image::open(place.path("late.png")).unwrap());
+    let (early, late) =
+        (image::open(place.path("early.png")).unwrap(), image::open(place.path("late.png")).unwrap());
     assert_eq!((early.width(), early.height()), (2560, 1440));
     assert_ne!(early, late);
     place.ok("lesson --lesson sort --png light.png --at 13 --scale 2");
@@ -240,8 +363,14 @@ fn a_lesson_is_drawn_without_a_window() {
     place.ok("lesson --lesson sort --png usual.png --at 13");
     assert_ne!(image::open(place.path("large.png")).unwrap(), image::open(place.path("usual.png")).unwrap());
 
-    let done = place.ok("lesson --lesson order --k 8 --width 4 --gif six.gif --take shuffled --level lane --most 5 --size 960x540");
-    assert!(done.stderr.starts_with("note: pictures show 5 of ") && done.stderr.contains("at level lane; --most "), "{}", done.stderr);
+    let done = place.ok("lesson --lesson order --k 8 --width 4 --gif six.gif --take shuffled --level lane \
+                         --most 5 --size 960x540");
+    assert!(
+        done.stderr.starts_with("note: pictures show 5 of ")
+            && done.stderr.contains("at level lane; --most "),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -260,8 +389,14 @@ fn keys_are_typed_and_the_query_is_moved() {
     assert!(head["data"].as_str().unwrap().ends_with("; query moved to (0.250, 0.750)"), "{head}");
     for (command, said) in [
         ("lesson --lesson sort --keys 5,3 --out x", "2 keys: lesson sort needs 8 with k = 8 and 8 lanes"),
-        ("lesson --lesson sort --keys 5,x --out x", "key x: a key is a squared distance, which is 0 or a number from 1e-12 to 1e12"),
-        ("lesson --lesson search --query-at 1 --out x", "--query-at 1: a place in the plane has two coordinates, such as 0.3,0.7"),
+        (
+            "lesson --lesson sort --keys 5,x --out x",
+            "key x: a key is a squared distance, which is 0 or a number from 1e-12 to 1e12",
+        ),
+        (
+            "lesson --lesson search --query-at 1 --out x",
+            "--query-at 1: a place in the plane has two coordinates, such as 0.3,0.7",
+        ),
     ] {
         assert!(place.fails(2, command).contains(said), "{command}");
     }

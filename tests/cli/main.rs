@@ -68,7 +68,12 @@ impl Place {
         let output = self.command(args).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let (searches, stderr) = without_choice(&text(output.stderr));
-        Done { code: output.status.code().expect("it was not killed"), stdout: text(output.stdout), stderr, searches }
+        Done {
+            code: output.status.code().expect("it was not killed"),
+            stdout: text(output.stdout),
+            stderr,
+            searches,
+        }
     }
 
     /// A call that must succeed.
@@ -105,16 +110,26 @@ const POINTS: &str = "name,x,y\na,0,0\nb,3,4\nc,1,\nd,0,1\ne,6,8\nf,0,0\n";
 fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
     let place = Place::new();
     place.write("points.csv", POINTS);
-    let done = place.ok("run --input points.csv --columns x,y --drop-nonfinite --queries rows:0,4 --k 3 --engine lockstep --neighbors found.csv");
+    let done = place.ok("run --input points.csv --columns x,y --drop-nonfinite --queries rows:0,4 --k 3 \
+                         --engine lockstep --neighbors found.csv");
     assert_eq!(done.stderr, "", "nothing was left to be said");
-    for said in ["points.csv, 5 points in 2 dimensions", "x, y", "1 row with NaN or infinite values", "2 queries", "lockstep on ", "found.csv"] {
+    for said in [
+        "points.csv, 5 points in 2 dimensions",
+        "x, y",
+        "1 row with NaN or infinite values",
+        "2 queries",
+        "lockstep on ",
+        "found.csv",
+    ] {
         assert!(done.stdout.contains(said), "`{said}` is missing from\n{}", done.stdout);
     }
     assert_eq!(
         fs::read_to_string(place.path("found.csv")).unwrap(),
-        "query,query_row,rank,index,squared_distance,distance\n0,0,0,0,0,0\n0,0,1,5,0,0\n0,0,2,3,1,1\n1,4,0,4,0,0\n1,4,1,1,25,5\n1,4,2,3,85,9.219544457292887\n"
+        "query,query_row,rank,index,squared_distance,distance\n0,0,0,0,0,0\n0,0,1,5,0,0\n0,0,2,3,1,1\n1,4,0,\
+         4,0,0\n1,4,1,1,25,5\n1,4,2,3,85,9.219544457292887\n"
     );
-    place.ok("run --input points.csv --columns 1,2 --drop-nonfinite --queries rows:0 --exclude-self --k 3 --engine lockstep --neighbors own.csv");
+    place.ok("run --input points.csv --columns 1,2 --drop-nonfinite --queries rows:0 --exclude-self --k 3 \
+              --engine lockstep --neighbors own.csv");
     assert_eq!(
         fs::read_to_string(place.path("own.csv")).unwrap(),
         "query,query_row,rank,index,squared_distance,distance\n0,0,0,5,0,0\n0,0,1,3,1,1\n0,0,2,1,25,5\n"
@@ -125,7 +140,8 @@ fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
 fn a_generated_file_is_the_generated_cloud() {
     let place = Place::new();
     let fingerprint = |cloud: &str| {
-        let done = place.ok(&format!("run {cloud} --queries 5 --engine kdtree --warmup 0 --repeats 1 --json"));
+        let done =
+            place.ok(&format!("run {cloud} --queries 5 --engine kdtree --warmup 0 --repeats 1 --json"));
         json(&done.stdout)["fingerprint"].as_str().unwrap().to_owned()
     };
     let generated = fingerprint("--generate gaussian-mixture:n=500,d=3 --seed 4");
@@ -142,7 +158,11 @@ fn a_generated_file_is_the_generated_cloud() {
 #[test]
 fn neighbours_are_read_back_as_a_cloud() {
     let place = Place::new();
-    let found = |name: &str| place.ok(&format!("run --generate uniform:n=60,d=2 --queries all --k 5 --engine lockstep --neighbors {name}"));
+    let found = |name: &str| {
+        place.ok(&format!(
+            "run --generate uniform:n=60,d=2 --queries all --k 5 --engine lockstep --neighbors {name}"
+        ))
+    };
     for (name, distances) in [("found.ivecs", "found.fvecs"), ("found.ibin", "found.fbin")] {
         found(name);
         for file in [name, distances] {
@@ -159,7 +179,10 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
     place.write("asked.csv", "y,label,x\n8,q,6\n");
     place.write("rows.txt", "4\n# not 1\n0\n");
     let found = |queries: &str| {
-        place.ok(&format!("run --input points.csv --columns x,y --drop-nonfinite --queries {queries} --k 1 --engine lockstep --neighbors n.csv"));
+        place.ok(&format!(
+            "run --input points.csv --columns x,y --drop-nonfinite --queries {queries} --k 1 --engine \
+             lockstep --neighbors n.csv"
+        ));
         table(&place.path("n.csv")).1.iter().map(|row| row[3].clone()).collect::<Vec<_>>()
     };
     assert_eq!(found("asked.csv"), ["4"], "columns are found by name, whatever their order");
@@ -173,7 +196,10 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
 fn the_default_queries_are_said() {
     let place = Place::new();
     let drawn = place.ok("run --generate uniform:n=1500 --engine lockstep --warmup 0 --repeats 1 --json");
-    assert_eq!(drawn.stderr, "note: 1,000 of 1,500 rows, drawn with seed 0, are asked for, as --queries is not given\n");
+    assert_eq!(
+        drawn.stderr,
+        "note: 1,000 of 1,500 rows, drawn with seed 0, are asked for, as --queries is not given\n"
+    );
     assert_eq!(json(&drawn.stdout)["summary"]["q"], 1000);
     let all = place.ok("run --generate uniform:n=15 --k 5 --engine lockstep --json");
     assert_eq!(all.stderr, "note: all 15 rows are asked for, as --queries is not given\n");
@@ -183,24 +209,46 @@ fn the_default_queries_are_said() {
 #[test]
 fn a_runs_folder_is_complete_and_json_is_run_json() {
     let place = Place::new();
-    let args = "run --generate uniform:n=3000,d=3 --queries 200 --k 7 --engine lockstep --order shuffled --seed 9 --warmup 1 --repeats 4";
+    let args = "run --generate uniform:n=3000,d=3 --queries 200 --k 7 --engine lockstep --order shuffled \
+                --seed 9 --warmup 1 --repeats 4";
     let done = place.ok(&format!("{args} --out a/b --neighbors a/b/found.npz --json"));
     let file = fs::read_to_string(place.path("a/b/run.json")).unwrap();
     assert_eq!(done.stdout, file);
     let run = json(&file);
-    assert_eq!((&run["spec"]["k"], &run["spec"]["seed"], &run["engine"]), (&7.into(), &9.into(), &"lockstep".into()));
+    assert_eq!(
+        (&run["spec"]["k"], &run["spec"]["seed"], &run["engine"]),
+        (&7.into(), &9.into(), &"lockstep".into())
+    );
     assert_eq!(run["schema_version"], 1);
     assert_eq!(run["spec"]["data"]["generate"]["spec"], "uniform:n=3000,d=3");
     let summary = &run["summary"];
     assert!(summary["search_ms_min"].as_f64() <= summary["search_ms_median"].as_f64());
 
-    let mut names: Vec<_> = fs::read_dir(place.path("a/b")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = fs::read_dir(place.path("a/b"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
-    assert_eq!(names, ["convergence.csv", "found.npz", "merges.csv", "neighbors.npz", "run.json", "timings.csv", "trace.json"]);
-    assert_eq!(fs::read(place.path("a/b/neighbors.npz")).unwrap(), fs::read(place.path("a/b/found.npz")).unwrap());
+    assert_eq!(
+        names,
+        [
+            "convergence.csv",
+            "found.npz",
+            "merges.csv",
+            "neighbors.npz",
+            "run.json",
+            "timings.csv",
+            "trace.json"
+        ]
+    );
+    assert_eq!(
+        fs::read(place.path("a/b/neighbors.npz")).unwrap(),
+        fs::read(place.path("a/b/found.npz")).unwrap()
+    );
     let (head, timings) = table(&place.path("a/b/timings.csv"));
     assert_eq!(head.join(","), "engine,phase,repeat,chunk,start_ms,duration_ms");
-    let repeats: std::collections::BTreeSet<&str> = timings.iter().filter(|row| row[1] == "search").map(|row| row[2].as_str()).collect();
+    let repeats: std::collections::BTreeSet<&str> =
+        timings.iter().filter(|row| row[1] == "search").map(|row| row[2].as_str()).collect();
     assert_eq!(repeats.len(), 4);
 
     let (head, merges) = table(&place.path("a/b/merges.csv"));
@@ -208,15 +256,25 @@ fn a_runs_folder_is_complete_and_json_is_run_json() {
     let (head, convergence) = table(&place.path("a/b/convergence.csv"));
     assert_eq!(head.join(","), "query,merge,points_seen,max_squared_distance");
     for (query, counted) in merges.iter().enumerate() {
-        let history: Vec<&Vec<String>> = convergence.iter().filter(|row| row[0] == query.to_string()).collect();
+        let history: Vec<&Vec<String>> =
+            convergence.iter().filter(|row| row[0] == query.to_string()).collect();
         assert_eq!(history.len().to_string(), counted[2], "each of so few merges is kept");
         let distance = |row: &Vec<String>| row[3].parse::<f32>().unwrap();
         assert!(history.windows(2).all(|pair| distance(pair[0]) >= distance(pair[1])));
     }
     let mean = merges.iter().map(|row| row[2].parse::<f64>().unwrap()).sum::<f64>() / 200.0;
     assert!((summary["mean_merges"].as_f64().unwrap() - mean).abs() < 1e-9);
-    assert!(mean <= summary["expected_merges"].as_f64().unwrap(), "{mean}: in random order theory bounds the mean");
-    assert!(json(&fs::read_to_string(place.path("a/b/trace.json")).unwrap())["traceEvents"].as_array().unwrap().len() > 6);
+    assert!(
+        mean <= summary["expected_merges"].as_f64().unwrap(),
+        "{mean}: in random order theory bounds the mean"
+    );
+    assert!(
+        json(&fs::read_to_string(place.path("a/b/trace.json")).unwrap())["traceEvents"]
+            .as_array()
+            .unwrap()
+            .len()
+            > 6
+    );
 
     // The same command again gives the same neighbours, and the files replace the old ones.
     let before = fs::read(place.path("a/b/found.npz")).unwrap();
@@ -227,7 +285,8 @@ fn a_runs_folder_is_complete_and_json_is_run_json() {
 #[test]
 fn more_neighbours_than_points_are_none_at_infinity() {
     let place = Place::new();
-    let done = place.ok("run --generate uniform:n=2 --queries all --k 4 --engine kdtree --neighbors found.csv --out out");
+    let done = place
+        .ok("run --generate uniform:n=2 --queries all --k 4 --engine kdtree --neighbors found.csv --out out");
     assert_eq!(done.stderr, "note: k = 4 is more than the 2 points: ranks from 2 on are empty\n");
     let own = place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all --exclude-self");
     assert_eq!(own.stderr, "note: k = 2 is more than the 1 other point: ranks from 1 on are empty\n");
@@ -235,7 +294,10 @@ fn more_neighbours_than_points_are_none_at_infinity() {
     let (_, rows) = table(&place.path("found.csv"));
     assert_eq!(rows.len(), 2 * 4);
     assert_eq!(rows[3][3..], ["-1", "inf", "inf"]);
-    assert_eq!(fs::read_to_string(place.path("out/merges.csv")).unwrap(), "query,row,merges,candidates,groups_hit\n");
+    assert_eq!(
+        fs::read_to_string(place.path("out/merges.csv")).unwrap(),
+        "query,row,merges,candidates,groups_hit\n"
+    );
 }
 
 #[test]
@@ -245,7 +307,11 @@ fn the_columns_are_said() {
     place.write("asked.csv", "y,label,x\n8,q,6\n");
     let problem = "--input points.csv --columns x,y --drop-nonfinite";
     let run = place.ok(&format!("run {problem} --queries asked.csv --k 1 --engine kdtree")).stdout;
-    assert_eq!(run.lines().filter(|line| line.split_whitespace().eq(["columns", "x,", "y"])).count(), 2, "{run}");
+    assert_eq!(
+        run.lines().filter(|line| line.split_whitespace().eq(["columns", "x,", "y"])).count(),
+        2,
+        "{run}"
+    );
     let verify = place.ok(&format!("verify {problem} --queries asked.csv --k 1 --engine kdtree")).stdout;
     assert_eq!(verify.lines().nth(1), Some("columns x, y; of the queries x, y"));
     let sweep = place.ok(&format!("sweep {problem} --q 2,3 --k 1 --engine kdtree --repeats 1 --warmup 0"));
@@ -261,34 +327,67 @@ fn the_index_is_a_phase_of_its_own() {
     let (_, timings) = table(&place.path("a/timings.csv"));
     assert_eq!(timings[0][1], "build index");
     assert!(place.ok("compare a b").stdout.contains("build index (kdtree)"));
-    assert!(json(&fs::read_to_string(place.path("a/run.json")).unwrap())["device"]["details"]["threads"].is_string());
+    assert!(
+        json(&fs::read_to_string(place.path("a/run.json")).unwrap())["device"]["details"]["threads"]
+            .is_string()
+    );
 }
 
 #[test]
 fn what_an_engine_does_not_have_is_said() {
     let place = Place::new();
-    let done = place.ok("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --repeats 1 --warmup 0 --profile");
+    let done = place
+        .ok("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --repeats 1 --warmup 0 \
+             --profile");
     assert_eq!(done.stderr, "note: the kdtree engine has no profile to give\n");
     for (engine, profiled) in [("kdtree", false), ("lockstep", true)] {
-        place.ok(&format!("run --generate uniform:n=20 --queries all --engine {engine} --repeats 1 --warmup 0 --profile --out {engine}"));
+        place.ok(&format!(
+            "run --generate uniform:n=20 --queries all --engine {engine} --repeats 1 --warmup 0 --profile \
+             --out {engine}"
+        ));
         let (_, timings) = table(&place.path(&format!("{engine}/timings.csv")));
-        assert!(timings.iter().any(|row| row[1] == "search") && timings.iter().any(|row| row[1] == "profiled") == profiled, "{timings:?}");
+        assert!(
+            timings.iter().any(|row| row[1] == "search")
+                && timings.iter().any(|row| row[1] == "profiled") == profiled,
+            "{timings:?}"
+        );
         let trace = fs::read_to_string(place.path(&format!("{engine}/trace.json"))).unwrap();
         assert_eq!(trace.contains("\"thread 0\""), profiled, "a CPU's threads have tracks");
     }
     let of_lockstep = "`warpscope devices lockstep` says what it counts";
     assert!(!done.stdout.contains("says what it counts"), "kdtree counts nothing: {}", done.stdout);
-    assert!(place.ok("run --generate uniform:n=20 --queries all --k 5 --engine lockstep --repeats 1 --warmup 0").stdout.contains(of_lockstep));
-    assert!(done.stdout.contains("one repeat") && !done.stdout.contains("merges") && !done.stdout.contains("dist/s"), "{}", done.stdout);
+    assert!(
+        place
+            .ok("run --generate uniform:n=20 --queries all --k 5 --engine lockstep --repeats 1 --warmup 0")
+            .stdout
+            .contains(of_lockstep)
+    );
+    assert!(
+        done.stdout.contains("one repeat")
+            && !done.stdout.contains("merges")
+            && !done.stdout.contains("dist/s"),
+        "{}",
+        done.stdout
+    );
 }
 
 #[test]
 fn an_engine_alone_says_what_it_counts() {
     let place = Place::new();
     let all = place.ok("devices").stdout;
-    assert!(all.contains("What an engine counts: warpscope devices ENGINE") && all.contains("kdtree") && !all.contains("for each query"), "{all}");
+    assert!(
+        all.contains("What an engine counts: warpscope devices ENGINE")
+            && all.contains("kdtree")
+            && !all.contains("for each query"),
+        "{all}"
+    );
     let one = place.ok("devices lockstep").stdout;
-    assert!(one.contains("\nWhat lockstep counts for each query\n  merges  ") && one.contains("runs on cpu") && !one.contains("kdtree"), "{one}");
+    assert!(
+        one.contains("\nWhat lockstep counts for each query\n  merges  ")
+            && one.contains("runs on cpu")
+            && !one.contains("kdtree"),
+        "{one}"
+    );
     assert_eq!(json(&place.ok("devices lockstep --json").stdout)["engines"].as_array().unwrap().len(), 1);
     assert!(place.ok("devices kdtree").stdout.ends_with("\nkdtree counts nothing.\n"));
     assert!(place.fails(2, "devices gpu").contains("'gpu' for '[ENGINE]' [possible values: "));
@@ -298,8 +397,12 @@ fn an_engine_alone_says_what_it_counts() {
 fn a_first_line_that_is_none_of_the_table_is_said() {
     let place = Place::new();
     place.write("cancer.csv", "4,2,malignant,benign\n17.9,10.3,0\n20.5,17.7,0\n13.5,14.3,1\n9.5,12.4,1\n");
-    let note = "the first line, `4,2,malignant,benign`, was not read: it counts rows and columns, and names classes: cancer.csv";
-    for command in ["run --input cancer.csv --columns 0-1 --k 1 --engine lockstep --json", "knn cancer.csv --columns 0-1 -k 1 --engine lockstep"] {
+    let note = "the first line, `4,2,malignant,benign`, was not read: it counts rows and columns, and names \
+                classes: cancer.csv";
+    for command in [
+        "run --input cancer.csv --columns 0-1 --k 1 --engine lockstep --json",
+        "knn cancer.csv --columns 0-1 -k 1 --engine lockstep",
+    ] {
         let done = place.ok(command);
         assert!(done.stderr.contains(note), "{command}: {}", done.stderr);
     }
@@ -309,19 +412,25 @@ fn a_first_line_that_is_none_of_the_table_is_said() {
 fn what_is_left_out_is_said() {
     let place = Place::new();
     place.write("points.csv", "x,y\n0,0\n3,4\n1,nan\n0,1\n");
-    let done = place.ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 --engine lockstep --json");
+    let done = place.ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 \
+                         --engine lockstep --json");
     let run = json(&done.stdout);
     assert_eq!([&run["dropped_rows"], &run["dropped_queries"], &run["summary"]["n"]], [2, 1, 2]);
-    let text = place.ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 --engine lockstep").stdout;
+    let text = place
+        .ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 --engine lockstep")
+        .stdout;
     assert!(text.contains("2 rows with NaN or infinite values, or without a direction"), "{text}");
-    assert!(place.fails(1, "run --input points.csv --metric angular --queries all").contains("row 2, column y"));
+    assert!(
+        place.fails(1, "run --input points.csv --metric angular --queries all").contains("row 2, column y")
+    );
 }
 
 #[test]
 fn auto_says_why_it_is_not_cuda() {
     let place = Place::new();
     let devices = json(&place.ok("devices --json").stdout);
-    let cuda = devices["engines"].as_array().unwrap().iter().find(|line| line["engine"] == "cuda").unwrap().clone();
+    let cuda =
+        devices["engines"].as_array().unwrap().iter().find(|line| line["engine"] == "cuda").unwrap().clone();
     let done = place.ok("run --generate uniform:n=100 --queries all --repeats 1 --warmup 0 --json");
     let run = json(&done.stdout);
     if cuda["can_run"] == true {
@@ -330,12 +439,22 @@ fn auto_says_why_it_is_not_cuda() {
     }
     assert_eq!(run["engine"], "lockstep");
     let why = cuda["why"].as_str().unwrap();
-    assert_eq!(done.stderr, format!("note: {}: lockstep runs instead (see `warpscope devices`)\n", why.split(['(', ';']).next().unwrap().trim()));
+    assert_eq!(
+        done.stderr,
+        format!(
+            "note: {}: lockstep runs instead (see `warpscope devices`)\n",
+            why.split(['(', ';']).next().unwrap().trim()
+        )
+    );
     for args in ["--engine lockstep", "--device cpu"] {
-        let done = place.ok(&format!("run --generate uniform:n=100 --queries all --repeats 1 --warmup 0 {args}"));
+        let done =
+            place.ok(&format!("run --generate uniform:n=100 --queries all --repeats 1 --warmup 0 {args}"));
         assert_eq!(done.stderr, "", "{args}: whoever asked for the processor misses no GPU");
     }
-    assert_eq!(place.fails(1, "run --generate uniform:n=100 --queries all --engine cuda"), format!("the cuda engine cannot run here: {why}"));
+    assert_eq!(
+        place.fails(1, "run --generate uniform:n=100 --queries all --engine cuda"),
+        format!("the cuda engine cannot run here: {why}")
+    );
 }
 
 #[test]
@@ -349,44 +468,61 @@ fn devices_lists_every_engine() {
         assert_eq!(line["can_run"] == true, line["device"]["name"].is_string());
         assert_eq!(line["can_run"] == true, line["why"].is_null());
     }
-    assert!(lines["engines"].as_array().unwrap().iter().filter(|line| line["can_run"] == true).count() >= 2, "the processor is always there");
+    assert!(
+        lines["engines"].as_array().unwrap().iter().filter(|line| line["can_run"] == true).count() >= 2,
+        "the processor is always there"
+    );
 }
 
 #[test]
 fn engines_are_verified() {
     let place = Place::new();
-    let args = "verify --generate duplicates:n=3000,d=2,distinct=40 --queries 100 --k 50 --exclude-self --order shuffled";
+    let args = "verify --generate duplicates:n=3000,d=2,distinct=40 --queries 100 --k 50 --exclude-self \
+                --order shuffled";
     let text = place.ok(args).stdout;
     assert!(text.starts_with("n = 3,000, q = 100, d = 2, k = 50, l2, shuffled order\n"), "{text}");
     let report = json(&place.ok(&format!("{args} --json")).stdout);
     assert_eq!(report["agreed"], true);
-    let ran: Vec<&Value> = report["engines"].as_array().unwrap().iter().filter(|engine| engine["not_run"].is_null()).collect();
+    let ran: Vec<&Value> =
+        report["engines"].as_array().unwrap().iter().filter(|engine| engine["not_run"].is_null()).collect();
     assert!(ran.len() >= 2);
     for (at, engine) in ran.iter().enumerate() {
         assert_eq!((&engine["queries"], &engine["mismatch"]), (&100.into(), &Value::Null));
         assert_eq!(engine["equal_to"].is_null(), at == 0, "{report}");
     }
     let some = json(&place.ok(&format!("{args} --engine kdtree,lockstep --json")).stdout);
-    let engines: Vec<&Value> = some["engines"].as_array().unwrap().iter().map(|engine| &engine["engine"]).collect();
+    let engines: Vec<&Value> =
+        some["engines"].as_array().unwrap().iter().map(|engine| &engine["engine"]).collect();
     assert_eq!(engines, ["lockstep", "kdtree"]);
-    let one = json(&place.ok("verify --generate sphere:n=500,d=5 --queries all --k 1 --metric angular --engine kdtree --json").stdout);
+    let one = json(
+        &place
+            .ok("verify --generate sphere:n=500,d=5 --queries all --k 1 --metric angular --engine kdtree \
+                 --json")
+            .stdout,
+    );
     assert_eq!(one["engines"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn a_sweep_writes_a_row_for_each_run() {
     let place = Place::new();
-    let args = "sweep --generate uniform --n 200,1e3 --q 20 --k 1,40 --d 2,3 --engine lockstep,kdtree --repeats 2 --warmup 0";
+    let args = "sweep --generate uniform --n 200,1e3 --q 20 --k 1,40 --d 2,3 --engine lockstep,kdtree \
+                --repeats 2 --warmup 0";
     let stdout = place.ok(args).stdout;
     place.write("stdout.csv", &stdout);
     let (head, rows) = table(&place.path("stdout.csv"));
     assert_eq!(rows.len(), 2 * 2 * 2 * 2);
-    let column = |name: &str| head.iter().position(|head| head == name).unwrap_or_else(|| panic!("{name} is missing"));
+    let column =
+        |name: &str| head.iter().position(|head| head == name).unwrap_or_else(|| panic!("{name} is missing"));
     for row in &rows {
         assert_eq!(row[column("data")], format!("uniform:n={},d={}", row[column("n")], row[column("d")]));
         assert!(row[column("search_ms_median")].parse::<f64>().unwrap() > 0.0);
         for of_counters in ["mean_merges", "distances_per_second"] {
-            assert_eq!(row[column(of_counters)].is_empty(), row[column("engine")] == "kdtree", "{of_counters}");
+            assert_eq!(
+                row[column(of_counters)].is_empty(),
+                row[column("engine")] == "kdtree",
+                "{of_counters}"
+            );
         }
         assert_eq!(row[column("error")], "");
     }
@@ -401,11 +537,13 @@ fn a_sweep_writes_a_row_for_each_run() {
 #[test]
 fn a_sweep_goes_on_after_a_failure_and_tells_of_it() {
     let place = Place::new();
-    let done = place.call("sweep --generate uniform --n 10,100 --q 50 --k 3 --engine lockstep --repeats 1 --warmup 0");
+    let done = place
+        .call("sweep --generate uniform --n 10,100 --q 50 --k 3 --engine lockstep --repeats 1 --warmup 0");
     assert_eq!(done.code, 1);
     assert_eq!(
         done.stderr,
-        "error: 1 of 2 runs failed, the first with: 50 queries: the cloud has 10 rows to draw them from; `all` takes every row\n"
+        "error: 1 of 2 runs failed, the first with: 50 queries: the cloud has 10 rows to draw them from; \
+         `all` takes every row\n"
     );
     assert_eq!(done.stdout.lines().count(), 3);
     assert!(done.stdout.lines().nth(1).unwrap().ends_with("`all` takes every row"));
@@ -415,7 +553,10 @@ fn a_sweep_goes_on_after_a_failure_and_tells_of_it() {
 fn runs_are_compared() {
     let place = Place::new();
     let run = |k: u32, out: &str| {
-        place.ok(&format!("run --generate uniform:n=2000 --queries all --k {k} --engine lockstep --repeats 3 --warmup 0 --out {out}"))
+        place.ok(&format!(
+            "run --generate uniform:n=2000 --queries all --k {k} --engine lockstep --repeats 3 --warmup 0 \
+             --out {out}"
+        ))
     };
     run(8, "a");
     run(9, "b");
@@ -438,7 +579,11 @@ fn runs_are_compared() {
     assert_eq!(about["runs"][0]["run"], json(&fs::read_to_string(place.path("a/run.json")).unwrap()));
     fs::create_dir(place.path("other")).unwrap();
     let message = place.fails(1, "info other");
-    assert_eq!(message, "cannot read: it is a folder, and no `run --out` wrote it, as there is no run.json in it; name a file: other");
+    assert_eq!(
+        message,
+        "cannot read: it is a folder, and no `run --out` wrote it, as there is no run.json in it; name a \
+         file: other"
+    );
     // What fails leaves no folder behind.
     place.fails(1, "run --input none.csv --out made/inner");
     assert!(!place.path("made").exists());
@@ -450,14 +595,29 @@ fn runs_are_compared() {
 fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
     let place = Place::new();
     let run = |args: &str, out: &str| {
-        let usual = [("--generate", "uniform:n=2000,d=2"), ("--queries", "50"), ("--k", "8"), ("--engine", "lockstep")];
-        let usual: Vec<String> = usual.iter().filter(|(flag, _)| !args.contains(flag)).map(|(flag, value)| format!("{flag} {value}")).collect();
-        place.ok(&format!("run {} --warmup 0 --repeats 4 --out {out} --record {out}.warpscope {args}", usual.join(" ")))
+        let usual = [
+            ("--generate", "uniform:n=2000,d=2"),
+            ("--queries", "50"),
+            ("--k", "8"),
+            ("--engine", "lockstep"),
+        ];
+        let usual: Vec<String> = usual
+            .iter()
+            .filter(|(flag, _)| !args.contains(flag))
+            .map(|(flag, value)| format!("{flag} {value}"))
+            .collect();
+        place.ok(&format!(
+            "run {} --warmup 0 --repeats 4 --out {out} --record {out}.warpscope {args}",
+            usual.join(" ")
+        ))
     };
     run("", "a");
     run("--engine kdtree", "same");
     let text = place.ok("compare a same").stdout;
-    assert!(text.contains("The same neighbours, to the bit (50 queries, 8 ranks each).") && !text.contains("job"), "{text}");
+    assert!(
+        text.contains("The same neighbours, to the bit (50 queries, 8 ranks each).") && !text.contains("job"),
+        "{text}"
+    );
     // A folder and a recording, either way.
     assert!(place.ok("compare a same.warpscope").stdout.contains("The same neighbours, to the bit"));
     assert!(place.ok("compare same.warpscope a").stdout.contains("The same neighbours, to the bit"));
@@ -465,19 +625,43 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
         run(args, b);
         for end in ["", ".warpscope"] {
             let text = place.ok(&format!("compare a{end} {b}{end}")).stdout;
-            assert!(text.contains(&format!("These are different jobs ({names}), so neither is called faster.")), "{text}");
-            assert!(!text.contains("  faster") && !text.contains("  slower") && text.contains("another job"), "{text}");
+            assert!(
+                text.contains(&format!("These are different jobs ({names}), so neither is called faster.")),
+                "{text}"
+            );
+            assert!(
+                !text.contains("  faster") && !text.contains("  slower") && text.contains("another job"),
+                "{text}"
+            );
             assert!(text.contains(neighbors), "{text}");
         }
     };
     refused("k", "--k 9", "k", "The same neighbours, to the bit (50 queries, 8 ranks each).");
     refused("q", "--queries 40", "q", "");
     // A folder does not say which rows were asked for, a recording does.
-    assert!(place.ok("compare a q").stdout.contains("Neighbours are not compared: they were asked for different queries."));
+    assert!(
+        place
+            .ok("compare a q")
+            .stdout
+            .contains("Neighbours are not compared: they were asked for different queries.")
+    );
     let common = place.ok("compare a.warpscope q.warpscope").stdout;
-    assert!(common.contains("no query was asked in both") || common.contains("The same neighbours, to the bit"), "{common}");
-    refused("n", "--generate uniform:n=1000,d=3", "cloud, n, d", "Neighbours are not compared: they searched different clouds.");
-    refused("metric", "--metric angular", "metric", "Neighbours are not compared: they measured distance differently.");
+    assert!(
+        common.contains("no query was asked in both") || common.contains("The same neighbours, to the bit"),
+        "{common}"
+    );
+    refused(
+        "n",
+        "--generate uniform:n=1000,d=3",
+        "cloud, n, d",
+        "Neighbours are not compared: they searched different clouds.",
+    );
+    refused(
+        "metric",
+        "--metric angular",
+        "metric",
+        "Neighbours are not compared: they measured distance differently.",
+    );
     // A neighbour that is another is found.
     let mut found = fs::read(place.path("same/neighbors.npz")).unwrap();
     let data = found.windows(6).position(|window| window == b"\x93NUMPY").unwrap() + 128;
@@ -496,7 +680,10 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
     }
     fs::write(place.path("same/neighbors.npz"), &found).unwrap();
     let text = place.ok("compare a same").stdout;
-    assert!(text.contains("1 of 50 queries, 8 ranks each: other neighbours, all at equal distances."), "{text}");
+    assert!(
+        text.contains("1 of 50 queries, 8 ranks each: other neighbours, all at equal distances."),
+        "{text}"
+    );
     fs::remove_file(place.path("same/neighbors.npz")).unwrap();
     let text = place.ok("compare a same").stdout;
     assert!(text.contains("Neighbours are not compared: there is no neighbors.npz in same."), "{text}");
@@ -509,7 +696,11 @@ fn help_and_version_are_results() {
     let place = Place::new();
     for args in ["--help", "run --help", "sweep -h", "help verify"] {
         let done = place.ok(args);
-        assert!(done.stdout.contains("Usage: warpscope") && done.stderr.is_empty(), "{args}: {}", done.stderr);
+        assert!(
+            done.stdout.contains("Usage: warpscope") && done.stderr.is_empty(),
+            "{args}: {}",
+            done.stderr
+        );
     }
     assert_eq!(place.ok("-V").stdout, format!("warpscope {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(place.ok("--version").stdout, format!("warpscope {}\n", warpscope::version::version()));
@@ -524,32 +715,56 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
     fs::write(place.path("b.hdf5"), content).unwrap();
 
     let info = place.ok("info b.hdf5").stdout;
-    assert!(info.contains("data set `train`: 6 × 2 f32") && info.contains("deep/packed") && info.contains("not read"), "{info}");
+    assert!(
+        info.contains("data set `train`: 6 × 2 f32")
+            && info.contains("deep/packed")
+            && info.contains("not read"),
+        "{info}"
+    );
     let search = "verify --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --reference b.hdf5";
     let done = place.ok(search).stdout;
-    assert!(done.contains("reference answers agree with the oracle: 2 queries, 0 other indices at a tie: b.hdf5:neighbors"), "{done}");
+    assert!(
+        done.contains(
+            "reference answers agree with the oracle: 2 queries, 0 other indices at a tie: b.hdf5:neighbors"
+        ),
+        "{done}"
+    );
     assert_eq!(json(&place.ok(&format!("{search} --json")).stdout)["reference"]["queries"], 2);
     let metric = place.fails(1, &format!("{search} --metric angular --drop-nonfinite"));
-    assert!(metric.starts_with("--reference: its answers were found by l2, and the search is by angular; leave --metric out: "), "{metric}");
+    assert!(
+        metric.starts_with(
+            "--reference: its answers were found by l2, and the search is by angular; leave --metric out: "
+        ),
+        "{metric}"
+    );
     let wide = place.fails(1, &search.replace("--k 3", "--k 4"));
     assert!(wide.starts_with("the answers are 3 neighbours to a query, and k is 4"), "{wide}");
     place.write("wrong.csv", "0,1,2\n5,4,0\n");
     let wrong = place.call(&search.replace("--reference b.hdf5", "--reference wrong.csv"));
     assert_eq!(wrong.code, 1);
-    assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 2: row 0 is named, at squared distance"), "{}", wrong.stderr);
-
     assert!(
         wrong
-            .stdout
-            .contains("reference answers WRONG: recall@3 0.8333: 1 of 2 queries has a neighbour that is not among the true 3; in the others, "),
+            .stderr
+            .contains("wrong reference answers: query 1, rank 2: row 0 is named, at squared distance"),
+        "{}",
+        wrong.stderr
+    );
+
+    assert!(
+        wrong.stdout.contains(
+            "reference answers WRONG: recall@3 0.8333: 1 of 2 queries has a neighbour that is not among the \
+             true 3; in the others, "
+        ),
         "{}",
         wrong.stdout
     );
 
-    place.ok("run --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --repeats 1 --neighbors found.parquet");
+    place.ok("run --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --repeats 1 --neighbors \
+              found.parquet");
     let found = place.ok("info found.parquet --json").stdout;
     assert_eq!((&json(&found)["rows"], &json(&found)["columns"][3]["name"]), (&6.into(), &"index".into()));
-    let over = place.fails(2, "run --input found.parquet --repeats 1 --engine lockstep --neighbors found.parquet");
+    let over =
+        place.fails(2, "run --input found.parquet --repeats 1 --engine lockstep --neighbors found.parquet");
     assert!(over.contains("would be lost"), "{over}");
 }
 
@@ -565,9 +780,17 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
                 continue;
             }
             for ending in ["csv", "tsv", "parquet", "arrow", "npz", "npy", "ivecs", "ibin"] {
-                place.ok(&format!("run {problem}{own} --queries {queries} --repeats 1 --warmup 0 --neighbors found.{ending}"));
-                let done = place.ok(&format!("verify {problem}{own} --queries {queries} --reference found.{ending}"));
-                assert!(done.stdout.contains("reference answers agree with the oracle: "), "{queries}{own} {ending}: {}", done.stdout);
+                place.ok(&format!(
+                    "run {problem}{own} --queries {queries} --repeats 1 --warmup 0 --neighbors \
+                     found.{ending}"
+                ));
+                let done = place
+                    .ok(&format!("verify {problem}{own} --queries {queries} --reference found.{ending}"));
+                assert!(
+                    done.stdout.contains("reference answers agree with the oracle: "),
+                    "{queries}{own} {ending}: {}",
+                    done.stdout
+                );
             }
         }
     }
@@ -576,30 +799,52 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
     place.ok(&format!("run {problem} {some} --repeats 1 --warmup 0 --out folder --record run.warpscope"));
     for reference in ["folder", "run.warpscope", "run.warpscope#1"] {
         let done = place.ok(&format!("verify {problem} {some} --reference {reference}"));
-        assert!(done.stdout.contains("reference answers agree with the oracle: 3 queries, "), "{}", done.stdout);
+        assert!(
+            done.stdout.contains("reference answers agree with the oracle: 3 queries, "),
+            "{}",
+            done.stdout
+        );
     }
     let all = "--queries all --repeats 1 --warmup 0";
     place.ok(&format!("run {problem} {all} --neighbors all.csv"));
     let few = place.fails(1, &format!("verify {problem} --queries rows:7,0,4 --reference all.csv"));
     assert_eq!(
         few,
-        "the answers are to 7 queries, and so to others than the 3 queries that are asked or the 8 rows that these were taken from; ask as they were asked, with --queries and --seed: all.csv"
+        "the answers are to 7 queries, and so to others than the 3 queries that are asked or the 8 rows \
+         that these were taken from; ask as they were asked, with --queries and --seed: all.csv"
     );
     // As many, and to others.
-    place.ok("run --generate uniform:n=50 --queries 20 --k 3 --engine lockstep --repeats 1 --warmup 0 --neighbors drawn.csv");
-    let others = place.call("verify --generate uniform:n=50 --queries 20 --seed 4 --k 3 --engine lockstep --reference drawn.csv");
+    place.ok("run --generate uniform:n=50 --queries 20 --k 3 --engine lockstep --repeats 1 --warmup 0 \
+              --neighbors drawn.csv");
+    let others = place.call(
+        "verify --generate uniform:n=50 --queries 20 --seed 4 --k 3 --engine lockstep --reference drawn.csv",
+    );
     assert_eq!((others.code, others.stderr.lines().count()), (1, 1));
-    assert!(others.stderr.starts_with("error: wrong reference answers: ") && others.stderr.ends_with("): drawn.csv\n"), "{}", others.stderr);
-    let why = "of 20 queries, so that they seem to be answers to other queries than rows drawn with seed 4, or of another cloud or metric; ask as";
+    assert!(
+        others.stderr.starts_with("error: wrong reference answers: ")
+            && others.stderr.ends_with("): drawn.csv\n"),
+        "{}",
+        others.stderr
+    );
+    let why = "of 20 queries, so that they seem to be answers to other queries than rows drawn with seed 4, \
+               or of another cloud or metric; ask as";
     assert!(others.stderr.contains(why) && !others.stderr.contains("e0"), "{}", others.stderr);
     let text = fs::read_to_string(place.path("all.csv")).unwrap();
     place.write("wrong.csv", &text.replacen("\n1,1,1,", "\n1,1,1,6", 1).replacen("\n4,5,0,", "\n4,5,0,6", 1));
     let wrong = place.call(&format!("verify {problem} --queries all --reference wrong.csv"));
     assert_eq!(wrong.code, 1);
-    assert!(wrong.stdout.contains(": 2 of 7 queries have a neighbour that is not among the true "), "{}", wrong.stdout);
+    assert!(
+        wrong.stdout.contains(": 2 of 7 queries have a neighbour that is not among the true "),
+        "{}",
+        wrong.stdout
+    );
     assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 1: row 6"), "{}", wrong.stderr);
-    let report = json(&place.call(&format!("verify {problem} --queries all --reference wrong.csv --json")).stdout);
-    assert_eq!((&report["reference"]["queries"], &report["reference"]["wrong"], &report["agreed"]), (&7.into(), &2.into(), &false.into()));
+    let report =
+        json(&place.call(&format!("verify {problem} --queries all --reference wrong.csv --json")).stdout);
+    assert_eq!(
+        (&report["reference"]["queries"], &report["reference"]["wrong"], &report["agreed"]),
+        (&7.into(), &2.into(), &false.into())
+    );
 }
 
 #[test]
@@ -612,23 +857,40 @@ fn a_dry_run_predicts_and_searches_nothing() {
     assert_eq!(table.matches("taken: it").count(), 1, "{table}");
     let plan = json(&place.ok("run --generate uniform:n=5000,d=200 --device cpu --dry-run --json").stdout);
     assert_eq!((&plan["chosen"], &plan["shape"]["d"]), (&"lockstep".into(), &200.into()), "{plan}");
-    let tree = plan["engines"].as_array().unwrap().iter().find(|engine| engine["engine"] == "kdtree").unwrap();
+    let tree =
+        plan["engines"].as_array().unwrap().iter().find(|engine| engine["engine"] == "kdtree").unwrap();
     assert_eq!(tree["why_not"], "the kdtree engine takes d up to 128, not 200");
     let named = json(&place.ok("run --generate uniform:n=500 --engine kdtree --dry-run --json").stdout);
     assert_eq!((&named["chosen"], &named["reason"]), (&"kdtree".into(), &"it was asked for".into()));
     place.fails(2, "run --generate uniform:n=500 --dry-run --neighbors a.csv");
     // A run has the sentence in its summary, and what was predicted in its file.
-    let summary = place.ok("run --generate uniform:n=500 --engine lockstep --repeats 1 --warmup 0 --out o").stdout;
-    assert!(summary.lines().any(|line| line.starts_with("plan ") && line.contains("about ") && line.contains(" on lockstep")), "{summary}");
-    assert!(json(&fs::read_to_string(place.path("o/run.json")).unwrap())["predicted_ms"].as_f64().unwrap() > 0.0);
+    let summary =
+        place.ok("run --generate uniform:n=500 --engine lockstep --repeats 1 --warmup 0 --out o").stdout;
+    assert!(
+        summary.lines().any(|line| line.starts_with("plan ")
+            && line.contains("about ")
+            && line.contains(" on lockstep")),
+        "{summary}"
+    );
+    assert!(
+        json(&fs::read_to_string(place.path("o/run.json")).unwrap())["predicted_ms"].as_f64().unwrap() > 0.0
+    );
 }
 
 #[test]
 fn a_place_without_a_direction_is_said_to_be_one() {
     let place = Place::new();
     for drop in ["", " --drop-nonfinite"] {
-        let error = place.fails(2, &format!("run --generate uniform:n=50,d=2 --metric angular --queries at:0,0 --engine lockstep{drop}"));
-        assert_eq!(error, "place 0,0: it is the origin and has no direction; ask for another place, or use the l2 metric");
+        let error = place.fails(
+            2,
+            &format!(
+                "run --generate uniform:n=50,d=2 --metric angular --queries at:0,0 --engine lockstep{drop}"
+            ),
+        );
+        assert_eq!(
+            error,
+            "place 0,0: it is the origin and has no direction; ask for another place, or use the l2 metric"
+        );
     }
 }
 
@@ -637,11 +899,17 @@ fn a_place_without_a_direction_is_said_to_be_one() {
 fn a_window_without_anybody_does_not_wait_for_an_answer() {
     let place = Place::new();
     place.write("two.json", r#"{"first": [[0,1],[2,3],[4,6]], "second": [[5,5],[6,7]]}"#);
-    for args in ["gui two.json --png a.png", "gui two.json --frames 2", "gui two.json --frames 2 --png a.png"] {
+    for args in ["gui two.json --png a.png", "gui two.json --frames 2", "gui two.json --frames 2 --png a.png"]
+    {
         let error = place.fails(1, args);
         // Where nothing can be drawn at all, that is what is said.
-        let expected = "several clouds: say which with FILE:NAME; there are `first` (3 × 2), `second` (2 × 2): ";
-        assert!(error.starts_with(expected) && error.ends_with("two.json") || error.starts_with("no graphics adapter"), "{args}: {error}");
+        let expected =
+            "several clouds: say which with FILE:NAME; there are `first` (3 × 2), `second` (2 × 2): ";
+        assert!(
+            error.starts_with(expected) && error.ends_with("two.json")
+                || error.starts_with("no graphics adapter"),
+            "{args}: {error}"
+        );
         assert!(!place.path("a.png").exists());
     }
 }

@@ -1,23 +1,40 @@
-//! How the command line helps: numbers as people write them, near misses, completions, manual pages, defaults from a file, versions of JSON.
+//! How the command line helps: numbers as people write them, near misses, completions, manual pages, defaults
+//! from a file, versions of JSON.
 
 use super::*;
 
 #[test]
 fn counts_are_written_as_people_write_them() {
     let place = Place::new();
-    let done = place.ok("run --generate uniform:n=1e3 --queries 1_0 --k 1e2 --repeats 1e0 --warmup 0 --engine kdtree --json");
+    let done = place
+        .ok("run --generate uniform:n=1e3 --queries 1_0 --k 1e2 --repeats 1e0 --warmup 0 --engine kdtree \
+             --json");
     let run = json(&done.stdout);
-    assert_eq!((&run["spec"]["k"], &run["spec"]["repeats"], &run["summary"]["q"]), (&100.into(), &1.into(), &10.into()));
+    assert_eq!(
+        (&run["spec"]["k"], &run["spec"]["repeats"], &run["summary"]["q"]),
+        (&100.into(), &1.into(), &10.into())
+    );
     place.ok("generate uniform:n=300 cloud.csv --seed 1e6");
     assert!(place.ok("knn cloud.csv 1e1 -k 2e1 --engine kdtree").stdout.contains("20"));
     for (args, why) in [
-        ("run --generate uniform --k 1.5", "invalid value '1.5' for '--k <NUMBER>': a whole number is needed, such as 1000 or 1e6"),
-        ("run --generate uniform --repeats 0", "invalid value '0' for '--repeats <NUMBER>': it is at least 1"),
-        ("run --generate uniform --warmup 5e9", "invalid value '5e9' for '--warmup <NUMBER>': it is at most 1000000"),
+        (
+            "run --generate uniform --k 1.5",
+            "invalid value '1.5' for '--k <NUMBER>': a whole number is needed, such as 1000 or 1e6",
+        ),
+        (
+            "run --generate uniform --repeats 0",
+            "invalid value '0' for '--repeats <NUMBER>': it is at least 1",
+        ),
+        (
+            "run --generate uniform --warmup 5e9",
+            "invalid value '5e9' for '--warmup <NUMBER>': it is at most 1000000",
+        ),
     ] {
         assert_eq!(place.fails(2, args), why, "{args}");
     }
-    let sweep = place.ok("sweep --generate uniform --n 1e2,200 --q all --k 3 --engine kdtree --repeats 1 --warmup 0").stdout;
+    let sweep = place
+        .ok("sweep --generate uniform --n 1e2,200 --q all --k 3 --engine kdtree --repeats 1 --warmup 0")
+        .stdout;
     let asked: Vec<&str> = sweep.lines().skip(1).map(|line| line.split(',').nth(3).unwrap()).collect();
     assert_eq!(asked, ["100", "200"]);
 }
@@ -31,21 +48,41 @@ fn near_misses_are_named() {
         ("rnu --input points.csv", "no command `rnu`: did you mean `run`?"),
         ("verfy --input points.csv --k 3", "no command `verfy`: did you mean `verify`?"),
         ("run points.csv", "unexpected argument 'points.csv' found; tip: --input points.csv reads that file"),
-        ("sweep points.csv --k 3", "unexpected argument 'points.csv' found; tip: --input points.csv reads that file"),
-        ("run uniform:n=50", "unexpected argument 'uniform:n=50' found; tip: --generate uniform:n=50 is such a cloud"),
-        ("--quiet run points.csv", "unexpected argument 'points.csv' found; tip: --input points.csv reads that file"),
-        ("knn points.csv --n-jobs 2", "unexpected argument '--n-jobs' found; tip: it is called --threads here"),
-        ("generate uniform:n=5 -o a.npy", "unexpected argument '-o' found; tip: the file comes behind the spec: `warpscope generate SPEC FILE`"),
+        (
+            "sweep points.csv --k 3",
+            "unexpected argument 'points.csv' found; tip: --input points.csv reads that file",
+        ),
+        (
+            "run uniform:n=50",
+            "unexpected argument 'uniform:n=50' found; tip: --generate uniform:n=50 is such a cloud",
+        ),
+        (
+            "--quiet run points.csv",
+            "unexpected argument 'points.csv' found; tip: --input points.csv reads that file",
+        ),
+        (
+            "knn points.csv --n-jobs 2",
+            "unexpected argument '--n-jobs' found; tip: it is called --threads here",
+        ),
+        (
+            "generate uniform:n=5 -o a.npy",
+            "unexpected argument '-o' found; tip: the file comes behind the spec: `warpscope generate SPEC \
+             FILE`",
+        ),
         ("devices -x", "unexpected argument '-x' found; `warpscope devices --help` lists what there is"),
         (
             "run --generate uniform --engine lokstep",
-            "invalid value 'lokstep' for '--engine <ENGINE>': there is no engine `lokstep`: did you mean lockstep?",
+            "invalid value 'lokstep' for '--engine <ENGINE>': there is no engine `lokstep`: did you mean \
+             lockstep?",
         ),
-        ("run --generate uniform --metric euclidean", "invalid value 'euclidean' for '--metric <METRIC>': it is called l2 here"),
+        (
+            "run --generate uniform --metric euclidean",
+            "invalid value 'euclidean' for '--metric <METRIC>': it is called l2 here",
+        ),
         (
             "sweep --generate uniform --out s.parquet",
-            "invalid value 's.parquet' for '--out <FILE>': it is CSV, and .parquet is how another file's name ends: \
-             the rows are written after each run, which Parquet has no room for; name it .csv",
+            "invalid value 's.parquet' for '--out <FILE>': it is CSV, and .parquet is how another file's \
+             name ends: the rows are written after each run, which Parquet has no room for; name it .csv",
         ),
     ] {
         assert_eq!(place.fails(2, args), why, "{args}");
@@ -60,7 +97,8 @@ fn near_misses_are_named() {
 /// The commands, as `--help` lists them.
 fn commands(place: &Place) -> Vec<String> {
     let help = place.ok("--help").stdout;
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let listed =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names: Vec<String> = listed
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
         .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
@@ -97,7 +135,11 @@ fn every_command_has_a_manual_page() {
         assert!(of.starts_with(".ie") && of.contains(&format!(".TH warpscope-{name} 1")), "{of}");
     }
     assert!(fs::read_to_string(place.path("pages/of/warpscope-run.1")).unwrap().contains("\\-\\-repeats"));
-    assert_eq!(wrote, format!("wrote {} pages into pages/of\n", names.len()), "one for each but `help`, and one of the program");
+    assert_eq!(
+        wrote,
+        format!("wrote {} pages into pages/of\n", names.len()),
+        "one for each but `help`, and one of the program"
+    );
     place.write("file", "");
     assert!(place.fails(1, "man file").ends_with(": file"));
 }
@@ -105,12 +147,20 @@ fn every_command_has_a_manual_page() {
 #[test]
 fn defaults_come_from_a_file_and_the_command_line_wins() {
     let place = Place::new();
-    place.write("w.toml", "# mine\n[run]\nk = 7\nrepeats = 2\nwarmup = 0\nengine = \"kdtree\"\n\n[knn]\nk = 3\nexclude-self = true\n");
+    place.write(
+        "w.toml",
+        "# mine\n[run]\nk = 7\nrepeats = 2\nwarmup = 0\nengine = \"kdtree\"\n\n[knn]\nk = 3\nexclude-self = \
+         true\n",
+    );
     let spec = |done: Done| json(&done.stdout)["spec"].clone();
     let run = "run --generate uniform:n=50 --queries 5 --json";
     let given = spec(place.ok(&format!("--config w.toml {run}")));
     assert_eq!((&given["k"], &given["repeats"], &given["warmup"]), (&7.into(), &2.into(), &0.into()));
-    assert_eq!(given["engine"]["named"]["engine"].as_str().or(given["engine"].as_str()), Some("kdtree"), "{given}");
+    assert_eq!(
+        given["engine"]["named"]["engine"].as_str().or(given["engine"].as_str()),
+        Some("kdtree"),
+        "{given}"
+    );
     let typed = spec(place.ok(&format!("{run} --k 4 --config w.toml")));
     assert_eq!((&typed["k"], &typed["repeats"]), (&4.into(), &2.into()));
     let none = spec(place.ok(&format!("{run} --repeats 1 --no-config --engine kdtree")));
@@ -125,7 +175,12 @@ fn defaults_come_from_a_file_and_the_command_line_wins() {
     {
         fs::create_dir_all(place.path("home/warpscope")).unwrap();
         fs::copy(place.path("w.toml"), place.path("home/warpscope/config.toml")).unwrap();
-        let own = place.command(run).env_remove("WARPSCOPE_CONFIG").env("XDG_CONFIG_HOME", place.path("home")).output().unwrap();
+        let own = place
+            .command(run)
+            .env_remove("WARPSCOPE_CONFIG")
+            .env("XDG_CONFIG_HOME", place.path("home"))
+            .output()
+            .unwrap();
         assert_eq!(json(&String::from_utf8(own.stdout).unwrap())["spec"]["k"], 7);
     }
 }
@@ -139,8 +194,8 @@ fn a_default_that_makes_no_sense_is_refused_with_its_file() {
     let knn = "knn cloud.csv queries.csv -k 3 --engine kdtree";
     assert_eq!(
         place.fails(2, &format!("{knn} --config w.toml")),
-        "--exclude-self: the queries come from a file, and so are no rows of the cloud; exclude-self is a default of [knn] in w.toml, \
-         which --no-config leaves out"
+        "--exclude-self: the queries come from a file, and so are no rows of the cloud; exclude-self is a \
+         default of [knn] in w.toml, which --no-config leaves out"
     );
     assert!(place.fails(2, &format!("{knn} --exclude-self")).ends_with("are no rows of the cloud"));
     place.ok(&format!("{knn} --no-config"));
@@ -150,12 +205,24 @@ fn a_default_that_makes_no_sense_is_refused_with_its_file() {
 fn a_default_gives_way_to_a_flag_that_excludes_it() {
     let place = Place::new();
     place.ok("generate uniform:n=100 cloud.csv");
-    place.write("w.toml", "[knn]\nk = 3\n[sweep]\ninput = \"cloud.csv\"\nwarmup = 0\n[lesson]\nseed = 5\n[gui]\nlook = \"dark\"\n");
+    place.write(
+        "w.toml",
+        "[knn]\nk = 3\n[sweep]\ninput = \"cloud.csv\"\nwarmup = 0\n[lesson]\nseed = 5\n[gui]\nlook = \
+         \"dark\"\n",
+    );
     // `--radius` excludes `--k`, `--generate` and `--n` exclude `--input`, and `--keys` excludes `--seed`.
     let within = place.ok("knn cloud.csv 5 --radius 0.1 --engine kdtree --json --config w.toml").stdout;
     assert_eq!(json(&within)["radius"], 0.1);
     let sweep = "sweep --q 5 --k 3 --engine kdtree --repeats 1 --config w.toml";
-    assert!(place.ok(&format!("{sweep} --generate uniform --n 50")).stdout.lines().nth(1).unwrap().starts_with("uniform:"));
+    assert!(
+        place
+            .ok(&format!("{sweep} --generate uniform --n 50"))
+            .stdout
+            .lines()
+            .nth(1)
+            .unwrap()
+            .starts_with("uniform:")
+    );
     assert!(place.ok(sweep).stdout.lines().nth(1).unwrap().starts_with("cloud.csv,"));
     place.ok("lesson --lesson sort --keys 5,3,8,1,2,9,7,4 --png a.png --config w.toml");
     // `--look` needs a picture, which nobody asks for here.
@@ -167,8 +234,16 @@ fn a_default_gives_way_to_a_flag_that_excludes_it() {
 fn what_is_wrong_in_the_file_of_defaults_is_said_with_its_name() {
     let place = Place::new();
     for (text, why) in [
-        ("[knn]\nk = \"many\"\n", "[knn] k: invalid value 'many' for '--k <NUMBER>': a whole number is needed, such as 1000 or 1e6: w.toml"),
-        ("[knn]\nneighbours = 3\n", "[knn] neighbours: the command has no flag --neighbours; `warpscope knn --help` lists them: w.toml"),
+        (
+            "[knn]\nk = \"many\"\n",
+            "[knn] k: invalid value 'many' for '--k <NUMBER>': a whole number is needed, such as 1000 or \
+             1e6: w.toml",
+        ),
+        (
+            "[knn]\nneighbours = 3\n",
+            "[knn] neighbours: the command has no flag --neighbours; `warpscope knn --help` lists them: \
+             w.toml",
+        ),
         ("[nkn]\nk = 3\n", "there is no command for the section [nkn]: did you mean [knn]?: w.toml"),
     ] {
         place.write("w.toml", text);
@@ -177,7 +252,10 @@ fn what_is_wrong_in_the_file_of_defaults_is_said_with_its_name() {
     place.write("w.toml", "[knn]\nk = = 3\n");
     let broken = place.fails(1, "devices --config w.toml");
     assert!(broken.starts_with("line 2: ") && broken.ends_with(": w.toml"), "{broken}");
-    assert_eq!(place.fails(1, "devices --config none.toml"), "cannot read the configuration: No such file or directory (os error 2): none.toml");
+    assert_eq!(
+        place.fails(1, "devices --config none.toml"),
+        "cannot read the configuration: No such file or directory (os error 2): none.toml"
+    );
     assert_eq!(place.fails(2, "devices --config"), "--config <FILE>: the name of a file is needed");
 }
 
@@ -185,9 +263,8 @@ fn what_is_wrong_in_the_file_of_defaults_is_said_with_its_name() {
 fn every_json_says_the_version_of_its_layout() {
     let place = Place::new();
     place.ok("generate uniform:n=60 cloud.csv");
-    place.ok(
-        "run --input cloud.csv --queries all --k 3 --engine kdtree --warmup 0 --repeats 2 --out out --record run.warpscope --neighbors found.ivecs",
-    );
+    place.ok("run --input cloud.csv --queries all --k 3 --engine kdtree --warmup 0 --repeats 2 --out out \
+              --record run.warpscope --neighbors found.ivecs");
     for args in [
         "run --input cloud.csv --queries 5 --engine kdtree --warmup 0 --repeats 1 --json",
         "run --input cloud.csv --queries 5 --engine kdtree --dry-run --json",
@@ -211,7 +288,8 @@ fn every_json_says_the_version_of_its_layout() {
     // No command that takes --json is missing above.
     for name in commands(&place).iter().filter(|name| *name != "help") {
         let takes = place.ok(&format!("{name} --help")).stdout.contains("--json");
-        let known = ["run", "knn", "verify", "analyse", "recall", "compare", "info", "devices"].contains(&name.as_str());
+        let known = ["run", "knn", "verify", "analyse", "recall", "compare", "info", "devices"]
+            .contains(&name.as_str());
         assert_eq!(takes, known, "{name}");
     }
 }

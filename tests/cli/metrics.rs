@@ -10,7 +10,8 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
 
 /// Rows whose directions all differ, as text and as numbers.
 fn directions(place: &Place, name: &str, n: usize) -> Vec<Vec<f64>> {
-    let value = |row: usize, axis: usize| ((row * 7919 + axis * 104_729 + row * axis * 31) % 2003) as f64 - 1001.0;
+    let value =
+        |row: usize, axis: usize| ((row * 7919 + axis * 104_729 + row * axis * 31) % 2003) as f64 - 1001.0;
     let rows: Vec<Vec<f64>> = (0..n).map(|row| (0..5).map(|axis| value(row, axis)).collect()).collect();
     let lines = rows.iter().map(|row| row.iter().map(f64::to_string).collect::<Vec<_>>().join(","));
     place.write(name, &format!("a,b,c,d,e\n{}\n", lines.collect::<Vec<_>>().join("\n")));
@@ -25,8 +26,13 @@ fn cosine_is_half_of_the_squared_chord() {
     place.ok("knn rows.csv -k 8 --metric angular -o angular.csv");
     let (head, found) = table(&place.path("cosine.csv"));
     assert_eq!(head, ["query", "query_row", "rank", "index", "squared_distance", "cosine_distance"]);
-    let but_distances = |rows: &[Vec<String>]| -> Vec<Vec<String>> { rows.iter().map(|row| row[..5].to_vec()).collect() };
-    assert_eq!(but_distances(&table(&place.path("angular.csv")).1), but_distances(&found), "the neighbours are those of the angle");
+    let but_distances =
+        |rows: &[Vec<String>]| -> Vec<Vec<String>> { rows.iter().map(|row| row[..5].to_vec()).collect() };
+    assert_eq!(
+        but_distances(&table(&place.path("angular.csv")).1),
+        but_distances(&found),
+        "the neighbours are those of the angle"
+    );
     for row in &found {
         let [query, rank, index] = [1, 2, 3].map(|at| row[at].parse::<usize>().unwrap());
         let mut all: Vec<f64> = rows.iter().map(|other| cosine(&rows[query], other)).collect();
@@ -37,8 +43,13 @@ fn cosine_is_half_of_the_squared_chord() {
     }
     let one = place.ok("knn rows.csv rows:0 -k 2 --metric cosine").stdout;
     assert!(one.contains("2 nearest neighbours, cosine") && one.contains(" cosine_distance"), "{one}");
-    let own = place.ok("verify --input rows.csv --queries 60 --k 8 --metric cosine --engine lockstep --f64").stdout;
-    assert!(own.contains("64-bit values the nearest neighbours of all 60 queries") || own.contains("of 60 queries are the same"), "{own}");
+    let own =
+        place.ok("verify --input rows.csv --queries 60 --k 8 --metric cosine --engine lockstep --f64").stdout;
+    assert!(
+        own.contains("64-bit values the nearest neighbours of all 60 queries")
+            || own.contains("of 60 queries are the same"),
+        "{own}"
+    );
     place.ok("knn rows.csv -k 3 --metric cosine -o found.npz");
     let info = json(&place.ok("info found.npz --json").stdout).to_string();
     assert!(info.contains("cosine_distances"), "{info}");
@@ -51,18 +62,40 @@ fn every_command_takes_cosine() {
     let within = rows.iter().filter(|row| cosine(&rows[0], row) <= 0.5).count();
     assert!((2..59).contains(&within), "{within}");
     let listed = place.ok("knn rows.csv rows:0 --radius 0.5 --metric cosine -o -").stdout;
-    assert_eq!((listed.lines().next(), listed.lines().count()), (Some("query,query_row,rank,index,squared_distance,cosine_distance"), within + 1));
+    assert_eq!(
+        (listed.lines().next(), listed.lines().count()),
+        (Some("query,query_row,rank,index,squared_distance,cosine_distance"), within + 1)
+    );
     let refused = place.fails(2, "knn rows.csv --radius 0.5rad --metric cosine");
-    assert_eq!(refused, "--radius: a cosine distance, 1 − cos of the angle, is from 0 to 2 and has no unit: write 0.5, not `0.5rad`");
+    assert_eq!(
+        refused,
+        "--radius: a cosine distance, 1 − cos of the angle, is from 0 to 2 and has no unit: write 0.5, not \
+         `0.5rad`"
+    );
     place.ok("run --input rows.csv --k 3 --metric cosine --engine lockstep --warmup 0 --repeats 1 --out out");
     assert_eq!(json(&fs::read_to_string(place.path("out/run.json")).unwrap())["spec"]["metric"], "cosine");
     place.ok("verify --input rows.csv --k 3 --metric cosine --engine kdtree,lockstep");
     place.ok("analyse rows.csv -k 3 --metric cosine --density --graph graph.csv --out density.csv");
     assert_eq!(table(&place.path("graph.csv")).1.len(), 180);
-    assert!(place.ok("sweep --input rows.csv --q 5 --k 2,3 --metric cosine --engine lockstep --warmup 0 --repeats 1").stdout.lines().count() >= 3);
+    assert!(
+        place
+            .ok("sweep --input rows.csv --q 5 --k 2,3 --metric cosine --engine lockstep --warmup 0 \
+                 --repeats 1")
+            .stdout
+            .lines()
+            .count()
+            >= 3
+    );
     place.write("zero.csv", "x,y\n1,0\n0,0\n0,2\n");
-    assert!(place.fails(1, "knn zero.csv -k 1 --metric cosine").starts_with("data row 1 is zero and has no direction"));
-    assert_eq!(place.ok("knn zero.csv rows:0 -k 1 --metric cosine --drop-nonfinite -o -").stdout.lines().count(), 2);
+    assert!(
+        place
+            .fails(1, "knn zero.csv -k 1 --metric cosine")
+            .starts_with("data row 1 is zero and has no direction")
+    );
+    assert_eq!(
+        place.ok("knn zero.csv rows:0 -k 1 --metric cosine --drop-nonfinite -o -").stdout.lines().count(),
+        2
+    );
 }
 
 /// Rows of whole numbers with ties, among them a zero row, two equal ones and negative values.
@@ -72,9 +105,14 @@ const WHOLE: &str = "x,y\n1,2\n-3,1\n0,0\n1,2\n2000000,-1\n-1,-2\n";
 fn the_largest_inner_products_come_first() {
     let place = Place::new();
     place.write("rows.csv", WHOLE);
-    let csv = "query,query_row,rank,index,inner_product\n0,0,0,4,1999998\n0,0,1,0,5\n0,0,2,3,5\n1,5,0,5,5\n1,5,1,1,1\n1,5,2,2,0\n";
+    let csv = "query,query_row,rank,index,inner_product\n0,0,0,4,1999998\n0,0,1,0,5\n0,0,2,3,5\n1,5,0,5,5\n\
+               1,5,1,1,1\n1,5,2,2,0\n";
     for name in ["inner-product", "ip"] {
-        assert_eq!(place.ok(&format!("knn rows.csv rows:0,5 -k 3 --metric {name} -o -")).stdout, csv, "{name}");
+        assert_eq!(
+            place.ok(&format!("knn rows.csv rows:0,5 -k 3 --metric {name} -o -")).stdout,
+            csv,
+            "{name}"
+        );
     }
     place.ok("knn rows.csv rows:0,5 -k 3 --metric ip --engine gemm-heap -o found.csv");
     assert_eq!(fs::read_to_string(place.path("found.csv")).unwrap(), csv);
@@ -83,10 +121,19 @@ fn the_largest_inner_products_come_first() {
     assert_eq!(own, format!("query,query_row,rank,index,inner_product\n{rest}"));
     place.write("asked.csv", "x,y\n0,0\n0,7\n");
     let asked = place.ok("knn rows.csv asked.csv -k 2 --metric ip -o -").stdout;
-    assert_eq!(asked, "query,query_row,rank,index,inner_product\n0,0,0,0,0\n0,0,1,1,0\n1,1,0,0,14\n1,1,1,3,14\n");
-    assert_eq!(place.ok("knn rows.csv at:0,-1 -k 1 --metric ip -o -").stdout, "query,rank,index,inner_product\n0,0,5,2\n");
+    assert_eq!(
+        asked,
+        "query,query_row,rank,index,inner_product\n0,0,0,0,0\n0,0,1,1,0\n1,1,0,0,14\n1,1,1,3,14\n"
+    );
+    assert_eq!(
+        place.ok("knn rows.csv at:0,-1 -k 1 --metric ip -o -").stdout,
+        "query,rank,index,inner_product\n0,0,5,2\n"
+    );
     let report = json(&place.ok("knn rows.csv -k 3 --metric ip -o found.npz --json").stdout);
-    assert_eq!((&report["metric"], &report["neighbors"], &report["engine"]), (&"inner-product".into(), &18.into(), &"gemm-heap".into()));
+    assert_eq!(
+        (&report["metric"], &report["neighbors"], &report["engine"]),
+        (&"inner-product".into(), &18.into(), &"gemm-heap".into())
+    );
     place.ok("knn rows.csv -k 3 --metric ip -o found.parquet");
     let text = place.ok("knn rows.csv rows:0 -k 2 --metric ip").stdout;
     assert!(text.contains("2 nearest neighbours, inner-product") && text.contains("1999998"), "{text}");
@@ -95,14 +142,21 @@ fn the_largest_inner_products_come_first() {
 #[test]
 fn an_inner_product_is_that_of_the_files_values() {
     let place = Place::new();
-    // Of columns far from 0, coordinates are kept about an origin; an inner product is about none, of values rounded to f32.
+    // Of columns far from 0, coordinates are kept about an origin; an inner product is about none, of values
+    // rounded to f32.
     place.write("far.csv", "x,y\n4000000.3,1\n4000001.6,-2\n4000000.8,3\n");
     let found = place.ok("knn far.csv at:1,0 -k 3 --metric ip -o -").stdout;
-    assert_eq!(found, "query,rank,index,inner_product\n0,0,1,4000001.5\n0,1,2,4000000.75\n0,2,0,4000000.25\n");
+    assert_eq!(
+        found,
+        "query,rank,index,inner_product\n0,0,1,4000001.5\n0,1,2,4000000.75\n0,2,0,4000000.25\n"
+    );
     place.write("gap.csv", "x,y\n1,2\n3,\n5,6\n");
     assert!(place.fails(1, "knn gap.csv -k 1 --metric ip --columns x,y").contains("row 1, column y"));
     let dropped = place.ok("knn gap.csv at:1,1 -k 3 --metric ip --columns x,y --drop-nonfinite -o -").stdout;
-    assert_eq!(dropped, "query,rank,index,inner_product\n0,0,2,11\n0,1,0,3\n0,2,-1,-inf\n", "rows keep their numbers");
+    assert_eq!(
+        dropped, "query,rank,index,inner_product\n0,0,2,11\n0,1,0,3\n0,2,-1,-inf\n",
+        "rows keep their numbers"
+    );
 }
 
 #[test]
@@ -110,7 +164,10 @@ fn what_an_inner_product_has_not_is_refused() {
     let place = Place::new();
     place.write("rows.csv", WHOLE);
     for (args, said) in [
-        ("--radius 3", "--radius: an inner product is no distance; leave --radius out, or take another --metric"),
+        (
+            "--radius 3",
+            "--radius: an inner product is no distance; leave --radius out, or take another --metric",
+        ),
         ("--engine lockstep", "lockstep measures distances only: gemm-heap finds the largest inner products"),
         ("--device 0", "--device 0: inner products are searched on the CPU; leave --device out"),
         ("-k 2049", "k = 2049: neighbours per query go from 1 to 2048 by inner product"),
@@ -135,17 +192,34 @@ fn a_name_that_others_use_points_to_ours() {
         (run, "l2sq", "it is called l2 here".to_owned()),
         ("analyse rows.csv", "cos", "it is called cosine here".to_owned()),
         (knn, "mips", "it is called inner-product here".to_owned()),
-        (run, "dot", "the inner product is no distance: `warpscope knn IN --metric inner-product` finds the rows where it is largest".to_owned()),
+        (
+            run,
+            "dot",
+            "the inner product is no distance: `warpscope knn IN --metric inner-product` finds the \
+             rows where it is largest"
+                .to_owned(),
+        ),
         (knn, "geo", "it is called haversine here".to_owned()),
         (knn, "Cosine", "it is called cosine here".to_owned()),
         (knn, "manhattan", format!("{offered}, inner-product")),
         (run, "l1", offered.to_owned()),
         ("verify --input rows.csv", "jaccard", offered.to_owned()),
     ] {
-        assert_eq!(place.fails(2, &format!("{command} --metric {name}")), format!("invalid value '{name}' for '--metric <METRIC>': {said}"));
+        assert_eq!(
+            place.fails(2, &format!("{command} --metric {name}")),
+            format!(
+                "invalid value '{name}' \
+                 for '--metric <METRIC>': \
+                 {said}"
+            )
+        );
     }
     let typo = place.fails(2, "knn rows.csv --metric haversin");
-    assert!(typo.contains("[possible values: l2, angular, cosine, haversine, sky, inner-product]") && typo.contains("'haversine'"), "{typo}");
+    assert!(
+        typo.contains("[possible values: l2, angular, cosine, haversine, sky, inner-product]")
+            && typo.contains("'haversine'"),
+        "{typo}"
+    );
 }
 
 #[test]
@@ -170,7 +244,11 @@ fn searches_follow_the_metric_that_a_file_declares() {
         "analyse b.hdf5 -k 2 --density --json".to_owned(),
     ] {
         let done = place.ok(&args);
-        assert!(done.stderr.contains("note: metric angular, from the file's `distance` attribute: b.hdf5\n"), "{args}: {}", done.stderr);
+        assert!(
+            done.stderr.contains("note: metric angular, from the file's `distance` attribute: b.hdf5\n"),
+            "{args}: {}",
+            done.stderr
+        );
         assert!(done.stdout.contains("angular"), "{args}: {}", done.stdout);
         let other = place.call(&format!("{args} --metric l2"));
         assert!(!other.stderr.contains("attribute"), "{args}: {}", other.stderr);
@@ -178,7 +256,9 @@ fn searches_follow_the_metric_that_a_file_declares() {
     declare("hamming");
     let unknown = place.ok("knn b.hdf5 -k 2 -o found.csv");
     assert!(
-        unknown.stderr.contains("note: the file's `distance` attribute is `hamming`, which is not supported; using l2: b.hdf5\n"),
+        unknown.stderr.contains(
+            "note: the file's `distance` attribute is `hamming`, which is not supported; using l2: b.hdf5\n"
+        ),
         "{}",
         unknown.stderr
     );
@@ -187,6 +267,8 @@ fn searches_follow_the_metric_that_a_file_declares() {
     assert!(place.ok("knn b.hdf5 -k 2 -o -").stdout.starts_with("query,query_row,rank,index,inner_product"));
     assert!(place.fails(2, "knn b.hdf5 --radius 1 -o -").contains("inner"));
     assert!(
-        place.fails(1, &format!("run {asked} --k 3 --repeats 1")).starts_with("the data are declared for inner products, which only `knn` searches")
+        place
+            .fails(1, &format!("run {asked} --k 3 --repeats 1"))
+            .starts_with("the data are declared for inner products, which only `knn` searches")
     );
 }

@@ -14,8 +14,28 @@ fn names_reach_a_terminal_and_a_spreadsheet_as_names() {
         (output.status.code(), text(output.stdout), super::without_choice(&text(output.stderr)).1)
     };
     let unprintable = |c: char| c != '\n' && (c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c));
-    let run = ["run", "--input", name, "--queries", "all", "--k", "1", "--engine", "kdtree", "--repeats", "1", "--record", "a.warpscope"];
-    for args in [&["info", name][..], &["info", name, "--json"], &run, &[&run[..], &["--json"]].concat(), &["info", "a.warpscope"]] {
+    let run = [
+        "run",
+        "--input",
+        name,
+        "--queries",
+        "all",
+        "--k",
+        "1",
+        "--engine",
+        "kdtree",
+        "--repeats",
+        "1",
+        "--record",
+        "a.warpscope",
+    ];
+    for args in [
+        &["info", name][..],
+        &["info", name, "--json"],
+        &run,
+        &[&run[..], &["--json"]].concat(),
+        &["info", "a.warpscope"],
+    ] {
         let (code, stdout, stderr) = call(args);
         assert_eq!((code, stderr.as_str()), (Some(0), ""), "{args:?}");
         assert!(!stdout.contains(unprintable) && !stdout.contains("a\nb"), "{args:?}: {stdout:?}");
@@ -26,7 +46,19 @@ fn names_reach_a_terminal_and_a_spreadsheet_as_names() {
 
     // A file of rows has names as they are, but for formulas.
     place.write("=1+1.csv", "x,y\n1,2\n3,4\n");
-    let (_, rows, _) = call(&["sweep", "--input", "=1+1.csv", "--q", "1", "--k", "1", "--engine", "kdtree", "--repeats", "1"]);
+    let (_, rows, _) = call(&[
+        "sweep",
+        "--input",
+        "=1+1.csv",
+        "--q",
+        "1",
+        "--k",
+        "1",
+        "--engine",
+        "kdtree",
+        "--repeats",
+        "1",
+    ]);
     assert!(rows.lines().nth(1).unwrap().starts_with("'=1+1.csv,kdtree,"), "{rows}");
 }
 

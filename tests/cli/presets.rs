@@ -11,11 +11,15 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
     assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("", ""));
     let (head, rows) = table(&place.path("rows.csv"));
     let column = |row: &[String], name: &str| row[head.iter().position(|head| head == name).unwrap()].clone();
-    let run = |row: &Vec<String>| ["data", "engine", "q", "k", "metric"].map(|name| column(row, name)).join(" ");
+    let run =
+        |row: &Vec<String>| ["data", "engine", "q", "k", "metric"].map(|name| column(row, name)).join(" ");
     assert_eq!(rows.len(), 9);
     assert_eq!(run(&rows[0]), "rounded-normal:n=300,d=2 step:spheres=naive,switch=1024 20 5 angular");
     assert_eq!(run(&rows[8]), "rounded-normal:n=300,d=5 step:spheres=exact,switch=1024 20 5 angular");
-    assert!(rows.iter().all(|row| column(row, "mean_accessed").parse::<f64>().unwrap() > 0.0 && column(row, "error").is_empty()));
+    assert!(
+        rows.iter().all(|row| column(row, "mean_accessed").parse::<f64>().unwrap() > 0.0
+            && column(row, "error").is_empty())
+    );
     let figure = fs::read_to_string(place.path("spheres.svg")).unwrap();
     for said in [
         "<svg ",
@@ -28,20 +32,34 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
     ] {
         assert!(figure.contains(said), "{said} is missing from\n{figure}");
     }
-    place.ok("sweep --preset step-11a --device cpu --n 300,900 --q 300 --k 5 --warmup 0 --repeats 1 --out rows.csv --figure active.svg");
+    place.ok("sweep --preset step-11a --device cpu --n 300,900 --q 300 --k 5 --warmup 0 --repeats 1 --out \
+              rows.csv --figure active.svg");
     let (head, rows) = table(&place.path("rows.csv"));
     let active = head.iter().position(|head| head == "active_threads").unwrap();
     for row in &rows {
         let of_a_thread = row.iter().any(|cell| cell == "kdtree-threads");
         let active: f64 = row[active].parse().unwrap();
         // Lanes with a query each go ways of their own; a warp with one query has points for nearly all.
-        assert!(active > 1.0 && if of_a_thread { active < 25.0 } else { (25.0..=32.0).contains(&active) }, "{row:?}");
+        assert!(
+            active > 1.0 && if of_a_thread { active < 25.0 } else { (25.0..=32.0).contains(&active) },
+            "{row:?}"
+        );
     }
-    assert!(fs::read_to_string(place.path("active.svg")).unwrap().contains("Active threads of a warp, of 32"));
+    assert!(
+        fs::read_to_string(place.path("active.svg")).unwrap().contains("Active threads of a warp, of 32")
+    );
     // With fewer rows than the preset has queries, all are asked for.
-    let done = place.ok(&format!("sweep --preset step-10a {} --figure a.svg", small.replace("--n 300 --q 20 --d 2,3,5", "--n 100,200")));
+    let done = place.ok(&format!(
+        "sweep --preset step-10a {} --figure a.svg",
+        small.replace("--n 300 --q 20 --d 2,3,5", "--n 100,200")
+    ));
     assert_eq!(done.stderr, "note: cuda:kernel=direct does not run on the CPU; its twin lockstep does\n");
-    assert_eq!(done.stdout.lines().filter(|line| line.starts_with("rounded-normal:d=2,n=200,")).count(), 0, "{}", done.stdout);
+    assert_eq!(
+        done.stdout.lines().filter(|line| line.starts_with("rounded-normal:d=2,n=200,")).count(),
+        0,
+        "{}",
+        done.stdout
+    );
     assert_eq!(done.stdout.lines().count(), 1 + 2 * 4);
 }
 
@@ -54,7 +72,8 @@ fn selections_are_compared_by_throughput() {
     let (head, rows) = table(&place.path("rows.csv"));
     assert_eq!(rows.len(), 2 * 10);
     for row in &rows {
-        let number = |name: &str| row[head.iter().position(|head| head == name).unwrap()].parse::<f64>().unwrap();
+        let number =
+            |name: &str| row[head.iter().position(|head| head == name).unwrap()].parse::<f64>().unwrap();
         let [least, mean, most] = ["search_ms_min", "search_ms_mean", "search_ms_max"].map(number);
         assert!(least <= mean && mean <= most && number("search_ms_deviation") <= most - least, "{row:?}");
         assert!(number("download_ms") > 0.0 && number("warmup") == 1.0, "{row:?}");
@@ -62,9 +81,18 @@ fn selections_are_compared_by_throughput() {
         assert!(share.is_empty() || share.parse::<f64>().unwrap() > 0.0, "{row:?}");
     }
     let upload = head.iter().position(|head| head == "upload_ms").unwrap();
-    assert!(rows.iter().enumerate().all(|(at, row)| row[upload].is_empty() == (at > 0)), "later runs have the points");
+    assert!(
+        rows.iter().enumerate().all(|(at, row)| row[upload].is_empty() == (at > 0)),
+        "later runs have the points"
+    );
     let figure = fs::read_to_string(place.path("figure.svg")).unwrap();
-    for said in ["--preset hanak-5.5,", ">warp-select, best queue<", ">k, neighbours per query<", "timed=selection", "which differ from these"] {
+    for said in [
+        "--preset hanak-5.5,",
+        ">warp-select, best queue<",
+        ">k, neighbours per query<",
+        "timed=selection",
+        "which differ from these",
+    ] {
         assert!(figure.contains(said), "{said} is missing from\n{figure}");
     }
     // A method is left out beyond what it finds, and that is said.
@@ -72,7 +100,11 @@ fn selections_are_compared_by_throughput() {
     assert_eq!(done.stderr, "note: warp-select finds at most 1,024 neighbours, and is left out beyond\n");
     assert_eq!(table(&place.path("rows.csv")).1.len(), 3);
     place.ok(&format!("sweep --preset hanak-5.14 {small} --k 8,16 --d 2,4"));
-    assert!(fs::read_to_string(place.path("figure.svg")).unwrap().contains(">Search time in times of upload and download<"));
+    assert!(
+        fs::read_to_string(place.path("figure.svg"))
+            .unwrap()
+            .contains(">Search time in times of upload and download<")
+    );
     let why = place.fails(2, "sweep --preset hanak-5.7 --device cpu --n 100 --d 2,3 --figure figure.svg");
     assert_eq!(why, "the figure of hanak-5.7 has no place for several values of --d: give one");
 }
@@ -81,9 +113,13 @@ fn selections_are_compared_by_throughput() {
 fn presets_are_listed_and_say_what_they_need() {
     let place = Place::new();
     let list = place.ok("sweep --preset list").stdout;
-    for said in
-        ["step-5a, step-5b", "step-12, step-12a, step-12b", "figures of k-selection on GPUs", "hanak-5.14", "--input, such as zip codes or airports"]
-    {
+    for said in [
+        "step-5a, step-5b",
+        "step-12, step-12a, step-12b",
+        "figures of k-selection on GPUs",
+        "hanak-5.14",
+        "--input, such as zip codes or airports",
+    ] {
         assert!(list.contains(said), "{said} is missing from\n{list}");
     }
     assert!(place.ok("sweep --help").stdout.contains("step-5a, step-5b"));
@@ -99,7 +135,8 @@ fn presets_are_listed_and_say_what_they_need() {
         assert!(error.contains(why), "{args}: {error}");
     }
     place.write("points.csv", "x,y\n0,0\n3,4\n0,1\n");
-    let done = place.ok("sweep --preset step-9a --input points.csv --device cpu --k 1,2 --warmup 0 --repeats 1 --figure k.svg");
+    let done = place.ok("sweep --preset step-9a --input points.csv --device cpu --k 1,2 --warmup 0 \
+                         --repeats 1 --figure k.svg");
     assert_eq!(done.stdout.lines().count(), 1 + 2 * 4);
     assert!(fs::read_to_string(place.path("k.svg")).unwrap().contains("points.csv"));
 }

@@ -15,23 +15,38 @@ fn place() -> Place {
 #[test]
 fn the_truth_is_computed_and_ties_are_right() {
     let place = place();
-    let done = place.ok("recall answers.csv --input line.csv --queries asked.csv --at 1,3,2 --engine kdtree --out each.csv --json");
+    let done = place.ok("recall answers.csv --input line.csv --queries asked.csv --at 1,3,2 --engine \
+                         kdtree --out each.csv --json");
     assert_eq!(done.stderr, "");
     let report = json(&done.stdout);
-    assert_eq!((&report["schema_version"], &report["queries"], &report["width"]), (&1.into(), &2.into(), &3.into()));
+    assert_eq!(
+        (&report["schema_version"], &report["queries"], &report["width"]),
+        (&1.into(), &2.into(), &3.into())
+    );
     assert_eq!(report["ties"], "computed");
     assert!(report["truth"].as_str().unwrap().starts_with("computed by kdtree on "));
-    assert_eq!(report["flaws"], serde_json::json!({"missing": 1, "duplicates": 1, "out_of_range": 0, "own": 0}));
+    assert_eq!(
+        report["flaws"],
+        serde_json::json!({"missing": 1, "duplicates": 1, "out_of_range": 0, "own": 0})
+    );
     let at = |index: usize, name: &str| report["recall"][index][name].as_f64().unwrap();
     assert_eq!([at(0, "k"), at(1, "k"), at(2, "k")], [1.0, 2.0, 3.0]);
     assert_eq!([at(0, "mean"), at(1, "mean"), at(2, "min"), at(2, "perfect")], [1.0, 0.75, 1.0 / 3.0, 1.0]);
-    assert_eq!((&report["worst"][0]["row"], &report["worst"][0]["hits"], report["worst"].as_array().unwrap().len()), (&1.into(), &1.into(), 1));
+    assert_eq!(
+        (&report["worst"][0]["row"], &report["worst"][0]["hits"], report["worst"].as_array().unwrap().len()),
+        (&1.into(), &1.into(), 1)
+    );
     assert_eq!(
         fs::read_to_string(place.path("each.csv")).unwrap(),
-        "query,row,recall_at_1,recall_at_2,recall_at_3,missing,duplicates,out_of_range,own\n0,0,1,1,1,0,0,0,0\n1,1,1,0.5,0.3333333333333333,1,1,0,0\n"
+        "query,row,recall_at_1,recall_at_2,recall_at_3,missing,duplicates,out_of_range,own\n0,0,1,1,1,0,0,0,\
+         0\n1,1,1,0.5,0.3333333333333333,1,1,0,0\n"
     );
     let text = place.ok("recall answers.csv --input line.csv --queries asked.csv --engine kdtree").stdout;
-    for said in ["2 queries, 3 neighbours to each: answers.csv", "1 missing, 1 named twice", "an answer as near as the k-th neighbour is right"] {
+    for said in [
+        "2 queries, 3 neighbours to each: answers.csv",
+        "1 missing, 1 named twice",
+        "an answer as near as the k-th neighbour is right",
+    ] {
         assert!(text.contains(said), "`{said}` is missing from\n{text}");
     }
     assert!(text.contains("        3  0.6667  0.3333"), "{text}");
@@ -40,12 +55,21 @@ fn the_truth_is_computed_and_ties_are_right() {
 #[test]
 fn a_truth_in_a_file_is_as_good_where_its_distances_are_known() {
     let place = place();
-    let truth = "run --input line.csv --queries asked.csv --k 4 --engine lockstep --warmup 0 --repeats 1 --neighbors";
-    let mean = |args: &str| json(&place.ok(&format!("recall answers.csv --at 2 {args} --json")).stdout)["recall"][0]["mean"].as_f64().unwrap();
+    let truth =
+        "run --input line.csv --queries asked.csv --k 4 --engine lockstep --warmup 0 --repeats 1 --neighbors";
+    let mean = |args: &str| {
+        json(&place.ok(&format!("recall answers.csv --at 2 {args} --json")).stdout)["recall"][0]["mean"]
+            .as_f64()
+            .unwrap()
+    };
     for name in ["truth.csv", "truth.ibin", "truth.ivecs", "truth.npz", "truth.parquet"] {
         place.ok(&format!("{truth} {name}"));
         let report = json(&place.ok(&format!("recall answers.csv --truth {name} --at 2 --json")).stdout);
-        assert_eq!((&report["ties"], report["recall"][0]["mean"].as_f64()), (&"listed".into(), Some(0.75)), "{name}");
+        assert_eq!(
+            (&report["ties"], report["recall"][0]["mean"].as_f64()),
+            (&"listed".into(), Some(0.75)),
+            "{name}"
+        );
         assert_eq!(mean(&format!("--truth {name} --input line.csv --queries asked.csv")), 0.75, "{name}");
     }
     // By name alone, row 2 is not row 1.
@@ -55,7 +79,8 @@ fn a_truth_in_a_file_is_as_good_where_its_distances_are_known() {
     assert!(text.contains("cannot be told without distances"), "{text}");
     assert_eq!(mean("--truth named.csv --input line.csv --queries asked.csv"), 0.75);
     // The oracle's own answers are perfect, whatever they are written as.
-    let perfect = place.ok("recall truth.npz --input line.csv --queries asked.csv --engine kdtree --json").stdout;
+    let perfect =
+        place.ok("recall truth.npz --input line.csv --queries asked.csv --engine kdtree --json").stdout;
     assert_eq!(json(&perfect)["recall"][0]["min"], 1.0);
 }
 
@@ -65,25 +90,51 @@ fn recall_is_by_the_metric_that_found_the_answers() {
     // By the angle, row 2 is as row 0; by l2, row 1 is nearest.
     place.write("points.csv", "x,y\n1,0\n1,0.5\n8,0\n0,1\n");
     let search = "--input points.csv --queries all --engine kdtree";
-    let mean = |args: &str| json(&place.ok(&format!("recall {args} --json")).stdout)["recall"][0]["mean"].as_f64().unwrap();
+    let mean = |args: &str| {
+        json(&place.ok(&format!("recall {args} --json")).stdout)["recall"][0]["mean"].as_f64().unwrap()
+    };
     for name in ["cosine.parquet", "cosine.csv", "cosine.arrow", "cosine.npz"] {
         place.ok(&format!("run {search} --k 2 --metric cosine --warmup 0 --repeats 1 --neighbors {name}"));
         let done = place.ok(&format!("recall {name} {search} --json"));
-        assert_eq!(done.stderr, format!("note: the answers of {name} were found by cosine, so that is taken\n"));
-        assert_eq!((&json(&done.stdout)["metric"], json(&done.stdout)["recall"][0]["mean"].as_f64()), (&"cosine".into(), Some(1.0)));
-        assert_eq!(place.ok(&format!("recall {name} {search} --metric angular")).stderr, "", "the same neighbours");
+        assert_eq!(
+            done.stderr,
+            format!("note: the answers of {name} were found by cosine, so that is taken\n")
+        );
+        assert_eq!(
+            (&json(&done.stdout)["metric"], json(&done.stdout)["recall"][0]["mean"].as_f64()),
+            (&"cosine".into(), Some(1.0))
+        );
+        assert_eq!(
+            place.ok(&format!("recall {name} {search} --metric angular")).stderr,
+            "",
+            "the same neighbours"
+        );
         let other = place.fails(1, &format!("recall {name} {search} --metric l2"));
-        assert_eq!(other, format!("ANSWERS: its answers were found by cosine, and the search is by l2; leave --metric out: {name}"));
+        assert_eq!(
+            other,
+            format!(
+                "ANSWERS: its answers were found by cosine, and the search is by l2; leave --metric out: \
+                 {name}"
+            )
+        );
     }
     // Whoever says nothing is taken at the word of whoever asks, or of the truth.
     place.ok(&format!("run {search} --k 2 --metric cosine --warmup 0 --repeats 1 --neighbors cosine.npy"));
     assert!(mean(&format!("cosine.npy {search}")) < 1.0, "by l2");
     assert_eq!(mean(&format!("cosine.npy {search} --truth cosine.parquet")), 1.0);
     // What an earlier run's folder and a recording say.
-    place.ok(&format!("run {search} --k 2 --metric angular --exclude-self --warmup 0 --repeats 1 --out folder --record run.warpscope"));
+    place.ok(&format!(
+        "run {search} --k 2 --metric angular --exclude-self --warmup 0 --repeats 1 --out folder --record \
+         run.warpscope"
+    ));
     for name in ["folder", "run.warpscope"] {
         let done = place.ok(&format!("recall {name} {search} --json"));
-        assert!(done.stderr.contains("found by angular") && done.stderr.contains("leave each query's own row out"), "{}", done.stderr);
+        assert!(
+            done.stderr.contains("found by angular")
+                && done.stderr.contains("leave each query's own row out"),
+            "{}",
+            done.stderr
+        );
         assert_eq!(json(&done.stdout)["recall"][0]["mean"].as_f64(), Some(1.0), "{name}");
     }
 }
@@ -91,13 +142,21 @@ fn recall_is_by_the_metric_that_found_the_answers() {
 #[test]
 fn a_truth_by_another_metric_is_refused() {
     let place = place();
-    for (metric, name) in [("l2", "l2.csv"), ("haversine", "km.csv"), ("inner-product", "product.csv"), ("inner-product", "product.parquet")] {
+    for (metric, name) in [
+        ("l2", "l2.csv"),
+        ("haversine", "km.csv"),
+        ("inner-product", "product.csv"),
+        ("inner-product", "product.parquet"),
+    ] {
         let columns = if metric == "haversine" { "lon,lat\n0,0\n1,1\n2,2\n" } else { "x,y\n0,0\n1,1\n2,2\n" };
         place.write("some.csv", columns);
         place.ok(&format!("knn some.csv -k 2 --metric {metric} -o {name}"));
     }
     let why = place.fails(1, "recall l2.csv --truth km.csv");
-    assert_eq!(why, "--truth: its answers were found by haversine, and those of l2.csv by l2; take a truth by l2: km.csv");
+    assert_eq!(
+        why,
+        "--truth: its answers were found by haversine, and those of l2.csv by l2; take a truth by l2: km.csv"
+    );
     place.fails(1, "recall product.csv --truth l2.csv");
     let same = json(&place.ok("recall product.csv --truth product.parquet --json").stdout);
     assert_eq!((&same["recall"][0]["mean"], &same["metric"]), (&1.0.into(), &Value::Null));
@@ -109,20 +168,41 @@ fn a_truth_by_another_metric_is_refused() {
 fn what_makes_no_sense_is_refused() {
     let place = place();
     place.write("three.csv", "0,1,2\n1,0,2\n5,3,1\n");
-    let none = "there is no truth to compare with: give --input and --queries, by which it is computed, or --truth FILE";
+    let none = "there is no truth to compare with: give --input and --queries, by which it is computed, or \
+                --truth FILE";
     for (code, args, message) in [
         (2, "", none),
-        (2, "--truth three.csv --exclude-self", "--exclude-self and --metric are about a search: give --input and --queries, too"),
-        (2, "--input line.csv --at 0", "invalid value '0' for '--at <LIST>': `0` is no number of neighbours, 1 or more"),
+        (
+            2,
+            "--truth three.csv --exclude-self",
+            "--exclude-self and --metric are about a search: give --input and --queries, too",
+        ),
+        (
+            2,
+            "--input line.csv --at 0",
+            "invalid value '0' for '--at <LIST>': `0` is no number of neighbours, 1 or more",
+        ),
         (1, "--truth three.csv", "the answers are to 2 queries, and the truth to 3: answers.csv"),
-        (1, "--truth three.csv --at 4", "the file of answers has 3 neighbours to a query, too few for recall at 4; give --at 3 or less: answers.csv"),
-        (2, "--truth three.csv --out answers.csv", "cannot write: a file that is read would be lost; choose another name: answers.csv"),
+        (
+            1,
+            "--truth three.csv --at 4",
+            "the file of answers has 3 neighbours to a query, too few for recall at 4; give --at 3 or less: \
+             answers.csv",
+        ),
+        (
+            2,
+            "--truth three.csv --out answers.csv",
+            "cannot write: a file that is read would be lost; choose another name: answers.csv",
+        ),
         (1, "--truth none.csv", "cannot read: No such file or directory (os error 2): none.csv"),
     ] {
         assert_eq!(place.fails(code, &format!("recall answers.csv {args}")), message, "{args}");
     }
     let error = place.fails(1, "recall answers.csv --input line.csv --engine kdtree");
-    assert!(error.starts_with("the answers are to 2 queries, and so to others than the 6 queries that are asked"), "{error}");
+    assert!(
+        error.starts_with("the answers are to 2 queries, and so to others than the 6 queries that are asked"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -133,7 +213,8 @@ fn answers_to_other_rows_are_refused() {
     place.ok("knn line.csv rows:3,5 -k 2 --engine kdtree -o three-five.npz");
     let recall = "recall five-three.parquet --input line.csv --engine kdtree --queries";
     let other = place.fails(1, &format!("{recall} rows:3,5"));
-    let why = "ANSWERS: its query 0 is row 5, and row 3 is asked for; ask as they were asked, with --queries and --seed: five-three.parquet";
+    let why = "ANSWERS: its query 0 is row 5, and row 3 is asked for; ask as they were asked, with \
+               --queries and --seed: five-three.parquet";
     assert_eq!(other, why);
     assert!(place.ok(&format!("{recall} rows:5,3")).stdout.contains("        2  1.0000"));
     let truth = "recall three-five.npz --truth five-three.parquet";

@@ -6,7 +6,8 @@ use super::*;
 fn a_recording_is_described_compared_and_needs_no_input() {
     let place = Place::new();
     place.write("points.csv", POINTS);
-    let run = "run --input points.csv --columns x,y --drop-nonfinite --queries all --k 3 --warmup 0 --repeats 4";
+    let run =
+        "run --input points.csv --columns x,y --drop-nonfinite --queries all --k 3 --warmup 0 --repeats 4";
     let done = place.ok(&format!("{run} --engine lockstep --profile --record one.warpscope --json"));
     let record = json(&done.stdout);
     place.ok(&format!("{run} --engine kdtree --record other.warpscope"));
@@ -14,30 +15,50 @@ fn a_recording_is_described_compared_and_needs_no_input() {
 
     let report = json(&place.ok("info one.warpscope --json").stdout);
     assert_eq!(report["runs"][0]["run"], record, "run.json is in it as it was printed");
-    assert_eq!((&report["clouds"][0]["rows"], &report["clouds"][0]["dropped"], &report["runs"][0]["counted"]), (&5.into(), &1.into(), &true.into()));
+    assert_eq!(
+        (&report["clouds"][0]["rows"], &report["clouds"][0]["dropped"], &report["runs"][0]["counted"]),
+        (&5.into(), &1.into(), &true.into())
+    );
     let text = place.ok("info one.warpscope").stdout;
-    for part in ["Warpscope recording, of 1 run", "points.csv, 5 × 5, k = 3, lockstep", "counters", "5 points × 2 dimensions, 1 row left out"] {
+    for part in [
+        "Warpscope recording, of 1 run",
+        "points.csv, 5 × 5, k = 3, lockstep",
+        "counters",
+        "5 points × 2 dimensions, 1 row left out",
+    ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
 
     let compared = place.ok("compare one.warpscope other.warpscope").stdout;
-    assert!(compared.contains("search (lockstep against kdtree)") && compared.contains("engine: lockstep against kdtree"), "{compared}");
+    assert!(
+        compared.contains("search (lockstep against kdtree)")
+            && compared.contains("engine: lockstep against kdtree"),
+        "{compared}"
+    );
     assert!(compared.contains("The same neighbours, to the bit (5 queries, 3 ranks each)."), "{compared}");
     let compared = json(&place.ok("compare one.warpscope one.warpscope#1 --json").stdout);
-    assert_eq!((&compared["differences"], &compared["answers"]["other_rows"]), (&Value::Array(vec![]), &0.into()));
+    assert_eq!(
+        (&compared["differences"], &compared["answers"]["other_rows"]),
+        (&Value::Array(vec![]), &0.into())
+    );
     assert_eq!(compared["phases"][0]["delta_ms"], 0.0);
-    let search = compared["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
+    let search =
+        compared["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
     assert_eq!(search["a"]["median"], record["summary"]["search_ms_median"]);
 }
 
 #[test]
 fn a_sweep_is_recorded_with_all_its_runs() {
     let place = Place::new();
-    let sweep = "sweep --generate uniform --n 100,200 --d 2 --q 5 --k 4,300 --engine lockstep,kdtree --warmup 0 --repeats 3";
+    let sweep = "sweep --generate uniform --n 100,200 --d 2 --q 5 --k 4,300 --engine lockstep,kdtree \
+                 --warmup 0 --repeats 3";
     let done = place.ok(&format!("{sweep} --record all.warpscope --no-points"));
     assert_eq!(done.stdout.lines().count(), 9);
     let report = json(&place.ok("info all.warpscope --json").stdout);
-    assert_eq!((report["runs"].as_array().unwrap().len(), report["clouds"].as_array().unwrap().len()), (8, 2));
+    assert_eq!(
+        (report["runs"].as_array().unwrap().len(), report["clouds"].as_array().unwrap().len()),
+        (8, 2)
+    );
     assert_eq!(report["points"], false);
     assert!(place.ok("info all.warpscope").stdout.contains("without points"));
     assert_eq!(report["runs"][7]["name"], "uniform, 5 × 200, k = 300, kdtree");
@@ -50,8 +71,15 @@ fn a_sweep_is_recorded_with_all_its_runs() {
     let text = place.ok("compare all.warpscope#1 all.warpscope#5").stdout;
     assert!(text.contains("Neighbours are not compared: they searched different clouds."), "{text}");
     let refused = place.fails(1, "compare all.warpscope all.warpscope#1");
-    assert!(refused.starts_with("several runs: say which with all.warpscope#NUMBER: #1 uniform, 5 × 100, k = 4, lockstep; #2 "), "{refused}");
-    assert!(place.fails(1, "compare all.warpscope#9 all.warpscope#1").starts_with("no run `9`: there are #1 "));
+    assert!(
+        refused.starts_with(
+            "several runs: say which with all.warpscope#NUMBER: #1 uniform, 5 × 100, k = 4, lockstep; #2 "
+        ),
+        "{refused}"
+    );
+    assert!(
+        place.fails(1, "compare all.warpscope#9 all.warpscope#1").starts_with("no run `9`: there are #1 ")
+    );
 }
 
 #[test]
@@ -59,19 +87,29 @@ fn what_cannot_be_recorded_or_opened_is_said_before_the_search() {
     let place = Place::new();
     place.write("no.warpscope", "x,y\n");
     let generated = "run --generate uniform:n=50 --engine lockstep --queries all --repeats 1 --warmup 0";
-    assert!(place.fails(2, &format!("{generated} --record out.zip")).contains("a recording's name ends in .warpscope"));
+    assert!(
+        place
+            .fails(2, &format!("{generated} --record out.zip"))
+            .contains("a recording's name ends in .warpscope")
+    );
     assert!(place.fails(2, &format!("{generated} --no-points")).contains("--record"));
     let folder = place.fails(1, &format!("{generated} --record no/out.warpscope"));
     assert_eq!(folder, "cannot write: there is no folder no: no/out.warpscope");
     assert_eq!(place.fails(1, "info no.warpscope"), "not a recording: it is no zip archive: no.warpscope");
-    assert_eq!(place.fails(1, "info gone.warpscope"), "cannot read: No such file or directory (os error 2): gone.warpscope");
-    assert!(place.fails(1, "gui gone.warpscope#1 --png a.png").starts_with("cannot open: there is no such file"));
+    assert_eq!(
+        place.fails(1, "info gone.warpscope"),
+        "cannot read: No such file or directory (os error 2): gone.warpscope"
+    );
+    assert!(
+        place.fails(1, "gui gone.warpscope#1 --png a.png").starts_with("cannot open: there is no such file")
+    );
 }
 
 #[test]
 fn a_damaged_recording_is_one_sentence_wherever_it_is_read() {
     let place = Place::new();
-    place.ok("run --generate uniform:n=500,d=3 --queries all --k 3 --warmup 0 --repeats 4 --engine lockstep --record one.warpscope");
+    place.ok("run --generate uniform:n=500,d=3 --queries all --k 3 --warmup 0 --repeats 4 --engine \
+              lockstep --record one.warpscope");
     let whole = fs::read(place.path("one.warpscope")).unwrap();
     // In the points, which neither of the two looks at.
     let mut flipped = whole.clone();
@@ -80,8 +118,14 @@ fn a_damaged_recording_is_one_sentence_wherever_it_is_read() {
     flipped[points + 1000] ^= 1;
     fs::write(place.path("flipped.warpscope"), flipped).unwrap();
     fs::write(place.path("cut.warpscope"), &whole[..whole.len() - 300]).unwrap();
-    for (file, what) in [("flipped.warpscope", "damaged: clouds/0/points.npy: "), ("cut.warpscope", "damaged: zip archive: ")] {
-        for call in [format!("info {file}"), format!("compare one.warpscope {file}"), format!("compare {file} one.warpscope")] {
+    for (file, what) in
+        [("flipped.warpscope", "damaged: clouds/0/points.npy: "), ("cut.warpscope", "damaged: zip archive: ")]
+    {
+        for call in [
+            format!("info {file}"),
+            format!("compare one.warpscope {file}"),
+            format!("compare {file} one.warpscope"),
+        ] {
             let error = place.fails(1, &call);
             assert!(error.starts_with(what) && error.ends_with(file), "{call}: {error}");
         }

@@ -1,4 +1,5 @@
-//! `verify`: what it verifies, on the values that were searched and on those of the file, and how approximate a reference is.
+//! `verify`: what it verifies, on the values that were searched and on those of the file, and how approximate
+//! a reference is.
 
 use super::*;
 
@@ -7,20 +8,30 @@ fn the_files_own_values_are_compared_where_that_is_asked() {
     let place = Place::new();
     // From row 0, row 1 is farther than row 2 by less than f32 can tell.
     place.write("close.csv", "x\n0\n1.000000001\n1\n1e9\n");
-    let verify = "verify --input close.csv --columns x --queries rows:0 --k 1 --exclude-self --engine lockstep,kdtree";
+    let verify =
+        "verify --input close.csv --columns x --queries rows:0 --k 1 --exclude-self --engine lockstep,kdtree";
     let plain = place.ok(verify).stdout;
     assert!(
-        plain.ends_with("\nexact on the coordinates in f32, as they are searched; --f64 also compares with the file's own 64-bit values\n"),
+        plain.ends_with(
+            "\nexact on the coordinates in f32, as they are searched; --f64 also compares with \
+             the file's own 64-bit values\n"
+        ),
         "{plain}"
     );
     let text = place.ok(&format!("{verify} --f64")).stdout;
     assert!(
-        text.ends_with("by the file's own 64-bit values the nearest neighbours of 1 of 1 query are others, ties aside, by at most 1.00e-9\n"),
+        text.ends_with(
+            "by the file's own 64-bit values the nearest neighbours of 1 of 1 query are others, \
+             ties aside, by at most 1.00e-9\n"
+        ),
         "{text}"
     );
     let report = json(&place.ok(&format!("{verify} --f64 --json")).stdout);
     let values = &report["file_values"];
-    assert_eq!((&values["queries"], &values["different"], &values["missing"]), (&1.into(), &1.into(), &1.into()));
+    assert_eq!(
+        (&values["queries"], &values["different"], &values["missing"]),
+        (&1.into(), &1.into(), &1.into())
+    );
     assert_eq!(report["agreed"], true, "what is searched is f32");
     assert_eq!(json(&place.ok(&format!("{verify} --json")).stdout)["file_values"], Value::Null);
     let two = place.ok(&format!("{verify} --f64").replace("--k 1", "--k 2")).stdout;
@@ -30,31 +41,47 @@ fn the_files_own_values_are_compared_where_that_is_asked() {
     assert!(same.contains("of 300 queries are the same, but for ties"), "{same}");
 }
 
-/// Woodburn, Iowa, and a place east of it that is nearer in kilometres, one north of it that is nearer in degrees.
-const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\nnorth,41.359822,-93.614875\n";
+/// Woodburn, Iowa, and a place east of it that is nearer in kilometres, one north of it that is nearer in
+/// degrees.
+const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\n\
+                      north,41.359822,-93.614875\n";
 
 #[test]
 fn answers_are_verified_by_the_metric_that_found_them() {
     let place = Place::new();
     place.write("places.csv", PLACES);
-    let note = |name: &str| format!("note: the answers of {name} were found by haversine, so that is taken\n");
+    let note =
+        |name: &str| format!("note: the answers of {name} were found by haversine, so that is taken\n");
     let verify = "verify --input places.csv --queries all --k 3 --engine kdtree --reference";
     // Parquet and Arrow say it of themselves, the others by the names of columns and arrays.
     for name in ["found.parquet", "found.arrow", "found.csv", "found.tsv", "found.npz"] {
         place.ok(&format!("knn places.csv -k 3 --engine kdtree -o {name}"));
         let done = place.ok(&format!("{verify} {name}"));
         assert_eq!(done.stderr, note(name));
-        assert!(done.stdout.contains("haversine") && done.stdout.contains("reference answers agree with the oracle: 3 queries"), "{}", done.stdout);
+        assert!(
+            done.stdout.contains("haversine")
+                && done.stdout.contains("reference answers agree with the oracle: 3 queries"),
+            "{}",
+            done.stdout
+        );
         assert_eq!(place.ok(&format!("{verify} {name} --metric haversine")).stderr, "");
     }
     assert_eq!(json(&place.ok(&format!("{verify} found.csv --json")).stdout)["metric"], "haversine");
     let other = place.fails(1, &format!("{verify} found.csv --metric l2"));
-    assert_eq!(other, "--reference: its answers were found by haversine, and the search is by l2; leave --metric out: found.csv");
+    assert_eq!(
+        other,
+        "--reference: its answers were found by haversine, and the search is by l2; leave --metric out: \
+         found.csv"
+    );
     // Row numbers alone say nothing: the metric is the one that `knn` takes.
     place.ok("knn places.csv -k 3 --engine kdtree -o found.npy");
     place.ok(&format!("{verify} found.npy"));
     let asked = place.call(&format!("{verify} found.npy --metric l2"));
-    assert!(asked.stderr.contains("wrong reference answers") && !asked.stderr.contains("by default"), "{}", asked.stderr);
+    assert!(
+        asked.stderr.contains("wrong reference answers") && !asked.stderr.contains("by default"),
+        "{}",
+        asked.stderr
+    );
 }
 
 #[test]
@@ -71,27 +98,54 @@ fn answers_are_verified_on_the_columns_that_found_them() {
         let done = place.ok(&format!("{verify} --queries all --k 2 --reference {name}"));
         let notes = format!(
             "note: the answers of {name} leave each query's own row out, and so does the search\n\
-             note: the answers of {name} were found by the columns left, up, so these are taken of named.csv; --columns chooses others\n"
+             note: the answers of {name} were found by the columns left, up, so these are taken of \
+             named.csv; --columns chooses others\n"
         );
         assert_eq!(done.stderr, notes);
-        assert!(done.stdout.contains("columns left, up\n") && done.stdout.contains("agree with the oracle: 4 queries"), "{}", done.stdout);
-        let all = place.call(&format!("{verify} --columns 0-3 --queries all --k 2 --exclude-self --reference {name}"));
-        assert_eq!((all.code, all.stderr.contains("note: ")), (1, false), "what is given is taken: {}", all.stderr);
+        assert!(
+            done.stdout.contains("columns left, up\n")
+                && done.stdout.contains("agree with the oracle: 4 queries"),
+            "{}",
+            done.stdout
+        );
+        let all = place
+            .call(&format!("{verify} --columns 0-3 --queries all --k 2 --exclude-self --reference {name}"));
+        assert_eq!(
+            (all.code, all.stderr.contains("note: ")),
+            (1, false),
+            "what is given is taken: {}",
+            all.stderr
+        );
     }
     // Queries from a file have columns of their own.
     place.ok("knn posed.csv asked.csv -k 2 --engine kdtree -o of_file.parquet");
-    let of_file = place.ok("verify --input posed.csv --engine kdtree --queries asked.csv --k 2 --reference of_file.parquet");
-    assert!(of_file.stdout.contains("columns pos_x, pos_y; of the queries there_x, there_y\n"), "{}", of_file.stdout);
+    let of_file = place
+        .ok("verify --input posed.csv --engine kdtree --queries asked.csv --k 2 --reference of_file.parquet");
+    assert!(
+        of_file.stdout.contains("columns pos_x, pos_y; of the queries there_x, there_y\n"),
+        "{}",
+        of_file.stdout
+    );
     // Holes in a column that was not searched are none.
     place.write("holes.csv", "pos_x,pos_y,weight\n0,0,0\n3,0,\n1,0,90\n9,9,5\n");
     place.ok("knn holes.csv -k 2 --engine kdtree -o holes.parquet");
-    let holes = place.ok("verify --input holes.csv --queries all --k 2 --engine kdtree --reference holes.parquet");
+    let holes =
+        place.ok("verify --input holes.csv --queries all --k 2 --engine kdtree --reference holes.parquet");
     assert!(holes.stdout.contains("columns pos_x, pos_y\n"), "{}", holes.stdout);
-    assert!(place.fails(1, "verify --input holes.csv --columns 0-2 --queries all --k 2 --engine kdtree").contains("weight"));
+    assert!(
+        place
+            .fails(1, "verify --input holes.csv --columns 0-2 --queries all --k 2 --engine kdtree")
+            .contains("weight")
+    );
     // A cloud without these columns is taken as it is.
     place.write("others.csv", "a,b\n0,0\n3,0\n1,0\n9,9\n");
-    let others = place.ok("verify --input others.csv --engine kdtree --queries all --k 2 --reference found.parquet");
-    assert!(others.stdout.contains("columns a, b\n") && !others.stderr.contains("columns"), "{}", others.stderr);
+    let others =
+        place.ok("verify --input others.csv --engine kdtree --queries all --k 2 --reference found.parquet");
+    assert!(
+        others.stdout.contains("columns a, b\n") && !others.stderr.contains("columns"),
+        "{}",
+        others.stderr
+    );
     // Where nothing is known of the columns, they are those that `knn` takes.
     place.ok("knn named.csv -k 2 --engine kdtree -o found.csv");
     place.ok(&format!("{verify} --queries all --k 2 --reference found.csv"));
@@ -102,14 +156,21 @@ fn what_goes_through_standard_streams_says_how_it_was_found() {
     let place = Place::new();
     place.write("points.csv", "x,y\n0,0\n3,4\n0,1\n6,8\n");
     for format in ["arrow", "parquet"] {
-        let mut command = place.command(&format!("knn - -k 2 --exclude-self --metric l2 --engine kdtree -o - --format {format}"));
+        let mut command = place.command(&format!(
+            "knn - -k 2 --exclude-self --metric l2 --engine kdtree -o - --format {format}"
+        ));
         let output = command.stdin(fs::File::open(place.path("points.csv")).unwrap()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let told = br#""metric":"l2","k":2,"columns":["x","y"],"columns_by":"by name","exclude_self":true,"cloud":"stdin","queries":"all"}"#;
+        let told = b"\"metric\":\"l2\",\"k\":2,\"columns\":[\"x\",\"y\"],\"columns_by\":\"by name\",\
+                     \"exclude_self\":true,\"cloud\":\"stdin\",\"queries\":\"all\"}";
         assert!(output.stdout.windows(told.len()).any(|bytes| bytes == told), "{format}");
         fs::write(place.path("found"), &output.stdout).unwrap();
-        let done = place.ok("verify --input points.csv --queries all --k 2 --engine kdtree --reference found");
-        assert_eq!(done.stderr, "note: the answers of found leave each query's own row out, and so does the search\n");
+        let done =
+            place.ok("verify --input points.csv --queries all --k 2 --engine kdtree --reference found");
+        assert_eq!(
+            done.stderr,
+            "note: the answers of found leave each query's own row out, and so does the search\n"
+        );
     }
 }
 
@@ -119,8 +180,17 @@ fn inner_products_are_not_verified_by_distance() {
     place.write("points.csv", "x,y\n1,0\n3,4\n0,1\n");
     for name in ["found.parquet", "found.csv", "found.npz"] {
         place.ok(&format!("knn points.csv -k 2 --metric inner-product -o {name}"));
-        let why = place.fails(1, &format!("verify --input points.csv --queries all --k 2 --engine kdtree --reference {name}"));
-        assert!(why.starts_with("--reference: its answers were found by inner product, and a search by distance says nothing of them; "), "{why}");
+        let why = place.fails(
+            1,
+            &format!("verify --input points.csv --queries all --k 2 --engine kdtree --reference {name}"),
+        );
+        assert!(
+            why.starts_with(
+                "--reference: its answers were found by inner product, and a search by \
+                 distance says nothing of them; "
+            ),
+            "{why}"
+        );
         assert!(why.ends_with(&format!(": {name}")), "{why}");
     }
 }
@@ -134,12 +204,19 @@ fn the_recall_of_a_reference_is_told() {
     let verify = "verify --input line.csv --queries rows:0,1,5 --k 2 --engine kdtree --reference answers.csv";
     let done = place.call(verify);
     assert_eq!(done.code, 1);
-    let told = "reference answers WRONG: recall@2 0.8333: 1 of 3 queries has a neighbour that is not among the true 2; \
-                1 more in a wrong order; in the others, 0 other indices at a tie: answers.csv\n";
+    let told = "reference answers WRONG: recall@2 0.8333: 1 of 3 queries has a neighbour that is not among \
+                the true 2; 1 more in a wrong order; in the others, 0 other indices at a tie: answers.csv\n";
     assert!(done.stdout.ends_with(told), "{}", done.stdout);
-    assert!(done.stderr.starts_with("error: wrong reference answers: query 1, rank 1: row 4 is named"), "{}", done.stderr);
+    assert!(
+        done.stderr.starts_with("error: wrong reference answers: query 1, rank 1: row 4 is named"),
+        "{}",
+        done.stderr
+    );
     let report = json(&place.call(&format!("{verify} --json")).stdout);
     let reference = &report["reference"];
-    assert_eq!((&reference["wrong"], &reference["recall"]["k"], &reference["recall"]["perfect"]), (&2.into(), &2.into(), &2.into()));
+    assert_eq!(
+        (&reference["wrong"], &reference["recall"]["k"], &reference["recall"]["perfect"]),
+        (&2.into(), &2.into(), &2.into())
+    );
     assert_eq!(reference["path"], "answers.csv");
 }

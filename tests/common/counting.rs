@@ -1,4 +1,5 @@
-//! An allocator that counts. Whatever else runs in the process is counted too, so that a test that uses it is alone in its binary.
+//! An allocator that counts. Whatever else runs in the process is counted too, so that a test that uses it is
+//! alone in its binary.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::AtomicUsize;

@@ -7,7 +7,8 @@ use std::{fs, io};
 /// Contents by path.
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Every file of a folder and the folders in it, by its path there. The program may be writing: what goes away meanwhile is left out.
+/// Every file of a folder and the folders in it, by its path there. The program may be writing: what goes
+/// away meanwhile is left out.
 pub fn files(folder: &Path) -> Files {
     let mut found = Files::new();
     let mut folders = vec![folder.to_owned()];

@@ -73,21 +73,27 @@ impl Case {
             Just(Shape::Sphere),
         ];
         let dims = prop_oneof![4 => 1usize..6, 1 => 6usize..40, 1 => Just(64usize), 1 => Just(128usize)];
-        let k = prop_oneof![4 => 1usize..80, 1 => 80usize..300, 1 => prop::sample::select(vec![1usize, 31, 32, 33, 64, 65, 1000, 1023])];
+        let k = prop_oneof![
+            4 => 1usize..80,
+            1 => 80usize..300,
+            1 => prop::sample::select(vec![1usize, 31, 32, 33, 64, 65, 1000, 1023])
+        ];
         let n = prop_oneof![1 => 1usize..70, 3 => 70usize..1500];
         let flags = (prop::sample::select(&Metric::ALL[..]), any::<bool>(), any::<bool>(), any::<bool>());
-        (shape, n, dims, k, flags, any::<u64>()).prop_map(|(shape, n, dims, k, (metric, shuffled, exclude_self, foreign), seed)| Self {
-            shape,
-            n,
-            dims,
-            k,
-            metric,
-            order: if shuffled { Order::Shuffled } else { Order::File },
-            exclude_self,
-            query_rows: None,
-            foreign,
-            seed,
-        })
+        (shape, n, dims, k, flags, any::<u64>()).prop_map(
+            |(shape, n, dims, k, (metric, shuffled, exclude_self, foreign), seed)| Self {
+                shape,
+                n,
+                dims,
+                k,
+                metric,
+                order: if shuffled { Order::Shuffled } else { Order::File },
+                exclude_self,
+                query_rows: None,
+                foreign,
+                seed,
+            },
+        )
     }
 
     /// A cloud of so many of its points. Under haversine it has two columns in degrees, whatever `dims` says.
@@ -109,14 +115,25 @@ impl Case {
         match self.shape {
             Shape::Uniform { exponent } => (0..n * dims).map(|_| unit() * 2f64.powi(exponent)).collect(),
             Shape::Duplicates { places } => {
-                let places: Vec<Vec<f64>> = (0..places).map(|_| (0..dims).map(|_| unit()).collect()).collect();
-                (0..n).flat_map(|_| places[((unit() + 0.5) * (places.len() - 1) as f64).round() as usize].clone()).collect()
+                let places: Vec<Vec<f64>> =
+                    (0..places).map(|_| (0..dims).map(|_| unit()).collect()).collect();
+                (0..n)
+                    .flat_map(|_| {
+                        places[((unit() + 0.5) * (places.len() - 1) as f64).round() as usize].clone()
+                    })
+                    .collect()
             }
-            Shape::Grid { side } => (0..n * dims).map(|_| ((unit() + 0.5) * f64::from(side - 1)).round()).collect(),
-            Shape::FlatAxes { varying } => {
-                (0..n).flat_map(|_| (0..dims).map(|axis| if axis < varying { unit() } else { 7.0 }).collect::<Vec<_>>()).collect()
+            Shape::Grid { side } => {
+                (0..n * dims).map(|_| ((unit() + 0.5) * f64::from(side - 1)).round()).collect()
             }
-            Shape::Descending => (0..n).flat_map(|row| std::iter::once((n - row) as f64).chain(std::iter::repeat_n(0.0, dims - 1))).collect(),
+            Shape::FlatAxes { varying } => (0..n)
+                .flat_map(|_| {
+                    (0..dims).map(|axis| if axis < varying { unit() } else { 7.0 }).collect::<Vec<_>>()
+                })
+                .collect(),
+            Shape::Descending => (0..n)
+                .flat_map(|row| std::iter::once((n - row) as f64).chain(std::iter::repeat_n(0.0, dims - 1)))
+                .collect(),
             Shape::Sphere => {
                 let mut values = vec![0.0; dims];
                 for _ in 1..n {
@@ -134,7 +151,10 @@ impl Case {
 pub fn cloud(values: Vec<f64>, dims: usize, frame: Option<&PointCloud>) -> Arc<PointCloud> {
     let columns = (0..dims).map(|axis| Column { name: format!("d{axis}") }).collect();
     let source = Source::Generate { spec: "a test".to_owned(), seed: 0 };
-    Arc::new(PointCloud::from_table(Table { columns, values }, source, frame, false).expect("finite values make a cloud"))
+    Arc::new(
+        PointCloud::from_table(Table { columns, values }, source, frame, false)
+            .expect("finite values make a cloud"),
+    )
 }
 
 /// Builds the problem of a case.
@@ -149,7 +169,14 @@ pub fn build_problem(case: &Case) -> Result<Problem, ProblemError> {
         let last = case.n as u32 - 1;
         Queries::Rows(case.query_rows.clone().unwrap_or_else(|| vec![0, last, last / 2, last / 3, last]))
     };
-    let setup = Setup { k: case.k, metric: case.metric, order: case.order, seed: case.seed, exclude_self: case.exclude_self, drop_zero_rows: true };
+    let setup = Setup {
+        k: case.k,
+        metric: case.metric,
+        order: case.order,
+        seed: case.seed,
+        exclude_self: case.exclude_self,
+        drop_zero_rows: true,
+    };
     Problem::new(&data, &queries, setup)
 }
 

@@ -36,7 +36,8 @@ pub fn small(state: &mut State) {
 pub fn places(folder: &std::path::Path, rows: u32) -> std::path::PathBuf {
     let path = folder.join("places.csv");
     let row = |at: u32| format!("{},{}", f64::from(at * 37 % 359) - 179.3, f64::from(at * 53 % 171) - 85.2);
-    std::fs::write(&path, format!("lon,lat\n{}\n", (0..rows).map(row).collect::<Vec<_>>().join("\n"))).expect("a file");
+    std::fs::write(&path, format!("lon,lat\n{}\n", (0..rows).map(row).collect::<Vec<_>>().join("\n")))
+        .expect("a file");
     path
 }
 
@@ -54,7 +55,11 @@ pub fn until(window: &mut Window, what: &str, mut done: impl FnMut(&App) -> bool
             window.run_steps(2);
             return;
         }
-        assert!(started.elapsed() < PATIENCE, "{what} did not happen; the log says {:?}", window.state().session().log.entries());
+        assert!(
+            started.elapsed() < PATIENCE,
+            "{what} did not happen; the log says {:?}",
+            window.state().session().log.entries()
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -64,11 +69,15 @@ pub fn until_answered(window: &mut Window) {
     until(window, "an answer", |app| {
         let session = app.session();
         let counted = session.record.as_ref().is_none_or(|record| record.convergence.queries() == 0);
-        session.answered.is_some() && !app.is_busy() && session.derived.is_some() && (counted || session.theory.is_some())
+        session.answered.is_some()
+            && !app.is_busy()
+            && session.derived.is_some()
+            && (counted || session.theory.is_some())
     });
 }
 
-/// Shows the cloud that is open as before anybody asked: without the query that is picked when a cloud is opened.
+/// Shows the cloud that is open as before anybody asked: without the query that is picked when a cloud is
+/// opened.
 pub fn without_query(window: &mut Window) {
     until(window, "the first answer", |app| app.session().answered.is_some() && !app.is_busy());
     let cloud = window.state().session().cloud.clone().expect("a cloud");
@@ -102,5 +111,9 @@ pub fn fill(window: &mut Window, field: &str, text: &str) {
     window.run_steps(2);
     window.get_by_role_and_label(Role::TextInput, field).type_text(text);
     window.run_steps(3);
-    assert_eq!(window.get_by_role_and_label(Role::TextInput, field).value().as_deref(), Some(text), "the field {field}");
+    assert_eq!(
+        window.get_by_role_and_label(Role::TextInput, field).value().as_deref(),
+        Some(text),
+        "the field {field}"
+    );
 }

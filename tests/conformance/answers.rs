@@ -13,7 +13,8 @@ use warpscope::progress::Silent;
 use crate::common::{Case, Shape, answer, build_problem};
 use crate::subject::{Bench, Subject, check_declared, check_profile, on_gpu, same_counts, same_neighbors};
 
-/// k and d of the edges: of warps, of registers a lane, of staged batches. What an engine does not take it must refuse.
+/// k and d of the edges: of warps, of registers a lane, of staged batches. What an engine does not take it
+/// must refuse.
 const K: [usize; 13] = [1, 31, 32, 33, 64, 100, 128, 200, 256, 500, 512, 1000, 1024];
 const D: [usize; 5] = [1, 2, 3, 17, 128];
 
@@ -27,31 +28,51 @@ pub fn every_k_and_d(subjects: &[Subject]) {
     // Up to so many points `cuda-split` collects them all, and beyond them it takes a sample first.
     let n = if on_gpu(subjects) { vec![5000, 40_001] } else { vec![1500] };
     let limits = subjects.iter().map(|subject| subject.engine.limits);
-    let reached = |limit: usize, most: usize| [Some(limit), limit.checked_add(1)].into_iter().flatten().filter(move |&value| value <= most);
+    let reached = |limit: usize, most: usize| {
+        [Some(limit), limit.checked_add(1)].into_iter().flatten().filter(move |&value| value <= most)
+    };
     // Sets, as most engines share a limit.
-    let k: BTreeSet<usize> = K.into_iter().chain(limits.clone().flat_map(|limits| reached(limits.k, 1024))).collect();
+    let k: BTreeSet<usize> =
+        K.into_iter().chain(limits.clone().flat_map(|limits| reached(limits.k, 1024))).collect();
     let d: BTreeSet<usize> = D.into_iter().chain(limits.flat_map(|limits| reached(limits.d, 300))).collect();
     let (k, d) = (&k, &d);
-    check(subjects, n.into_iter().flat_map(|n| k.iter().flat_map(move |&k| d.iter().map(move |&dims| Case { n, k, dims, ..Case::default() }))));
+    check(
+        subjects,
+        n.into_iter().flat_map(|n| {
+            k.iter().flat_map(move |&k| d.iter().map(move |&dims| Case { n, k, dims, ..Case::default() }))
+        }),
+    );
 }
 
-/// More neighbours than the reference finds, up to more than there are points: the oracle accepts them, and the engines that take so many agree,
-/// in their counts with their twins.
+/// More neighbours than the reference finds, up to more than there are points: the oracle accepts them, and
+/// the engines that take so many agree, in their counts with their twins.
 pub fn k_up_to_n(subjects: &[Subject]) {
     let n = if on_gpu(subjects) { 30_011 } else { 5003 };
-    let shapes = [Shape::Uniform { exponent: 0 }, Shape::Grid { side: 9 }, Shape::Duplicates { places: 1 }, Shape::Descending];
+    let shapes = [
+        Shape::Uniform { exponent: 0 },
+        Shape::Grid { side: 9 },
+        Shape::Duplicates { places: 1 },
+        Shape::Descending,
+    ];
     for (shape, dims) in shapes.into_iter().zip([2, 3, 2, 16]) {
         for k in [1025, 2048, 2049, n / 3, n - 1, n, n + 7] {
-            let case = Case { shape, n, dims, k, query_rows: Some(vec![0, 7, n as u32 - 1]), ..Case::default() };
+            let case =
+                Case { shape, n, dims, k, query_rows: Some(vec![0, 7, n as u32 - 1]), ..Case::default() };
             let problem = build_problem(&case).unwrap();
             let mut first = None;
-            for subject in subjects.iter().filter(|subject| subject.engine.check(&problem, &Parameters::NONE).is_ok()) {
+            for subject in
+                subjects.iter().filter(|subject| subject.engine.check(&problem, &Parameters::NONE).is_ok())
+            {
                 let what = format!("{subject}: {case:?}");
                 let found = answer(subject.open().as_mut(), &problem);
-                judge(&problem, &found.neighbors, &Silent).unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
+                judge(&problem, &found.neighbors, &Silent)
+                    .unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
                 check_declared(subject.engine, &problem, &found, &what);
                 if subject.device != DeviceId::Cpu && subject.engine.runs_on.contains(&DeviceKind::Cpu) {
-                    let twin = answer(subject.engine.open_on(DeviceId::Cpu).expect("it runs there").as_mut(), &problem);
+                    let twin = answer(
+                        subject.engine.open_on(DeviceId::Cpu).expect("it runs there").as_mut(),
+                        &problem,
+                    );
                     same_counts(&found, &twin, &what);
                 }
                 same_neighbors(&found.neighbors, first.get_or_insert_with(|| found.neighbors.clone()), &what);
@@ -62,28 +83,66 @@ pub fn k_up_to_n(subjects: &[Subject]) {
 
 /// n below, at and above k; one point; batches, blocks and windows that are not full.
 pub fn few_points(subjects: &[Subject]) {
-    let sizes = [(1, 1), (1, 32), (1, 1024), (10, 32), (31, 32), (31, 33), (32, 32), (33, 32), (64, 33), (1000, 1024), (1024, 1024), (1025, 1024)];
+    let sizes = [
+        (1, 1),
+        (1, 32),
+        (1, 1024),
+        (10, 32),
+        (31, 32),
+        (31, 33),
+        (32, 32),
+        (33, 32),
+        (64, 33),
+        (1000, 1024),
+        (1024, 1024),
+        (1025, 1024),
+    ];
     let partial = [(255, 64), (256, 64), (257, 64), (1023, 5), (2049, 5)];
-    let cases = sizes.into_iter().chain(partial).flat_map(|(n, k)| [1, 2, 3, 4, 17, 128].map(|dims| Case { n, k, dims, ..Case::default() }));
+    let cases = sizes
+        .into_iter()
+        .chain(partial)
+        .flat_map(|(n, k)| [1, 2, 3, 4, 17, 128].map(|dims| Case { n, k, dims, ..Case::default() }));
     check(subjects, cases);
 }
 
 pub fn many_dimensions(subjects: &[Subject]) {
     let n = if on_gpu(subjects) { vec![700, 10_007] } else { vec![300] };
-    let cases = n.into_iter().flat_map(|n| [255, 256, 257, 300, 1000].map(|dims| Case { n, dims, k: 10, ..Case::default() }));
+    let cases = n
+        .into_iter()
+        .flat_map(|n| [255, 256, 257, 300, 1000].map(|dims| Case { n, dims, k: 10, ..Case::default() }));
     // More than any buffer of a kernel holds, and the most that the filter takes.
-    let most = [(4097, 300), (65_535, 40)].map(|(dims, n)| Case { n, dims, k: 10, query_rows: Some(vec![0, 7, n as u32 - 1]), ..Case::default() });
+    let most = [(4097, 300), (65_535, 40)].map(|(dims, n)| Case {
+        n,
+        dims,
+        k: 10,
+        query_rows: Some(vec![0, 7, n as u32 - 1]),
+        ..Case::default()
+    });
     check(subjects, cases.chain(most));
 }
 
 /// Where samples and lists begin and end, and queries that fill no block.
 pub fn partial_samples(subjects: &[Subject]) {
     let n = [8191, 8192, 8193, 8448, 8449, 16_384, 16_385, 20_479, 20_481];
-    let sizes = n.into_iter().flat_map(|n| [(1, 2), (32, 2), (1024, 2), (33, 3), (1000, 5)].map(|(k, dims)| Case { n, k, dims, ..Case::default() }));
-    let (most, queries) = if on_gpu(subjects) { (50_021, vec![1, 2, 37, 300]) } else { (9001, vec![1, 2, 37]) };
+    let sizes = n.into_iter().flat_map(|n| {
+        [(1, 2), (32, 2), (1024, 2), (33, 3), (1000, 5)].map(|(k, dims)| Case {
+            n,
+            k,
+            dims,
+            ..Case::default()
+        })
+    });
+    let (most, queries) =
+        if on_gpu(subjects) { (50_021, vec![1, 2, 37, 300]) } else { (9001, vec![1, 2, 37]) };
     let queries = queries.into_iter().flat_map(|queries| {
         let rows: Vec<u32> = (0..queries).map(|i| i * 97).collect();
-        [(2, 32), (3, 200), (5, 32), (16, 1000)].map(|(dims, k)| Case { n: most, dims, k, query_rows: Some(rows.clone()), ..Case::default() })
+        [(2, 32), (3, 200), (5, 32), (16, 1000)].map(|(dims, k)| Case {
+            n: most,
+            dims,
+            k,
+            query_rows: Some(rows.clone()),
+            ..Case::default()
+        })
     });
     // So many queries that they are shared out in blocks.
     let blocks = [(97, 4), (500, 16), (1001, 5)].map(|(queries, dims)| {
@@ -93,12 +152,15 @@ pub fn partial_samples(subjects: &[Subject]) {
     check(subjects, sizes.chain(queries).chain(blocks));
 }
 
-/// More neighbours than most engines take: the others are held against the oracle, and on a GPU against their twin.
+/// More neighbours than most engines take: the others are held against the oracle, and on a GPU against their
+/// twin.
 pub fn many_neighbours(subjects: &[Subject]) {
     for subject in subjects.iter().filter(|subject| subject.engine.limits.k > 1024) {
         let mut engine = subject.open();
         for shape in [Shape::Uniform { exponent: 0 }, Shape::Descending, Shape::Duplicates { places: 3 }] {
-            for (n, k) in [(3001, 2047), (3001, 2048), (3001, 4096), (9001, 2049), (9001, 4095), (30_011, 4096)] {
+            for (n, k) in
+                [(3001, 2047), (3001, 2048), (3001, 4096), (9001, 2049), (9001, 4095), (30_011, 4096)]
+            {
                 let case = Case { shape, n, k, query_rows: Some((0..19).collect()), ..Case::default() };
                 let what = format!("{subject}: {case:?}");
                 let problem = build_problem(&case).unwrap();
@@ -106,7 +168,8 @@ pub fn many_neighbours(subjects: &[Subject]) {
                     continue;
                 }
                 let found = answer(engine.as_mut(), &problem);
-                judge(&problem, &found.neighbors, &Silent).unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
+                judge(&problem, &found.neighbors, &Silent)
+                    .unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
                 check_declared(subject.engine, &problem, &found, &what);
                 if on_gpu(&[*subject]) && subject.engine.runs_on.contains(&DeviceKind::Cpu) {
                     let expected = answer(subject.engine.open_on(DeviceId::Cpu).unwrap().as_mut(), &problem);
@@ -118,8 +181,8 @@ pub fn many_neighbours(subjects: &[Subject]) {
     }
 }
 
-/// Points that lie in all ways, in both orders and all metrics, with the query's own row and without, queries from elsewhere,
-/// and coordinates as tiny and as huge as are accepted.
+/// Points that lie in all ways, in both orders and all metrics, with the query's own row and without, queries
+/// from elsewhere, and coordinates as tiny and as huge as are accepted.
 pub fn shapes(subjects: &[Subject]) {
     let n = if on_gpu(subjects) { vec![5000, 50_003] } else { vec![3000] };
     let mut cases = Vec::new();
@@ -127,7 +190,11 @@ pub fn shapes(subjects: &[Subject]) {
         for (k, dims) in [1, 33, 1000].into_iter().flat_map(|k| [1, 2, 3, 17].map(|dims| (k, dims))) {
             let base = Case { n, k, dims, ..Case::default() };
             cases.push(Case { shape: Shape::Duplicates { places: 1 }, ..base.clone() });
-            cases.push(Case { shape: Shape::Duplicates { places: 40 }, order: Order::Shuffled, ..base.clone() });
+            cases.push(Case {
+                shape: Shape::Duplicates { places: 40 },
+                order: Order::Shuffled,
+                ..base.clone()
+            });
             cases.push(Case { shape: Shape::Descending, ..base.clone() });
             cases.push(Case { shape: Shape::Sphere, ..base.clone() });
             cases.push(Case { shape: Shape::Grid { side: 4 }, order: Order::Shuffled, ..base.clone() });
@@ -138,13 +205,22 @@ pub fn shapes(subjects: &[Subject]) {
         }
         for k in [1, 33, 1000] {
             let base = Case { n, k, metric: Metric::Haversine, ..Case::default() };
-            for shape in [Shape::Duplicates { places: 40 }, Shape::Grid { side: 4 }, Shape::Descending, Shape::Uniform { exponent: 2 }] {
+            for shape in [
+                Shape::Duplicates { places: 40 },
+                Shape::Grid { side: 4 },
+                Shape::Descending,
+                Shape::Uniform { exponent: 2 },
+            ] {
                 cases.push(Case { shape, ..base.clone() });
             }
             cases.push(Case { order: Order::Shuffled, foreign: true, ..base.clone() });
             cases.push(Case { exclude_self: true, ..base });
         }
-        cases.extend([-50, 60].map(|exponent| Case { shape: Shape::Uniform { exponent }, n, ..Case::default() }));
+        cases.extend([-50, 60].map(|exponent| Case {
+            shape: Shape::Uniform { exponent },
+            n,
+            ..Case::default()
+        }));
         cases.push(Case { exclude_self: true, n, k: 1023, ..Case::default() });
         cases.push(Case { shape: Shape::Duplicates { places: 900 }, n, dims: 5, k: 333, ..Case::default() });
     }
@@ -153,7 +229,13 @@ pub fn shapes(subjects: &[Subject]) {
 
 /// Far more points than f32 has distances: the order by rounded distance is not the order by true distance.
 pub fn ties(subjects: &[Subject]) {
-    let report = Bench::new(subjects).check(&Case { shape: Shape::Sphere, n: 20_000, dims: 3, k: 200, ..Case::default() });
+    let report = Bench::new(subjects).check(&Case {
+        shape: Shape::Sphere,
+        n: 20_000,
+        dims: 3,
+        k: 200,
+        ..Case::default()
+    });
     assert!(report.ties > 0, "{report:?}");
     assert!(report.largest_relative_error > 0.0 && report.largest_relative_error < 1e-6, "{report:?}");
 }
@@ -196,12 +278,36 @@ pub fn problems_at_size(subjects: &[Subject]) {
     let rows = |queries: u32, step: u32| Some((0..queries).map(|i| i * step).collect());
     if !on_gpu(subjects) {
         let sizes = [(2, 32), (3, 100), (2, 1024), (16, 10)];
-        return check(subjects, sizes.map(|(dims, k)| Case { n: 20_003, dims, k, query_rows: rows(101, 197), ..Case::default() }));
+        return check(
+            subjects,
+            sizes.map(|(dims, k)| Case { n: 20_003, dims, k, query_rows: rows(101, 197), ..Case::default() }),
+        );
     }
-    let sizes = [(2, 32), (2, 64), (2, 100), (2, 250), (2, 500), (2, 1024), (3, 20), (3, 100), (3, 1000), (16, 10), (7, 40), (7, 300)];
-    let many = sizes.map(|(dims, k)| Case { n: 200_003, dims, k, query_rows: rows(1013, 197), ..Case::default() });
-    let few = [(1_000_003, 2, 32, 200), (1_000_003, 2, 1024, 40), (500_009, 3, 100, 200), (200_003, 31, 10, 100)];
-    let few = few.map(|(n, dims, k, queries)| Case { n, dims, k, query_rows: rows(queries, 919), ..Case::default() });
+    let sizes = [
+        (2, 32),
+        (2, 64),
+        (2, 100),
+        (2, 250),
+        (2, 500),
+        (2, 1024),
+        (3, 20),
+        (3, 100),
+        (3, 1000),
+        (16, 10),
+        (7, 40),
+        (7, 300),
+    ];
+    let many =
+        sizes.map(|(dims, k)| Case { n: 200_003, dims, k, query_rows: rows(1013, 197), ..Case::default() });
+    let few =
+        [(1_000_003, 2, 32, 200), (1_000_003, 2, 1024, 40), (500_009, 3, 100, 200), (200_003, 31, 10, 100)];
+    let few = few.map(|(n, dims, k, queries)| Case {
+        n,
+        dims,
+        k,
+        query_rows: rows(queries, 919),
+        ..Case::default()
+    });
     check(subjects, many.into_iter().chain(few));
 }
 
@@ -209,14 +315,23 @@ pub fn problems_at_size(subjects: &[Subject]) {
 pub fn smaller_k_is_a_prefix(subjects: &[Subject]) {
     for subject in subjects {
         let (mut engine, limits) = (subject.open(), subject.engine.limits);
-        for case in [Case { n: 5003, ..Case::default() }, Case { shape: Shape::Grid { side: 5 }, n: 5003, dims: 5, ..Case::default() }] {
-            let mut of = |k: usize| answer(engine.as_mut(), &build_problem(&Case { k, ..case.clone() }).unwrap()).neighbors;
+        for case in [
+            Case { n: 5003, ..Case::default() },
+            Case { shape: Shape::Grid { side: 5 }, n: 5003, dims: 5, ..Case::default() },
+        ] {
+            let mut of = |k: usize| {
+                answer(engine.as_mut(), &build_problem(&Case { k, ..case.clone() }).unwrap()).neighbors
+            };
             let most = of(limits.k.min(1024));
             for k in [1, 5, 31, 32, 33, 100, 500].into_iter().filter(|&k| k <= limits.k) {
                 let fewer = of(k);
                 for query in 0..fewer.queries() {
                     let ((positions, distances), (all, all_distances)) = (fewer.of(query), most.of(query));
-                    assert_eq!((positions, distances), (&all[..k], &all_distances[..k]), "{subject}: k = {k}, query {query}");
+                    assert_eq!(
+                        (positions, distances),
+                        (&all[..k], &all_distances[..k]),
+                        "{subject}: k = {k}, query {query}"
+                    );
                 }
             }
         }
@@ -232,9 +347,13 @@ pub fn builds_agree(subjects: &[Subject]) {
                 continue;
             }
             let n = if on_gpu(subjects) { 20_000 } else { 3000 };
-            let problem = build_problem(&Case { n, dims, k, query_rows: Some((0..80).collect()), ..Case::default() }).unwrap();
+            let problem =
+                build_problem(&Case { n, dims, k, query_rows: Some((0..80).collect()), ..Case::default() })
+                    .unwrap();
             let counted = answer(engine.as_mut(), &problem);
-            let mut search = engine.load(&problem, &Parameters::NONE, true).unwrap_or_else(|error| panic!("{subject}: {error}"));
+            let mut search = engine
+                .load(&problem, &Parameters::NONE, true)
+                .unwrap_or_else(|error| panic!("{subject}: {error}"));
             for build in [Build::Timed, Build::Profiled, Build::Timed, Build::Counted] {
                 let what = format!("{subject}, {build:?}, d = {dims}");
                 let mut found = Answer::default();
@@ -259,13 +378,21 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
         let mut engine = subject.open();
         for (dims, k) in [(2, 32), (3, 1024), (17, 40)] {
             let n = if on_gpu(subjects) { 30_011 } else { 2003 };
-            let case = Case { n, dims, k, query_rows: Some((0..301).map(|i| i * 71 % n as u32).collect()), ..Case::default() };
+            let case = Case {
+                n,
+                dims,
+                k,
+                query_rows: Some((0..301).map(|i| i * 71 % n as u32).collect()),
+                ..Case::default()
+            };
             let problem: Problem = build_problem(&case).unwrap();
             if subject.engine.check(&problem, &Parameters::NONE).is_err() {
                 continue;
             }
             let expected = answer(engine.as_mut(), &problem);
-            let mut search = engine.load(&problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{subject}: {error}"));
+            let mut search = engine
+                .load(&problem, &Parameters::NONE, false)
+                .unwrap_or_else(|error| panic!("{subject}: {error}"));
             let mut found = Answer::default();
             let mut searched = 0;
             for range in [200..301, 0..1, 1..130, 1..130, 1..130, 130..200, 0..1, 130..200] {
@@ -273,8 +400,12 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
                 search.collect(&mut found).unwrap();
                 if subject.engine.counts() {
                     for (at, query) in range.clone().enumerate() {
-                        let (counts, of_all) = (found.measured.of(searched + at), expected.measured.of(query));
-                        assert!(counts.eq(of_all), "{subject}: {case:?}: what is counted of query {query} depends on the range");
+                        let (counts, of_all) =
+                            (found.measured.of(searched + at), expected.measured.of(query));
+                        assert!(
+                            counts.eq(of_all),
+                            "{subject}: {case:?}: what is counted of query {query} depends on the range"
+                        );
                     }
                 }
                 searched += range.len();
@@ -282,7 +413,11 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
             search.download(&mut found.neighbors).unwrap();
             same_neighbors(&found.neighbors, &expected.neighbors, &format!("{subject}: {case:?}"));
             let counted = if subject.engine.counts() { searched } else { 0 };
-            assert_eq!(found.measured.queries(), counted, "{subject}: what was searched is counted, each time");
+            assert_eq!(
+                found.measured.queries(),
+                counted,
+                "{subject}: what was searched is counted, each time"
+            );
         }
     }
 }
@@ -291,13 +426,25 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
 pub fn means_stay_under_the_theory(subjects: &[Subject]) {
     for subject in subjects {
         let k = 32.min(subject.engine.limits.k);
-        let case = Case { n: 20_000, k, order: Order::Shuffled, query_rows: Some((0..100).collect()), ..Case::default() };
+        let case = Case {
+            n: 20_000,
+            k,
+            order: Order::Shuffled,
+            query_rows: Some((0..100).collect()),
+            ..Case::default()
+        };
         let problem = build_problem(&case).unwrap();
         let found = answer(subject.open().as_mut(), &problem);
         for measure in subject.engine.measures {
             let Some(theory) = &measure.theory else { continue };
-            let (mean, bound) = (found.measured.mean(measure.name).expect("it is counted"), (theory.mean)(&problem.shape()));
-            assert!(mean <= bound, "{subject}: {mean} {} on average, {bound} {}", measure.name, theory.condition);
+            let (mean, bound) =
+                (found.measured.mean(measure.name).expect("it is counted"), (theory.mean)(&problem.shape()));
+            assert!(
+                mean <= bound,
+                "{subject}: {mean} {} on average, {bound} {}",
+                measure.name,
+                theory.condition
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! An engine that no table lists, with two measures of its own: what a new one has to bring, and the proof that nothing but its
-//! descriptor is asked for.
+//! An engine that no table lists, with two measures of its own: what a new one has to bring, and the proof
+//! that nothing but its descriptor is asked for.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use warpscope::export;
 use warpscope::knn::{
-    Answer, Build, Cost, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Method, Metric,
-    Neighbors, Parameter, Parameters, Problem, Search, SetupPhase, Theory, Values,
+    Answer, Build, Cost, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group,
+    Limits, Measure, Method, Metric, Neighbors, Parameter, Parameters, Problem, Search, SetupPhase, Theory,
+    Values,
 };
 use warpscope::run::{EngineChoice, QuerySpec, RunSpec, execute};
 
@@ -23,12 +24,28 @@ static MEASURES: [Measure; 2] = [
         theory: Some(Theory { mean: |shape| shape.n as f64, condition: "always", source: "all of them" }),
         worst_case: Some(|shape| shape.n as f64),
     },
-    Measure { name: "accessed", unit: ["block", "blocks"], help: "Blocks with a neighbour.", theory: None, worst_case: None },
+    Measure {
+        name: "accessed",
+        unit: ["block", "blocks"],
+        help: "Blocks with a neighbour.",
+        theory: None,
+        worst_case: None,
+    },
 ];
 
 static PARAMETERS: [Parameter; 2] = [
-    Parameter { name: "block", help: "Points that are looked at together.", values: Values::Numbers(1..=64), default: "32" },
-    Parameter { name: "from", help: "Where it begins.", values: Values::Words(&["start", "end"]), default: "start" },
+    Parameter {
+        name: "block",
+        help: "Points that are looked at together.",
+        values: Values::Numbers(1..=64),
+        default: "32",
+    },
+    Parameter {
+        name: "from",
+        help: "Where it begins.",
+        values: Values::Words(&["start", "end"]),
+        default: "start",
+    },
 ];
 
 pub static DUMMY: Descriptor = Descriptor {
@@ -50,7 +67,13 @@ pub static DUMMY: Descriptor = Descriptor {
     is_exhaustive: false,
     distances: |_, _, _| None,
     twin_of: None,
-    cost: |shape, _| Cost::default().setup("copy", (shape.n * shape.d) as f64, 1e-6).search("points", (shape.n * shape.q) as f64, 1e-5),
+    cost: |shape, _| {
+        Cost::default().setup("copy", (shape.n * shape.d) as f64, 1e-6).search(
+            "points",
+            (shape.n * shape.q) as f64,
+            1e-5,
+        )
+    },
     traces: false,
     walk: None,
     within: None,
@@ -93,7 +116,12 @@ impl Engine for Dummy {
         DeviceInfo { id: Some(self.0), name: "a dummy".to_owned(), details: Vec::new() }
     }
 
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+    fn prepare<'a>(
+        &'a mut self,
+        problem: &'a Problem,
+        parameters: &Parameters,
+        _profile: bool,
+    ) -> Result<Box<dyn Search + 'a>, EngineError> {
         let needed = 8 * problem.q() * problem.k();
         if needed > ROOM {
             return Err(EngineError::HostMemory { needed: (needed >> 20) as u64, free: (ROOM >> 20) as u64 });
@@ -108,7 +136,15 @@ impl Engine for Dummy {
         });
         let found = Neighbors::unanswered(problem.q(), problem.k());
         let block = parameters.number("block").unwrap_or(32) as usize;
-        Ok(Box::new(DummySearch { problem, points, taken_ms, block, from_end: parameters.get("from") == Some("end"), found, rows: Vec::new() }))
+        Ok(Box::new(DummySearch {
+            problem,
+            points,
+            taken_ms,
+            block,
+            from_end: parameters.get("from") == Some("end"),
+            found,
+            rows: Vec::new(),
+        }))
     }
 }
 
@@ -122,7 +158,10 @@ impl Search for DummySearch<'_> {
     }
 
     fn parameters(&self) -> Parameters {
-        Parameters::from_iter([("block", self.block.to_string()), ("from", if self.from_end { "end" } else { "start" }.to_owned())])
+        Parameters::from_iter([
+            ("block", self.block.to_string()),
+            ("from", if self.from_end { "end" } else { "start" }.to_owned()),
+        ])
     }
 
     fn first_chunk(&self) -> usize {
@@ -134,9 +173,15 @@ impl Search for DummySearch<'_> {
         self.rows.clear();
         for query in queries {
             let at = self.problem.query(query);
-            let distance = |point: &[f32]| point.iter().zip(at).fold(0f32, |sum, (p, q)| (p - q).mul_add(p - q, sum));
-            let mut all: Vec<(u32, u32)> =
-                self.points.0.chunks_exact(dims).zip(0..).map(|(point, position)| (distance(point).to_bits(), position)).collect();
+            let distance =
+                |point: &[f32]| point.iter().zip(at).fold(0f32, |sum, (p, q)| (p - q).mul_add(p - q, sum));
+            let mut all: Vec<(u32, u32)> = self
+                .points
+                .0
+                .chunks_exact(dims)
+                .zip(0..)
+                .map(|(point, position)| (distance(point).to_bits(), position))
+                .collect();
             if self.from_end {
                 all.reverse();
             }
@@ -144,9 +189,11 @@ impl Search for DummySearch<'_> {
             let visited = all.len() as u32;
             all.truncate(k);
             for (rank, &(bits, position)) in all.iter().enumerate() {
-                (self.found.indices[query * k + rank], self.found.squared_distances[query * k + rank]) = (position, f32::from_bits(bits));
+                (self.found.indices[query * k + rank], self.found.squared_distances[query * k + rank]) =
+                    (position, f32::from_bits(bits));
             }
-            let mut blocks: Vec<usize> = all.iter().map(|&(_, position)| position as usize / self.block).collect();
+            let mut blocks: Vec<usize> =
+                all.iter().map(|&(_, position)| position as usize / self.block).collect();
             blocks.sort_unstable();
             blocks.dedup();
             self.rows.push([visited, blocks.len() as u32]);
@@ -170,20 +217,37 @@ impl Search for DummySearch<'_> {
 fn a_run_of_an_engine_with_measures_of_its_own_is_exported() {
     let data = cloud((0..600).map(|at| f64::from(at * 7919 % 601)).collect(), 2, None);
     let method: Method = "dummy:block=16".parse().unwrap();
-    let spec = RunSpec { engine: EngineChoice::Named(method), profile: true, ..RunSpec::new(data.source().clone(), QuerySpec::Count(20), 4) };
+    let spec = RunSpec {
+        engine: EngineChoice::Named(method),
+        profile: true,
+        ..RunSpec::new(data.source().clone(), QuerySpec::Count(20), 4)
+    };
     let record = execute(&spec, &data, None, &mut Dummy(DeviceId::Cpu), &mut |_, _| true).unwrap();
     assert_eq!(record.method.as_deref(), Some("dummy:block=16,from=start"));
     let visited = record.summary.measure("visited").expect("it is declared");
     assert_eq!((visited.mean, visited.expected), (300.0, Some(300.0)));
-    assert!(record.summary.measure("accessed").is_some_and(|accessed| accessed.expected.is_none() && accessed.mean >= 1.0));
+    assert!(
+        record
+            .summary
+            .measure("accessed")
+            .is_some_and(|accessed| accessed.expected.is_none() && accessed.mean >= 1.0)
+    );
     assert!(record.profile.is_none() && record.convergence.queries() == 0);
 
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("run");
     let files = export::folder(&record, &out).unwrap();
-    assert!(files.iter().any(|file| file.ends_with("counters.csv")) && !files.iter().any(|file| file.ends_with("merges.csv")), "{files:?}");
+    assert!(
+        files.iter().any(|file| file.ends_with("counters.csv"))
+            && !files.iter().any(|file| file.ends_with("merges.csv")),
+        "{files:?}"
+    );
     let counters = std::fs::read_to_string(out.join("counters.csv")).unwrap();
-    assert!(counters.starts_with("query,row,visited,accessed\n0,") && counters.lines().count() == 21, "{counters}");
-    let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(out.join("run.json")).unwrap()).unwrap();
+    assert!(
+        counters.starts_with("query,row,visited,accessed\n0,") && counters.lines().count() == 21,
+        "{counters}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("run.json")).unwrap()).unwrap();
     assert_eq!((&json["engine"], &json["summary"]["mean_visited"]), (&"dummy".into(), &300.0.into()));
 }

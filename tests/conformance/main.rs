@@ -1,5 +1,5 @@
-//! What every engine of the registry must hold, on each kind of device that it runs on, and the same for an engine that no
-//! table lists ([`dummy`]). A new engine is tested by its row alone.
+//! What every engine of the registry must hold, on each kind of device that it runs on, and the same for an
+//! engine that no table lists ([`dummy`]). A new engine is tested by its row alone.
 //!
 //! On a GPU `scripts/gpu-check` runs them. What is particular to a kernel is in `tests/cuda*.rs`.
 
@@ -22,7 +22,13 @@ macro_rules! conformance {
             $(#[test] fn $name() { $check(&crate::subject::of(warpscope::knn::DeviceKind::Cpu)); })+
         }
         mod gpu {
-            $(#[test] #[ignore = "needs an NVIDIA GPU"] fn $name() { $check(&crate::subject::of(warpscope::knn::DeviceKind::Gpu)); })+
+            $(
+                #[test]
+                #[ignore = "needs an NVIDIA GPU"]
+                fn $name() {
+                    $check(&crate::subject::of(warpscope::knn::DeviceKind::Gpu));
+                }
+            )+
         }
         mod unlisted {
             $(#[test] fn $name() { $check(&crate::dummy::subjects()); })+

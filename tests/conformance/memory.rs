@@ -23,13 +23,17 @@ fn fill(context: &Arc<CudaContext>, left: usize) -> Vec<CudaSlice<u8>> {
     let all = free(context) - left;
     let sizes = std::iter::repeat_n(PIECE, all / PIECE).chain([all % PIECE]);
     // SAFETY: never read.
-    let ballast = sizes.map(|size| unsafe { stream.alloc::<u8>(size) }.unwrap_or_else(|error| panic!("{size} of {all}: {error}"))).collect();
+    let ballast = sizes
+        .map(|size| {
+            unsafe { stream.alloc::<u8>(size) }.unwrap_or_else(|error| panic!("{size} of {all}: {error}"))
+        })
+        .collect();
     stream.synchronize().unwrap();
     ballast
 }
 
-/// An engine that takes a problem where less is free than it uses would fail in the middle of a run: it must refuse, or search
-/// in a way that takes less. Queries below, at and beside a tile of the filter's.
+/// An engine that takes a problem where less is free than it uses would fail in the middle of a run: it must
+/// refuse, or search in a way that takes less. Queries below, at and beside a tile of the filter's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn estimates_cover_what_is_allocated() {
@@ -37,9 +41,15 @@ fn estimates_cover_what_is_allocated() {
     for subject in of(DeviceKind::Gpu) {
         let mut engine = subject.open();
         for q in [1, 127, 128] {
-            // The filter's bits are the largest with few dimensions; a sphere about the queries makes it fall back.
-            for (n, dims, shape) in [(4_000_000, 2, Shape::Uniform { exponent: 0 }), (4_000_000, 4, Shape::Sphere), (400_000, 128, Shape::Sphere)] {
-                let case = Case { shape, n, dims, query_rows: Some((0..q).map(|_| 0).collect()), ..Case::default() };
+            // The filter's bits are the largest with few dimensions; a sphere about the queries makes it fall
+            // back.
+            for (n, dims, shape) in [
+                (4_000_000, 2, Shape::Uniform { exponent: 0 }),
+                (4_000_000, 4, Shape::Sphere),
+                (400_000, 128, Shape::Sphere),
+            ] {
+                let case =
+                    Case { shape, n, dims, query_rows: Some((0..q).map(|_| 0).collect()), ..Case::default() };
                 let problem = build_problem(&case).unwrap();
                 if subject.engine.check(&problem, &Parameters::NONE).is_err() {
                     continue;
@@ -49,7 +59,8 @@ fn estimates_cover_what_is_allocated() {
                     let mut search = engine.load(problem, &Parameters::NONE, false)?;
                     search.search(0..problem.q(), Build::Counted)?;
                     search.collect(&mut Answer::default())?;
-                    let (used, how) = (before.saturating_sub(free(&context)), (search.parameters(), search.note()));
+                    let (used, how) =
+                        (before.saturating_sub(free(&context)), (search.parameters(), search.note()));
                     drop(search);
                     problem.cache().clear();
                     Ok::<_, EngineError>((used, how))
@@ -69,7 +80,10 @@ fn estimates_cover_what_is_allocated() {
                 match outcome {
                     Err(EngineError::Memory { needed, free, .. }) => assert!(needed > free, "{subject}"),
                     Err(error) => panic!("{subject}: q = {q}, d = {dims}: it was taken, and then: {error}"),
-                    Ok((less, other)) => assert!(other != how && less < used, "{subject}: q = {q}, d = {dims}: {used} bytes of {left}"),
+                    Ok((less, other)) => assert!(
+                        other != how && less < used,
+                        "{subject}: q = {q}, d = {dims}: {used} bytes of {left}"
+                    ),
                 }
                 drop(ballast);
             }

@@ -20,8 +20,8 @@ fn values(parameter: &Parameter) -> Vec<String> {
     }
 }
 
-/// Every point a query, and timed: then an engine may search many queries together. With every word that its parameters take the bits are those
-/// of the counted build.
+/// Every point a query, and timed: then an engine may search many queries together. With every word that its
+/// parameters take the bits are those of the counted build.
 pub fn words_give_the_same_bits_to_all_points(subjects: &[Subject]) {
     let grid = |side| Shape::Grid { side };
     let cases = [
@@ -45,30 +45,54 @@ pub fn words_give_the_same_bits_to_all_points(subjects: &[Subject]) {
                 (false, Group::Selection) => 400,
                 (false, _) => 1500,
             };
-            let problem = build_problem(&Case { shape, n, dims, k, query_rows: Some((0..n as u32).collect()), ..Case::default() }).unwrap();
+            let problem = build_problem(&Case {
+                shape,
+                n,
+                dims,
+                k,
+                query_rows: Some((0..n as u32).collect()),
+                ..Case::default()
+            })
+            .unwrap();
             let expected = answer(engine.as_mut(), &problem);
-            for parameter in subject.engine.parameters.iter().filter(|parameter| matches!(parameter.values, Values::Words(_))) {
+            for parameter in subject
+                .engine
+                .parameters
+                .iter()
+                .filter(|parameter| matches!(parameter.values, Values::Words(_)))
+            {
                 for value in values(parameter) {
                     let parameters = Parameters::from_iter([(parameter.name, &value)]);
                     let Ok(mut search) = engine.load(&problem, &parameters, false) else { continue };
                     let mut found = Neighbors::default();
                     search.search(0..problem.q(), Build::Timed).unwrap();
                     search.download(&mut found).unwrap();
-                    same_neighbors(&found, &expected.neighbors, &format!("{subject}: {parameters}, d = {dims}, k = {k}"));
+                    same_neighbors(
+                        &found,
+                        &expected.neighbors,
+                        &format!("{subject}: {parameters}, d = {dims}, k = {k}"),
+                    );
                 }
             }
         }
     }
 }
 
-/// Each allowed value, alone, answers as the engine does by itself, or is refused as a parameter that does not fit the
-/// problem, the device or the other parameters.
+/// Each allowed value, alone, answers as the engine does by itself, or is refused as a parameter that does
+/// not fit the problem, the device or the other parameters.
 pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
     for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
         let mut engine = subject.open();
         // Few dimensions, and so many that other kernels take over.
         for dims in [2, 5] {
-            let problem = build_problem(&Case { n: 5003, dims, k: 20, query_rows: Some((0..77).collect()), ..Case::default() }).unwrap();
+            let problem = build_problem(&Case {
+                n: 5003,
+                dims,
+                k: 20,
+                query_rows: Some((0..77).collect()),
+                ..Case::default()
+            })
+            .unwrap();
             let expected = answer(engine.as_mut(), &problem);
             for parameter in subject.engine.parameters {
                 let mut taken = 0;
@@ -87,14 +111,20 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                     same_neighbors(&found.neighbors, &expected.neighbors, &what);
                     if on_gpu(&[*subject]) {
                         // There the timed build is another kernel.
-                        let (mut search, mut timed) = (engine.load(&problem, &parameters, false).unwrap(), Neighbors::default());
+                        let (mut search, mut timed) =
+                            (engine.load(&problem, &parameters, false).unwrap(), Neighbors::default());
                         search.search(0..problem.q(), Build::Timed).unwrap();
                         search.download(&mut timed).unwrap();
                         same_neighbors(&timed, &expected.neighbors, &format!("{what}, timed"));
                     }
                     check_declared(subject.engine, &problem, &found, &what);
                     // One that others count alike may not count by its parameters.
-                    if registry::ENGINES.iter().filter(|engine| engine.algorithm() == subject.engine.algorithm()).count() > 1 {
+                    if registry::ENGINES
+                        .iter()
+                        .filter(|engine| engine.algorithm() == subject.engine.algorithm())
+                        .count()
+                        > 1
+                    {
                         same_counts(&found, &expected, &what);
                     }
                 }
@@ -113,10 +143,16 @@ pub fn resolved_parameters_resolve_to_themselves(subjects: &[Subject]) {
             if subject.engine.check(&problem, &Parameters::NONE).is_err() {
                 continue;
             }
-            let resolved = engine.load(&problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{subject}: {error}")).parameters();
+            let resolved = engine
+                .load(&problem, &Parameters::NONE, false)
+                .unwrap_or_else(|error| panic!("{subject}: {error}"))
+                .parameters();
             let method = Method { engine: subject.engine.id, parameters: resolved.clone() };
             assert_eq!(method.to_string().parse(), Ok(method.clone()), "{subject}");
-            let again = engine.load(&problem, &resolved, false).unwrap_or_else(|error| panic!("{method}: {error}")).parameters();
+            let again = engine
+                .load(&problem, &resolved, false)
+                .unwrap_or_else(|error| panic!("{method}: {error}"))
+                .parameters();
             assert_eq!(again, resolved, "{subject}, d = {dims}: the method given again is the same");
             if subject.engine.parameters.is_empty() {
                 assert!(resolved.is_empty(), "{subject} has no choice");

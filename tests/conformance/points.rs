@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use warpscope::cloud::Order;
-use warpscope::knn::{Build, DeviceId, DeviceKind, Engine, Metric, Neighbors, Parameters, Points, Problem, Queries, Setup, SetupPhase};
+use warpscope::knn::{
+    Build, DeviceId, DeviceKind, Engine, Metric, Neighbors, Parameters, Points, Problem, Queries, Setup,
+    SetupPhase,
+};
 
 use crate::common::cloud;
 use crate::subject::{Subject, of, same_neighbors};
@@ -26,7 +29,10 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, Vec<S
     let phases = search.setup_ms();
     assert!(phases.iter().all(|(_, ms)| *ms >= 0.0 && ms.is_finite()), "{phases:?}");
     let phases: Vec<SetupPhase> = phases.into_iter().map(|(phase, _)| phase).collect();
-    assert!((1..phases.len()).all(|at| !phases[..at].contains(&phases[at])), "a phase is timed once: {phases:?}");
+    assert!(
+        (1..phases.len()).all(|at| !phases[..at].contains(&phases[at])),
+        "a phase is timed once: {phases:?}"
+    );
     (found, search.resident(), phases)
 }
 
@@ -62,7 +68,11 @@ fn apart(engine: Subject, devices: [DeviceId; 2]) {
     let second = answer(opened[1].as_mut(), &problem);
     assert!(!first.1 && !second.1, "{}: a device finds what is on another", engine.engine.id);
     same_neighbors(&second.0, &first.0, "two devices");
-    assert!(opened.iter_mut().all(|opened| answer(opened.as_mut(), &problem).1), "{}: each finds its own", engine.engine.id);
+    assert!(
+        opened.iter_mut().all(|opened| answer(opened.as_mut(), &problem).1),
+        "{}: each finds its own",
+        engine.engine.id
+    );
 }
 
 #[test]

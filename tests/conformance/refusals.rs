@@ -24,16 +24,30 @@ pub fn limits_are_refused_by_number(subjects: &[Subject]) {
         for (name, most, case) in beyond.into_iter().flatten() {
             let error = refused(subject, &build_problem(&case).unwrap(), &Parameters::NONE);
             assert!(
-                matches!(error, EngineError::Limit { what, limit, value, .. } if (what, limit + 1, limit) == (name, value, most as u64)),
+                matches!(
+                    error,
+                    EngineError::Limit { what, limit, value, .. }
+                        if (what, limit + 1, limit) == (name, value, most as u64)
+                ),
                 "{error}"
             );
-            assert_eq!(error.to_string(), format!("the {id} engine takes {name} up to {most}, not {}", most + 1));
+            assert_eq!(
+                error.to_string(),
+                format!("the {id} engine takes {name} up to {most}, not {}", most + 1)
+            );
         }
         // The query's own row takes a place.
         let own = build_problem(&Case { k: limits.k, exclude_self: true, ..Case::default() }).unwrap();
-        assert!(matches!(refused(subject, &own, &Parameters::NONE), EngineError::Limit { what: "k", .. }), "{subject}");
+        assert!(
+            matches!(refused(subject, &own, &Parameters::NONE), EngineError::Limit { what: "k", .. }),
+            "{subject}"
+        );
         for metric in Metric::ALL.into_iter().filter(|metric| !limits.metrics.contains(metric)) {
-            let error = refused(subject, &build_problem(&Case { metric, ..Case::default() }).unwrap(), &Parameters::NONE);
+            let error = refused(
+                subject,
+                &build_problem(&Case { metric, ..Case::default() }).unwrap(),
+                &Parameters::NONE,
+            );
             assert!(matches!(error, EngineError::Metric { .. }), "{error}");
         }
     }
@@ -44,9 +58,14 @@ pub fn wrong_parameters_are_refused_by_name(subjects: &[Subject]) {
     let problem = build_problem(&Case::default()).unwrap();
     for subject in subjects {
         let names = subject.engine.parameters.iter().map(|parameter| parameter.name);
-        for (name, value) in names.map(|name| (name, "no value of anything")).chain([("no-such-parameter", "1")]) {
+        for (name, value) in
+            names.map(|name| (name, "no value of anything")).chain([("no-such-parameter", "1")])
+        {
             let error = refused(subject, &problem, &Parameters::from_iter([(name, value)]));
-            let told = matches!(&error, EngineError::Parameter { engine, why } if *engine == subject.engine.id && why.contains(name));
+            let told = matches!(
+                &error,
+                EngineError::Parameter { engine, why } if *engine == subject.engine.id && why.contains(name)
+            );
             assert!(told && !error.is_refusal(), "{subject}: {error}");
         }
     }
@@ -64,19 +83,30 @@ pub fn memory_is_asked_for_before_the_start(subjects: &[Subject]) {
         } else {
             // All that the host has; elsewhere than on Linux it does not say.
             let Ok(meminfo) = std::fs::read_to_string("/proc/meminfo") else { continue };
-            let total = meminfo.split_whitespace().nth(1).and_then(|kib| kib.parse::<usize>().ok()).expect("MemTotal is first");
+            let total = meminfo
+                .split_whitespace()
+                .nth(1)
+                .and_then(|kib| kib.parse::<usize>().ok())
+                .expect("MemTotal is first");
             (total << 10) / (8 * k)
         };
-        let problem = build_problem(&Case { n: 2, k, dims: 1, query_rows: Some(vec![0; queries]), ..Case::default() }).unwrap();
+        let problem =
+            build_problem(&Case { n: 2, k, dims: 1, query_rows: Some(vec![0; queries]), ..Case::default() })
+                .unwrap();
         let error = refused(subject, &problem, &Parameters::NONE);
         // A host that is smaller than the GPU's answers refuses them first.
-        let (EngineError::Memory { needed, free, .. } | EngineError::HostMemory { needed, free } | EngineError::Answers { needed, free, .. }) =
-            &error
+        let (EngineError::Memory { needed, free, .. }
+        | EngineError::HostMemory { needed, free }
+        | EngineError::Answers { needed, free, .. }) = &error
         else {
             panic!("{subject}: {error}")
         };
         assert!(needed > free && *needed >= ((queries * k * 8) >> 20) as u64, "{subject}: {error}");
-        let way_out = if matches!(error, EngineError::Answers { .. }) { "use fewer queries" } else { "--engine lockstep" };
+        let way_out = if matches!(error, EngineError::Answers { .. }) {
+            "use fewer queries"
+        } else {
+            "--engine lockstep"
+        };
         assert!(!gpu || error.to_string().contains(way_out), "{error}");
     }
     Bench::new(subjects).check(&Case::default());

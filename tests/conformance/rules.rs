@@ -1,4 +1,5 @@
-//! Rules 6 and 7 of the warp-per-query search (`docs/kernel.md`), restated, and what the twin tells beside its answers.
+//! Rules 6 and 7 of the warp-per-query search (`docs/kernel.md`), restated, and what the twin tells beside
+//! its answers.
 
 use warpscope::engines::lockstep::{self, LOCKSTEP};
 use warpscope::knn::{Answer, CONVERGENCE_ENTRIES, Counters, DeviceId, NONE, Problem, theory};
@@ -32,9 +33,11 @@ impl Simulation {
         let mut max_distance = f32::INFINITY.to_bits();
         for group in (0..n).step_by(Self::GROUP) {
             let lanes = group..(group + Self::GROUP).min(n);
-            let distances: Vec<u32> = lanes.clone().map(|position| distance(problem, position, query).to_bits()).collect();
+            let distances: Vec<u32> =
+                lanes.clone().map(|position| distance(problem, position, query).to_bits()).collect();
             this.counters.groups_hit += u32::from(distances.iter().any(|&distance| distance < max_distance));
-            // One lane after the other against the latest bound is what a second ballot after a merge comes to.
+            // One lane after the other against the latest bound is what a second ballot after a merge comes
+            // to.
             for (position, distance) in lanes.zip(distances) {
                 if distance < max_distance {
                     this.buffer.push((distance, position as u32));
@@ -107,7 +110,10 @@ fn descending_distances_are_the_worst_case() {
     let problem = build_problem(&case).expect("the case is sound");
     let found = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     let counted = counters_of(&found, 0);
-    assert_eq!((u64::from(counted.merges), counted.candidates), (theory::worst_case_merges(10_000, 32), 10_000));
+    assert_eq!(
+        (u64::from(counted.merges), counted.candidates),
+        (theory::worst_case_merges(10_000, 32), 10_000)
+    );
     assert_eq!(found.convergence.of(0).0.len(), CONVERGENCE_ENTRIES);
     assert_eq!(found.convergence.of(0).0.last(), Some(&10_000));
 

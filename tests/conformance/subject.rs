@@ -3,14 +3,16 @@
 use warpscope::engines::registry;
 use warpscope::knn::reference::{Report, judge};
 use warpscope::knn::{
-    Answer, Build, CONVERGENCE_ENTRIES, Descriptor, DeviceId, DeviceKind, Engine, EngineId, NONE, Neighbors, Parameters, Problem, ProfilePhase,
+    Answer, Build, CONVERGENCE_ENTRIES, Descriptor, DeviceId, DeviceKind, Engine, EngineId, NONE, Neighbors,
+    Parameters, Problem, ProfilePhase,
 };
 use warpscope::progress::Silent;
 
 use crate::common::{Case, answer_with, build_problem};
 use crate::rules::{self, Simulation};
 
-/// The engine whose bits are every engine's: it is held against the oracle and the rules restated wherever it answers.
+/// The engine whose bits are every engine's: it is held against the oracle and the rules restated wherever it
+/// answers.
 pub const REFERENCE: EngineId = EngineId::new("lockstep");
 
 /// Up to so many points the rules restated, a point at a time, are worth the wait.
@@ -29,10 +31,13 @@ impl std::fmt::Display for Subject {
     }
 }
 
-/// All engines that run on a kind of device, on the first one; where `WARPSCOPE_ENGINES` lists some, only these.
+/// All engines that run on a kind of device, on the first one; where `WARPSCOPE_ENGINES` lists some, only
+/// these.
 pub fn of(kind: DeviceKind) -> Vec<Subject> {
     let wanted = std::env::var("WARPSCOPE_ENGINES").ok();
-    let is_wanted = |engine: &Descriptor| wanted.as_ref().is_none_or(|wanted| wanted.split(',').any(|name| name == engine.id.as_str()));
+    let is_wanted = |engine: &Descriptor| {
+        wanted.as_ref().is_none_or(|wanted| wanted.split(',').any(|name| name == engine.id.as_str()))
+    };
     let there = registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&kind) && is_wanted(engine));
     there.map(|engine| Subject { engine, device: kind.first() }).collect()
 }
@@ -57,7 +62,10 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(subjects: &[Subject]) -> Self {
-        Self { subjects: subjects.iter().map(|&subject| (subject, subject.open())).collect(), twins: Vec::new() }
+        Self {
+            subjects: subjects.iter().map(|&subject| (subject, subject.open())).collect(),
+            twins: Vec::new(),
+        }
     }
 
     /// Holds every engine's answer to a case against all that is known of it.
@@ -68,8 +76,13 @@ impl Bench {
 
     pub fn check_problem(&mut self, problem: &Problem, what: &str) -> Report {
         let reference = registry::find(REFERENCE).expect("the registry has it");
-        let expected = answer_with(reference.open_on(DeviceId::Cpu).expect("it runs everywhere").as_mut(), problem, &Parameters::NONE);
-        let report = judge(problem, &expected.neighbors, &Silent).unwrap_or_else(|mismatch| panic!("{what}: {REFERENCE}: {mismatch}"));
+        let expected = answer_with(
+            reference.open_on(DeviceId::Cpu).expect("it runs everywhere").as_mut(),
+            problem,
+            &Parameters::NONE,
+        );
+        let report = judge(problem, &expected.neighbors, &Silent)
+            .unwrap_or_else(|mismatch| panic!("{what}: {REFERENCE}: {mismatch}"));
         assert_eq!(report.queries, problem.q());
         check_declared(reference, problem, &expected, what);
         if problem.n() <= RESTATED {
@@ -79,8 +92,13 @@ impl Bench {
         for at in 0..self.subjects.len() {
             let subject = self.subjects[at].0;
             let at_subject = format!("{subject}: {what}");
-            if let Err(limit) = subject.engine.limits.check(subject.engine.id, &problem.shape(), problem.metric()) {
-                let Err(refused) = self.subjects[at].1.load(problem, &Parameters::NONE, false).map(drop) else { panic!("{at_subject}: {limit}") };
+            if let Err(limit) =
+                subject.engine.limits.check(subject.engine.id, &problem.shape(), problem.metric())
+            {
+                let Err(refused) = self.subjects[at].1.load(problem, &Parameters::NONE, false).map(drop)
+                else {
+                    panic!("{at_subject}: {limit}")
+                };
                 assert_eq!(refused.to_string(), limit.to_string(), "{at_subject}");
                 continue;
             }
@@ -111,8 +129,11 @@ impl Bench {
     /// The engine on the CPU that runs this one's algorithm, where there is one.
     fn twin(&mut self, subject: Subject) -> Option<&mut (dyn Engine + 'static)> {
         let algorithm = subject.engine.algorithm();
-        let on_cpu = |engine: &&&Descriptor| engine.algorithm() == algorithm && engine.runs_on.contains(&DeviceKind::Cpu);
-        let engine = registry::ENGINES.iter().find(on_cpu).filter(|_| subject.device.kind() != DeviceKind::Cpu)?;
+        let on_cpu = |engine: &&&Descriptor| {
+            engine.algorithm() == algorithm && engine.runs_on.contains(&DeviceKind::Cpu)
+        };
+        let engine =
+            registry::ENGINES.iter().find(on_cpu).filter(|_| subject.device.kind() != DeviceKind::Cpu)?;
         if !self.twins.iter().any(|(of, _)| *of == algorithm) {
             self.twins.push((algorithm, engine.open_on(DeviceId::Cpu).expect("a CPU is there")));
         }
@@ -122,10 +143,14 @@ impl Bench {
 
 /// A search of all queries at once, again and again, which an engine may record and replay.
 fn check_repeated(engine: &mut dyn Engine, problem: &Problem, expected: &Neighbors, what: &str) {
-    let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let mut search =
+        engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{what}: {error}"));
     for repeat in 0..3 {
         let mut found = Neighbors::default();
-        assert!(search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{what}: {error}")) > 0.0);
+        assert!(
+            search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{what}: {error}"))
+                > 0.0
+        );
         search.download(&mut found).unwrap_or_else(|error| panic!("{what}: {error}"));
         same_neighbors(&found, expected, &format!("{what}, repeat {repeat}"));
     }
@@ -135,19 +160,34 @@ pub fn same_neighbors(found: &Neighbors, expected: &Neighbors, what: &str) {
     assert_eq!((found.queries(), found.k), (expected.queries(), expected.k), "{what}");
     for query in 0..expected.queries() {
         assert_eq!(found.of(query).0, expected.of(query).0, "{what}: positions of query {query}");
-        let bits = |neighbors: &Neighbors| neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+        let bits = |neighbors: &Neighbors| {
+            neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+        };
         assert_eq!(bits(found), bits(expected), "{what}: distances of query {query}");
     }
 }
 
 /// Measures and convergence, bit for bit.
 pub fn same_counts(found: &Answer, expected: &Answer, what: &str) {
-    assert!(found.measured.columns().map(|(name, _)| name).eq(expected.measured.columns().map(|(name, _)| name)), "{what}");
+    assert!(
+        found.measured.columns().map(|(name, _)| name).eq(expected.measured.columns().map(|(name, _)| name)),
+        "{what}"
+    );
     for query in 0..expected.measured.queries() {
-        assert!(found.measured.of(query).eq(expected.measured.of(query)), "{what}: measures of query {query}: {:?}", {
-            let values = |answer: &Answer| answer.measured.of(query).map(|(name, value)| (name.to_owned(), value)).collect::<Vec<_>>();
-            (values(found), values(expected))
-        });
+        assert!(
+            found.measured.of(query).eq(expected.measured.of(query)),
+            "{what}: measures of query {query}: {:?}",
+            {
+                let values = |answer: &Answer| {
+                    answer
+                        .measured
+                        .of(query)
+                        .map(|(name, value)| (name.to_owned(), value))
+                        .collect::<Vec<_>>()
+                };
+                (values(found), values(expected))
+            }
+        );
     }
     assert_eq!(found.convergence.queries(), expected.convergence.queries(), "{what}");
     for query in 0..expected.convergence.queries() {
@@ -164,34 +204,64 @@ pub fn history(answer: &Answer, query: usize) -> Vec<(u32, u32)> {
 /// What was counted is what the engine declares.
 pub fn check_declared(engine: &Descriptor, problem: &Problem, found: &Answer, what: &str) {
     assert!(found.profile.is_none(), "{what}: nobody asked for a profile");
-    let (declared, counted) = (engine.measures.iter().map(|measure| measure.name), found.measured.columns().map(|(name, _)| name));
+    let (declared, counted) =
+        (engine.measures.iter().map(|measure| measure.name), found.measured.columns().map(|(name, _)| name));
     assert!(declared.eq(counted), "{what}: {:?}", found.measured);
     assert_eq!(found.measured.queries(), if engine.counts() { problem.q() } else { 0 }, "{what}");
     for measure in engine.measures {
         let values = found.measured.column(measure.name).expect("it was just found");
         assert_eq!(values.len(), problem.q(), "{what}: {}", measure.name);
         let most = measure.worst_case.map_or(f64::INFINITY, |most| most(&problem.shape()));
-        assert!(values.iter().all(|&value| f64::from(value) <= most), "{what}: more {} than {most}", measure.name);
+        assert!(
+            values.iter().all(|&value| f64::from(value) <= most),
+            "{what}: more {} than {most}",
+            measure.name
+        );
     }
     let Some(name) = engine.convergence else { return assert_eq!(found.convergence.queries(), 0, "{what}") };
-    assert_eq!((found.convergence.counted_by.as_str(), found.convergence.queries()), (name, problem.q()), "{what}");
+    assert_eq!(
+        (found.convergence.counted_by.as_str(), found.convergence.queries()),
+        (name, problem.q()),
+        "{what}"
+    );
     let steps = found.measured.column(name).expect("the registry's tests say that it is declared");
     for (query, &steps) in steps.iter().enumerate() {
         let (points_seen, bounds) = found.convergence.of(query);
-        assert_eq!(points_seen.len(), (steps as usize).min(CONVERGENCE_ENTRIES), "{what}: entries of query {query}");
-        assert!(points_seen.is_sorted() && bounds.iter().rev().is_sorted(), "{what}: query {query} does not converge");
+        assert_eq!(
+            points_seen.len(),
+            (steps as usize).min(CONVERGENCE_ENTRIES),
+            "{what}: entries of query {query}"
+        );
+        assert!(
+            points_seen.is_sorted() && bounds.iter().rev().is_sorted(),
+            "{what}: query {query} does not converge"
+        );
         // The last merge is behind every neighbour, and its bound is the distance of the last one.
         let (positions, distances) = found.neighbors.of(query);
-        let behind = positions.iter().filter(|&&position| position != NONE).max().map_or(0, |position| position + 1);
-        assert!(points_seen.last().is_some_and(|seen| (behind..=problem.n() as u32).contains(seen)), "{what}: query {query}, {points_seen:?}");
-        assert_eq!(bounds.last().map(|bound| bound.to_bits()), distances.last().map(|last| last.to_bits()), "{what}: query {query}");
+        let behind =
+            positions.iter().filter(|&&position| position != NONE).max().map_or(0, |position| position + 1);
+        assert!(
+            points_seen.last().is_some_and(|seen| (behind..=problem.n() as u32).contains(seen)),
+            "{what}: query {query}, {points_seen:?}"
+        );
+        assert_eq!(
+            bounds.last().map(|bound| bound.to_bits()),
+            distances.last().map(|last| last.to_bits()),
+            "{what}: query {query}"
+        );
     }
 }
 
 /// A profile is as the engine declares it.
 pub fn check_profile(phases: &[ProfilePhase], queries: usize, found: &Answer, what: &str) {
-    let Some(profile) = &found.profile else { return assert!(phases.is_empty(), "{what}: its phases were not timed") };
-    assert!(profile.phases.iter().map(String::as_str).eq(phases.iter().map(|phase| phase.name)), "{what}: {:?}", profile.phases);
+    let Some(profile) = &found.profile else {
+        return assert!(phases.is_empty(), "{what}: its phases were not timed");
+    };
+    assert!(
+        profile.phases.iter().map(String::as_str).eq(phases.iter().map(|phase| phase.name)),
+        "{what}: {:?}",
+        profile.phases
+    );
     assert_eq!((profile.cycles.len(), profile.spans.len()), (queries * phases.len(), queries), "{what}");
     assert!(profile.spans.iter().all(|span| span.stop_ns >= span.start_ns), "{what}");
 }
@@ -204,7 +274,11 @@ fn check_restated(problem: &Problem, found: &Answer, what: &str) {
         assert_eq!(history(found, query), expected.kept_history(), "{what}, query {query}");
         let (positions, distances) = found.neighbors.of(query);
         for rank in 0..problem.k() {
-            assert_eq!((distances[rank].to_bits(), positions[rank]), expected.neighbour(rank), "{what}, query {query}, rank {rank}");
+            assert_eq!(
+                (distances[rank].to_bits(), positions[rank]),
+                expected.neighbour(rank),
+                "{what}, query {query}, rank {rank}"
+            );
         }
     }
 }

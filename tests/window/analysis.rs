@@ -44,13 +44,26 @@ fn one_press_says_what_neighbours_say() {
     let mut window = analysed(&labelled(folder.path()));
     let session = window.state().session();
     let analysed = session.analysed().expect("analysed");
-    assert_eq!(analysed.labels.as_deref(), Some("class"), "a column that looks like labels is taken for them");
+    assert_eq!(
+        analysed.labels.as_deref(),
+        Some("class"),
+        "a column that looks like labels is taken for them"
+    );
     assert!(window.query_by_label_contains("leave-one-out accuracy 99.75 % (399 of 400)").is_some());
     press(&mut window, "Colour by local outlier factor");
-    until(&mut window, "the colours", |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title == "local outlier factor"));
+    until(&mut window, "the colours", |app| {
+        matches!(
+            &app.session().colored,
+            Colored::Ready(channel) if channel.title == "local outlier factor"
+        )
+    });
     press(&mut window, "Select them");
     until(&mut window, "the selection", |app| app.session().selection.rows().len() == 1);
-    assert_eq!(window.state().session().selection.rows()[..], [200], "the row whose neighbours name another label");
+    assert_eq!(
+        window.state().session().selection.rows()[..],
+        [200],
+        "the row whose neighbours name another label"
+    );
 }
 
 #[test]
@@ -72,7 +85,9 @@ fn another_cloud_is_another_question() {
     let other = folder.path().join("other.csv");
     std::fs::write(&other, "x,y\n0,1\n2,3\n4,4\n").expect("a file");
     window.state_mut().send(Action::OpenPath(other));
-    until(&mut window, "the other cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3));
+    until(&mut window, "the other cloud", |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3)
+    });
     assert!(window.state().session().analysed().is_none());
 }
 
@@ -91,24 +106,33 @@ fn the_graph_of_neighbours_is_written_in_three_forms() {
     window.get_by_label("The 8 nearest of each of 400 rows, which Analysis has found.");
     save(&mut window, "edges.tsv");
     let edges = std::fs::read_to_string(at("edges.tsv")).expect("text");
-    assert!(edges.starts_with("row\trank\tneighbor\tdistance\n0\t0\t") && edges.lines().count() == 1 + 400 * 8);
+    assert!(
+        edges.starts_with("row\trank\tneighbor\tdistance\n0\t0\t") && edges.lines().count() == 1 + 400 * 8
+    );
 
     // Another k is another question than that of the analysis.
     fill(&mut window, "k", "5");
-    for (form, name, array) in [("SciPy matrix", "csr.npz", "indptr"), ("umap-learn", "umap.npz", "indices")] {
+    for (form, name, array) in [("SciPy matrix", "csr.npz", "indptr"), ("umap-learn", "umap.npz", "indices")]
+    {
         window.state_mut().send(Command::ExportGraph);
         window.run_steps(3);
-        window.get_by_label("The 5 nearest of each of 400 rows, with the k and the metric on the left. They are searched first.");
+        window.get_by_label(
+            "The 5 nearest of each of 400 rows, with the k and the metric on the left. They are searched \
+             first.",
+        );
         window.get_by_role_and_label(egui::accesskit::Role::RadioButton, form).click();
         window.run_steps(3);
-        let offered = window.state().session().export.as_ref().map(|dialog| dialog.path.clone()).expect("the dialog");
+        let offered =
+            window.state().session().export.as_ref().map(|dialog| dialog.path.clone()).expect("the dialog");
         assert!(offered.ends_with(".npz"), "the name ends as {form} does: {offered}");
         fill(&mut window, "File", at("graph.csv").to_str().expect("a plain path"));
         press(&mut window, "Save");
         window.get_by_label("It is not written as .csv; end it in .npz.");
         save(&mut window, name);
         let written = warpscope::cloud::formats::path_of(&at(name), array);
-        let read = warpscope::cloud::formats::read(&written, &Default::default(), &warpscope::progress::Silent).expect("an array");
+        let read =
+            warpscope::cloud::formats::read(&written, &Default::default(), &warpscope::progress::Silent)
+                .expect("an array");
         let expected = if form == "umap-learn" { 400 * 6 } else { 401 };
         assert_eq!(read.values.iter().count(), expected, "{form}");
     }
@@ -123,33 +147,55 @@ fn rows_are_held_against_another_file() {
         state.tree = single_layout(PaneKind::Analysis);
     });
     window.state_mut().send(Action::OpenPath(path.clone()));
-    until(&mut window, "the first answer", |app| app.session().columns.is_some() && app.session().answered.is_some() && !app.is_busy());
+    until(&mut window, "the first answer", |app| {
+        app.session().columns.is_some() && app.session().answered.is_some() && !app.is_busy()
+    });
     // The same rows, turned about: the same neighbours.
     let text = std::fs::read_to_string(&path).expect("text");
-    let turned: String =
-        text.lines().skip(1).map(|line| line.split(',').take(2).collect::<Vec<_>>()).map(|xy| format!("-{},{}\n", xy[1], xy[0])).collect();
+    let turned: String = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').take(2).collect::<Vec<_>>())
+        .map(|xy| format!("-{},{}\n", xy[1], xy[0]))
+        .collect();
     let other = folder.path().join("turned.csv");
     std::fs::write(&other, format!("u,v\n{}", turned.replace("--", ""))).expect("a file");
     window.state_mut().send(AnalysisAction::Against(AnalysisKind::Overlap, other));
     until(&mut window, "the overlap", |app| app.session().against(AnalysisKind::Overlap).is_some());
     assert!(window.query_all_by_label_contains("in common with turned.csv: mean 1").next().is_some());
     press(&mut window, "Colour by overlap with another file");
-    until(&mut window, "the colours", |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title.contains("turned.csv")));
+    until(&mut window, "the colours", |app| {
+        matches!(
+            &app.session().colored,
+            Colored::Ready(channel) if channel.title.contains("turned.csv")
+        )
+    });
 
     // Rows 0 and 1, and one that is a little beside row 2.
     let test = folder.path().join("test.csv");
     let row = |line: usize| {
-        text.lines().nth(line + 1).expect("a row").split(',').take(2).map(|value| value.parse::<f64>().expect("a number")).collect::<Vec<_>>()
+        text.lines()
+            .nth(line + 1)
+            .expect("a row")
+            .split(',')
+            .take(2)
+            .map(|value| value.parse::<f64>().expect("a number"))
+            .collect::<Vec<_>>()
     };
     let (a, b, c) = (row(0), row(1), row(2));
-    std::fs::write(&test, format!("a,b\n{},{}\n{},{}\n{},{}\n", a[0], a[1], b[0], b[1], c[0] + 0.01, c[1])).expect("a file");
+    std::fs::write(&test, format!("a,b\n{},{}\n{},{}\n{},{}\n", a[0], a[1], b[0], b[1], c[0] + 0.01, c[1]))
+        .expect("a file");
     window.state_mut().send(AnalysisAction::Against(AnalysisKind::Leaks, test));
     until(&mut window, "the leaks", |app| app.session().against(AnalysisKind::Leaks).is_some());
     assert!(window.query_all_by_label_contains("2 of 3 rows of test.csv").next().is_some());
-    let leaking = |window: &Window| window.state().session().against(AnalysisKind::Leaks).map(|leaks| leaks.leaking_rows().len());
+    let leaking = |window: &Window| {
+        window.state().session().against(AnalysisKind::Leaks).map(|leaks| leaks.leaking_rows().len())
+    };
     let exactly = leaking(&window);
     fill(&mut window, "within", "0.05");
-    until(&mut window, "the count", |app| app.session().against(AnalysisKind::Leaks).is_some_and(|leaks| leaks.eps() == Some(0.05)));
+    until(&mut window, "the count", |app| {
+        app.session().against(AnalysisKind::Leaks).is_some_and(|leaks| leaks.eps() == Some(0.05))
+    });
     assert!(window.query_all_by_label_contains("3 of 3 rows of test.csv").next().is_some());
     assert!(leaking(&window) > exactly);
     let rows = leaking(&window).expect("leaks");
@@ -159,5 +205,10 @@ fn rows_are_held_against_another_file() {
     let fewer = folder.path().join("fewer.csv");
     std::fs::write(&fewer, "u,v\n0,1\n2,3\n").expect("a file");
     window.state_mut().send(AnalysisAction::Against(AnalysisKind::Overlap, fewer));
-    until(&mut window, "the reason", |app| app.session().log.last().is_some_and(|entry| entry.text.contains("the clouds are not of the same rows")));
+    until(&mut window, "the reason", |app| {
+        app.session()
+            .log
+            .last()
+            .is_some_and(|entry| entry.text.contains("the clouds are not of the same rows"))
+    });
 }

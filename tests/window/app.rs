@@ -1,7 +1,7 @@
 //! The window, driven by the names of its parts, as a person with a screen reader would.
 //!
-//! What only needs the window's logic runs without drawing. Pictures need a graphics adapter; a software one will do
-//! (Debian and Ubuntu: `mesa-vulkan-drivers`).
+//! What only needs the window's logic runs without drawing. Pictures need a graphics adapter; a software one
+//! will do (Debian and Ubuntu: `mesa-vulkan-drivers`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,9 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::{Activity, Picked};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
-use warpscope::app::{About, App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless};
+use warpscope::app::{
+    About, App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless,
+};
 use warpscope::cloud::{PointCloud, Source};
 use warpscope::engines::registry;
 use warpscope::knn::{EngineId, Peaks, Values};
@@ -23,7 +25,9 @@ use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
 
 /// Rows and squared distances of the k nearest, by looking at all.
 fn nearest(cloud: &PointCloud, query: &[f32], k: usize) -> Vec<(f64, u32)> {
-    let far = |row: usize| cloud.point(row).iter().zip(query).map(|(p, q)| (f64::from(*p) - f64::from(*q)).powi(2)).sum::<f64>();
+    let far = |row: usize| {
+        cloud.point(row).iter().zip(query).map(|(p, q)| (f64::from(*p) - f64::from(*q)).powi(2)).sum::<f64>()
+    };
     let mut all: Vec<(f64, u32)> = (0..cloud.len()).map(|row| (far(row), row as u32)).collect();
     all.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
     all.truncate(k);
@@ -39,18 +43,24 @@ fn assert_right(window: &Window) {
     assert_eq!(found.len(), expected.len());
     for ((row, squared), (expected_squared, expected_row)) in found.into_iter().zip(expected) {
         assert_eq!(row, expected_row);
-        assert!((f64::from(squared) - expected_squared).abs() <= 1e-5 * expected_squared, "{squared} for {expected_squared}");
+        assert!(
+            (f64::from(squared) - expected_squared).abs() <= 1e-5 * expected_squared,
+            "{squared} for {expected_squared}"
+        );
     }
 }
 
 #[test]
 fn the_first_start_is_answered() {
-    let mut window = Harness::builder().with_size([1280.0, 800.0]).build_eframe(|cc| App::new(cc, None).expect("a thread for the worker"));
+    let mut window = Harness::builder()
+        .with_size([1280.0, 800.0])
+        .build_eframe(|cc| App::new(cc, None).expect("a thread for the worker"));
     until_answered(&mut window);
     let session = window.state().session();
     let record = session.record.as_ref().expect("a run");
     assert_eq!((record.summary.n, record.summary.q, record.spec.k), (20_000, 500, 32));
-    let merges = record.summary.measure("merges").expect("the first start is answered by an engine that counts");
+    let merges =
+        record.summary.measure("merges").expect("the first start is answered by an engine that counts");
     assert!(merges.mean <= merges.expected.expect("theory bounds merges"));
     assert!(matches!(session.picked, Some(Picked::Row(_))), "a query is picked already");
     assert_right(&window);
@@ -79,7 +89,9 @@ fn a_typed_path_opens() {
     }
     press(&mut window, "Use these");
     assert_eq!(window.state().state().draft.columns, "height");
-    until(&mut window, "the column", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.dims() == 1));
+    until(&mut window, "the column", |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| cloud.dims() == 1)
+    });
 }
 
 #[test]
@@ -106,7 +118,9 @@ fn what_is_said_of_a_file_is_said_of_no_other_that_is_typed_over_it() {
     fill(&mut window, "Path", &path);
     assert_eq!(said(&window), ("0-1".to_owned(), true));
     press(&mut window, "Load");
-    until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| (cloud.len(), cloud.dims()) == (2, 2)));
+    until(&mut window, "the file", |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| (cloud.len(), cloud.dims()) == (2, 2))
+    });
     assert_eq!(said(&window), ("0-1".to_owned(), true));
 
     fill(&mut window, "Path", &other[..other.len() - 1]);
@@ -133,7 +147,10 @@ fn a_generated_cloud_is_shown_and_run() {
     fill(&mut window, "Spec", "sphere:n=300");
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| app.session().cloud.is_some());
-    assert_eq!(window.state().session().cloud.as_ref().map(|cloud| (cloud.len(), cloud.dims())), Some((300, 3)));
+    assert_eq!(
+        window.state().session().cloud.as_ref().map(|cloud| (cloud.len(), cloud.dims())),
+        Some((300, 3))
+    );
     assert!(window.state().session().record.is_none(), "nothing runs unasked");
     fill(&mut window, "k", "5");
     press(&mut window, "Run");
@@ -187,7 +204,8 @@ fn a_row_of_the_run_is_answered_from_it() {
     window.state_mut().send(Action::PickRow(123));
     window.run_steps(3);
     let session = window.state().session();
-    let (record, answered) = (session.record.as_ref().expect("a run"), session.answered.as_ref().expect("an answer"));
+    let (record, answered) =
+        (session.record.as_ref().expect("a run"), session.answered.as_ref().expect("an answer"));
     assert!(Arc::ptr_eq(record, &answered.record));
     assert_eq!(answered.row(), 123);
     assert_right(&window);
@@ -195,7 +213,9 @@ fn a_row_of_the_run_is_answered_from_it() {
     // With another k it is another question.
     fill(&mut window, "k", "3");
     window.state_mut().send(Action::PickRow(77));
-    until(&mut window, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 77) && !app.is_busy());
+    until(&mut window, "an answer", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == 77) && !app.is_busy()
+    });
     assert_eq!(window.state().session().answered.as_ref().map(|answered| answered.record.spec.k), Some(3));
     assert_right(&window);
     assert!(window.state().session().compared_record().is_none(), "the run asked for 8");
@@ -249,7 +269,10 @@ fn typed_rows_stay_until_a_point_is_clicked() {
     until_answered(&mut window);
     let app = window.state();
     assert_eq!(app.state().draft.query_rows, "3,5,10-12");
-    assert_eq!(app.session().record.as_ref().map(|record| record.query_rows.clone()), Some(vec![3, 5, 10, 11, 12]));
+    assert_eq!(
+        app.session().record.as_ref().map(|record| record.query_rows.clone()),
+        Some(vec![3, 5, 10, 11, 12])
+    );
     let answered = app.session().answered.as_ref().expect("an answer");
     assert_eq!((answered.row(), answered.record.query_rows.len()), (3, 5), "row 100 was not asked for");
     // A query of the run stays the query in the next one.
@@ -269,7 +292,13 @@ fn what_was_typed_is_run_though_the_keys_came_with_it() {
     let mut window = window(small);
     window.get_by_role_and_label(Role::TextInput, "k").focus();
     window.run_steps(2);
-    let key = |key, modifiers| egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers };
+    let key = |key, modifiers| egui::Event::Key {
+        key,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers,
+    };
     window.input_mut().events.extend([
         key(egui::Key::A, egui::Modifiers::COMMAND),
         egui::Event::Text("16".to_owned()),
@@ -326,7 +355,8 @@ fn where_nobody_says_how_many_a_small_cloud_is_asked_for_whole_and_a_large_one_i
     fill(&mut window, "Path", path.to_str().expect("a plain path"));
     press(&mut window, "Run");
     until_answered(&mut window);
-    let asked = |window: &Window| window.state().session().record.as_ref().map(|record| record.query_rows.len());
+    let asked =
+        |window: &Window| window.state().session().record.as_ref().map(|record| record.query_rows.len());
     assert_eq!((asked(&window), window.state().state().draft.query_count.as_str()), (Some(3), "3"));
     // Nor does a run that loads another cloud first ask for as many as the one before had.
     for (name, rows, count) in [("smaller.csv", 2, 2), ("larger.csv", 2000, 1000)] {
@@ -335,14 +365,21 @@ fn where_nobody_says_how_many_a_small_cloud_is_asked_for_whole_and_a_large_one_i
         std::fs::write(&other, format!("x,y\n{lines}")).expect("a file");
         fill(&mut window, "Path", other.to_str().expect("a plain path"));
         press(&mut window, "Run");
-        until(&mut window, "the run", |app| app.session().record.as_ref().is_some_and(|record| record.cloud.len() == rows));
+        until(&mut window, "the run", |app| {
+            app.session().record.as_ref().is_some_and(|record| record.cloud.len() == rows)
+        });
         until_answered(&mut window);
-        assert_eq!((asked(&window), window.state().state().draft.query_count.clone()), (Some(count), count.to_string()));
+        assert_eq!(
+            (asked(&window), window.state().state().draft.query_count.clone()),
+            (Some(count), count.to_string())
+        );
     }
     press(&mut window, "Generated");
     fill(&mut window, "Spec", "uniform:n=2000,d=2");
     press(&mut window, "Generate");
-    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 2000));
+    until(&mut window, "the cloud", |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 2000)
+    });
     assert_eq!(window.state().state().draft.query_count, "1000");
 }
 
@@ -361,8 +398,12 @@ fn a_click_during_a_run_is_answered_once() {
     window.step();
     until_answered(&mut window);
     let session = window.state().session();
-    let (record, answered) = (session.record.as_ref().expect("the run"), session.answered.as_ref().expect("an answer"));
-    assert!(Arc::ptr_eq(record, &answered.record) && answered.row() == 123, "no second run for a query of the first");
+    let (record, answered) =
+        (session.record.as_ref().expect("the run"), session.answered.as_ref().expect("an answer"));
+    assert!(
+        Arc::ptr_eq(record, &answered.record) && answered.row() == 123,
+        "no second run for a query of the first"
+    );
 }
 
 #[test]
@@ -426,10 +467,15 @@ fn what_is_exported_is_what_is_shown() {
         press(&mut window, "Save");
         // Written, or why not: of this file, not of the one before.
         let said = path.display().to_string();
-        until(&mut window, "the file", |app| app.session().log.last().is_some_and(|entry| entry.text.ends_with(&said)));
+        until(&mut window, "the file", |app| {
+            app.session().log.last().is_some_and(|entry| entry.text.ends_with(&said))
+        });
     }
     let log = window.state().session().log.entries();
-    assert!(log.iter().any(|entry| entry.level == Level::Error && entry.text.starts_with("cannot write: ")), "{log:?}");
+    assert!(
+        log.iter().any(|entry| entry.level == Level::Error && entry.text.starts_with("cannot write: ")),
+        "{log:?}"
+    );
 
     // What is there is written over only when that is asked twice.
     std::fs::write(&path, "mine").expect("a file");
@@ -444,7 +490,10 @@ fn what_is_exported_is_what_is_shown() {
 
     let answered = window.state().session().answered.clone().expect("an answer");
     let mut reader = csv::Reader::from_path(&path).expect("the file");
-    assert_eq!(reader.headers().expect("a header"), &["rank", "index", "squared_distance", "distance", "x", "y"][..]);
+    assert_eq!(
+        reader.headers().expect("a header"),
+        &["rank", "index", "squared_distance", "distance", "x", "y"][..]
+    );
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
     let expected: Vec<(u32, f32)> = answered.neighbors().collect();
     assert_eq!(rows.len(), expected.len());
@@ -460,7 +509,9 @@ fn an_error_is_said_and_nothing_else_happens() {
     press(&mut window, "From a file");
     fill(&mut window, "Path", "/there/is/no/such.csv");
     press(&mut window, "Load");
-    until(&mut window, "the error", |app| app.session().log.last().is_some_and(|entry| entry.level == Level::Error));
+    until(&mut window, "the error", |app| {
+        app.session().log.last().is_some_and(|entry| entry.level == Level::Error)
+    });
     let shown = window.get_by_label_contains("Error: ").accesskit_node().label();
     let shown = shown.or_else(|| window.get_by_label_contains("Error: ").value()).expect("a text");
     assert!(shown.contains("/there/is/no/such.csv"), "{shown}");
@@ -503,11 +554,17 @@ fn open_list(window: &mut Window, list: &str) {
 #[test]
 fn engines_are_picked_by_group_and_their_parameters_are_fields() {
     let mut window = window(small);
-    let fastest = registry::ENGINES.iter().find(|engine| !engine.parameters.is_empty()).expect("an engine with parameters");
+    let fastest = registry::ENGINES
+        .iter()
+        .find(|engine| !engine.parameters.is_empty())
+        .expect("an engine with parameters");
     open_list(&mut window, "Engine");
     for (group, engines) in registry::grouped() {
         window.get_by_label(group.title());
-        assert!(engines.iter().all(|engine| window.query_all_by_label(engine.id.as_str()).next().is_some()), "{group:?}");
+        assert!(
+            engines.iter().all(|engine| window.query_all_by_label(engine.id.as_str()).next().is_some()),
+            "{group:?}"
+        );
     }
     window.get_by_role_and_label(Role::Button, fastest.id.as_str()).click();
     window.run_steps(6);
@@ -522,7 +579,10 @@ fn engines_are_picked_by_group_and_their_parameters_are_fields() {
     press(&mut window, "Reset");
     fill(&mut window, parameter.name, "2");
     window.get_by_label("Parameters (1 set)");
-    assert_eq!(window.state().state().draft.engine.to_string(), format!("{}:{}=2", fastest.id, parameter.name));
+    assert_eq!(
+        window.state().state().draft.engine.to_string(),
+        format!("{}:{}=2", fastest.id, parameter.name)
+    );
 }
 
 #[test]
@@ -549,7 +609,9 @@ fn before_a_run_the_next_query_is_the_next_row() {
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     let first = row(&window).expect("an answer");
     window.key_press(egui::Key::N);
-    until(&mut window, "the next row", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == first + 1));
+    until(&mut window, "the next row", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == first + 1)
+    });
 }
 
 #[test]
@@ -580,18 +642,26 @@ fn a_picture_of_a_pane_has_its_size() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("plane.png");
     // Two pixels a point, as on a sharp screen.
-    let mut window: Window = Harness::builder().with_size([700.0, 500.0]).with_pixels_per_point(2.0).wgpu().build_eframe(|cc| {
-        let mut state = State { look: Look::Light, show_problem: false, tree: single_layout(PaneKind::Plane), ..State::default() };
-        small(&mut state);
-        App::with_state(cc, state).expect("a thread for the worker")
-    });
+    let mut window: Window =
+        Harness::builder().with_size([700.0, 500.0]).with_pixels_per_point(2.0).wgpu().build_eframe(|cc| {
+            let mut state = State {
+                look: Look::Light,
+                show_problem: false,
+                tree: single_layout(PaneKind::Plane),
+                ..State::default()
+            };
+            small(&mut state);
+            App::with_state(cc, state).expect("a thread for the worker")
+        });
     window.state_mut().send(Command::Run);
     until_answered(&mut window);
     press(&mut window, "Export Plane");
     press(&mut window, "Picture as PNG or SVG…");
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");
-    until(&mut window, "the picture", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written")));
+    until(&mut window, "the picture", |app| {
+        app.session().log.last().is_some_and(|entry| entry.text.starts_with("written"))
+    });
     let picture = image::open(&path).expect("a PNG").into_rgb8();
     let (width, height) = picture.dimensions();
     assert!((600..=960).contains(&width) && (700..=1000).contains(&height), "{width} × {height}");
@@ -600,12 +670,18 @@ fn a_picture_of_a_pane_has_its_size() {
 
     // A click on the drawn query picks it again: pixels and points agree.
     let session = window.state().session();
-    let (before, canvas) = (session.picked, window.get_by_role_and_label(Role::Canvas, "Plane of points").rect());
+    let (before, canvas) =
+        (session.picked, window.get_by_role_and_label(Role::Canvas, "Plane of points").rect());
     let place = warpscope::app::plane_position(window.state(), canvas).expect("a query in sight");
     window.hover_at(place);
     window.run_steps(2);
     for pressed in [true, false] {
-        window.event(egui::Event::PointerButton { pos: place, button: egui::PointerButton::Primary, pressed, modifiers: egui::Modifiers::NONE });
+        window.event(egui::Event::PointerButton {
+            pos: place,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers: egui::Modifiers::NONE,
+        });
         window.run_steps(2);
     }
     assert_eq!(window.state().session().picked, before);
@@ -622,12 +698,24 @@ fn record() -> Arc<RunRecord> {
     press(&mut window, "Run");
     until_answered(&mut window);
     let mut record = RunRecord::clone(window.state().session().record.as_ref().expect("a run"));
-    let sample = |phase, repeat, duration_ms| Sample { phase, repeat, chunk: 0, start_ms: f64::from(repeat), duration_ms };
+    let sample = |phase, repeat, duration_ms| Sample {
+        phase,
+        repeat,
+        chunk: 0,
+        start_ms: f64::from(repeat),
+        duration_ms,
+    };
     record.samples = vec![sample(Phase::Upload, 0, 0.21), sample(Phase::Counted, 0, 3.4)];
-    record.samples.extend([2.31, 2.28, 2.52, 2.30, 2.29].into_iter().enumerate().map(|(repeat, ms)| sample(Phase::Search, repeat as u32, ms)));
+    record.samples.extend(
+        [2.31, 2.28, 2.52, 2.30, 2.29]
+            .into_iter()
+            .enumerate()
+            .map(|(repeat, ms)| sample(Phase::Search, repeat as u32, ms)),
+    );
     record.samples.extend((0..5).map(|repeat| sample(Phase::Download, repeat, 0.04)));
     (record.head.summary.search_ms_median, record.head.summary.distances_per_second) = (2.30, Some(3.91e8));
-    record.head.peaks = Some(Peaks { fp32_per_second: 2.5e11, bytes_per_second: Some(1.2e10), launch_ms: None });
+    record.head.peaks =
+        Some(Peaks { fp32_per_second: 2.5e11, bytes_per_second: Some(1.2e10), launch_ms: None });
     Arc::new(record)
 }
 
@@ -638,17 +726,31 @@ fn each_pane_looks_as_it_did() {
     }
     let record = record();
     let mut failures = Vec::new();
-    // Engines shows what can run on this machine, and how long it should take here: tests/window/engines.rs has its tests.
+    // Engines shows what can run on this machine, and how long it should take here: tests/window/engines.rs
+    // has its tests.
     for pane in PaneKind::ALL.iter().copied().filter(|&pane| pane != PaneKind::Engines) {
-        for (look, name) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")] {
-            let mut window: Window = Harness::builder().with_size([420.0, 320.0]).wgpu().build_eframe(move |cc| {
-                let state = State { look, tree: single_layout(pane), show_problem: false, show_selection: false, ..State::default() };
-                App::with_state(cc, state).expect("a thread for the worker")
-            });
+        for (look, name) in
+            [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")]
+        {
+            let mut window: Window =
+                Harness::builder().with_size([420.0, 320.0]).wgpu().build_eframe(move |cc| {
+                    let state = State {
+                        look,
+                        tree: single_layout(pane),
+                        show_problem: false,
+                        show_selection: false,
+                        ..State::default()
+                    };
+                    App::with_state(cc, state).expect("a thread for the worker")
+                });
             window.state_mut().show_record(Arc::clone(&record));
             until_answered(&mut window);
             let mut log = Log::default();
-            for (level, text) in [(Level::Info, "3,000 points"), (Level::Warning, "no GPU"), (Level::Error, "cannot read: it is gone: a.csv")] {
+            for (level, text) in [
+                (Level::Info, "3,000 points"),
+                (Level::Warning, "no GPU"),
+                (Level::Error, "cannot read: it is gone: a.csv"),
+            ] {
                 log.say(About::Other, Entry { unix: 45_296, level, text: text.to_owned() });
             }
             window.state_mut().set_log(log);
@@ -674,7 +776,13 @@ fn the_window_is_drawn_without_a_display() {
     let rows: Vec<String> = (0..400).map(|i| format!("{},{}", (i * 37) % 101, (i * 61) % 97)).collect();
     std::fs::write(&data, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
     let png = folder.path().join("window.png");
-    let show = |file: &Path| Headless { file: Some(file.to_owned()), size: [900, 600], look: Look::Light, scale: 1.0, ..Headless::default() };
+    let show = |file: &Path| Headless {
+        file: Some(file.to_owned()),
+        size: [900, 600],
+        look: Look::Light,
+        scale: 1.0,
+        ..Headless::default()
+    };
     render_headless(&show(&data), std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
     assert_eq!(picture.dimensions(), (900, 600));
@@ -682,18 +790,24 @@ fn the_window_is_drawn_without_a_display() {
     let palette = warpscope::app::tokens::Palette::LIGHT;
     for color in [palette.query, palette.neighbor, palette.point] {
         let [r, g, b, _] = color.to_array();
-        assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 20, "{color:?} is not to be seen");
+        assert!(
+            picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 20,
+            "{color:?} is not to be seen"
+        );
     }
-    let error = render_headless(&show(&folder.path().join("gone.csv")), std::slice::from_ref(&png)).expect_err("no such file");
+    let error = render_headless(&show(&folder.path().join("gone.csv")), std::slice::from_ref(&png))
+        .expect_err("no such file");
     assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
 }
 
-/// An engine without convergence has no theory curve to wait for: of so many points `auto` takes the k-d tree.
+/// An engine without convergence has no theory curve to wait for: of so many points `auto` takes the k-d
+/// tree.
 #[test]
 fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data.csv");
-    let rows: Vec<String> = (0..100_000u32).map(|i| format!("{},{},{}", i % 317, i * 37 % 331, i * 61 % 307)).collect();
+    let rows: Vec<String> =
+        (0..100_000u32).map(|i| format!("{},{},{}", i % 317, i * 37 % 331, i * 61 % 307)).collect();
     std::fs::write(&data, format!("x,y,z\n{}\n", rows.join("\n"))).expect("a file");
     let png = folder.path().join("window.png");
     let show = Headless { file: Some(data), size: [900, 600], scale: 1.0, ..Headless::default() };
@@ -705,7 +819,12 @@ fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
 #[test]
 fn panes_share_the_window_while_each_can_be_read() {
     for hints in [false, true] {
-        for (size, one) in [([1280.0, 800.0], false), ([1024.0, 640.0], false), ([1280.0 / 1.5, 800.0 / 1.5], true), ([1280.0, 520.0], true)] {
+        for (size, one) in [
+            ([1280.0, 800.0], false),
+            ([1024.0, 640.0], false),
+            ([1280.0 / 1.5, 800.0 / 1.5], true),
+            ([1280.0, 520.0], true),
+        ] {
             let mut window: Window = Harness::builder().with_size(size).build_eframe(|cc| {
                 let mut state = State { hints, ..State::default() };
                 small(&mut state);
@@ -820,12 +939,19 @@ fn menus_in_the_window_scroll_too() {
             App::with_state(cc, state).expect("a thread for the worker")
         });
         window.state_mut().send(Action::OpenPath(path.clone()));
-        until(&mut window, "the columns", |app| app.session().cloud.is_some() && app.session().columns.is_some());
+        until(&mut window, "the columns", |app| {
+            app.session().cloud.is_some() && app.session().columns.is_some()
+        });
         press(&mut window, "Columns…");
         window.run_steps(3);
-        let at = |window: &Window, column: &str| window.query_by_role_and_label(Role::Button, column).map(|role| role.rect());
+        let at = |window: &Window, column: &str| {
+            window.query_by_role_and_label(Role::Button, column).map(|role| role.rect())
+        };
         let first = at(&window, "c0: Coordinate").expect("the first column");
-        assert!(first.top() >= 0.0 && first.bottom() < size[1] && at(&window, "c59: Coordinate").is_none(), "{size:?}: {first:?}");
+        assert!(
+            first.top() >= 0.0 && first.bottom() < size[1] && at(&window, "c59: Coordinate").is_none(),
+            "{size:?}: {first:?}"
+        );
         scroll_over(&mut window, first);
         let last = at(&window, "c59: Coordinate").expect("the last column");
         let used = at(&window, "Use these").expect("the button under them");
@@ -856,7 +982,10 @@ fn a_file_with_several_clouds_asks_which() {
     fill(&mut window, "Path", path.to_str().expect("a plain path"));
     press(&mut window, "Load");
     until(&mut window, "the question", |app| app.session().parts.is_some());
-    assert!(!window.state().session().log.entries().iter().any(|entry| entry.level == Level::Error), "a question is no error");
+    assert!(
+        !window.state().session().log.entries().iter().any(|entry| entry.level == Level::Error),
+        "a question is no error"
+    );
 
     // Closed, nothing changes; asked again, the arrows choose.
     window.key_press(egui::Key::Escape);
@@ -872,7 +1001,11 @@ fn a_file_with_several_clouds_asks_which() {
     until(&mut window, "the second cloud", |app| app.session().cloud.is_some());
     let cloud = window.state().session().cloud.clone().expect("the second cloud");
     assert_eq!((cloud.len(), cloud.dims(), cloud.coordinate(0, 0)), (2, 3, 7.0));
-    assert!(window.state().state().draft.path.ends_with("two.npz:second"), "{}", window.state().state().draft.path);
+    assert!(
+        window.state().state().draft.path.ends_with("two.npz:second"),
+        "{}",
+        window.state().state().draft.path
+    );
 
     // As queries, by the pointer.
     press(&mut window, "A file");
@@ -882,7 +1015,16 @@ fn a_file_with_several_clouds_asks_which() {
     press(&mut window, "second, 2 × 3, u8");
     press(&mut window, "Load this one");
     until(&mut window, "an answer", |app| app.session().record.is_some() && !app.is_busy());
-    assert_eq!(window.state().session().record.as_ref().and_then(|record| record.query_cloud.as_ref()).map(|cloud| cloud.len()), Some(2));
+    assert_eq!(
+        window
+            .state()
+            .session()
+            .record
+            .as_ref()
+            .and_then(|record| record.query_cloud.as_ref())
+            .map(|cloud| cloud.len()),
+        Some(2)
+    );
 }
 
 /// An archive of two arrays: `first`, 3 × 2, and `second`, 2 × 3.
@@ -893,7 +1035,9 @@ pub fn two_arrays() -> Vec<u8> {
         let head = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}");
         let head = format!("{head:<117}\n");
         zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).expect("a member");
-        zip.write_all(b"\x93NUMPY\x01\x00").and_then(|()| zip.write_all(&(head.len() as u16).to_le_bytes())).expect("a header");
+        zip.write_all(b"\x93NUMPY\x01\x00")
+            .and_then(|()| zip.write_all(&(head.len() as u16).to_le_bytes()))
+            .expect("a header");
         zip.write_all(head.as_bytes()).and_then(|()| zip.write_all(&[value; 6])).expect("an array");
     }
     zip.finish().expect("an archive").into_inner()

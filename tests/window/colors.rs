@@ -12,7 +12,9 @@ use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::Colored;
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
-use warpscope::app::{App, Channel, ColorBy, ColorMap, ColorView, Level, ProjectionKind, QueryKind, check_adapter};
+use warpscope::app::{
+    App, Channel, ColorBy, ColorMap, ColorView, Level, ProjectionKind, QueryKind, check_adapter,
+};
 use warpscope::cloud::{ColumnChoice, Source};
 use warpscope::knn::EngineId;
 use warpscope::run::{EngineChoice, RunRecord};
@@ -48,7 +50,13 @@ fn kinds(folder: &Path) -> PathBuf {
     for (at, kind) in (0..12).flat_map(|kind| std::iter::repeat_n(kind, kind + 1)).enumerate() {
         let x = at as f64 / 8.0;
         let size = if at == 5 { String::new() } else { (at * 3 + 1).to_string() };
-        text += &format!("{x},{},{},{},{},k{kind:02},{size}\n", 2.0 * x, (at * 37) % 11, (at * 53) % 7, (at * 29) % 5);
+        text += &format!(
+            "{x},{},{},{},{},k{kind:02},{size}\n",
+            2.0 * x,
+            (at * 37) % 11,
+            (at * 53) % 7,
+            (at * 29) % 5
+        );
     }
     std::fs::write(&path, text).expect("a file");
     path
@@ -72,7 +80,10 @@ fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
     choose(&mut window, "Column that colours", "kind");
     let channel = channel(&mut window);
     let categories = channel.categories.as_ref().expect("texts");
-    assert_eq!((categories.list.len(), categories.list[0].name.as_str(), categories.list[0].count), (12, "k11", 12));
+    assert_eq!(
+        (categories.list.len(), categories.list[0].name.as_str(), categories.list[0].count),
+        (12, "k11", 12)
+    );
     window.run_steps(2);
     window.get_by_label("and 2 more share colours, 3 rows");
     window.get_by_role_and_label(Role::Button, "kind = k11, 12").click();
@@ -83,7 +94,11 @@ fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
 
     // Numbers of the same file, of which one row has none.
     choose(&mut window, "Column that colours", "size");
-    until(&mut window, "sizes", |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title == "size"));
+    until(
+        &mut window,
+        "sizes",
+        |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title == "size"),
+    );
     window.get_by_label("1 row have no value in this column");
     let sizes = driven_values(&window);
     assert!(sizes[5].is_nan() && sizes[77] == 232.0);
@@ -123,7 +138,11 @@ fn brushing_the_histogram_selects_by_value() {
     // To the end of the bar, and whatever is beyond.
     drag(&mut window, 0.9, 1.2);
     let selection = &window.state().session().selection;
-    assert!(selection.rows().last() == Some(&77) && selection.by().starts_with("size ≥ 2"), "{}", selection.by());
+    assert!(
+        selection.rows().last() == Some(&77) && selection.by().starts_with("size ≥ 2"),
+        "{}",
+        selection.by()
+    );
 
     // The same typed.
     window.get_by_label("Select…").click();
@@ -162,7 +181,13 @@ fn selected_rows_are_exported_with_all_columns_of_their_file() {
     let text = std::fs::read_to_string(&path).expect("a file");
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("row,a,b,c,d,e,kind,size"), "{text}");
-    assert!(lines.len() == 3 && lines[1].starts_with("5,0.625,1.25,9,") && lines[1].contains(",k02,") && lines[2].contains(",k11,232"), "{text}");
+    assert!(
+        lines.len() == 3
+            && lines[1].starts_with("5,0.625,1.25,9,")
+            && lines[1].contains(",k02,")
+            && lines[2].contains(",k11,232"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -174,9 +199,14 @@ fn the_legend_says_what_the_query_and_the_pointed_point_are_where_kinds_share_co
     choose(&mut window, "Column that colours", "kind");
     channel(&mut window);
     window.state_mut().send(Action::PickRow(77));
-    until(&mut window, "the query", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 77));
+    until(&mut window, "the query", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == 77)
+    });
     window.get_by_label("Query: k11");
-    let here = warpscope::app::selection::Hovered { what: warpscope::app::session::Picked::Row(1), pane: warpscope::app::state::PaneKind::Plane };
+    let here = warpscope::app::selection::Hovered {
+        what: warpscope::app::session::Picked::Row(1),
+        pane: warpscope::app::state::PaneKind::Plane,
+    };
     window.state_mut().send(SelectAction::Hover(Some(here)));
     window.step();
     window.step();
@@ -197,7 +227,9 @@ fn rows_whose_file_is_gone_are_exported_without_its_columns_and_that_is_said() {
     let path = folder.path().join("two.csv");
     fill(&mut window, "File", &path.display().to_string());
     press(&mut window, "Save");
-    until(&mut window, "the file", |app| app.session().log.last().is_some_and(|entry| entry.text.contains("cannot be read again")));
+    until(&mut window, "the file", |app| {
+        app.session().log.last().is_some_and(|entry| entry.text.contains("cannot be read again"))
+    });
     let log = &window.state().session().log;
     assert_eq!(log.trouble(), log.last(), "it stands in the status line");
     let text = std::fs::read_to_string(&path).expect("a file");
@@ -220,7 +252,10 @@ fn what_queries_counted_stands_at_their_rows_and_a_new_run_replaces_it() {
         let record = window.state().session().record.clone().expect("a run");
         let values = values(channel);
         for (query, &row) in record.query_rows.iter().enumerate() {
-            assert_eq!(values[row as usize], record.measured.column("candidates").expect("they are counted")[query] as f32);
+            assert_eq!(
+                values[row as usize],
+                record.measured.column("candidates").expect("they are counted")[query] as f32
+            );
         }
         assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 460);
     };
@@ -231,7 +266,8 @@ fn what_queries_counted_stands_at_their_rows_and_a_new_run_replaces_it() {
     fill(&mut window, "k", "20");
     press(&mut window, "Run");
     until(&mut window, "the second run", |app| {
-        app.session().record.as_ref().is_some_and(|record| record.spec.k == 20) && matches!(app.session().colored, Colored::Ready(_))
+        app.session().record.as_ref().is_some_and(|record| record.spec.k == 20)
+            && matches!(app.session().colored, Colored::Ready(_))
     });
     let second = channel(&mut window);
     assert!(!Arc::ptr_eq(&first, &second));
@@ -307,20 +343,34 @@ fn the_scrubber_shows_bounds_as_they_were() {
         let values = values(channel);
         for (query, &row) in record.query_rows.iter().enumerate() {
             let (seen, bounds) = record.convergence.of(query);
-            let bound = seen.iter().zip(bounds).take_while(|(seen, _)| **seen <= moment).last().map_or(f32::NAN, |(_, bound)| bound.sqrt());
+            let bound = seen
+                .iter()
+                .zip(bounds)
+                .take_while(|(seen, _)| **seen <= moment)
+                .last()
+                .map_or(f32::NAN, |(_, bound)| bound.sqrt());
             let shown = values[row as usize];
-            assert!(shown == bound || (shown.is_nan() && !bound.is_finite()), "query {query}: {shown} for {bound}");
+            assert!(
+                shown == bound || (shown.is_nan() && !bound.is_finite()),
+                "query {query}: {shown} for {bound}"
+            );
         }
     };
     channel(&mut window);
     agree(&window, 60);
     window.get_by_role_and_label(Role::Slider, "Points seen");
     let view = window.state().state().color.clone();
-    window.state_mut().send(Action::Color(warpscope::app::ColorAction::Set(ColorView { moment: 500, ..view })));
+    window
+        .state_mut()
+        .send(Action::Color(warpscope::app::ColorAction::Set(ColorView { moment: 500, ..view })));
     // By bits: what has no value is not even equal to itself.
     let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
     let before = bits(driven_values(&window));
-    until(&mut window, "the end", |app| matches!(&app.session().colored, Colored::Ready(channel) if bits(values(channel)) != before));
+    until(
+        &mut window,
+        "the end",
+        |app| matches!(&app.session().colored, Colored::Ready(channel) if bits(values(channel)) != before),
+    );
     agree(&window, 500);
     let shown = window.state().state().color.moment;
     window.run_steps(10);
@@ -355,9 +405,10 @@ fn a_file_that_is_gone_is_said_and_tried_again() {
     open(&mut window, &path, &["a", "b"]);
     let aside = folder.path().join("aside.csv");
     std::fs::rename(&path, &aside).expect("renamed");
-    window
-        .state_mut()
-        .send(Action::Color(warpscope::app::ColorAction::Set(ColorView { by: ColorBy::Column("kind".to_owned()), ..ColorView::default() })));
+    window.state_mut().send(Action::Color(warpscope::app::ColorAction::Set(ColorView {
+        by: ColorBy::Column("kind".to_owned()),
+        ..ColorView::default()
+    })));
     until(&mut window, "an error", |app| matches!(app.session().colored, Colored::Failed(_)));
     std::fs::rename(&aside, &path).expect("renamed");
     press(&mut window, "Try again");
@@ -406,8 +457,16 @@ fn another_cloud_is_not_coloured_or_projected_as_it_cannot_be() {
     window.run_steps(3);
     assert!(matches!(window.state().session().colored, Colored::Nothing));
     let log = &window.state().session().log;
-    assert!(log.entries().iter().all(|entry| entry.level != Level::Error), "nothing went wrong: {:?}", log.entries());
-    assert!(log.last().is_some_and(|last| last.text.contains("there is no column kind") && last.text.ends_with("scan.csv")));
+    assert!(
+        log.entries().iter().all(|entry| entry.level != Level::Error),
+        "nothing went wrong: {:?}",
+        log.entries()
+    );
+    assert!(
+        log.last().is_some_and(
+            |last| last.text.contains("there is no column kind") && last.text.ends_with("scan.csv")
+        )
+    );
     // What is said of the file stays in sight.
     window.get_by_label_contains("3 points of 3 dimensions");
     assert_eq!(window.state().state().projection.kind, ProjectionKind::Axes);
@@ -422,7 +481,11 @@ fn another_cloud_is_not_coloured_or_projected_as_it_cannot_be() {
     assert_eq!(channel(&mut window).title, "b");
     assert_eq!(window.state().state().projection.kind, ProjectionKind::Pca);
     window.state_mut().send(by(ColorBy::Axis(4)));
-    until(&mut window, "a fifth axis", |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title == "e"));
+    until(
+        &mut window,
+        "a fifth axis",
+        |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title == "e"),
+    );
     open(&mut window, &scan, &["a", "b", "c"]);
     assert_eq!(window.state().state().color.by, ColorBy::Nothing, "there is no fifth axis");
 }
@@ -457,24 +520,38 @@ fn principal_components_are_shown_and_said() {
     window.run_steps(3);
     let place = warpscope::app::plane_position(window.state(), canvas).expect("a query in sight");
     window.state_mut().send(Action::PickRow(3));
-    until(&mut window, "another answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 3) && !app.is_busy());
+    until(&mut window, "another answer", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == 3) && !app.is_busy()
+    });
     window.hover_at(place);
     window.run_steps(2);
     for pressed in [true, false] {
-        window.event(egui::Event::PointerButton { pos: place, button: egui::PointerButton::Primary, pressed, modifiers: egui::Modifiers::NONE });
+        window.event(egui::Event::PointerButton {
+            pos: place,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers: egui::Modifiers::NONE,
+        });
         window.run_steps(2);
     }
-    until(&mut window, "the clicked point", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 40));
+    until(&mut window, "the clicked point", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == 40)
+    });
     let answered = window.state().session().answered.clone().expect("an answer");
     let cloud = &answered.record.cloud;
-    let far = |row: usize| cloud.point(row).iter().zip(cloud.point(40)).map(|(p, q)| (p - q).powi(2)).sum::<f32>();
+    let far =
+        |row: usize| cloud.point(row).iter().zip(cloud.point(40)).map(|(p, q)| (p - q).powi(2)).sum::<f32>();
     let mut all: Vec<f32> = (0..cloud.len()).map(far).collect();
     all.sort_by(f32::total_cmp);
     let found: Vec<f32> = answered.neighbors().map(|(_, squared)| squared).collect();
-    assert!(found.iter().zip(&all).all(|(found, expected)| (found - expected).abs() <= 1e-5 * expected.max(1.0)));
+    assert!(
+        found.iter().zip(&all).all(|(found, expected)| (found - expected).abs() <= 1e-5 * expected.max(1.0))
+    );
 
     choose(&mut window, "Shown", "random directions");
-    until(&mut window, "random directions", |app| app.session().scene().is_some_and(|scene| scene.data().axes()[0].name == "R1"));
+    until(&mut window, "random directions", |app| {
+        app.session().scene().is_some_and(|scene| scene.data().axes()[0].name == "R1")
+    });
     choose(&mut window, "Shown", "axes");
     until(&mut window, "the axes", |app| app.session().projected.is_none());
     assert_eq!(window.state().state().plane.axes, axes, "as they were before");
@@ -511,12 +588,20 @@ fn coloured_planes_look_as_they_did() {
     for (name, by, moment) in choices {
         for (look, theme) in [(Look::Light, "light"), (Look::Dark, "dark")] {
             let view = ColorView { by: by.clone(), moment, ..ColorView::default() };
-            let mut window: Window = Harness::builder().with_size([560.0, 420.0]).wgpu().build_eframe(move |cc| {
-                let tree = single_layout(PaneKind::Plane);
-                let mut state = State { look, tree, color: view, show_problem: false, show_selection: false, ..State::default() };
-                state.plane.point_size = 4.0;
-                App::with_state(cc, state).expect("a thread for the worker")
-            });
+            let mut window: Window =
+                Harness::builder().with_size([560.0, 420.0]).wgpu().build_eframe(move |cc| {
+                    let tree = single_layout(PaneKind::Plane);
+                    let mut state = State {
+                        look,
+                        tree,
+                        color: view,
+                        show_problem: false,
+                        show_selection: false,
+                        ..State::default()
+                    };
+                    state.plane.point_size = 4.0;
+                    App::with_state(cc, state).expect("a thread for the worker")
+                });
             if name == "categories" {
                 open(&mut window, &path, &["a", "c"]);
             } else {

@@ -28,10 +28,18 @@ fn flowers(folder: &Path) -> PathBuf {
     let row = |at: usize| {
         let at_f = at as f64;
         let kind = ["red", "blue"][at % 2];
-        format!("{},{},{},{},{},{kind},flower {at}\n", at_f * 0.5, (at * 7 % 40) as f64 * 0.25, at_f.sin(), at_f.cos(), at % 3)
+        format!(
+            "{},{},{},{},{},{kind},flower {at}\n",
+            at_f * 0.5,
+            (at * 7 % 40) as f64 * 0.25,
+            at_f.sin(),
+            at_f.cos(),
+            at % 3
+        )
     };
     let path = folder.join("flowers.csv");
-    std::fs::write(&path, format!("a,b,c,d,class,w,v\n{}", (0..40).map(row).collect::<String>())).expect("a file");
+    std::fs::write(&path, format!("a,b,c,d,class,w,v\n{}", (0..40).map(row).collect::<String>()))
+        .expect("a file");
     path
 }
 
@@ -49,7 +57,10 @@ fn columns_are_what_the_table_says_and_stay_so() {
     until(&mut window, "the first rows", |app| app.tasks() == 0);
     window.get_by_label("0, 0.5, 1, 1.5");
     window.get_by_label("red, blue, red, blue");
-    assert!(window.get_by_role_and_label(Role::Button, "w: Coordinate").accesskit_node().is_disabled(), "text is no coordinate");
+    assert!(
+        window.get_by_role_and_label(Role::Button, "w: Coordinate").accesskit_node().is_disabled(),
+        "text is no coordinate"
+    );
 
     press(&mut window, "w: Label");
     press(&mut window, "d: Ignored");
@@ -58,23 +69,34 @@ fn columns_are_what_the_table_says_and_stay_so() {
     let check = |window: &Window| {
         let (state, session) = (window.state().state(), window.state().session());
         assert_eq!(state.draft.columns, "a,b,c");
-        let axes: Vec<&str> = session.cloud.as_ref().expect("a cloud").axes().iter().map(|axis| axis.name.as_str()).collect();
+        let axes: Vec<&str> =
+            session.cloud.as_ref().expect("a cloud").axes().iter().map(|axis| axis.name.as_str()).collect();
         assert_eq!(axes, ["a", "b", "c"]);
         assert_eq!(session.roles.sentence().as_deref(), Some("label w, name v"));
         let said = session.answer_sentence().expect("an answer");
-        assert!(said.contains("nearest to flower ") && (said.contains(", red") || said.contains(", blue")), "{said}");
+        assert!(
+            said.contains("nearest to flower ") && (said.contains(", red") || said.contains(", blue")),
+            "{said}"
+        );
         window.get_by_label("Label w, name v");
         // The column that colours is the label.
-        assert!(matches!(&session.colored, warpscope::app::session::Colored::Ready(channel) if channel.title == "w"));
+        assert!(matches!(
+            &session.colored,
+            warpscope::app::session::Colored::Ready(channel) if channel.title == "w"
+        ));
     };
-    until(&mut window, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    until(&mut window, "the colours", |app| {
+        matches!(app.session().colored, warpscope::app::session::Colored::Ready(_))
+    });
     check(&window);
 
     // Another file, and this one again.
     open(&mut window, &other, 3, 2);
     assert!(window.state().session().roles.sentence().is_none());
     open(&mut window, &path, 40, 3);
-    until(&mut window, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    until(&mut window, "the colours", |app| {
+        matches!(app.session().colored, warpscope::app::session::Colored::Ready(_))
+    });
     check(&window);
 
     // By its path that is typed, too.
@@ -82,7 +104,9 @@ fn columns_are_what_the_table_says_and_stay_so() {
     fill(&mut window, "Path", path.to_str().expect("a plain path"));
     press(&mut window, "Load");
     shows(&mut window, 40, 3);
-    until(&mut window, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    until(&mut window, "the colours", |app| {
+        matches!(app.session().colored, warpscope::app::session::Colored::Ready(_))
+    });
     check(&window);
 
     // A session keeps it, also where nothing is kept of the file.
@@ -90,7 +114,9 @@ fn columns_are_what_the_table_says_and_stay_so() {
     let mut again = crate::driven::window(small);
     again.state_mut().pick_up(&kept);
     shows(&mut again, 40, 3);
-    until(&mut again, "the colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Ready(_)));
+    until(&mut again, "the colours", |app| {
+        matches!(app.session().colored, warpscope::app::session::Colored::Ready(_))
+    });
     check(&again);
 
     press(&mut window, "Columns…");
@@ -112,12 +138,21 @@ fn another_label_reads_no_coordinates_again() {
     press(&mut window, "v: Ignored");
     press(&mut window, "class: Ignored");
     press(&mut window, "Use these");
-    until(&mut window, "no colours", |app| matches!(app.session().colored, warpscope::app::session::Colored::Nothing));
+    until(&mut window, "no colours", |app| {
+        matches!(app.session().colored, warpscope::app::session::Colored::Nothing)
+    });
     let session = window.state().session();
     assert!(std::sync::Arc::ptr_eq(&cloud, session.cloud.as_ref().expect("the same")));
     assert_eq!(session.roles.sentence().as_deref(), Some("name w"));
-    assert!(session.answer_sentence().is_some_and(|said| said.contains("nearest to red") || said.contains("nearest to blue")));
-    assert!(window.query_by_label_contains("Left out of the coordinates").is_none(), "it was chosen to be none");
+    assert!(
+        session
+            .answer_sentence()
+            .is_some_and(|said| said.contains("nearest to red") || said.contains("nearest to blue"))
+    );
+    assert!(
+        window.query_by_label_contains("Left out of the coordinates").is_none(),
+        "it was chosen to be none"
+    );
 }
 
 #[test]
@@ -126,7 +161,8 @@ fn of_hundreds_of_columns_several_are_set_at_once() {
     let path = folder.path().join("wide.csv");
     let row = |of: &dyn Fn(usize) -> String| (0..784).map(of).collect::<Vec<_>>().join(",");
     let rows: Vec<String> = (0..8).map(|at| row(&|column| (at * column).to_string())).collect();
-    std::fs::write(&path, format!("{}\n{}\n", row(&|at| format!("pixel{at}")), rows.join("\n"))).expect("a file");
+    std::fs::write(&path, format!("{}\n{}\n", row(&|at| format!("pixel{at}")), rows.join("\n")))
+        .expect("a file");
     let mut window = window(small);
     open(&mut window, &path, 8, 784);
     press(&mut window, "Columns…");
@@ -176,7 +212,10 @@ fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
     press(&mut window, "Close");
     assert!(window.state().session().unusable.is_none() && window.state().session().cloud.is_none());
     let said = window.state().session().log.trouble().map(|entry| entry.text.clone()).expect("an error");
-    assert!(said.contains("line 5, row 3, column x: the value is NaN; tick “Leave out rows with NaN or ∞”"), "{said}");
+    assert!(
+        said.contains("line 5, row 3, column x: the value is NaN; tick “Leave out rows with NaN or ∞”"),
+        "{said}"
+    );
 
     press(&mut window, "Load");
     until(&mut window, "the question", |app| app.session().unusable.is_some());
@@ -189,7 +228,10 @@ fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
     fill(&mut window, "How many", "2");
     press(&mut window, "Run");
     crate::driven::until_answered(&mut window);
-    assert_eq!(window.state().session().record.as_ref().map(|record| (record.summary.n, record.spec.drop_nonfinite)), Some((26, true)));
+    assert_eq!(
+        window.state().session().record.as_ref().map(|record| (record.summary.n, record.spec.drop_nonfinite)),
+        Some((26, true))
+    );
 
     // Asked by a run, it is run then; of a file of which nothing would be left, it is an error at once.
     let other = folder.path().join("other.csv");
@@ -199,11 +241,15 @@ fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
     press(&mut window, "Run");
     until(&mut window, "the question", |app| app.session().unusable.is_some());
     window.key_press(egui::Key::Enter);
-    until(&mut window, "the run", |app| app.session().record.as_ref().is_some_and(|record| record.summary.n == 3) && !app.is_busy());
+    until(&mut window, "the run", |app| {
+        app.session().record.as_ref().is_some_and(|record| record.summary.n == 3) && !app.is_busy()
+    });
     std::fs::write(&other, "x,y\n1,nan\n3,nan\n").expect("a file");
     window.state_mut().send(Action::OpenPath(other));
     until(&mut window, "the end", |app| {
-        app.session().log.trouble().is_some() || app.session().unusable.is_some() || app.session().endings.load.is_some()
+        app.session().log.trouble().is_some()
+            || app.session().unusable.is_some()
+            || app.session().endings.load.is_some()
     });
 }
 
@@ -211,11 +257,17 @@ fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
 fn a_first_line_that_is_none_of_the_table_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("cancer.csv");
-    let row = |at: usize| format!("{},{},{},{}\n", (at as f64).sin(), (at as f64).cos() * 3.0, at as f64 * 0.7, at % 2);
-    std::fs::write(&path, format!("20,3,malignant,benign\n{}", (0..20).map(row).collect::<String>())).expect("a file");
+    let row = |at: usize| {
+        format!("{},{},{},{}\n", (at as f64).sin(), (at as f64).cos() * 3.0, at as f64 * 0.7, at % 2)
+    };
+    std::fs::write(&path, format!("20,3,malignant,benign\n{}", (0..20).map(row).collect::<String>()))
+        .expect("a file");
     let mut window = window(small);
     open(&mut window, &path, 20, 3);
-    window.get_by_label_contains("the first line, `20,3,malignant,benign`, was not read: it counts rows and columns, and names classes");
+    window.get_by_label_contains(
+        "the first line, `20,3,malignant,benign`, was not read: it counts rows and columns, and names \
+         classes",
+    );
     // The class is told from the coordinates as in any table.
     assert_eq!(window.state().session().roles.sentence().as_deref(), Some("label d3"));
 }
@@ -223,15 +275,23 @@ fn a_first_line_that_is_none_of_the_table_is_said() {
 /// A file of 30 rows of 16 numbers and a digit, whose columns are called so.
 fn numbers(folder: &Path, name: &str) -> PathBuf {
     let cells = |of: &dyn Fn(usize) -> String| (0..16).map(of).collect::<Vec<_>>().join(",");
-    let row = |at: usize| format!("{},{}\n", cells(&|column| ((at * 7 + column * 3) % 17).to_string()), at % 3);
+    let row =
+        |at: usize| format!("{},{}\n", cells(&|column| ((at * 7 + column * 3) % 17).to_string()), at % 3);
     let path = folder.join(format!("{name}.csv"));
-    std::fs::write(&path, format!("{},digit\n{}", cells(&|at| format!("{name}{at}")), (0..30).map(row).collect::<String>())).expect("a file");
+    std::fs::write(
+        &path,
+        format!("{},digit\n{}", cells(&|at| format!("{name}{at}")), (0..30).map(row).collect::<String>()),
+    )
+    .expect("a file");
     path
 }
 
 fn pictures(window: &Window) -> usize {
     let is_picture = |label: String| label.starts_with("Picture of row ");
-    window.query_all_by_role(Role::Image).filter(|image| image.accesskit_node().label().is_some_and(is_picture)).count()
+    window
+        .query_all_by_role(Role::Image)
+        .filter(|image| image.accesskit_node().label().is_some_and(is_picture))
+        .count()
 }
 
 #[test]
@@ -268,7 +328,9 @@ fn rows_that_are_pictures_are_shown_as_pictures() {
 #[test]
 fn squares_of_numbers_are_offered_as_pictures() {
     let folder = tempfile::tempdir().expect("a folder");
-    let row = |at: usize| (0..64).map(|column| ((at * 7 + column * 3) % 17).to_string()).collect::<Vec<_>>().join(",") + "\n";
+    let row = |at: usize| {
+        (0..64).map(|column| ((at * 7 + column * 3) % 17).to_string()).collect::<Vec<_>>().join(",") + "\n"
+    };
     let path = folder.path().join("digits.csv");
     std::fs::write(&path, (0..30).map(row).collect::<String>()).expect("a file");
     let mut window = window(small);
@@ -320,10 +382,22 @@ fn a_file_is_searched_by_the_metric_that_it_declares() {
     let mut window = window(small);
     let cases = [
         ("angular", Metric::Angular, "Metric angular, from the file's `distance` attribute"),
-        ("dot", Metric::L2, "The file declares the inner product, which only `warpscope knn` supports; using l2"),
-        ("hamming", Metric::L2, "The file's `distance` attribute is `hamming`, which is not supported; using l2"),
+        (
+            "dot",
+            Metric::L2,
+            "The file declares the inner product, which only `warpscope knn` supports; using l2",
+        ),
+        (
+            "hamming",
+            Metric::L2,
+            "The file's `distance` attribute is `hamming`, which is not supported; using l2",
+        ),
         // Its columns are not longitude and latitude.
-        ("haversine", Metric::L2, "The file declares the metric haversine, which needs longitude and latitude; using l2"),
+        (
+            "haversine",
+            Metric::L2,
+            "The file declares the metric haversine, which needs longitude and latitude; using l2",
+        ),
     ];
     for (name, metric, note) in cases {
         let path = declaring(name);

@@ -18,7 +18,9 @@ fn ready() -> Window {
     });
     press(&mut window, "Run");
     until(&mut window, "the run", |app| app.session().record.is_some() && !app.is_busy());
-    until(&mut window, "the engines", |app| app.session().engines.iter().all(|status| status.device.is_some()));
+    until(&mut window, "the engines", |app| {
+        app.session().engines.iter().all(|status| status.device.is_some())
+    });
     window
 }
 
@@ -59,11 +61,14 @@ fn a_page_says_what_an_engine_keeps_where() {
     let mut window = ready();
     press(&mut window, "bits");
     window.get_by_label("What it keeps");
-    window.get_by_label("K smallest so far, sorted, consecutive ones in a thread, 128 for a block; a cell stands for 4");
+    window.get_by_label(
+        "K smallest so far, sorted, consecutive ones in a thread, 128 for a block; a cell stands for 4",
+    );
     window.get_by_label("Registers");
     window.get_by_label("What can be chosen");
     // Its files are there to be read.
-    let files: Vec<_> = registry::find("bits".parse().expect("a name")).expect("an engine").code.iter().collect();
+    let files: Vec<_> =
+        registry::find("bits".parse().expect("a name")).expect("an engine").code.iter().collect();
     assert_eq!(files[0].path, "cuda/select/bits.cuh");
     let lines = files[0].text.lines().count();
     window.get_by_label(&format!("cuda/select/bits.cuh, {lines} lines")).click_accesskit();
@@ -92,7 +97,8 @@ fn a_page_leads_to_the_lesson_of_its_engine() {
 fn what_takes_too_long_is_left_out_and_says_so() {
     let mut window = ready();
     // Nothing is measured yet: a search of so many points is predicted by the built-in rates.
-    let draft = Draft { warmup: "0".to_owned(), repeats: "10000".to_owned(), ..window.state().state().draft.clone() };
+    let draft =
+        Draft { warmup: "0".to_owned(), repeats: "10000".to_owned(), ..window.state().state().draft.clone() };
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.state_mut().send(ContestAction::SetLongest(Longest::TenSeconds));
     window.run_steps(3);

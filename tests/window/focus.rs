@@ -43,14 +43,20 @@ fn walk(window: &mut Window, mut at: impl FnMut(&Window, &Stop)) -> Vec<Stop> {
             return stops;
         }
         let response = window.ctx.read_response(id).expect("it is in the window");
-        let node = window.query_all(egui_kittest::kittest::by().predicate(|node| node.is_focused())).last().expect("a node");
+        let node = window
+            .query_all(egui_kittest::kittest::by().predicate(|node| node.is_focused()))
+            .last()
+            .expect("a node");
         let name = node.accesskit_node().label().or(node.accesskit_node().value()).unwrap_or_default();
         let stop = Stop { name, rect: response.rect, seen: response.interact_rect };
         at(window, &stop);
         ids.push(id);
         stops.push(stop);
     }
-    panic!("Tab does not come back to the first: {:?}", stops.iter().map(|stop| &stop.name).collect::<Vec<_>>());
+    panic!(
+        "Tab does not come back to the first: {:?}",
+        stops.iter().map(|stop| &stop.name).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -72,7 +78,11 @@ fn tab_goes_as_one_reads_and_a_ring_shows_where_it_is() {
                 }
                 _ => false,
             };
-            let shown = window.output().shapes.iter().any(|shape| ring(&shape.shape) && shape.clip_rect.contains_rect(stop.seen));
+            let shown = window
+                .output()
+                .shapes
+                .iter()
+                .any(|shape| ring(&shape.shape) && shape.clip_rect.contains_rect(stop.seen));
             assert!(shown, "{look:?}: no ring around “{}”, {:?}", stop.name, stop.seen);
             assert!(!stop.name.is_empty(), "{look:?}: no name at {:?}", stop.rect);
         });
@@ -104,8 +114,22 @@ fn tab_goes_as_one_reads_and_a_ring_shows_where_it_is() {
                 b.name
             );
         }
-        let place = |name: &str| stops.iter().position(|stop| stop.name == name).unwrap_or_else(|| panic!("{name} is passed by: {:?}", names()));
-        let panes = ["Plane", "Space", "Maximise Plane", "Export Plane", "Plane of points", "Neighbours", "Runs", "Maximise Neighbours"];
+        let place = |name: &str| {
+            stops
+                .iter()
+                .position(|stop| stop.name == name)
+                .unwrap_or_else(|| panic!("{name} is passed by: {:?}", names()))
+        };
+        let panes = [
+            "Plane",
+            "Space",
+            "Maximise Plane",
+            "Export Plane",
+            "Plane of points",
+            "Neighbours",
+            "Runs",
+            "Maximise Neighbours",
+        ];
         let places = panes.map(place);
         assert!(places.is_sorted(), "{:?}: {:?}", panes, names());
     }
@@ -115,7 +139,13 @@ fn tab_goes_as_one_reads_and_a_ring_shows_where_it_is() {
 fn what_scrolls_follows_the_focus() {
     let mut window = sized([1280.0, 520.0], |state| state.hints = false);
     walk(&mut window, |_, stop| {
-        assert!(stop.seen.height() >= stop.rect.height().min(200.0) * 0.7, "“{}” is out of sight: {:?} of {:?}", stop.name, stop.seen, stop.rect);
+        assert!(
+            stop.seen.height() >= stop.rect.height().min(200.0) * 0.7,
+            "“{}” is out of sight: {:?} of {:?}",
+            stop.name,
+            stop.seen,
+            stop.rect
+        );
     });
 }
 
@@ -139,12 +169,16 @@ fn enter_and_arrows_do_what_a_click_does() {
         key(&mut window, Key::ArrowRight);
     }
     key(&mut window, Key::Enter);
-    until(&mut window, "another query", |app| app.session().picked != before && app.session().answered.is_some() && !app.is_busy());
+    until(&mut window, "another query", |app| {
+        app.session().picked != before && app.session().answered.is_some() && !app.is_busy()
+    });
     assert!(window.state().state().plane.window.is_some(), "the arrows moved the view");
 
     // A part of the histogram.
-    let histogram =
-        window.get_all_by_role(Role::Button).filter_map(|node| node.accesskit_node().label()).find(|name| name.starts_with("Histogram of"));
+    let histogram = window
+        .get_all_by_role(Role::Button)
+        .filter_map(|node| node.accesskit_node().label())
+        .find(|name| name.starts_with("Histogram of"));
     focus(&mut window, Role::Button, &histogram.expect("a histogram"));
     key(&mut window, Key::Enter);
     until(&mut window, "a selection", |app| !app.session().selection.is_empty());
@@ -157,15 +191,28 @@ fn enter_and_arrows_do_what_a_click_does() {
     window.state_mut().send(Command::SelectNone);
     window.state_mut().send(Command::Show(PaneKind::Neighbors));
     window.run_steps(5);
-    let rows: Vec<u32> = window.state().session().answered.as_ref().expect("an answer").neighbors().map(|(row, _)| row).collect();
-    let row =
-        window.get_all_by_role(Role::Button).filter_map(|node| node.accesskit_node().label()).find(|name| name.starts_with("Neighbour of rank 0"));
+    let rows: Vec<u32> = window
+        .state()
+        .session()
+        .answered
+        .as_ref()
+        .expect("an answer")
+        .neighbors()
+        .map(|(row, _)| row)
+        .collect();
+    let row = window
+        .get_all_by_role(Role::Button)
+        .filter_map(|node| node.accesskit_node().label())
+        .find(|name| name.starts_with("Neighbour of rank 0"));
     focus(&mut window, Role::Button, &row.expect("the first row"));
     key(&mut window, Key::Enter);
     assert_eq!(window.state().session().rank, Some(0));
     key(&mut window, Key::ArrowDown);
     key(&mut window, Key::ArrowDown);
-    assert_eq!((window.state().session().rank, window.state().session().selection.rows()[..].to_vec()), (Some(2), vec![rows[2]]));
+    assert_eq!(
+        (window.state().session().rank, window.state().session().selection.rows()[..].to_vec()),
+        (Some(2), vec![rows[2]])
+    );
     window.key_press_modifiers(Modifiers::SHIFT, Key::ArrowUp);
     window.run_steps(4);
     assert_eq!(window.state().session().selection.rows().len(), 2);
@@ -183,11 +230,16 @@ fn enter_and_arrows_do_what_a_click_does() {
 #[test]
 fn every_tab_can_be_reached_where_text_is_large() {
     // 1280 × 800 pixels at 150 and at 200 %, with and without the panels beside the panes.
-    for (size, panels) in [([853.0, 533.0], true), ([853.0, 533.0], false), ([640.0, 400.0], true), ([640.0, 400.0], false)] {
-        let mut window = sized(size, move |state| (state.show_problem, state.show_selection, state.hints) = (panels, panels, false));
+    for (size, panels) in
+        [([853.0, 533.0], true), ([853.0, 533.0], false), ([640.0, 400.0], true), ([640.0, 400.0], false)]
+    {
+        let mut window = sized(size, move |state| {
+            (state.show_problem, state.show_selection, state.hints) = (panels, panels, false)
+        });
         for &pane in PaneKind::ALL {
             let screen = window.ctx.content_rect();
-            let tab = window.query_all_by_role_and_label(Role::Button, pane.title()).next().map(|tab| tab.rect());
+            let tab =
+                window.query_all_by_role_and_label(Role::Button, pane.title()).next().map(|tab| tab.rect());
             let more = window
                 .query_all_by_role_and_label(Role::Button, "All tabs here")
                 .map(|more| more.rect())
@@ -217,7 +269,10 @@ fn every_tab_can_be_reached_where_text_is_large() {
                     .get_all_by_role_and_label(Role::Button, "All tabs here")
                     .map(|more| more.rect())
                     .find(|more| (tab.center().y - more.center().y).abs() < 8.0);
-                assert!(more.is_none_or(|more| tab.right() <= more.left() + 1.0), "{size:?}: the tab of {pane:?} at {tab:?} is not in sight");
+                assert!(
+                    more.is_none_or(|more| tab.right() <= more.left() + 1.0),
+                    "{size:?}: the tab of {pane:?} at {tab:?} is not in sight"
+                );
             }
         }
     }

@@ -12,7 +12,9 @@ use warpscope::app::{App, kept};
 /// A window that keeps its state in a folder.
 fn begun(folder: &Path) -> Window {
     let beginning = kept::begin(folder);
-    Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| App::begin(cc, None, Some(beginning)).expect("a thread for the worker"))
+    Harness::builder()
+        .with_size([1280.0, 800.0])
+        .build_eframe(move |cc| App::begin(cc, None, Some(beginning)).expect("a thread for the worker"))
 }
 
 /// Keeps a small cloud: the first start of all would answer a larger one.
@@ -53,7 +55,8 @@ fn a_start_that_failed_twice_is_followed_by_a_clean_one_that_says_so() {
     let mut window = begun(folder);
     window.run_steps(5);
     let aside = folder.join("state.set-aside-1.json");
-    let said = format!("two starts failed, so this one is clean; the settings are set aside: {}", aside.display());
+    let said =
+        format!("two starts failed, so this one is clean; the settings are set aside: {}", aside.display());
     assert_eq!(window.state().session().log.trouble().map(|entry| entry.text.as_str()), Some(said.as_str()));
     window.get_by_label_contains("two starts failed");
     assert_eq!(window.state().state().scale, 1.0);

@@ -1,5 +1,5 @@
-//! No text is cut, and none lies over another: at the usual width of letters and at one that makes labels as long as German
-//! ones are. What is painted is held against where it is clipped.
+//! No text is cut, and none lies over another: at the usual width of letters and at one that makes labels as
+//! long as German ones are. What is painted is held against where it is clipped.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,10 +22,16 @@ const GERMAN: f32 = 1.35;
 fn widened(font: &[u8], factor: f32) -> Vec<u8> {
     let mut font = font.to_vec();
     let u16_at = |font: &[u8], at: usize| u16::from_be_bytes([font[at], font[at + 1]]);
-    let u32_at = |font: &[u8], at: usize| u32::from_be_bytes([font[at], font[at + 1], font[at + 2], font[at + 3]]) as usize;
+    let u32_at = |font: &[u8], at: usize| {
+        u32::from_be_bytes([font[at], font[at + 1], font[at + 2], font[at + 3]]) as usize
+    };
     let table = |font: &[u8], tag: &[u8]| {
         let records = (0..usize::from(u16_at(font, 4))).map(|at| 12 + 16 * at);
-        records.into_iter().find(|&record| &font[record..record + 4] == tag).map(|record| u32_at(font, record + 8)).expect("every font has it")
+        records
+            .into_iter()
+            .find(|&record| &font[record..record + 4] == tag)
+            .map(|record| u32_at(font, record + 8))
+            .expect("every font has it")
     };
     let (hhea, hmtx) = (table(&font, b"hhea"), table(&font, b"hmtx"));
     for metric in 0..usize::from(u16_at(&font, hhea + 34)) {
@@ -44,7 +50,10 @@ fn window(factor: f32, scale: f32) -> Window {
         let mut fonts = FontDefinitions::default();
         fonts.families.get_mut(&FontFamily::Proportional).expect("a family").push("Hack".to_owned());
         let ubuntu = (*fonts.font_data["Ubuntu-Light"].font).as_ref().to_vec();
-        fonts.font_data.insert("Ubuntu-Light".to_owned(), Arc::new(egui::FontData::from_owned(widened(&ubuntu, factor))));
+        fonts.font_data.insert(
+            "Ubuntu-Light".to_owned(),
+            Arc::new(egui::FontData::from_owned(widened(&ubuntu, factor))),
+        );
         cc.egui_ctx.set_fonts(fonts);
         app
     })
@@ -67,13 +76,18 @@ fn texts(shapes: &[ClippedShape]) -> Vec<Painted> {
             Shape::Text(text) if text.angle == 0.0 => {
                 for (at, row) in text.galley.rows.iter().enumerate() {
                     let next = text.galley.rows.get(at + 1).and_then(|next| next.glyphs.first());
-                    let within = |glyph: Option<&egui::epaint::text::Glyph>| glyph.is_some_and(|glyph| glyph.chr.is_alphabetic());
+                    let within = |glyph: Option<&egui::epaint::text::Glyph>| {
+                        glyph.is_some_and(|glyph| glyph.chr.is_alphabetic())
+                    };
                     let broken = !row.ends_with_newline && within(row.glyphs.last()) && within(next);
                     let mut letters = row.glyphs.iter().filter(|glyph| !glyph.chr.is_whitespace());
                     let ends = letters.clone().next().zip(letters.next_back());
                     let Some((first, last)) = ends else { continue };
                     let place = text.pos + row.pos.to_vec2();
-                    let rect = Rect::from_x_y_ranges(place.x + first.pos.x..=place.x + last.max_x(), place.y..=place.y + row.height());
+                    let rect = Rect::from_x_y_ranges(
+                        place.x + first.pos.x..=place.x + last.max_x(),
+                        place.y..=place.y + row.height(),
+                    );
                     into.push(Painted { text: row.text(), rect, clip, elided: text.galley.elided, broken });
                 }
             }
@@ -101,10 +115,15 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
     /// What a hair of rounding may be.
     const SLACK: f32 = 1.5;
     let painted = texts(&window.output().shapes);
-    let first =
-        from.map_or(0, |from| painted.iter().rposition(|text| text.text.starts_with(from)).unwrap_or_else(|| panic!("{from} is not painted")));
+    let first = from.map_or(0, |from| {
+        painted
+            .iter()
+            .rposition(|text| text.text.starts_with(from))
+            .unwrap_or_else(|| panic!("{from} is not painted"))
+    });
     // Of what is scrolled away nothing is to be seen, and a field scrolls to where it is typed.
-    let fields: Vec<String> = window.query_all_by_role(Role::TextInput).filter_map(|field| field.value()).collect();
+    let fields: Vec<String> =
+        window.query_all_by_role(Role::TextInput).filter_map(|field| field.value()).collect();
     let is_seen = |text: &&Painted| text.rect.intersects(text.clip) && !fields.contains(&text.text);
     let seen: Vec<&Painted> = painted[first..].iter().filter(is_seen).collect();
     assert!(seen.len() > 3, "only {} texts are painted", seen.len());
@@ -113,7 +132,8 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
         // Also the numbers of Timings, as long as a run takes, which is always in sight.
         let number = text.text.starts_with(|c: char| c.is_ascii_digit());
         // In the strip below the views, or on their right.
-        let among_panes = text.clip.left() > 640.0 || text.clip.top() > 0.55 * window.ctx.content_rect().height();
+        let among_panes =
+            text.clip.left() > 640.0 || text.clip.top() > 0.55 * window.ctx.content_rect().height();
         let in_table = (table || number) && among_panes && text.rect.left() > text.clip.left() - SLACK;
         if !in_table && text.elided {
             wrong.insert(format!("elided: {}", text.text));
@@ -123,7 +143,8 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
         }
         // The titles of tabs have arrows beside them where there is no room for all.
         let is_tab = PaneKind::ALL.iter().any(|pane| pane.title() == text.text);
-        let cut = text.rect.left() < text.clip.left() - SLACK || text.rect.right() > text.clip.right() + SLACK;
+        let cut =
+            text.rect.left() < text.clip.left() - SLACK || text.rect.right() > text.clip.right() + SLACK;
         if cut && !in_table && !is_tab {
             wrong.insert(format!("cut: {} at {:?} in {:?}", text.text, text.rect, text.clip));
         }
@@ -156,10 +177,16 @@ fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
         look(&mut window, pane.title(), None, scrolls(pane));
     }
     window.state_mut().send(Command::ResetLayout);
-    for (menu, first) in
-        [("File", "Open…"), ("Edit", "Undo"), ("Query", "Run"), ("View", "Fit the views to the cloud"), ("Help", "Find a row or a command…")]
-    {
-        let highest = |a: &egui_kittest::Node<'_>, b: &egui_kittest::Node<'_>| a.rect().top().total_cmp(&b.rect().top());
+    for (menu, first) in [
+        ("File", "Open…"),
+        ("Edit", "Undo"),
+        ("Query", "Run"),
+        ("View", "Fit the views to the cloud"),
+        ("Help", "Find a row or a command…"),
+    ] {
+        let highest = |a: &egui_kittest::Node<'_>, b: &egui_kittest::Node<'_>| {
+            a.rect().top().total_cmp(&b.rect().top())
+        };
         window.query_all_by_role_and_label(Role::Button, menu).min_by(highest).expect("a menu").click();
         look(&mut window, menu, Some(first), false);
         window.key_press(egui::Key::Escape);
@@ -192,7 +219,8 @@ fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
 fn neighbours_have_their_names_beside_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("towns.csv");
-    let towns: Vec<String> = (0..40).map(|at| format!("{},{},Town {at}\n", f64::from(at % 8), f64::from(at / 8))).collect();
+    let towns: Vec<String> =
+        (0..40).map(|at| format!("{},{},Town {at}\n", f64::from(at % 8), f64::from(at / 8))).collect();
     std::fs::write(&path, format!("x,y,town\n{}", towns.concat())).expect("a file");
     let mut window = window(1.0, 1.0);
     let source = Source::File { path, columns: ColumnChoice::Default };
@@ -200,12 +228,17 @@ fn neighbours_have_their_names_beside_them() {
     window.state_mut().show_loaded(Arc::new(cloud));
     window.state_mut().send(Action::PickRow(17));
     until(&mut window, "an answer and its names", |app| {
-        app.session().answered.as_ref().is_some_and(|answered| answered.record.cloud.len() == 40) && app.session().listed_beside().is_some()
+        app.session().answered.as_ref().is_some_and(|answered| answered.record.cloud.len() == 40)
+            && app.session().listed_beside().is_some()
     });
     let named = |window: &Window| -> BTreeSet<String> {
         let plane = window.get_by_label("Plane of points").rect();
         let painted = texts(&window.output().shapes);
-        painted.into_iter().filter(|text| text.text.starts_with("Town ") && plane.contains_rect(text.rect)).map(|text| text.text).collect()
+        painted
+            .into_iter()
+            .filter(|text| text.text.starts_with("Town ") && plane.contains_rect(text.rect))
+            .map(|text| text.text)
+            .collect()
     };
     window.run_steps(3);
     assert!(named(&window).is_empty());

@@ -48,7 +48,10 @@ fn number(id: &str) -> u32 {
 fn open(window: &mut Window, id: &str) {
     let number = number(id);
     window.state_mut().send(LessonAction::Open(number));
-    until(window, "the lesson", |app| !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.number == number));
+    until(window, "the lesson", |app| {
+        !app.is_busy()
+            && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.number == number)
+    });
 }
 
 #[test]
@@ -67,14 +70,16 @@ fn beside_a_lesson_the_status_line_says_nothing_of_the_explorer() {
     assert!(is_said(&window), "{note}");
 }
 
-/// The lesson of orders has points of its own, or those of the open cloud with the order of their rows beside the others.
+/// The lesson of orders has points of its own, or those of the open cloud with the order of their rows beside
+/// the others.
 #[test]
 fn the_order_of_the_open_cloud_is_compared_with_others() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
     open(&mut window, "order");
-    let takes = |window: &Window| player(window).takes.iter().map(|take| take.arrangement.name()).collect::<Vec<_>>();
+    let takes =
+        |window: &Window| player(window).takes.iter().map(|take| take.arrangement.name()).collect::<Vec<_>>();
     assert_eq!(takes(&window), ["shuffled", "nearest-first", "farthest-first"]);
     let own = player(&window).take().recording.shape().n;
     let tick = |window: &mut Window| {
@@ -82,12 +87,16 @@ fn the_order_of_the_open_cloud_is_compared_with_others() {
         window.run_steps(3);
     };
     tick(&mut window);
-    until(&mut window, "four takes", |app| !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.takes.len() == 4));
+    until(&mut window, "four takes", |app| {
+        !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.takes.len() == 4)
+    });
     assert_eq!(takes(&window)[0], "as-drawn", "a generated cloud has no file");
     let cloud = window.state().session().cloud.clone().expect("a cloud");
     assert_eq!((player(&window).take().recording.shape().n as usize, cloud.len()), (500, 500));
     tick(&mut window);
-    until(&mut window, "three takes", |app| !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.takes.len() == 3));
+    until(&mut window, "three takes", |app| {
+        !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.takes.len() == 3)
+    });
     assert_eq!(player(&window).take().recording.shape().n, own);
 }
 
@@ -114,11 +123,17 @@ fn shifted(window: &mut Window, key: Key) {
 /// Clicks on what the picture shows.
 #[track_caller]
 fn click(window: &mut Window, target: Target) {
-    let place = target_position(window.state(), target).unwrap_or_else(|| panic!("{target:?} is not in the picture"));
+    let place =
+        target_position(window.state(), target).unwrap_or_else(|| panic!("{target:?} is not in the picture"));
     window.hover_at(place);
     window.run_steps(2);
     for pressed in [true, false] {
-        window.event(egui::Event::PointerButton { pos: place, button: egui::PointerButton::Primary, pressed, modifiers: Modifiers::NONE });
+        window.event(egui::Event::PointerButton {
+            pos: place,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
         window.run_steps(2);
     }
     window.remove_cursor();
@@ -208,7 +223,12 @@ fn a_click_on_curve_layer_and_scrubber_goes_there() {
     window.hover_at(place);
     window.run_steps(2);
     for pressed in [true, false] {
-        window.event(egui::Event::PointerButton { pos: place, button: egui::PointerButton::Primary, pressed, modifiers: Modifiers::NONE });
+        window.event(egui::Event::PointerButton {
+            pos: place,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
         window.run_steps(2);
     }
     assert_eq!(position(&window), start, "the left end of the scrubber");
@@ -249,19 +269,25 @@ fn letters_and_digits_belong_to_a_field_that_is_typed_into() {
 #[test]
 fn questions_go_with_the_recording_that_they_are_about() {
     let mut window = on_lesson("sort");
-    let draft = LessonDraft { k: "4".to_owned(), width: 4, ..LessonDraft::of(named("sort").expect("a lesson")) };
+    let draft =
+        LessonDraft { k: "4".to_owned(), width: 4, ..LessonDraft::of(named("sort").expect("a lesson")) };
     let app = window.state_mut();
     app.send(LessonAction::Edit(draft));
     app.send(LessonAction::Record);
     app.send(Command::Predict);
-    until(&mut window, "four lanes", |app| app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().width == 4));
+    until(&mut window, "four lanes", |app| {
+        app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().width == 4)
+    });
     assert!(window.state().session().lesson.quiz.is_none());
 }
 
 #[test]
 fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
     let mut window = on_lesson("wide");
-    window.state_mut().send(LessonAction::Edit(LessonDraft { k: "many".to_owned(), ..LessonDraft::of(named("wide").expect("a lesson")) }));
+    window.state_mut().send(LessonAction::Edit(LessonDraft {
+        k: "many".to_owned(),
+        ..LessonDraft::of(named("wide").expect("a lesson"))
+    }));
     open(&mut window, "sort");
     let app = window.state_mut();
     app.send(LessonAction::Record);
@@ -273,7 +299,11 @@ fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let lesson = &window.state().session().lesson;
-    assert!(lesson.player.is_none() && lesson.error.as_ref().is_some_and(|error| error.contains("many")), "{:?}", lesson.error);
+    assert!(
+        lesson.player.is_none() && lesson.error.as_ref().is_some_and(|error| error.contains("many")),
+        "{:?}",
+        lesson.error
+    );
     window.run_steps(2);
     assert!(window.query_all_by_role_and_label(Role::Button, "Back to the lesson's own").count() > 0);
 }
@@ -357,7 +387,13 @@ fn lesson_7_is_about_the_query_that_is_picked() {
     window.get_by_label("999 is outside 0 to 499.");
     fill(&mut window, "Query row", "7");
     key(&mut window, Key::Enter);
-    until(&mut window, "row 7", |app| app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.query_row == 7));
+    until(&mut window, "row 7", |app| {
+        app.session()
+            .lesson
+            .player
+            .as_ref()
+            .is_some_and(|player| player.take().recording.parameters.query_row == 7)
+    });
     // Another cloud: the lesson is about that.
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("line.csv");
@@ -365,7 +401,11 @@ fn lesson_7_is_about_the_query_that_is_picked() {
     std::fs::write(&path, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
     window.state_mut().send(Action::OpenPath(path));
     until(&mut window, "the lesson of the file", |app| {
-        app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.shape.n == 90)
+        app.session()
+            .lesson
+            .player
+            .as_ref()
+            .is_some_and(|player| player.take().recording.parameters.shape.n == 90)
     });
     assert_eq!(player(&window).take().recording.parameters.query_row, 45, "the one in the middle");
     window.key_press_modifiers(Modifiers::COMMAND, Key::L);
@@ -397,7 +437,10 @@ fn a_query_of_a_file_stays_that_query_whatever_is_run_next() {
             }
         }
         let recording = &player(window).take().recording;
-        (recording.parameters.query.clone(), player(window).cursor().state().neighbours().take(8).collect::<Vec<_>>())
+        (
+            recording.parameters.query.clone(),
+            player(window).cursor().state().neighbours().take(8).collect::<Vec<_>>(),
+        )
     };
     let before = found(&mut window);
     // Another run, with other queries and another metric.
@@ -406,10 +449,14 @@ fn a_query_of_a_file_stays_that_query_whatever_is_run_next() {
     draft.query_rows = "5".to_owned();
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.state_mut().send(Command::Run);
-    until(&mut window, "the other run", |app| !app.is_busy() && app.session().record.as_ref().is_some_and(|record| record.query_rows == [5]));
+    until(&mut window, "the other run", |app| {
+        !app.is_busy() && app.session().record.as_ref().is_some_and(|record| record.query_rows == [5])
+    });
     fill(&mut window, "k", "9");
     key(&mut window, Key::Enter);
-    until(&mut window, "k = 9", |app| app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 9));
+    until(&mut window, "k = 9", |app| {
+        app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 9)
+    });
     window.get_by_label("3 of the file");
     assert_eq!(found(&mut window), before, "the same query, by the same metric");
 }
@@ -419,7 +466,12 @@ fn found(window: &mut Window) -> Vec<(u32, f32)> {
     window.state_mut().send(Command::ToEnd);
     window.run_steps(3);
     let problem = player(window).take().recording.problem();
-    player(window).cursor().state().neighbours().map(|(point, distance)| (problem.row(point), distance)).collect()
+    player(window)
+        .cursor()
+        .state()
+        .neighbours()
+        .map(|(point, distance)| (problem.row(point), distance))
+        .collect()
 }
 
 #[test]
@@ -432,24 +484,29 @@ fn lesson_7_has_the_k_that_is_asked_for_and_leaves_the_query_out_as_the_explorer
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
     assert_eq!(player(&window).take().recording.shape().k, 8);
     window.get_by_label("The query's own row is left out, as in the explorer.");
-    let asked: Vec<(u32, f32)> = window.state().session().answered.as_ref().expect("an answer").neighbors().collect();
+    let asked: Vec<(u32, f32)> =
+        window.state().session().answered.as_ref().expect("an answer").neighbors().collect();
     assert_eq!((found(&mut window), asked.len()), (asked, 8));
 }
 
-/// A search on the globe stays one, in kilometres, whatever the explorer's fields say by the time another row is typed.
+/// A search on the globe stays one, in kilometres, whatever the explorer's fields say by the time another row
+/// is typed.
 #[test]
 fn lesson_7_keeps_the_metric_of_the_question() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = places(folder.path(), 300);
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(path));
-    until(&mut window, "the places", |app| !app.is_busy() && app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300));
+    until(&mut window, "the places", |app| {
+        !app.is_busy() && app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300)
+    });
     let draft = Draft { k: "8".to_owned(), exclude_self: true, ..window.state().state().draft.clone() };
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.run_steps(2);
     lesson_of_run(&mut window, Action::PickRow(123));
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
-    let asked: Vec<(u32, f32)> = window.state().session().answered.as_ref().expect("an answer").neighbors().collect();
+    let asked: Vec<(u32, f32)> =
+        window.state().session().answered.as_ref().expect("an answer").neighbors().collect();
     assert_eq!(found(&mut window), asked);
     let metric = |window: &Window| player(window).take().recording.problem().metric();
     assert_eq!(metric(&window), Metric::Haversine);
@@ -461,7 +518,13 @@ fn lesson_7_keeps_the_metric_of_the_question() {
     window.run_steps(2);
     fill(&mut window, "Query row", "7");
     key(&mut window, Key::Enter);
-    until(&mut window, "row 7", |app| app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.query_row == 7));
+    until(&mut window, "row 7", |app| {
+        app.session()
+            .lesson
+            .player
+            .as_ref()
+            .is_some_and(|player| player.take().recording.parameters.query_row == 7)
+    });
     assert_eq!((metric(&window), found(&mut window).len()), (Metric::Haversine, 8));
     assert!(found(&mut window).iter().all(|&(row, _)| row != 7));
 }
@@ -493,7 +556,11 @@ fn a_gpu_records_the_lesson_and_its_steps_are_the_twins() {
     window.run_steps(3);
     window.get_by_label("Record on the GPU").click();
     until(&mut window, "the GPU's recording", |app| {
-        app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.recorded_on.starts_with("NVIDIA"))
+        app.session()
+            .lesson
+            .player
+            .as_ref()
+            .is_some_and(|player| player.take().recording.parameters.recorded_on.starts_with("NVIDIA"))
     });
     assert_eq!(player(&window).take().recording.steps(), by_twin.steps());
     assert_eq!(window.state().session().lesson.error, None);
@@ -506,7 +573,8 @@ fn three_orders_are_compared_step_for_step() {
     press(&mut window, "farthest first");
     assert_eq!(player(&window).active(), 2);
     key(&mut window, Key::End);
-    let merges: Vec<u32> = player(&window).cursors().iter().map(|cursor| cursor.state().counts.merges).collect();
+    let merges: Vec<u32> =
+        player(&window).cursors().iter().map(|cursor| cursor.state().counts.merges).collect();
     assert!(merges[1] < merges[0] && merges[0] < merges[2], "{merges:?}");
     window.get_by_role_and_label(Role::CheckBox, "Side by side").click();
     window.run_steps(3);
@@ -524,10 +592,15 @@ fn a_range_is_exported_and_an_odd_one_says_why() {
     let start = player(&window).range().start;
     fill(&mut window, "To step", "1");
     press(&mut window, "Save");
-    assert!(window.state().session().export.as_ref().is_some_and(|dialog| dialog.error.is_some()), "it ends before it begins");
+    assert!(
+        window.state().session().export.as_ref().is_some_and(|dialog| dialog.error.is_some()),
+        "it ends before it begins"
+    );
     fill(&mut window, "To step", &(start + 2).to_string());
     press(&mut window, "Save");
-    until(&mut window, "the film", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written: ")));
+    until(&mut window, "the film", |app| {
+        app.session().log.last().is_some_and(|entry| entry.text.starts_with("written: "))
+    });
     assert!(std::fs::read(&path).expect("a file").starts_with(b"GIF89a"));
     assert!(window.state().session().export.is_none());
 }
@@ -546,7 +619,9 @@ fn a_folder_that_is_there_is_asked_about() {
     window.get_by_label_contains("This folder exists already.");
     assert_eq!(std::fs::read(&file).expect("the file"), b"somebody's");
     press(&mut window, "Save");
-    until(&mut window, "the film", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written: ")));
+    until(&mut window, "the film", |app| {
+        app.session().log.last().is_some_and(|entry| entry.text.starts_with("written: "))
+    });
     assert_ne!(std::fs::read(&file).expect("a picture"), b"somebody's");
 }
 
@@ -610,7 +685,8 @@ fn each_lesson_looks_as_it_did_at_each_level() {
 #[test]
 fn presenter_questions_and_looks_are_as_they_were() {
     let mut failures = Vec::new();
-    for (look, name) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")] {
+    for (look, name) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")]
+    {
         let mut window = drawn([960.0, 600.0], look, 1.0);
         open(&mut window, "merge");
         window.state_mut().send(Command::StepForward);
@@ -647,6 +723,8 @@ fn a_lesson_is_drawn_without_a_display() {
     let empty = picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count();
     assert!(empty < 1280 * 720 * 9 / 10, "there is a picture on it");
     let late = folder.path().join("late.png");
-    let error = render_headless(&Headless { at: Some(999_999), ..show }, std::slice::from_ref(&late)).expect_err("there is no such step").to_string();
+    let error = render_headless(&Headless { at: Some(999_999), ..show }, std::slice::from_ref(&late))
+        .expect_err("there is no such step")
+        .to_string();
     assert!(error.starts_with("step 999999: the search has ") && !late.exists(), "{error}");
 }

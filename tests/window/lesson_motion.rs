@@ -17,15 +17,17 @@ const ALL: usize = 15;
 
 /// A window on a lesson, at the beginning of its part.
 fn on_lesson(id: &str, reduce_motion: bool) -> Window {
-    let mut window = Harness::builder().with_size([1280.0, 800.0]).with_step_dt(FRAME).build_eframe(move |cc| {
-        let mut state = State { reduce_motion, ..State::default() };
-        small(&mut state);
-        App::with_state(cc, state).expect("a thread for the worker")
-    });
+    let mut window =
+        Harness::builder().with_size([1280.0, 800.0]).with_step_dt(FRAME).build_eframe(move |cc| {
+            let mut state = State { reduce_motion, ..State::default() };
+            small(&mut state);
+            App::with_state(cc, state).expect("a thread for the worker")
+        });
     let number = named(id).expect("a lesson").number;
     window.state_mut().send(LessonAction::Open(number));
     until(&mut window, "the lesson", |app| {
-        !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.number == number)
+        !app.is_busy()
+            && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.number == number)
     });
     window
 }
@@ -61,7 +63,10 @@ fn another_step_begins_its_own_motion_and_whatever_else_happens_ends_it() {
     let start = position(&window);
     for steps in 1..=2 {
         key(&mut window, Key::ArrowRight, 10);
-        assert!(is_moving(window.state()) && position(&window) == start + steps, "the second does not wait for the first");
+        assert!(
+            is_moving(window.state()) && position(&window) == start + steps,
+            "the second does not wait for the first"
+        );
     }
     // If they queued, the second would still be under way.
     window.run_steps(ALL - 5);

@@ -47,7 +47,12 @@ fn key(window: &mut Window, key: Key) {
 }
 
 fn button(window: &mut Window, pos: Pos2, pressed: bool) {
-    window.event(Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE });
+    window.event(Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    });
     window.run_steps(2);
 }
 
@@ -82,7 +87,10 @@ fn the_query_is_dragged_and_the_step_stays() {
         let middle = on_map(&window, Some([0, 1].map(|axis| (map.low[axis] + map.high[axis]) / 2.0)));
         let to = drag(&mut window, from, (middle - from) * 0.5 + vec2(9.0, 5.0));
         assert_ne!(query(&window), own, "lesson {id}: it follows while it is held");
-        assert!((on_map(&window, None) - to).length() < 1.5, "lesson {id}: the query is at the pointer, and the map has not moved");
+        assert!(
+            (on_map(&window, None) - to).length() < 1.5,
+            "lesson {id}: the query is at the pointer, and the map has not moved"
+        );
         assert!(step(&window).is_like(&before), "lesson {id}");
         if let (Step::Layer { layer, .. }, Step::Layer { layer: now, .. }) = (&before, &step(&window)) {
             assert_eq!(layer, now);
@@ -90,7 +98,10 @@ fn the_query_is_dragged_and_the_step_stays() {
         assert!(!player(&window).has_marks(), "lesson {id}: all distances are others");
         button(&mut window, to, false);
         window.get_by_label_contains("Query moved to (");
-        assert!(player(&window).take().recording.parameters.data.contains("query moved to ("), "files say so");
+        assert!(
+            player(&window).take().recording.parameters.data.contains("query moved to ("),
+            "files say so"
+        );
         assert!(window.state().state().lesson.has_dragged);
         // Ctrl+Z, and the same step as before.
         window.remove_cursor();
@@ -121,7 +132,8 @@ fn a_point_is_dragged_alone_and_the_lessons_own_data_come_back() {
     assert!(window.query_by_label_contains("1 point moved.").is_none());
 }
 
-/// The largest key of lesson `sort` becomes the smallest: what is beside it in the network is compared otherwise.
+/// The largest key of lesson `sort` becomes the smallest: what is beside it in the network is compared
+/// otherwise.
 #[test]
 fn a_key_is_dragged_and_comparators_that_turn_are_marked_until_escape() {
     let mut window = on_lesson("sort");
@@ -214,7 +226,8 @@ fn three_orders_follow_one_query() {
     let from = on_map(&window, None);
     let to = drag(&mut window, from, vec2(-30.0, 20.0));
     button(&mut window, to, false);
-    let queries: Vec<_> = player(&window).takes.iter().map(|take| take.recording.parameters.query.clone()).collect();
+    let queries: Vec<_> =
+        player(&window).takes.iter().map(|take| take.recording.parameters.query.clone()).collect();
     assert!(queries.len() == 3 && queries.iter().all(|query| *query == queries[0]));
     assert!(player(&window).takes[0].recording.parameters.data.contains("query moved"));
 }
@@ -254,11 +267,19 @@ fn typed_keys_are_sorted_and_wrong_ones_say_why() {
     fill(&mut window, "Keys", "5 3 8 1 7 2 6 4");
     key(&mut window, Key::Enter);
     until(&mut window, "the typed keys", |app| {
-        app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.data.starts_with("8 keys typed: 5.00 3.00"))
+        app.session().lesson.player.as_ref().is_some_and(|player| {
+            player.take().recording.parameters.data.starts_with("8 keys typed: 5.00 3.00")
+        })
     });
     for _ in 0..20 {
         key(&mut window, Key::End);
     }
-    let found: Vec<f32> = player(&window).cursor().state().registers.iter().map(|&key| f32::from_bits((key >> 32) as u32)).collect();
+    let found: Vec<f32> = player(&window)
+        .cursor()
+        .state()
+        .registers
+        .iter()
+        .map(|&key| f32::from_bits((key >> 32) as u32))
+        .collect();
     assert_eq!(found, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
 }

@@ -43,13 +43,18 @@ fn drag(window: &mut Window, by: Vec2) {
 #[track_caller]
 fn until_settled(window: &mut Window) {
     until(window, "an answer", |app| {
-        app.session().answered.is_some() && !app.is_busy() && app.session().theory.is_some() && !app.session().theory_lags
+        app.session().answered.is_some()
+            && !app.is_busy()
+            && app.session().theory.is_some()
+            && !app.session().theory_lags
     });
 }
 
 /// Rows of the k nearest to coordinates of the file, by looking at all.
 fn nearest(cloud: &PointCloud, at: &[f64], k: usize) -> Vec<u32> {
-    let far = |row: usize| at.iter().enumerate().map(|(axis, at)| (cloud.coordinate(row, axis) - at).powi(2)).sum::<f64>();
+    let far = |row: usize| {
+        at.iter().enumerate().map(|(axis, at)| (cloud.coordinate(row, axis) - at).powi(2)).sum::<f64>()
+    };
     let mut all: Vec<(f64, u32)> = (0..cloud.len()).map(|row| (far(row), row as u32)).collect();
     all.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
     all.iter().take(k).map(|&(_, row)| row).collect()
@@ -60,10 +65,16 @@ fn nearest(cloud: &PointCloud, at: &[f64], k: usize) -> Vec<u32> {
 fn assert_at_place(app: &App) -> Vec<f64> {
     let session = app.session();
     let answered = session.answered.as_ref().expect("an answer");
-    let QuerySpec::At(at) = &answered.record.spec.queries else { panic!("{:?} is no place", answered.record.spec.queries) };
+    let QuerySpec::At(at) = &answered.record.spec.queries else {
+        panic!("{:?} is no place", answered.record.spec.queries)
+    };
     assert_eq!(session.picked, Some(Picked::Coordinates));
     let (place, row) = session.picked_point().expect("the place");
-    assert_eq!((0..place.dims()).map(|axis| place.coordinate(row, axis)).collect::<Vec<_>>(), *at, "the answer is to what is shown");
+    assert_eq!(
+        (0..place.dims()).map(|axis| place.coordinate(row, axis)).collect::<Vec<_>>(),
+        *at,
+        "the answer is to what is shown"
+    );
     let found: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     assert_eq!(found, nearest(&answered.record.cloud, at, answered.record.spec.k));
     at.clone()
@@ -86,7 +97,10 @@ fn the_query_is_dragged_and_everything_follows() {
     let at = assert_at_place(window.state());
     let after = window.state().session().answered.clone().expect("an answer");
     assert!(!before.neighbors().eq(after.neighbors()), "the neighbours are those of the new place");
-    assert!(!after.record.measured.is_empty() && after.record.convergence.queries() == 1, "with counters and convergence");
+    assert!(
+        !after.record.measured.is_empty() && after.record.convergence.queries() == 1,
+        "with counters and convergence"
+    );
     window.drop_at(to);
     window.step();
     until_settled(&mut window);
@@ -101,7 +115,8 @@ fn the_query_is_dragged_and_everything_follows() {
 #[test]
 fn escape_gives_the_old_query_back() {
     let mut window = answered(|_| ());
-    let (picked, before) = (window.state().session().picked, window.state().session().answered.clone().expect("an answer"));
+    let (picked, before) =
+        (window.state().session().picked, window.state().session().answered.clone().expect("an answer"));
     drag(&mut window, vec2(60.0, 30.0));
     assert_eq!(window.state().session().picked, Some(Picked::Coordinates));
     window.key_press(egui::Key::Escape);
@@ -109,12 +124,8 @@ fn escape_gives_the_old_query_back() {
     let back = |window: &Window| {
         let session = window.state().session();
         assert_eq!(session.picked, picked);
-        assert!(
-            session
-                .answered
-                .as_ref()
-                .is_some_and(|answered| answered.query == before.query && std::sync::Arc::ptr_eq(&answered.record, &before.record))
-        );
+        assert!(session.answered.as_ref().is_some_and(|answered| answered.query == before.query
+            && std::sync::Arc::ptr_eq(&answered.record, &before.record)));
     };
     back(&window);
     // The pointer is still down, and moves: the query stays.
@@ -144,7 +155,11 @@ fn arrow_keys_move_the_query() {
     assert_at_place(window.state());
     window.key_press(egui::Key::Escape);
     window.run_steps(2);
-    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "{:?}", window.state().session().picked);
+    assert!(
+        matches!(window.state().session().picked, Some(Picked::Row(_))),
+        "{:?}",
+        window.state().session().picked
+    );
 }
 
 #[test]
@@ -186,25 +201,46 @@ fn k_and_metric_act_at_once() {
     for k in ["5", "17"] {
         fill(&mut window, "k", k);
         until(&mut window, "an answer", |app| {
-            !app.is_busy() && app.session().answered.as_ref().is_some_and(|answered| answered.record.spec.k.to_string() == k)
+            !app.is_busy()
+                && app
+                    .session()
+                    .answered
+                    .as_ref()
+                    .is_some_and(|answered| answered.record.spec.k.to_string() == k)
         });
-        assert_eq!(window.state().session().answered.as_ref().map(|answered| answered.neighbors().len().to_string()), Some(k.to_owned()));
+        assert_eq!(
+            window.state().session().answered.as_ref().map(|answered| answered.neighbors().len().to_string()),
+            Some(k.to_owned())
+        );
         window.get_by_label(&format!("k = {k}, l2, lockstep"));
     }
     // The run's own k: the answer is the run's again.
     fill(&mut window, "k", "8");
     window.run_steps(2);
     let session = window.state().session();
-    let of_run =
-        session.answered.as_ref().zip(session.record.as_ref()).is_some_and(|(answered, record)| std::sync::Arc::ptr_eq(&answered.record, record));
+    let of_run = session
+        .answered
+        .as_ref()
+        .zip(session.record.as_ref())
+        .is_some_and(|(answered, record)| std::sync::Arc::ptr_eq(&answered.record, record));
     assert!(of_run);
     press(&mut window, "Angular");
     until(&mut window, "an answer", |app| {
-        !app.is_busy() && app.session().answered.as_ref().is_some_and(|answered| answered.record.spec.metric.name() == "angular")
+        !app.is_busy()
+            && app
+                .session()
+                .answered
+                .as_ref()
+                .is_some_and(|answered| answered.record.spec.metric.name() == "angular")
     });
     press(&mut window, "Globe");
     until(&mut window, "an answer", |app| {
-        !app.is_busy() && app.session().answered.as_ref().is_some_and(|answered| answered.record.spec.metric.name() == "haversine")
+        !app.is_busy()
+            && app
+                .session()
+                .answered
+                .as_ref()
+                .is_some_and(|answered| answered.record.spec.metric.name() == "haversine")
     });
     window.get_by_label("k = 8, haversine, lockstep");
     assert!(window.query_all_by_label_contains(" km").next().is_some(), "the k-th distance");
@@ -219,12 +255,20 @@ fn k_and_metric_act_at_once() {
 fn the_status_line_speaks_of_the_globe_while_that_is_searched() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("places.csv");
-    let rows: String = (0..40).map(|at| format!("{},{}\n", f64::from(at * 37 % 90) - 45.0, f64::from(at * 53 % 170) - 85.5)).collect();
+    let rows: String = (0..40)
+        .map(|at| format!("{},{}\n", f64::from(at * 37 % 90) - 45.0, f64::from(at * 53 % 170) - 85.5))
+        .collect();
     std::fs::write(&path, format!("latitude,longitude\n{rows}")).expect("a file");
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(path));
-    until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 40) && !app.is_busy() && app.tasks() == 0);
-    let said = |window: &Window| window.state().session().log.note().map_or_else(String::new, |note| note.text.clone());
+    until(&mut window, "the file", |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 40)
+            && !app.is_busy()
+            && app.tasks() == 0
+    });
+    let said = |window: &Window| {
+        window.state().session().log.note().map_or_else(String::new, |note| note.text.clone())
+    };
     assert!(said(&window).contains("on the globe"), "{}", said(&window));
     press(&mut window, "L2");
     assert!(said(&window).contains("as a plane, in degrees"), "{}", said(&window));
@@ -259,7 +303,10 @@ fn in_three_dimensions_the_query_goes_from_row_to_row() {
     let answered = session.answered.as_ref().expect("an answer");
     assert_eq!(answered.row(), row);
     let at: Vec<f64> = (0..3).map(|axis| answered.record.cloud.coordinate(row as usize, axis)).collect();
-    assert_eq!(answered.neighbors().map(|(row, _)| row).collect::<Vec<_>>(), nearest(&answered.record.cloud, &at, 8));
+    assert_eq!(
+        answered.neighbors().map(|(row, _)| row).collect::<Vec<_>>(),
+        nearest(&answered.record.cloud, &at, 8)
+    );
 
     // A place can be typed, in Space too.
     for (axis, value) in [("x", "0.5"), ("y", "0.25"), ("z", "0.75")] {
@@ -286,11 +333,19 @@ fn a_drag_is_one_step_to_undo() {
             window.run_steps(2);
         }
         until_settled(&mut window);
-        let moved = window.state().session().picked_point().map(|(cloud, row)| (cloud.coordinate(row, 0), cloud.coordinate(row, 1)));
+        let moved = window
+            .state()
+            .session()
+            .picked_point()
+            .map(|(cloud, row)| (cloud.coordinate(row, 0), cloud.coordinate(row, 1)));
         for steps_left in [1, 0] {
             window.state_mut().send(Command::Undo);
             window.run_steps(2);
-            assert_eq!(window.state().session().picked == before, steps_left == 0, "{generator}: two drags, two steps");
+            assert_eq!(
+                window.state().session().picked == before,
+                steps_left == 0,
+                "{generator}: two drags, two steps"
+            );
         }
         // Put back with Escape, it was no step.
         drag(&mut window, vec2(50.0, 50.0));
@@ -325,7 +380,10 @@ fn undone_to_nothing_it_waits_for_nothing() {
     window.run_steps(2);
     let session = window.state().session();
     assert_eq!((session.picked, session.answered.is_none(), session.live.is_waiting()), (None, true, false));
-    assert!(window.query_by_label("Press Enter to search from there.").is_none(), "what was typed is gone too");
+    assert!(
+        window.query_by_label("Press Enter to search from there.").is_none(),
+        "what was typed is gone too"
+    );
     window.state_mut().send(Command::Redo);
     window.run_steps(2);
     until_settled(&mut window);
@@ -348,11 +406,22 @@ fn among_many_rows_the_window_does_not_search_itself() {
     until(&mut window, "the end of the drag", |app| !app.session().live.is_held() && !app.is_busy());
     let app = window.state();
     let cloud = app.session().cloud.as_ref().expect("a cloud");
-    let far = |row: u32| screen_position(app, PaneKind::Plane, canvas, row as usize).expect("in sight").distance(to);
+    let far = |row: u32| {
+        screen_position(app, PaneKind::Plane, canvas, row as usize).expect("in sight").distance(to)
+    };
     let nearest = (0..cloud.len() as u32).min_by(|&a, &b| far(a).total_cmp(&far(b))).expect("rows");
     let Some(Picked::Row(row)) = app.session().picked else { panic!("a row") };
-    assert!(far(row) <= far(nearest) + 1e-3, "row {row} is {} away, row {nearest} {}", far(row), far(nearest));
-    assert_eq!(app.session().answered.as_ref().map(|answered| answered.row()), Some(row), "and it is answered");
+    assert!(
+        far(row) <= far(nearest) + 1e-3,
+        "row {row} is {} away, row {nearest} {}",
+        far(row),
+        far(nearest)
+    );
+    assert_eq!(
+        app.session().answered.as_ref().map(|answered| answered.row()),
+        Some(row),
+        "and it is answered"
+    );
 }
 
 #[test]
@@ -364,7 +433,9 @@ fn an_ask_is_cancelled_before_it_is_answered() {
     });
     press(&mut window, "Generate");
     // Cancel would stop what a view is prepared by, if that is still under way.
-    until(&mut window, "the cloud and its view", |app| app.session().cloud.is_some() && !app.is_busy() && app.tasks() == 0);
+    until(&mut window, "the cloud and its view", |app| {
+        app.session().cloud.is_some() && !app.is_busy() && app.tasks() == 0
+    });
     // In one frame: however fast the answer is, it is taken in with the next.
     window.state_mut().send(Action::PickRow(7));
     window.state_mut().send(Command::Cancel);
@@ -393,7 +464,11 @@ fn asks_do_not_wait_for_a_run() {
     window.drop_at(to);
     until(&mut window, "an answer beside the run", |app| {
         app.session().picked == Some(Picked::Coordinates)
-            && app.session().answered.as_ref().is_some_and(|answered| matches!(answered.record.spec.queries, QuerySpec::At(_)))
+            && app
+                .session()
+                .answered
+                .as_ref()
+                .is_some_and(|answered| matches!(answered.record.spec.queries, QuerySpec::At(_)))
     });
     assert!(window.state().session().activity.is_busy(), "the run goes on");
     window.state_mut().send(Command::Cancel);
@@ -415,7 +490,12 @@ fn a_run_leaves_a_place_the_query() {
     // Another cloud has no such place.
     fill(&mut window, "Spec", "uniform:n=300,d=2");
     press(&mut window, "Generate");
-    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300));
-    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "the one that it is opened with");
+    until(&mut window, "the cloud", |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300)
+    });
+    assert!(
+        matches!(window.state().session().picked, Some(Picked::Row(_))),
+        "the one that it is opened with"
+    );
     assert!(window.state().session().live.place().is_none());
 }

@@ -1,6 +1,7 @@
 //! The window, driven by the names of its parts, without a display.
 //!
-//! One binary: each links the whole program. A test that changes the environment or the working directory has a binary of its own.
+//! One binary: each links the whole program. A test that changes the environment or the working directory has
+//! a binary of its own.
 
 #![cfg(feature = "gui")]
 

@@ -1,4 +1,5 @@
-//! The table of neighbours: what it shows of them and of their file, how it scrolls, what a click does, what is copied.
+//! The table of neighbours: what it shows of them and of their file, how it scrolls, what a click does, what
+//! is copied.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,7 +29,12 @@ fn click(window: &mut Window, pos: Pos2, modifiers: Modifiers) {
     window.hover_at(pos);
     window.run_steps(1);
     for pressed in [true, false] {
-        window.event(egui::Event::PointerButton { pos, button: egui::PointerButton::Primary, pressed, modifiers });
+        window.event(egui::Event::PointerButton {
+            pos,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers,
+        });
         window.run_steps(1);
     }
     window.event(egui::Event::ModifiersChanged(Modifiers::NONE));
@@ -47,7 +53,15 @@ fn rows_of_neighbours_select_and_point_at_their_points() {
     until_answered(&mut window);
     press(&mut window, "Neighbours");
     window.run_steps(3);
-    let neighbors: Vec<u32> = window.state().session().answered.as_ref().expect("an answer").neighbors().map(|(row, _)| row).collect();
+    let neighbors: Vec<u32> = window
+        .state()
+        .session()
+        .answered
+        .as_ref()
+        .expect("an answer")
+        .neighbors()
+        .map(|(row, _)| row)
+        .collect();
     let rank = |window: &Window, rank: usize| {
         let texts = [format!("  {rank}"), format!("● {rank}")];
         let node = texts.iter().find_map(|text| window.query_by_label(text));
@@ -70,7 +84,9 @@ fn rows_of_neighbours_select_and_point_at_their_points() {
     let ringed = |row: u32| {
         let place = place(&window, row);
         window.output().shapes.iter().any(|shape| match shape.shape {
-            egui::Shape::Circle(circle) => circle.center.distance(place) < 0.5 && circle.stroke.color == palette(&window).selected,
+            egui::Shape::Circle(circle) => {
+                circle.center.distance(place) < 0.5 && circle.stroke.color == palette(&window).selected
+            }
             _ => false,
         })
     };
@@ -82,7 +98,9 @@ fn rows_of_neighbours_select_and_point_at_their_points() {
 /// 60 towns on a grid that is no multiple of itself, with names and numbers of people.
 fn towns(folder: &Path) -> String {
     let path = folder.join("towns.csv");
-    let rows: Vec<String> = (0..60).map(|i| format!("town {i},{},{},{}", (i * 37) % 101, (i * 61) % 97, i * 1000 + 500)).collect();
+    let rows: Vec<String> = (0..60)
+        .map(|i| format!("town {i},{},{},{}", (i * 37) % 101, (i * 61) % 97, i * 1000 + 500))
+        .collect();
     std::fs::write(&path, format!("name,x,y,people\n{}\n", rows.join("\n"))).expect("a file");
     path.display().to_string()
 }
@@ -102,8 +120,12 @@ fn copied(window: &mut Window) -> String {
 
 /// The order in which rows of the table stand, by rank, from above.
 fn ranks(window: &Window, most: usize) -> Vec<usize> {
-    let at =
-        |rank: usize| [format!("  {rank}"), format!("● {rank}")].iter().find_map(|text| window.query_by_label(text)).map(|node| node.rect().top());
+    let at = |rank: usize| {
+        [format!("  {rank}"), format!("● {rank}")]
+            .iter()
+            .find_map(|text| window.query_by_label(text))
+            .map(|node| node.rect().top())
+    };
     let mut ranks: Vec<(f32, usize)> = (0..most).filter_map(|rank| Some((at(rank)?, rank))).collect();
     ranks.sort_by(|a, b| a.0.total_cmp(&b.0));
     ranks.into_iter().map(|(_, rank)| rank).collect()
@@ -215,7 +237,10 @@ fn what_is_not_copied_or_not_the_points_is_said() {
     let said = |window: &mut Window| {
         window.state_mut().send(Action::CopyTable(PaneKind::Neighbors));
         let header = copied(window).lines().next().map(str::to_owned).expect("a header");
-        (header.ends_with("\tname\tpeople"), window.state().session().log.entries().last().expect("an entry").text.clone())
+        (
+            header.ends_with("\tname\tpeople"),
+            window.state().session().log.entries().last().expect("an entry").text.clone(),
+        )
     };
     assert_eq!(said(&mut window), (true, "copied: 8 rows of Neighbours".to_owned()));
 
@@ -234,7 +259,9 @@ fn what_is_not_copied_or_not_the_points_is_said() {
     std::fs::write(&path, lines.join("\n")).expect("a file");
     until(&mut window, "the columns", |app| app.session().listed_beside().is_some());
     window.state_mut().send(Action::PickQuery(11));
-    let answered = |app: &warpscope::app::App| app.session().answered.as_ref().is_some_and(|answered| answered.query == 11);
+    let answered = |app: &warpscope::app::App| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.query == 11)
+    };
     until(&mut window, "the columns", |app| answered(app) && app.session().listed_beside().is_some());
     let changed = format!("the file has changed since its points were read; load it again: {path}");
     window.get_by_label(&changed);
@@ -252,19 +279,37 @@ fn a_column_that_does_not_fit_is_not_cut() {
     until_answered(&mut window);
     press(&mut window, "Neighbours");
     window.run_steps(5);
-    let neighbors: Vec<u32> = window.state().session().answered.as_ref().expect("an answer").neighbors().map(|(row, _)| row).collect();
+    let neighbors: Vec<u32> = window
+        .state()
+        .session()
+        .answered
+        .as_ref()
+        .expect("an answer")
+        .neighbors()
+        .map(|(row, _)| row)
+        .collect();
     let cloud = window.state().session().cloud.clone().expect("a cloud");
     // The last digits of each coordinate, in the order of the columns.
     let seen = |window: &Window| {
-        (0..3).map(|axis| window.query_by_label(&format!("{:.6}", cloud.coordinate(neighbors[3] as usize, axis))).is_some()).collect::<Vec<_>>()
+        (0..3)
+            .map(|axis| {
+                window
+                    .query_by_label(&format!("{:.6}", cloud.coordinate(neighbors[3] as usize, axis)))
+                    .is_some()
+            })
+            .collect::<Vec<_>>()
     };
     let cut = |window: &Window| {
         let pane = window.get_by_label_contains("neighbours of query row").rect().left() - 1.0;
         let cut = |shape: &&egui::epaint::ClippedShape| match &shape.shape {
             egui::Shape::Text(text) => {
                 let rect = text.visual_bounding_rect();
-                let seen = rect.left() > pane && shape.clip_rect.intersects(rect) && rect.top() > 60.0 && rect.bottom() < 390.0;
-                seen && (rect.right() > shape.clip_rect.right() + 1.5 || rect.left() < shape.clip_rect.left() - 1.5)
+                let seen = rect.left() > pane
+                    && shape.clip_rect.intersects(rect)
+                    && rect.top() > 60.0
+                    && rect.bottom() < 390.0;
+                seen && (rect.right() > shape.clip_rect.right() + 1.5
+                    || rect.left() < shape.clip_rect.left() - 1.5)
             }
             _ => false,
         };

@@ -32,7 +32,8 @@ const CONTROLS: [&str; 14] = [
 fn drawn(pane: PaneKind) -> Window {
     check_adapter().unwrap_or_else(|error| panic!("{error:#}"));
     let mut window: Window = Harness::builder().with_size([900.0, 600.0]).wgpu().build_eframe(move |cc| {
-        let mut state = State { look: Look::Dark, hints: false, tree: single_layout(pane), ..State::default() };
+        let mut state =
+            State { look: Look::Dark, hints: false, tree: single_layout(pane), ..State::default() };
         small(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     });
@@ -58,7 +59,9 @@ fn choose(window: &mut Window, size: &str) {
 #[test]
 fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
     let folder = tempfile::tempdir().expect("a folder");
-    for pane in [PaneKind::Plane, PaneKind::Timings, PaneKind::Timeline, PaneKind::Merges, PaneKind::Convergence] {
+    for pane in
+        [PaneKind::Plane, PaneKind::Timings, PaneKind::Timeline, PaneKind::Merges, PaneKind::Convergence]
+    {
         let mut window = drawn(pane);
         // A tool has a hint over the points.
         window.state_mut().send(Command::LassoTool);
@@ -86,14 +89,20 @@ fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
         saved(&mut window, &svg);
         let text = std::fs::read_to_string(&svg).expect("an SVG");
         resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("it is well made");
-        assert!(text.contains("width=\"85mm\" height=\"64mm\"") && text.contains(">Mine &amp; others</text>"), "{pane:?}");
+        assert!(
+            text.contains("width=\"85mm\" height=\"64mm\"") && text.contains(">Mine &amp; others</text>"),
+            "{pane:?}"
+        );
         assert!(text.contains("@font-face{font-family:Ubuntu;"), "{pane:?}: text has its font");
         assert!(text.contains(&format!("style=\"fill:#{r:02x}{g:02x}{b:02x}\"")), "{pane:?}: still light");
         for words in CONTROLS {
             assert!(!text.contains(words), "{pane:?} has “{words}” in it");
         }
         if pane == PaneKind::Plane {
-            assert!(text.contains(">query</text>") && text.contains(">neighbours</text>"), "its marks are explained");
+            assert!(
+                text.contains(">query</text>") && text.contains(">neighbours</text>"),
+                "its marks are explained"
+            );
             // Without a legend, neither.
             window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
             window.run_steps(3);
@@ -126,7 +135,8 @@ fn plane_shows_the_same_places_in_another_shape() {
         saved(window, &path);
         std::fs::read_to_string(path).expect("an SVG").matches("<circle").count()
     };
-    let (usual, narrow) = (names(&mut window, "As in the window", "a.svg"), names(&mut window, "Column 85 mm", "b.svg"));
+    let (usual, narrow) =
+        (names(&mut window, "As in the window", "a.svg"), names(&mut window, "Column 85 mm", "b.svg"));
     assert!(usual > 8 && narrow >= usual, "{usual}, {narrow}: the query and its neighbours are circles");
 }
 
@@ -134,7 +144,8 @@ fn plane_shows_the_same_places_in_another_shape() {
 fn engines_are_compared_before_their_pane_is_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
     let svg = folder.path().join("engines.svg");
-    let alone = Alone { pane: PaneKind::Engines, size: PictureSize::Window, title: None, legend: true, names: false };
+    let alone =
+        Alone { pane: PaneKind::Engines, size: PictureSize::Window, title: None, legend: true, names: false };
     let show = Headless {
         generator: Some("uniform:n=500,d=4".to_owned()),
         queries: Some(20),
@@ -147,7 +158,12 @@ fn engines_are_compared_before_their_pane_is_drawn() {
     };
     render_headless(&show, std::slice::from_ref(&svg)).unwrap_or_else(|error| panic!("{error:#}"));
     let text = std::fs::read_to_string(&svg).expect("a picture");
-    for said in ["20 queries among 500 points, d = 4", "engines gave the same neighbours, bit for bit.", ">equal<", ">radix-select<"] {
+    for said in [
+        "20 queries among 500 points, d = 4",
+        "engines gave the same neighbours, bit for bit.",
+        ">equal<",
+        ">radix-select<",
+    ] {
         assert!(text.contains(said), "{said}");
     }
     assert!(!text.contains(">Run<") && !text.contains(">Show<"), "a picture has no buttons");
@@ -158,14 +174,26 @@ fn a_pane_is_drawn_alone_without_a_display() {
     check_adapter().unwrap_or_else(|error| panic!("{error:#}"));
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("towns.csv");
-    let rows: Vec<String> = (0..400).map(|i| format!("{},{},Town {i}", (i * 37) % 101, (i * 61) % 97)).collect();
+    let rows: Vec<String> =
+        (0..400).map(|i| format!("{},{},Town {i}", (i * 37) % 101, (i * 61) % 97)).collect();
     std::fs::write(&data, format!("x,y,town\n{}\n", rows.join("\n"))).expect("a file");
-    let alone = Alone { pane: PaneKind::Plane, size: PictureSize::Page, title: None, legend: true, names: true };
-    let show = Headless { file: Some(data), size: [1280, 800], look: Look::Light, scale: 1.0, pane: Some(alone), ..Headless::default() };
+    let alone =
+        Alone { pane: PaneKind::Plane, size: PictureSize::Page, title: None, legend: true, names: true };
+    let show = Headless {
+        file: Some(data),
+        size: [1280, 800],
+        look: Look::Light,
+        scale: 1.0,
+        pane: Some(alone),
+        ..Headless::default()
+    };
     let files: [PathBuf; 2] = ["a.png", "a.svg"].map(|name| folder.path().join(name));
     assert_eq!(render_headless(&show, &files).unwrap_or_else(|error| panic!("{error:#}")), files);
     let (width, _) = image::image_dimensions(&files[0]).expect("a PNG");
     assert_eq!(width, 2126, "180 mm at 300 dpi");
     let text = std::fs::read_to_string(&files[1]).expect("an SVG");
-    assert!(text.contains("width=\"180mm\"") && text.contains(" — towns.csv</text>") && text.contains(">Town "), "its title and its names");
+    assert!(
+        text.contains("width=\"180mm\"") && text.contains(" — towns.csv</text>") && text.contains(">Town "),
+        "its title and its names"
+    );
 }

@@ -50,7 +50,9 @@ fn key(window: &mut Window, key: Key) {
 
 #[test]
 fn what_nobody_asked_for_is_not_asked_about() {
-    let mut first: Window = Harness::builder().with_size([1280.0, 800.0]).build_eframe(|cc| App::new(cc, None).expect("a thread for the worker"));
+    let mut first: Window = Harness::builder()
+        .with_size([1280.0, 800.0])
+        .build_eframe(|cc| App::new(cc, None).expect("a thread for the worker"));
     until_answered(&mut first);
     assert_eq!(first.state().session().runs.runs().len(), 1);
     assert!(closed(&mut first), "the first start ran by itself");
@@ -64,7 +66,10 @@ fn quitting_with_runs_in_no_file_asks_once() {
     let mut window = with_a_run();
     assert!(!quits(&mut window, Command::Quit));
     window.get_by_label("1 run is not saved");
-    assert!(window.get_by_role_and_label(Role::Button, "Save the session").is_focused(), "Enter is the answer that loses nothing");
+    assert!(
+        window.get_by_role_and_label(Role::Button, "Save the session").is_focused(),
+        "Enter is the answer that loses nothing"
+    );
     key(&mut window, Key::Escape);
     assert!(!asks(&window));
 
@@ -97,7 +102,15 @@ fn a_saved_session_is_left_without_a_question() {
     let mut window = with_a_run();
     assert!(!closed(&mut window));
     press(&mut window, "Save the session");
-    assert!(!asks(&window) && window.state().session().export.as_ref().is_some_and(|dialog| dialog.kind == ExportKind::Session));
+    assert!(
+        !asks(&window)
+            && window
+                .state()
+                .session()
+                .export
+                .as_ref()
+                .is_some_and(|dialog| dialog.kind == ExportKind::Session)
+    );
     // Whoever gives up the file's name stays.
     key(&mut window, Key::Escape);
     assert!(window.state().session().quitting.is_none());

@@ -65,7 +65,11 @@ fn runs_are_listed_shown_renamed_pinned_and_deleted() {
     assert_eq!(shown(&window).engine, EngineId::new("kdtree"));
     press(&mut window, FIRST);
     assert_eq!(shown(&window).engine, EngineId::new("lockstep"));
-    assert_eq!(window.state().state().draft.engine, EngineChoice::named(EngineId::new("lockstep")), "the fields ask what is shown");
+    assert_eq!(
+        window.state().state().draft.engine,
+        EngineChoice::named(EngineId::new("lockstep")),
+        "the fields ask what is shown"
+    );
 
     // The newest is above.
     focus_run(&mut window, FIRST);
@@ -84,7 +88,9 @@ fn runs_are_listed_shown_renamed_pinned_and_deleted() {
     assert_eq!(names(&window), ["baseline", SECOND]);
 
     check(&mut window, "Pin baseline");
-    assert!(window.state().session().runs.runs()[0].pinned && !window.state().session().runs.runs()[1].pinned);
+    assert!(
+        window.state().session().runs.runs()[0].pinned && !window.state().session().runs.runs()[1].pinned
+    );
 
     focus_run(&mut window, "baseline");
     key(&mut window, egui::Key::Delete);
@@ -127,17 +133,23 @@ fn a_recording_of_two_compared_runs_opens_comparing() {
     check(&mut window, &format!("Compare {SECOND}"));
     check(&mut window, &format!("Compare {FIRST}"));
     until(&mut window, "the comparison", |app| app.session().runs.compared.is_some());
-    window.state_mut().send(Action::StartExport(warpscope::app::ExportKind::Recording(warpscope::app::runs::Saved::Compared)));
+    window.state_mut().send(Action::StartExport(warpscope::app::ExportKind::Recording(
+        warpscope::app::runs::Saved::Compared,
+    )));
     window.run_steps(3);
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");
-    until(&mut window, "the file", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written")));
+    until(&mut window, "the file", |app| {
+        app.session().log.last().is_some_and(|entry| entry.text.starts_with("written"))
+    });
     drop(window);
 
     let compared = |path: std::path::PathBuf| {
         let mut other = crate::driven::window(small);
         other.state_mut().send(Action::OpenPath(path));
-        until(&mut other, "the runs", |app| app.session().runs.runs().len() == 2 && app.session().record.is_some() && !app.is_busy());
+        until(&mut other, "the runs", |app| {
+            app.session().runs.runs().len() == 2 && app.session().record.is_some() && !app.is_busy()
+        });
         other
     };
     let mut other = compared(path.clone());
@@ -167,7 +179,12 @@ fn two_runs_are_compared() {
     assert_eq!(phases, ["search", "download"], "the twin has an upload, the tree an index");
     assert_eq!(compared.comparison.phases[0].a.repeats, 4);
     // One engine counts merges, and both have distances, which are the same.
-    for (figure, text) in [("Merges per query", "A"), ("k-th distances", "A"), ("Convergence", "A"), ("Search, each chunk", "A")] {
+    for (figure, text) in [
+        ("Merges per query", "A"),
+        ("k-th distances", "A"),
+        ("Convergence", "A"),
+        ("Search, each chunk", "A"),
+    ] {
         press(&mut window, figure);
         window.get_all_by_label(text).next().expect("the head of the comparison");
     }
@@ -180,13 +197,18 @@ fn two_runs_are_compared() {
     let path = folder.path().join("comparison.csv");
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");
-    until(&mut window, "the file", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written")));
+    until(&mut window, "the file", |app| {
+        app.session().log.last().is_some_and(|entry| entry.text.starts_with("written"))
+    });
     let compared = window.state().session().runs.compared.clone().expect("a comparison");
     let mut reader = csv::Reader::from_path(&path).expect("the file");
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
     assert_eq!((&rows[0][0], &rows[0][1]), ("phase_ms", "search"));
     assert_eq!(rows[0][2].parse(), Ok(compared.comparison.phases[0].a.median), "what is on screen, exactly");
-    assert!(rows.iter().any(|row| &row[0] == "parameter" && &row[1] == "engine" && &row[2] == "kdtree" && &row[12] == "differs"));
+    assert!(rows.iter().any(|row| &row[0] == "parameter"
+        && &row[1] == "engine"
+        && &row[2] == "kdtree"
+        && &row[12] == "differs"));
     assert!(rows.iter().any(|row| &row[0] == "answers" && &row[1] == "other_rows" && &row[2] == "0"));
 
     press(&mut window, "Stop comparing");
@@ -230,7 +252,10 @@ fn a_place_is_run_and_recorded_as_one() {
     until_answered(&mut window);
     let as_a_place = |window: &Window| {
         assert_eq!(shown(window).spec.queries, QuerySpec::At(vec![0.25, 0.75]));
-        assert_eq!((window.state().state().draft.queries, window.state().state().draft.query_place.as_str()), (QueryKind::Coordinates, "0.25,0.75"));
+        assert_eq!(
+            (window.state().state().draft.queries, window.state().state().draft.query_place.as_str()),
+            (QueryKind::Coordinates, "0.25,0.75")
+        );
         window.get_by_label("no row of the cloud");
         assert!(window.query_all_by_label("Row").next().is_none(), "it has none");
     };
@@ -241,7 +266,10 @@ fn a_place_is_run_and_recorded_as_one() {
     fresh.state_mut().send(Action::OpenPath(path));
     until_answered(&mut fresh);
     as_a_place(&fresh);
-    assert_eq!(fresh.get_by_role_and_label(Role::TextInput, "Coordinates").value().as_deref(), Some("0.25,0.75"));
+    assert_eq!(
+        fresh.get_by_role_and_label(Role::TextInput, "Coordinates").value().as_deref(),
+        Some("0.25,0.75")
+    );
 }
 
 fn save_all(window: &mut Window, path: &Path) {
@@ -249,7 +277,9 @@ fn save_all(window: &mut Window, path: &Path) {
     press(window, "All runs…");
     fill(window, "File", path.to_str().expect("a plain path"));
     press(window, "Save");
-    until(window, "the recording", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written")));
+    until(window, "the recording", |app| {
+        app.session().log.last().is_some_and(|entry| entry.text.starts_with("written"))
+    });
 }
 
 #[test]
@@ -267,7 +297,14 @@ fn a_recording_opens_elsewhere_as_it_was() {
     window.get_by_label("A recording's name ends in .warpscope.");
     press(&mut window, "Close");
     save_all(&mut window, &path);
-    let kept: Vec<Arc<RunRecord>> = window.state().session().runs.runs().iter().map(|run| Arc::clone(run.run.record().expect("all of it"))).collect();
+    let kept: Vec<Arc<RunRecord>> = window
+        .state()
+        .session()
+        .runs
+        .runs()
+        .iter()
+        .map(|run| Arc::clone(run.run.record().expect("all of it")))
+        .collect();
     drop(window);
 
     let file = path.clone();
@@ -280,13 +317,27 @@ fn a_recording_opens_elsewhere_as_it_was() {
     assert_eq!(session.runs.runs().iter().map(|run| run.pinned).collect::<Vec<_>>(), [true, false]);
     for (run, kept) in session.runs.runs().iter().zip(&kept) {
         let record = run.run.record().expect("all of it");
-        assert_eq!((&record.neighbors, &record.samples, &record.summary), (&kept.neighbors, &kept.samples, &kept.summary));
-        assert_eq!((&record.measured, &record.convergence, &record.device), (&kept.measured, &kept.convergence, &kept.device));
-        assert_eq!((record.cloud.points(), record.cloud.fingerprint()), (kept.cloud.points(), kept.cloud.fingerprint()));
+        assert_eq!(
+            (&record.neighbors, &record.samples, &record.summary),
+            (&kept.neighbors, &kept.samples, &kept.summary)
+        );
+        assert_eq!(
+            (&record.measured, &record.convergence, &record.device),
+            (&kept.measured, &kept.convergence, &kept.device)
+        );
+        assert_eq!(
+            (record.cloud.points(), record.cloud.fingerprint()),
+            (kept.cloud.points(), kept.cloud.fingerprint())
+        );
     }
-    assert!(Arc::ptr_eq(&session.runs.runs()[0].run.record().unwrap().cloud, &session.runs.runs()[1].run.record().unwrap().cloud));
+    assert!(Arc::ptr_eq(
+        &session.runs.runs()[0].run.record().unwrap().cloud,
+        &session.runs.runs()[1].run.record().unwrap().cloud
+    ));
     assert_eq!(shown(&fresh).engine, EngineId::new("lockstep"), "the first is shown");
-    assert!(session.log.entries().iter().any(|entry| entry.text.starts_with("2 runs, recorded on ") && entry.text.ends_with("runs.warpscope")));
+    assert!(session.log.entries().iter().any(
+        |entry| entry.text.starts_with("2 runs, recorded on ") && entry.text.ends_with("runs.warpscope")
+    ));
 
     // What the recording asked for is answered from it; another point is searched here, and that is said.
     let record = shown(&fresh);
@@ -296,8 +347,18 @@ fn a_recording_opens_elsewhere_as_it_was() {
     assert!(Arc::ptr_eq(&answered.record, &record) && answered.query == 7);
     let other = (0..500).find(|row| !record.query_rows.contains(row)).expect("not every row was asked for");
     fresh.state_mut().send(Action::PickRow(other));
-    until(&mut fresh, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == other) && !app.is_busy());
-    assert!(fresh.state().session().log.entries().iter().any(|entry| entry.text.starts_with("the recording did not ask for this point: ")));
+    until(&mut fresh, "an answer", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == other) && !app.is_busy()
+    });
+    assert!(
+        fresh
+            .state()
+            .session()
+            .log
+            .entries()
+            .iter()
+            .any(|entry| entry.text.starts_with("the recording did not ask for this point: "))
+    );
     assert_eq!(names(&fresh).len(), 2, "a picked point is no run of the list");
 
     // Opened again, nothing is there twice.
@@ -312,17 +373,28 @@ fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
     let path = folder.path().join("gpu.warpscope");
     let mut window = two_runs();
     // As if it came from a machine with a GPU.
-    let mut record = RunRecord::clone(window.state().session().runs.runs()[0].run.record().expect("all of it"));
-    (record.head.engine, record.head.spec.engine) = (EngineId::new("cuda"), EngineChoice::named(EngineId::new("cuda")));
+    let mut record =
+        RunRecord::clone(window.state().session().runs.runs()[0].run.record().expect("all of it"));
+    (record.head.engine, record.head.spec.engine) =
+        (EngineId::new("cuda"), EngineChoice::named(EngineId::new("cuda")));
     record.head.device.name = "NVIDIA H200".to_owned();
     let recorded = warpscope::run::recording::Recorded {
         name: "on the server".to_owned(),
         pinned: false,
         run: warpscope::run::SomeRun::Whole(Arc::new(record)),
     };
-    warpscope::export::recording(&[recorded], true, &path, &warpscope::progress::Silent).expect("a recording");
-    until(&mut window, "the engines", |app| app.session().engines.iter().all(|status| status.device.is_some()));
-    if window.state().session().engines.iter().any(|status| status.id == EngineId::new("cuda") && matches!(status.device, Some(Ok(_)))) {
+    warpscope::export::recording(&[recorded], true, &path, &warpscope::progress::Silent)
+        .expect("a recording");
+    until(&mut window, "the engines", |app| {
+        app.session().engines.iter().all(|status| status.device.is_some())
+    });
+    if window
+        .state()
+        .session()
+        .engines
+        .iter()
+        .any(|status| status.id == EngineId::new("cuda") && matches!(status.device, Some(Ok(_))))
+    {
         return;
     }
     window.state_mut().send(Action::OpenPath(path));
@@ -331,13 +403,24 @@ fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
     assert_eq!((record.engine, record.device.name.as_str()), (EngineId::new("cuda"), "NVIDIA H200"));
     window.state_mut().send(Action::PickRow(record.query_rows[3]));
     window.run_steps(3);
-    assert!(window.state().session().answered.as_ref().is_some_and(|answered| Arc::ptr_eq(&answered.record, &record)), "no engine is needed");
+    assert!(
+        window
+            .state()
+            .session()
+            .answered
+            .as_ref()
+            .is_some_and(|answered| Arc::ptr_eq(&answered.record, &record)),
+        "no engine is needed"
+    );
     let other = (0..500).find(|row| !record.query_rows.contains(row)).expect("not every row was asked for");
     window.state_mut().send(Action::PickRow(other));
-    until(&mut window, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == other) && !app.is_busy());
+    until(&mut window, "an answer", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == other) && !app.is_busy()
+    });
     let answered = window.state().session().answered.clone().expect("an answer");
     assert_eq!(answered.record.engine, EngineId::new("lockstep"));
-    let said = "the recording did not ask for this point: it is searched on this machine, engine auto, as cuda cannot run here";
+    let said = "the recording did not ask for this point: it is searched on this machine, engine auto, as \
+                cuda cannot run here";
     assert!(window.state().session().log.entries().iter().any(|entry| entry.text == said));
 }
 
@@ -350,7 +433,11 @@ fn what_cannot_be_opened_says_why_and_leaves_the_list() {
     for (path, why) in [(broken, "damaged: zip archive: "), (gone, "cannot read: ")] {
         window.state_mut().send(Action::OpenPath(path));
         until(&mut window, "the error", |app| {
-            app.session().log.last().is_some_and(|entry| entry.level == Level::Error && entry.text.starts_with(why)) && !app.is_busy()
+            app.session()
+                .log
+                .last()
+                .is_some_and(|entry| entry.level == Level::Error && entry.text.starts_with(why))
+                && !app.is_busy()
         });
         assert_eq!(names(&window), [FIRST, SECOND]);
     }

@@ -1,4 +1,5 @@
-//! Picking, selecting and undoing in the window, as somebody does it with a pointer, and at two sharpnesses of the screen.
+//! Picking, selecting and undoing in the window, as somebody does it with a pointer, and at two sharpnesses
+//! of the screen.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,12 +22,16 @@ const CTRL: Modifiers = Modifiers::COMMAND;
 
 /// A window without a picture, at a number of pixels a point.
 fn window(pixels_per_point: f32, change: impl FnOnce(&mut State) + 'static) -> Window {
-    Harness::builder().with_size([1280.0, 800.0]).with_pixels_per_point(pixels_per_point).with_step_dt(1.0 / 60.0).build_eframe(move |cc| {
-        let mut state = State { tree: measuring_layout(), ..State::default() };
-        small(&mut state);
-        change(&mut state);
-        App::with_state(cc, state).expect("a thread for the worker")
-    })
+    Harness::builder()
+        .with_size([1280.0, 800.0])
+        .with_pixels_per_point(pixels_per_point)
+        .with_step_dt(1.0 / 60.0)
+        .build_eframe(move |cc| {
+            let mut state = State { tree: measuring_layout(), ..State::default() };
+            small(&mut state);
+            change(&mut state);
+            App::with_state(cc, state).expect("a thread for the worker")
+        })
 }
 
 fn loaded(pixels_per_point: f32, change: impl FnOnce(&mut State) + 'static) -> Window {
@@ -57,7 +62,12 @@ fn selected(window: &Window) -> BTreeSet<u32> {
 }
 
 fn button(window: &mut Window, pos: Pos2, pressed: bool, modifiers: Modifiers) {
-    window.event(egui::Event::PointerButton { pos, button: egui::PointerButton::Primary, pressed, modifiers });
+    window.event(egui::Event::PointerButton {
+        pos,
+        button: egui::PointerButton::Primary,
+        pressed,
+        modifiers,
+    });
     window.run_steps(1);
 }
 
@@ -112,10 +122,12 @@ fn a_rectangle_selects_what_is_in_it() {
         // Shift adds, Ctrl with it takes away.
         let second = Rect::from_two_pos(at(0.5, 0.5), at(0.9, 0.8));
         drag(&mut window, &[second.min, second.center(), second.max], Modifiers::SHIFT);
-        let both: BTreeSet<u32> = &expected | &rows_where(&window, PaneKind::Plane, |place| second.contains(place));
+        let both: BTreeSet<u32> =
+            &expected | &rows_where(&window, PaneKind::Plane, |place| second.contains(place));
         assert_eq!(selected(&window), both);
         drag(&mut window, &[second.min, second.center(), second.max], Modifiers::SHIFT | CTRL);
-        let rest: BTreeSet<u32> = rows_where(&window, PaneKind::Plane, |place| first.contains(place) && !second.contains(place));
+        let rest: BTreeSet<u32> =
+            rows_where(&window, PaneKind::Plane, |place| first.contains(place) && !second.contains(place));
         assert_eq!(selected(&window), rest);
         window.get_by_label("rectangle in Plane + rectangle in Plane − rectangle in Plane");
 
@@ -152,8 +164,11 @@ fn a_lasso_selects_what_it_goes_around() {
         // A triangle, whose third side is closed by letting go.
         let [a, b, c] = [at(0.2, 0.2), at(0.8, 0.3), at(0.4, 0.8)];
         drag(&mut window, &[a, a + (b - a) * 0.5, b, b + (c - b) * 0.5, c], Modifiers::NONE);
-        let side = |from: Pos2, to: Pos2, at: Pos2| (to - from).x * (at - from).y - (to - from).y * (at - from).x > 0.0;
-        let expected = rows_where(&window, PaneKind::Plane, |at| side(a, b, at) && side(b, c, at) && side(c, a, at));
+        let side = |from: Pos2, to: Pos2, at: Pos2| {
+            (to - from).x * (at - from).y - (to - from).y * (at - from).x > 0.0
+        };
+        let expected =
+            rows_where(&window, PaneKind::Plane, |at| side(a, b, at) && side(b, c, at) && side(c, a, at));
         assert!(expected.len() > 40);
         assert_eq!(selected(&window), expected, "{sharpness} pixels a point");
         assert_eq!(window.state().session().selection.by(), "lasso in Plane");
@@ -219,7 +234,8 @@ fn emptiest(window: &Window) -> (Pos2, f32) {
     let rect = canvas(window, PaneKind::Plane);
     let n = window.state().session().cloud.as_ref().expect("a cloud").len() as u32;
     let places: Vec<Pos2> = (0..n).map(|row| place(window, PaneKind::Plane, row)).collect();
-    let grid = (1..40).flat_map(|x| (1..40).map(move |y| rect.min + rect.size() * vec2(x as f32, y as f32) / 40.0));
+    let grid =
+        (1..40).flat_map(|x| (1..40).map(move |y| rect.min + rect.size() * vec2(x as f32, y as f32) / 40.0));
     let far = |at: Pos2| places.iter().map(|place| place.distance(at)).fold(f32::INFINITY, f32::min);
     grid.map(|at| (at, far(at))).max_by(|a, b| a.1.total_cmp(&b.1)).expect("places")
 }
@@ -240,7 +256,11 @@ fn a_click_on_empty_ground_picks_nothing() {
         assert!(far > 25.0, "{far}");
         for modifiers in [Modifiers::NONE, CTRL] {
             click(&mut window, empty, modifiers);
-            assert_eq!((window.state().session().picked, selected(&window)), (Some(Picked::Row(9)), [9].into()), "from {far} points away");
+            assert_eq!(
+                (window.state().session().picked, selected(&window)),
+                (Some(Picked::Row(9)), [9].into()),
+                "from {far} points away"
+            );
         }
         // Beside a point, its row is meant, at every sharpness.
         let pos = place(&window, PaneKind::Plane, 9) + vec2(6.0, 5.0);
@@ -259,9 +279,13 @@ fn a_query_with_all_its_neighbours_on_it_is_zoomed_to() {
     std::fs::write(&path, format!("x,y\n{}{far}", "7,7\n".repeat(12))).expect("a file");
     let mut window = loaded(1.0, |state| (state.draft.k, state.keep_settings) = ("8".to_owned(), true));
     window.state_mut().send(Action::OpenPath(path));
-    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 32));
+    until(&mut window, "the cloud", |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 32)
+    });
     window.state_mut().send(Action::PickRow(3));
-    until(&mut window, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 3) && !app.is_busy());
+    until(&mut window, "an answer", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == 3) && !app.is_busy()
+    });
     window.state_mut().send(Command::FocusQuery);
     window.run_steps(3);
     let shown = window.state().state().plane.window.expect("zoomed");
@@ -288,7 +312,10 @@ fn a_double_click_zooms_to_a_point_and_on_empty_ground_fits() {
     let far = |row: u32| place(&window, PaneKind::Plane, row).distance(rect.center());
     assert!(far(77) < 1.0, "the point is in the middle");
     let reach = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f32::max);
-    assert!(reach > 0.25 * rect.size().min_elem() && reach < 0.5 * rect.size().max_elem(), "its neighbours fill the pane: {reach}");
+    assert!(
+        reach > 0.25 * rect.size().min_elem() && reach < 0.5 * rect.size().max_elem(),
+        "its neighbours fill the pane: {reach}"
+    );
 
     let (empty, _) = emptiest(&window);
     window.run_steps(60);
@@ -300,7 +327,8 @@ fn a_double_click_zooms_to_a_point_and_on_empty_ground_fits() {
 fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("towns.csv");
-    let rows: Vec<String> = (0..60).map(|i| format!("town {i},{},{},{}", (i * 37) % 101, (i * 61) % 97, i * 1000)).collect();
+    let rows: Vec<String> =
+        (0..60).map(|i| format!("town {i},{},{},{}", (i * 37) % 101, (i * 61) % 97, i * 1000)).collect();
     // The second record has no place, and so no row.
     let text = format!("name,x,y,people\n{}\nnowhere,,,\n{}\n", rows[0], rows[1..].join("\n"));
     for sharpness in SHARPNESSES {
@@ -334,11 +362,22 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
         }
         window.get_by_label("people");
         window.get_by_label("10000");
-        let merges = window.state().session().record.as_ref().expect("a run").measured.column("merges").expect("they are counted")[10];
+        let merges = window
+            .state()
+            .session()
+            .record
+            .as_ref()
+            .expect("a run")
+            .measured
+            .column("merges")
+            .expect("they are counted")[10];
         assert!(window.get_all_by_label(&merges.to_string()).next().is_some());
         // It is beside the point, and within the window.
         let told = window.get_by_label("town 10").rect();
-        assert!(!told.expand(2.0).contains(pos) && Rect::from_min_size(Pos2::ZERO, Vec2::new(1280.0, 800.0)).contains_rect(told));
+        assert!(
+            !told.expand(2.0).contains(pos)
+                && Rect::from_min_size(Pos2::ZERO, Vec2::new(1280.0, 800.0)).contains_rect(told)
+        );
         // It goes when the pointer does.
         let rect = canvas(&window, PaneKind::Plane);
         window.hover_at(rect.left_top() - vec2(30.0, 60.0));
@@ -351,9 +390,15 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
         std::fs::write(&file, lines.join("\n")).expect("a file");
         window.hover_at(place(&window, PaneKind::Plane, 20) + vec2(1.0, 1.0));
         let started = std::time::Instant::now();
-        while window.query_by_label_contains("the file has changed since its points were read; load it again: ").is_none() {
+        while window
+            .query_by_label_contains("the file has changed since its points were read; load it again: ")
+            .is_none()
+        {
             window.run_steps(1);
-            assert!(window.query_by_label_contains("town ").is_none() && started.elapsed().as_secs() < 60, "the file is not the points'");
+            assert!(
+                window.query_by_label_contains("town ").is_none() && started.elapsed().as_secs() < 60,
+                "the file is not the points'"
+            );
         }
         window.get_by_label("Row 21");
     }
@@ -450,7 +495,9 @@ fn what_was_selected_picked_and_looked_at_is_undone_and_redone() {
         window.run_steps(3);
     }
     assert_eq!((window.state().session().picked, selected(&window)), (Some(Picked::Row(9)), first.clone()));
-    until(&mut window, "the answer again", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 9));
+    until(&mut window, "the answer again", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == 9)
+    });
     window.state_mut().send(Command::Redo);
     window.run_steps(3);
     assert_eq!(window.state().state().plane, moved);
@@ -518,7 +565,10 @@ fn the_selection_is_exported_and_shown_in_the_panel() {
     let mut reader = csv::Reader::from_path(&path).expect("the file");
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
     let expected: BTreeSet<u32> = asked.iter().copied().collect();
-    assert_eq!(rows.iter().map(|row| row[0].parse::<u32>().expect("a row")).collect::<BTreeSet<_>>(), expected);
+    assert_eq!(
+        rows.iter().map(|row| row[0].parse::<u32>().expect("a row")).collect::<BTreeSet<_>>(),
+        expected
+    );
     press(&mut window, "Clear");
     assert!(selected(&window).is_empty());
 }
@@ -530,8 +580,16 @@ fn rows_within_a_distance_are_selected_and_kept() {
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     let answered = window.state().session().answered.clone().expect("an answer");
     let (cloud, own) = (Arc::clone(&answered.record.cloud), answered.row());
-    let squared = |row: u32| cloud.point(row as usize).iter().zip(cloud.point(own as usize)).map(|(p, q)| f64::from(p - q).powi(2)).sum::<f64>();
-    let expected: Vec<u32> = (0..cloud.len() as u32).filter(|&row| row != own && squared(row).sqrt() <= 0.25).collect();
+    let squared = |row: u32| {
+        cloud
+            .point(row as usize)
+            .iter()
+            .zip(cloud.point(own as usize))
+            .map(|(p, q)| f64::from(p - q).powi(2))
+            .sum::<f64>()
+    };
+    let expected: Vec<u32> =
+        (0..cloud.len() as u32).filter(|&row| row != own && squared(row).sqrt() <= 0.25).collect();
     assert!(expected.len() > 20, "{}", expected.len());
 
     fill(&mut window, "All within", "near");
@@ -549,5 +607,7 @@ fn rows_within_a_distance_are_selected_and_kept() {
     press(&mut window, &format!("close ({})", expected.len()));
     until(&mut window, "the set again", |app| app.session().selection.rows()[..] == expected[..]);
     press(&mut window, "Forget close");
-    assert!(window.state().session().sets.list().is_empty() && !window.state().session().selection.is_empty());
+    assert!(
+        window.state().session().sets.list().is_empty() && !window.state().session().selection.is_empty()
+    );
 }

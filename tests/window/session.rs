@@ -1,4 +1,5 @@
-//! A session in the window: put down into a file or at the end, picked up by another window; and files that are dropped.
+//! A session in the window: put down into a file or at the end, picked up by another window; and files that
+//! are dropped.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use warpscope::app::session::{Activity, Picked};
 use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, single_layout};
 use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{
-    App, ColorAction, ColorBy, ColorView, DataKind, Draft, Headless, Level, ProjectionKind, ProjectionView, QueryKind, check_adapter, render_headless,
+    App, ColorAction, ColorBy, ColorView, DataKind, Draft, Headless, Level, ProjectionKind, ProjectionView,
+    QueryKind, check_adapter, render_headless,
 };
 use warpscope::cloud::Source;
 use warpscope::knn::EngineId;
@@ -30,7 +32,9 @@ use warpscope::run::recording::{self, Points, Shown};
 fn data(folder: &Path) -> PathBuf {
     let path = folder.join("points.csv");
     let value = |row: usize, axis: usize| (row * [37, 61, 17, 89][axis]) % [101, 97, 53, 71][axis];
-    let rows: Vec<String> = (0..300).map(|row| format!("{},{},{},{}", value(row, 0), value(row, 1), value(row, 2), value(row, 3))).collect();
+    let rows: Vec<String> = (0..300)
+        .map(|row| format!("{},{},{},{}", value(row, 0), value(row, 1), value(row, 2), value(row, 3)))
+        .collect();
     std::fs::write(&path, format!("a,b,c,d\n{}\n", rows.join("\n"))).expect("a file");
     path
 }
@@ -38,12 +42,16 @@ fn data(folder: &Path) -> PathBuf {
 /// A window that opens a file, as somebody does who gives it on the command line.
 fn opened(file: &Path) -> Window {
     let file = file.to_owned();
-    Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| App::new(cc, Some(file)).expect("a thread for the worker"))
+    Harness::builder()
+        .with_size([1280.0, 800.0])
+        .build_eframe(move |cc| App::new(cc, Some(file)).expect("a thread for the worker"))
 }
 
 #[track_caller]
 fn until_idle(window: &mut Window) {
-    until(window, "an end", |app| app.session().cloud.is_some() && !app.is_busy() && app.session().activity == Default::default());
+    until(window, "an end", |app| {
+        app.session().cloud.is_some() && !app.is_busy() && app.session().activity == Default::default()
+    });
 }
 
 /// A file opened, two runs, of which one is renamed and pinned; both compared; everything else chosen.
@@ -73,10 +81,25 @@ fn worked(data: &Path) -> Window {
     let projection = ProjectionView { kind: ProjectionKind::Pca, seed: 3 };
     window.state_mut().send(Action::SetProjection(projection));
     until(&mut window, "the projection", |app| app.session().projected.is_some());
-    window.state_mut().send(ColorAction::Set(ColorView { by: ColorBy::Column("d".to_owned()), log: true, ..ColorView::default() }));
+    window.state_mut().send(ColorAction::Set(ColorView {
+        by: ColorBy::Column("d".to_owned()),
+        log: true,
+        ..ColorView::default()
+    }));
     let place = PlaneWindow { center: [3.25, -1.5], units_per_point: 0.125 };
-    window.state_mut().send(Action::SetPlane(PlaneView { axes: [2, 0], window: Some(place), lens: false, ..PlaneView::default() }));
-    window.state_mut().send(Action::SetSpace(SpaceView { axes: [1, 0, 2], yaw: 1.25, distance: 1.5, lines: false, ..SpaceView::default() }));
+    window.state_mut().send(Action::SetPlane(PlaneView {
+        axes: [2, 0],
+        window: Some(place),
+        lens: false,
+        ..PlaneView::default()
+    }));
+    window.state_mut().send(Action::SetSpace(SpaceView {
+        axes: [1, 0, 2],
+        yaw: 1.25,
+        distance: 1.5,
+        lines: false,
+        ..SpaceView::default()
+    }));
     window.state_mut().send(Command::Show(PaneKind::Runs));
     window.state_mut().send(Command::ToggleSelection);
     window.state_mut().send(Action::SelectRank(Some(2)));
@@ -99,7 +122,13 @@ fn until_written(window: &mut Window, path: &Path) {
     let said = format!("written: {}", path.display());
     // Warnings follow it.
     until(window, "the session", move |app| {
-        app.session().log.entries().iter().rev().find(|entry| entry.level == Level::Info).is_some_and(|entry| entry.text == said)
+        app.session()
+            .log
+            .entries()
+            .iter()
+            .rev()
+            .find(|entry| entry.level == Level::Info)
+            .is_some_and(|entry| entry.text == said)
     });
 }
 
@@ -109,38 +138,64 @@ fn assert_same(a: &mut Window, b: &mut Window) {
     // A projection is worked out after the cloud is there, and the axes are its own only then.
     until_idle(a);
     until_idle(b);
-    let ((a, b), (state_a, state_b)) = ((a.state().session(), b.state().session()), (a.state().state(), b.state().state()));
+    let ((a, b), (state_a, state_b)) =
+        ((a.state().session(), b.state().session()), (a.state().state(), b.state().state()));
     let runs = |session: &warpscope::app::session::Session| {
         let of = |run: &warpscope::app::runs::KeptRun| {
             let record = run.run.record().expect("all of it");
-            (run.name.clone(), run.pinned, run.run.head().clone(), record.neighbors.clone(), record.measured.clone(), record.samples.clone())
+            (
+                run.name.clone(),
+                run.pinned,
+                run.run.head().clone(),
+                record.neighbors.clone(),
+                record.measured.clone(),
+                record.samples.clone(),
+            )
         };
         session.runs.runs().iter().map(of).collect::<Vec<_>>()
     };
     assert_eq!(runs(a), runs(b));
-    let name = |session: &warpscope::app::session::Session, id: Option<u64>| id.and_then(|id| session.runs.get(id)).map(|run| run.name.clone());
+    let name = |session: &warpscope::app::session::Session, id: Option<u64>| {
+        id.and_then(|id| session.runs.get(id)).map(|run| run.name.clone())
+    };
     assert_eq!(a.runs.chosen.map(|id| name(a, id)), b.runs.chosen.map(|id| name(b, id)));
     let shown = |session: &warpscope::app::session::Session| {
         session.record.as_ref().and_then(|record| session.runs.of_record(record)).map(|run| run.name.clone())
     };
     assert_eq!(shown(a), shown(b));
     let (cloud_a, cloud_b) = (a.cloud.as_ref().expect("a cloud"), b.cloud.as_ref().expect("a cloud"));
-    assert_eq!((cloud_a.fingerprint(), cloud_a.source(), cloud_a.points()), (cloud_b.fingerprint(), cloud_b.source(), cloud_b.points()));
+    assert_eq!(
+        (cloud_a.fingerprint(), cloud_a.source(), cloud_a.points()),
+        (cloud_b.fingerprint(), cloud_b.source(), cloud_b.points())
+    );
     assert_eq!((a.picked, a.rank), (b.picked, b.rank));
     let place = |session: &warpscope::app::session::Session| {
-        session.picked_point().map(|(cloud, row)| (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<_>>())
+        session
+            .picked_point()
+            .map(|(cloud, row)| (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<_>>())
     };
     assert_eq!(place(a), place(b));
-    let neighbors = |session: &warpscope::app::session::Session| session.answered.as_ref().map(|answered| answered.neighbors().collect::<Vec<_>>());
+    let neighbors = |session: &warpscope::app::session::Session| {
+        session.answered.as_ref().map(|answered| answered.neighbors().collect::<Vec<_>>())
+    };
     assert_eq!(neighbors(a), neighbors(b));
     assert_eq!(a.selection, b.selection);
     assert_eq!((&a.selected, &a.timeline), (&b.selected, &b.timeline));
-    assert_eq!((state_a.plane, state_a.space, state_a.convergence), (state_b.plane, state_b.space, state_b.convergence));
-    assert_eq!((&state_a.color, state_a.projection, &state_a.runs), (&state_b.color, state_b.projection, &state_b.runs));
+    assert_eq!(
+        (state_a.plane, state_a.space, state_a.convergence),
+        (state_b.plane, state_b.space, state_b.convergence)
+    );
+    assert_eq!(
+        (&state_a.color, state_a.projection, &state_a.runs),
+        (&state_b.color, state_b.projection, &state_b.runs)
+    );
     assert_eq!(state_a.draft, state_b.draft);
     assert_eq!(Layout::of(&state_a.tree), Layout::of(&state_b.tree));
     assert_eq!(state_a.pane, state_b.pane);
-    assert_eq!((state_a.show_problem, state_a.show_selection), (state_b.show_problem, state_b.show_selection));
+    assert_eq!(
+        (state_a.show_problem, state_a.show_selection),
+        (state_b.show_problem, state_b.show_selection)
+    );
 }
 
 #[test]
@@ -151,12 +206,17 @@ fn a_session_is_put_down_and_picked_up() {
     save(&mut window, &path);
     assert_eq!(window.state().state().recent[0], path);
     let session = window.state().session();
-    assert_eq!((session.picked, session.selection.rows().len(), session.rank), (Some(Picked::Row(123)), 5, Some(2)));
+    assert_eq!(
+        (session.picked, session.selection.rows().len(), session.rank),
+        (Some(Picked::Row(123)), 5, Some(2))
+    );
     let names: Vec<&str> = session.runs.runs().iter().map(|run| run.name.as_str()).collect();
     assert_eq!(names[0], "baseline");
 
     let mut fresh = opened(&path);
-    until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until(&mut fresh, "the projection", |app| {
+        app.session().projected.is_some() && app.session().runs.compared.is_some()
+    });
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
     let said = fresh.state().session().log.entries().to_vec();
@@ -204,8 +264,10 @@ fn a_session_is_drawn_without_a_display() {
     window.state_mut().send(Command::SelectAll);
     window.run_steps(3);
     save(&mut window, &path);
-    let show = Headless { file: Some(path), size: [640, 480], look: Look::Light, scale: 1.0, ..Headless::default() };
-    let png = render_headless(&show, &[folder.path().join("window.png")]).unwrap_or_else(|error| panic!("{error:#}"));
+    let show =
+        Headless { file: Some(path), size: [640, 480], look: Look::Light, scale: 1.0, ..Headless::default() };
+    let png = render_headless(&show, &[folder.path().join("window.png")])
+        .unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png[0]).expect("a PNG").into_rgb8();
     let [r, g, b, _] = Palette::LIGHT.selected.to_array();
     assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 300, "all points are selected");
@@ -221,7 +283,12 @@ fn drawn(window: &mut Window) -> image::RgbaImage {
 }
 
 /// Saves what is shown of a file, deletes the file, and opens the session again: both pictures.
-fn saved_and_reopened(pane: PaneKind, header: &str, row: impl Fn(usize) -> String, color: ColorBy) -> [image::RgbaImage; 2] {
+fn saved_and_reopened(
+    pane: PaneKind,
+    header: &str,
+    row: impl Fn(usize) -> String,
+    color: ColorBy,
+) -> [image::RgbaImage; 2] {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (folder.path().join("data.csv"), folder.path().join("work.warpscope"));
     let rows: Vec<String> = (0..200).map(row).collect();
@@ -230,7 +297,14 @@ fn saved_and_reopened(pane: PaneKind, header: &str, row: impl Fn(usize) -> Strin
         Harness::builder().with_size([1000.0, 700.0]).wgpu().build_eframe(move |cc| match file {
             Some(file) => App::new(cc, Some(file)).expect("a thread for the worker"),
             None => {
-                let mut state = State { tree: single_layout(pane), pane, show_problem: false, hints: false, look: Look::Light, ..State::default() };
+                let mut state = State {
+                    tree: single_layout(pane),
+                    pane,
+                    show_problem: false,
+                    hints: false,
+                    look: Look::Light,
+                    ..State::default()
+                };
                 small(&mut state);
                 state.plane.names = true;
                 App::with_state(cc, state).expect("a thread for the worker")
@@ -242,7 +316,9 @@ fn saved_and_reopened(pane: PaneKind, header: &str, row: impl Fn(usize) -> Strin
     until_idle(&mut window);
     window.state_mut().send(ColorAction::Set(ColorView { by: color, ..ColorView::default() }));
     window.state_mut().send(Action::PickRow(77));
-    until(&mut window, "an answer", |app| app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy());
+    until(&mut window, "an answer", |app| {
+        app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy()
+    });
     let before = drawn(&mut window);
     save(&mut window, &path);
     drop(window);
@@ -250,7 +326,9 @@ fn saved_and_reopened(pane: PaneKind, header: &str, row: impl Fn(usize) -> Strin
     let mut fresh = drawing(Some(path));
     fresh.state_mut().send(Action::ShowHints(false));
     fresh.state_mut().send(Action::SetLook(Look::Light));
-    until(&mut fresh, "an answer", |app| app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy());
+    until(&mut fresh, "an answer", |app| {
+        app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy()
+    });
     [before, drawn(&mut fresh)]
 }
 
@@ -260,8 +338,13 @@ fn a_session_shows_the_same_picture_when_its_file_is_gone() {
         panic!("{error:#}");
     }
     let at = |row: usize| format!("{},{}", (row * 37) % 101, (row * 61) % 97);
-    let towns = |row: usize| format!("{},Town {row},{},{},{},9", at(row), ["IA", "IL", "MO"][row % 3], row % 256, row * 7 % 256);
-    let pixels = |row: usize| (0..64).map(|at| ((row * 31 + at * row) % 17).to_string()).collect::<Vec<_>>().join(",") + &format!(",{}", row % 4);
+    let towns = |row: usize| {
+        format!("{},Town {row},{},{},{},9", at(row), ["IA", "IL", "MO"][row % 3], row % 256, row * 7 % 256)
+    };
+    let pixels = |row: usize| {
+        (0..64).map(|at| ((row * 31 + at * row) % 17).to_string()).collect::<Vec<_>>().join(",")
+            + &format!(",{}", row % 4)
+    };
     let header = (0..64).map(|at| format!("pixel{at},")).collect::<String>() + "label";
     let column = |name: &str| ColorBy::Column(name.to_owned());
     let towns_header = "x,y,name,state,red,green,blue";
@@ -273,13 +356,18 @@ fn a_session_shows_the_same_picture_when_its_file_is_gone() {
         ("thumbnails", saved_and_reopened(PaneKind::Neighbors, &header, pixels, column("label"))),
     ] {
         // A glyph may be off by a shade.
-        let is_other = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > 4);
+        let is_other = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
+            a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > 4)
+        };
         let different = before.pixels().zip(after.pixels()).filter(is_other).count();
         if let Some(folder) = std::env::var_os("WARPSCOPE_TEST_PICTURES").map(PathBuf::from) {
             before.save(folder.join(format!("{what}, before.png"))).expect("a PNG");
             after.save(folder.join(format!("{what}, after.png"))).expect("a PNG");
         }
-        assert!(before.dimensions() == after.dimensions() && different == 0, "{what}: {different} pixels differ");
+        assert!(
+            before.dimensions() == after.dimensions() && different == 0,
+            "{what}: {different} pixels differ"
+        );
     }
 }
 
@@ -290,7 +378,8 @@ fn a_session_of_one_array_of_several_keeps_its_file() {
     std::fs::write(&data, two_arrays()).expect("a file");
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(PathBuf::from(format!("{}:second", data.display()))));
-    let answered = |app: &App| app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy();
+    let answered =
+        |app: &App| app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy();
     until(&mut window, "an answer", answered);
     save(&mut window, &path);
     let cloud = |window: &Window| window.state().session().cloud.clone().expect("a cloud");
@@ -321,7 +410,9 @@ fn a_session_of_other_data_is_not_written_over_without_a_question() {
     let written = std::fs::read(&path).expect("it is there");
     let open = |window: &mut Window, file: &Path, rows: usize| {
         window.state_mut().send(Action::OpenPath(file.to_owned()));
-        until(window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy());
+        until(window, "the file", |app| {
+            app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy()
+        });
     };
     open(&mut window, &other, 2);
     assert_eq!(window.state().title(), "other.csv – Warpscope", "the session is not one of this file");
@@ -349,12 +440,15 @@ fn another_file_starts_fresh_unless_settings_are_kept() {
     let mut window = window(small);
     let open = |window: &mut Window, file: &Path, rows: usize| {
         window.state_mut().send(Action::OpenPath(file.to_owned()));
-        until(window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy());
+        until(window, "the file", |app| {
+            app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy()
+        });
     };
     open(&mut window, &data, 300);
     let change = |window: &mut Window| {
         let mut draft = window.state().state().draft.clone();
-        (draft.k, draft.exclude_self, draft.queries, draft.query_rows) = ("5".to_owned(), true, QueryKind::Rows, "200-299".to_owned());
+        (draft.k, draft.exclude_self, draft.queries, draft.query_rows) =
+            ("5".to_owned(), true, QueryKind::Rows, "200-299".to_owned());
         (draft.engine, draft.repeats) = (EngineChoice::named(EngineId::new("kdtree")), "3".to_owned());
         window.state_mut().send(Action::SetDraft(Box::new(draft)));
         window.state_mut().send(WalkAction::Show(true));
@@ -366,7 +460,12 @@ fn another_file_starts_fresh_unless_settings_are_kept() {
     assert_eq!(window.state().state().draft.k, "5");
     open(&mut window, &other, 90);
     let state = window.state().state();
-    let usual = Draft { data: DataKind::File, path: other.display().to_string(), query_count: "90".to_owned(), ..Draft::default() };
+    let usual = Draft {
+        data: DataKind::File,
+        path: other.display().to_string(),
+        query_count: "90".to_owned(),
+        ..Draft::default()
+    };
     assert_eq!(state.draft, Draft { generator: state.draft.generator.clone(), ..usual });
     assert!(!state.walk.shown && window.state().session().log.trouble().is_none());
     window.get_all_by_role_and_label(Role::Button, "File").next().expect("the menu").click();
@@ -376,7 +475,14 @@ fn another_file_starts_fresh_unless_settings_are_kept() {
     change(&mut window);
     open(&mut window, &data, 300);
     let state = window.state().state();
-    assert!(state.draft.k == "5" && state.draft.exclude_self && state.draft.query_rows == "200-299" && state.walk.shown, "{:?}", state.draft);
+    assert!(
+        state.draft.k == "5"
+            && state.draft.exclude_self
+            && state.draft.query_rows == "200-299"
+            && state.walk.shown,
+        "{:?}",
+        state.draft
+    );
     assert_eq!(state.draft.engine, EngineChoice::named(EngineId::new("kdtree")));
 }
 
@@ -402,7 +508,10 @@ fn a_load_that_fails_says_so_over_the_picture_and_restores_the_path() {
         assert!(plane.contains_rect(said), "{said:?} is not over {plane:?}");
         assert_eq!(window.get_by_role_and_label(Role::TextInput, "Path").value().as_deref(), data.to_str());
         press(&mut window, "Dismiss the message");
-        assert!(window.query_by_label_contains(banner).is_none() && window.state().session().log.trouble().is_none());
+        assert!(
+            window.query_by_label_contains(banner).is_none()
+                && window.state().session().log.trouble().is_none()
+        );
     }
     assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(300));
 }
@@ -416,7 +525,8 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
     // So long that their reading takes longer than all else that the picture waits for.
     let text = "many words ".repeat(1000);
     let picture = |name: &str, header: &str, row: &dyn Fn(usize) -> String| {
-        let [data, path, png] = ["csv", "warpscope", "png"].map(|extension| folder.path().join(name).with_extension(extension));
+        let [data, path, png] =
+            ["csv", "warpscope", "png"].map(|extension| folder.path().join(name).with_extension(extension));
         std::fs::write(&data, (0..6000).fold(header.to_owned(), |text, at| text + &row(at))).expect("a file");
         let mut window = window(|state| {
             small(state);
@@ -428,7 +538,13 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
         window.state_mut().send(Command::Run);
         until_answered(&mut window);
         save(&mut window, &path);
-        let show = Headless { file: Some(path), size: [1200, 300], look: Look::Light, scale: 1.0, ..Headless::default() };
+        let show = Headless {
+            file: Some(path),
+            size: [1200, 300],
+            look: Look::Light,
+            scale: 1.0,
+            ..Headless::default()
+        };
         let png = render_headless(&show, &[png]).unwrap_or_else(|error| panic!("{error:#}"));
         image::open(&png[0]).expect("a PNG").into_rgb8()
     };
@@ -470,7 +586,10 @@ fn opened_picked_moved_selected_compared_saved_and_restored_by_names_alone() {
     for k in ["6", "9"] {
         fill(&mut window, "k", k);
         press(&mut window, "Run");
-        until(&mut window, "the run", |app| app.session().record.as_ref().is_some_and(|record| record.spec.k.to_string() == k) && !app.is_busy());
+        until(&mut window, "the run", |app| {
+            app.session().record.as_ref().is_some_and(|record| record.spec.k.to_string() == k)
+                && !app.is_busy()
+        });
     }
     window.get_by_role_and_label(Role::Canvas, "Plane of points").click();
     until(&mut window, "a row", |app| matches!(app.session().picked, Some(Picked::Row(_))) && !app.is_busy());
@@ -482,7 +601,12 @@ fn opened_picked_moved_selected_compared_saved_and_restored_by_names_alone() {
     choose(&mut window, "Edit", "Select all");
     choose(&mut window, "View", "Show Runs");
     for k in [6, 9] {
-        window.get_by_role_and_label(Role::CheckBox, &format!("Compare points.csv, 40 × 300, k = {k}, lockstep")).click();
+        window
+            .get_by_role_and_label(
+                Role::CheckBox,
+                &format!("Compare points.csv, 40 × 300, k = {k}, lockstep"),
+            )
+            .click();
         window.run_steps(3);
     }
     choose(&mut window, "File", "Save session as");
@@ -494,7 +618,9 @@ fn opened_picked_moved_selected_compared_saved_and_restored_by_names_alone() {
 
     let mut fresh = crate::driven::window(small);
     type_and_load(&mut fresh, &path);
-    until(&mut fresh, "the comparison", |app| app.session().runs.compared.is_some() && app.session().answered.is_some() && !app.is_busy());
+    until(&mut fresh, "the comparison", |app| {
+        app.session().runs.compared.is_some() && app.session().answered.is_some() && !app.is_busy()
+    });
     assert_same(&mut window, &mut fresh);
 }
 
@@ -503,7 +629,9 @@ fn a_plain_recording_is_no_session_and_stays_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.warpscope");
     let mut window = worked(&data(folder.path()));
-    window.state_mut().send(Action::StartExport(warpscope::app::ExportKind::Recording(warpscope::app::runs::Saved::All)));
+    window
+        .state_mut()
+        .send(Action::StartExport(warpscope::app::ExportKind::Recording(warpscope::app::runs::Saved::All)));
     window.run_steps(4);
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");
@@ -530,8 +658,12 @@ fn what_became_of_the_data_is_said_and_its_points_are_there() {
             std::fs::remove_file(&data).expect("it is there");
         }
         let mut fresh = opened(&path);
-        until(&mut fresh, "a word about it", |app| app.session().log.entries().iter().any(|entry| entry.text.contains(how)));
-        until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+        until(&mut fresh, "a word about it", |app| {
+            app.session().log.entries().iter().any(|entry| entry.text.contains(how))
+        });
+        until(&mut fresh, "the projection", |app| {
+            app.session().projected.is_some() && app.session().runs.compared.is_some()
+        });
         until(&mut fresh, "an end", |app| !app.is_busy());
         assert_same(&mut window, &mut fresh);
     }
@@ -555,10 +687,15 @@ fn without_points_the_file_is_read_again_or_missed() {
     let mut window = worked(&data);
     save_small(&mut window, &path);
     let mut fresh = opened(&path);
-    until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until(&mut fresh, "the projection", |app| {
+        app.session().projected.is_some() && app.session().runs.compared.is_some()
+    });
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
-    assert!(!fresh.state().session().file.as_ref().expect("its file").points, "the next save is without them too");
+    assert!(
+        !fresh.state().session().file.as_ref().expect("its file").points,
+        "the next save is without them too"
+    );
 
     // Another file by now: it is opened as it is, and runs have what needs no points.
     std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n9,1,2,3\n").expect("a file");
@@ -566,15 +703,28 @@ fn without_points_the_file_is_read_again_or_missed() {
     until(&mut fresh, "the file", |app| app.session().cloud.is_some());
     let session = fresh.state().session();
     assert_eq!(session.cloud.as_ref().map(|cloud| cloud.len()), Some(3));
-    assert!(session.runs.runs().len() == 2 && session.runs.runs().iter().all(|run| run.run.record().is_none()));
+    assert!(
+        session.runs.runs().len() == 2 && session.runs.runs().iter().all(|run| run.run.record().is_none())
+    );
     assert!(session.picked.is_none() && session.selection.is_empty());
-    let said = format!("the data has changed since it was saved, so query, selection and views are left out: {}", data.display());
-    assert!(session.log.entries().iter().any(|entry| entry.level == Level::Warning && entry.text == said), "{:?}", session.log.entries());
+    let said = format!(
+        "the data has changed since it was saved, so query, selection and views are left out: {}",
+        data.display()
+    );
+    assert!(
+        session.log.entries().iter().any(|entry| entry.level == Level::Warning && entry.text == said),
+        "{:?}",
+        session.log.entries()
+    );
 
     std::fs::remove_file(&data).expect("it is there");
     let mut fresh = opened(&path);
     until(&mut fresh, "the error", |app| {
-        app.session().log.entries().iter().any(|entry| entry.level == Level::Error && entry.text.ends_with("points.csv"))
+        app.session()
+            .log
+            .entries()
+            .iter()
+            .any(|entry| entry.level == Level::Error && entry.text.ends_with("points.csv"))
     });
     fresh.run_steps(3);
     let session = fresh.state().session();
@@ -597,7 +747,9 @@ fn data_elsewhere_are_read_only_when_the_user_loads_them() {
     };
     let mut fresh = waiting();
     press(&mut fresh, "Load");
-    until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until(&mut fresh, "the projection", |app| {
+        app.session().projected.is_some() && app.session().runs.compared.is_some()
+    });
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
 
@@ -606,10 +758,14 @@ fn data_elsewhere_are_read_only_when_the_user_loads_them() {
     let aside = there.path().join("aside");
     std::fs::rename(&data, &aside).expect("it is there");
     press(&mut fresh, "Load");
-    until(&mut fresh, "the failure", |app| !app.is_busy() && app.session().log.entries().iter().any(|entry| entry.text.contains("cannot read")));
+    until(&mut fresh, "the failure", |app| {
+        !app.is_busy() && app.session().log.entries().iter().any(|entry| entry.text.contains("cannot read"))
+    });
     std::fs::rename(&aside, &data).expect("it is there");
     press(&mut fresh, "Load");
-    until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until(&mut fresh, "the projection", |app| {
+        app.session().projected.is_some() && app.session().runs.compared.is_some()
+    });
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
 
@@ -619,7 +775,9 @@ fn data_elsewhere_are_read_only_when_the_user_loads_them() {
     let mut fresh = waiting();
     for (path, rows) in [(&other, 3), (&data, 300)] {
         fresh.state_mut().send(Action::OpenPath(path.clone()));
-        until(&mut fresh, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy());
+        until(&mut fresh, "the file", |app| {
+            app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == rows) && !app.is_busy()
+        });
     }
     let session = fresh.state().session();
     assert!(session.awaited.is_none() && session.selection.is_empty(), "nothing of the session is resumed");
@@ -635,38 +793,82 @@ fn a_session_that_makes_no_sense_opens_its_runs() {
     let text = recording.session.expect("a session").expect("it can be read");
     let text = String::from_utf8(text).expect("text");
     let write = |text: &str| {
-        warpscope::export::session(Shown { session: text.as_bytes(), cloud: None }, &recording.runs, true, &path, &Silent).expect("a recording")
+        warpscope::export::session(
+            Shown { session: text.as_bytes(), cloud: None },
+            &recording.runs,
+            true,
+            &path,
+            &Silent,
+        )
+        .expect("a recording")
     };
 
-    for (wrong, why) in [("{", "EOF"), ("", "EOF"), ("[1, 2]", "trailing"), (r#"{"schema_version": 99}"#, "a later version of Warpscope wrote it")] {
+    for (wrong, why) in [
+        ("{", "EOF"),
+        ("", "EOF"),
+        ("[1, 2]", "trailing"),
+        (r#"{"schema_version": 99}"#, "a later version of Warpscope wrote it"),
+    ] {
         write(wrong);
         let mut fresh = opened(&path);
         until_answered(&mut fresh);
         let session = fresh.state().session();
         assert_eq!((session.runs.runs().len(), session.file.is_some()), (2, false));
-        let said = session.log.entries().iter().find(|entry| entry.level == Level::Warning).expect("a word about it");
-        assert!(said.text.starts_with("only the runs are opened, as what the window showed cannot be read: ") && said.text.contains(why), "{said:?}");
+        let said = session
+            .log
+            .entries()
+            .iter()
+            .find(|entry| entry.level == Level::Warning)
+            .expect("a word about it");
+        assert!(
+            said.text.starts_with("only the runs are opened, as what the window showed cannot be read: ")
+                && said.text.contains(why),
+            "{said:?}"
+        );
     }
 
     // Numbers that nothing could show.
     let mut saved: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let view = &mut saved["view"];
-    view["plane"] = serde_json::json!({"axes": [900, 1], "window": {"center": [1e308, -1e308], "units_per_point": -1e-308}, "point_size": 1e38});
-    view["space"] =
-        serde_json::json!({"axes": [0, 0, 77], "yaw": 1e308, "pitch": -1e308, "distance": -1e308, "target": [1e308, 0, 0], "point_size": -1e38});
+    view["plane"] = serde_json::json!({
+        "axes": [900, 1],
+        "window": {"center": [1e308, -1e308], "units_per_point": -1e-308},
+        "point_size": 1e38,
+    });
+    view["space"] = serde_json::json!({
+        "axes": [0, 0, 77],
+        "yaw": 1e308,
+        "pitch": -1e308,
+        "distance": -1e308,
+        "target": [1e308, 0, 0],
+        "point_size": -1e38,
+    });
     view["timeline"] = serde_json::json!({"window": [1e308, -1e308], "open": [4_294_967_295_u32]});
-    view["color"] = serde_json::json!({"by": {"Axis": 4000}, "range": {"Typed": [1e308, -1e308]}, "moment": 4_294_967_295_u32});
-    view["layout"] = serde_json::json!({"row": [{"share": -1e38, "of": {"pane": "Plane"}}, {"share": 1e38, "of": {"pane": "Plane"}}, {"share": 0.0, "of": {"pane": "Space"}},
-        {"share": 1.0, "of": {"pane": "Timeline"}}, {"share": 1.0, "of": {"pane": "Neighbors"}}]});
+    view["color"] = serde_json::json!({
+        "by": {"Axis": 4000},
+        "range": {"Typed": [1e308, -1e308]},
+        "moment": 4_294_967_295_u32,
+    });
+    view["layout"] = serde_json::json!({"row": [
+        {"share": -1e38, "of": {"pane": "Plane"}},
+        {"share": 1e38, "of": {"pane": "Plane"}},
+        {"share": 0.0, "of": {"pane": "Space"}},
+        {"share": 1.0, "of": {"pane": "Timeline"}},
+        {"share": 1.0, "of": {"pane": "Neighbors"}},
+    ]});
     view["selected_records"] = serde_json::json!([[0, u64::MAX], [0, u64::MAX]]);
     view["draft"]["k"] = "no number".into();
-    saved["selection"] = serde_json::json!({"rows": [[7, u64::MAX], [0, 1]], "queries": [[0, u64::MAX]], "by": "hand"});
+    saved["selection"] =
+        serde_json::json!({"rows": [[7, u64::MAX], [0, 1]], "queries": [[0, u64::MAX]], "by": "hand"});
     saved["rank"] = 99_999_999.into();
     saved["saved_unix"] = u64::MAX.into();
-    saved["cloud"]["file"] = serde_json::json!({"bytes": u64::MAX, "modified": {"secs": u64::MAX, "nanos": 999_999_999}});
-    for query in
-        [serde_json::json!({"row": 4_000_000_000_u32}), serde_json::json!({"query": 4_000_000_000_u64}), serde_json::json!({"place": [1e308, 1.0]})]
-    {
+    saved["cloud"]["file"] =
+        serde_json::json!({"bytes": u64::MAX, "modified": {"secs": u64::MAX, "nanos": 999_999_999}});
+    for query in [
+        serde_json::json!({"row": 4_000_000_000_u32}),
+        serde_json::json!({"query": 4_000_000_000_u64}),
+        serde_json::json!({"place": [1e308, 1.0]}),
+    ] {
         for projection in ["Axes", "Random"] {
             saved["query"] = query.clone();
             saved["view"]["projection"]["kind"] = projection.into();
@@ -705,13 +907,17 @@ fn the_next_start_goes_on_where_the_last_ended() {
     let mut before = worked(&data);
     save(&mut before, &path);
     before.state_mut().send(Action::PickRow(7));
-    until(&mut before, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 7) && !app.is_busy());
+    until(&mut before, "an answer", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == 7) && !app.is_busy()
+    });
     before.state_mut().send(Action::SelectRank(Some(1)));
     before.run_steps(2);
     let last = before.state().put_down().expect("a cloud is open");
     let mut after = window(small);
     after.state_mut().pick_up(&last);
-    until(&mut after, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until(&mut after, "the projection", |app| {
+        app.session().projected.is_some() && app.session().runs.compared.is_some()
+    });
     until_idle(&mut after);
     assert_same(&mut before, &mut after);
     assert_eq!(after.state().session().picked, Some(Picked::Row(7)));
@@ -738,7 +944,9 @@ fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
         window.state_mut().send(Action::OpenPath(file.clone()));
         until_idle(&mut window);
         press(&mut window, "Run");
-        until(&mut window, "the run", move |app| app.session().runs.runs().len() == runs && app.session().answered.is_some() && !app.is_busy());
+        until(&mut window, "the run", move |app| {
+            app.session().runs.runs().len() == runs && app.session().answered.is_some() && !app.is_busy()
+        });
         if runs == 1 {
             std::fs::remove_file(&copy).expect("it is there");
         }
@@ -747,8 +955,14 @@ fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
     // Each run keeps its own.
     let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
     let sources = |recording: &recording::Recording| {
-        let of = |source: &Source| if let Source::File { path, .. } = source { path.clone() } else { PathBuf::new() };
-        recording.runs.iter().filter_map(|run| run.run.record().map(|record| of(record.cloud.source()))).collect::<Vec<_>>()
+        let of = |source: &Source| {
+            if let Source::File { path, .. } = source { path.clone() } else { PathBuf::new() }
+        };
+        recording
+            .runs
+            .iter()
+            .filter_map(|run| run.run.record().map(|record| of(record.cloud.source())))
+            .collect::<Vec<_>>()
     };
     assert_eq!(sources(&recording), [copy.clone(), data.clone()]);
 
@@ -758,7 +972,9 @@ fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
     before.state_mut().send(Action::PickRow(40));
     before.run_steps(2);
     press(&mut before, "Run");
-    until(&mut before, "the third run", |app| app.session().runs.runs().len() == 3 && app.session().answered.is_some() && !app.is_busy());
+    until(&mut before, "the third run", |app| {
+        app.session().runs.runs().len() == 3 && app.session().answered.is_some() && !app.is_busy()
+    });
     let third = folder.path().join("third.csv");
     std::fs::copy(&data, &third).expect("a file");
     for shown in [&data, &third] {
@@ -774,7 +990,10 @@ fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
         let source = after.state().session().cloud.as_ref().map(|cloud| cloud.source().clone());
         assert!(matches!(&source, Some(Source::File { path, .. }) if path == shown), "{source:?}");
         let said = after.state().session().log.entries().to_vec();
-        assert!(said.iter().all(|entry| entry.level == Level::Info), "nothing is gone of what was shown: {said:?}");
+        assert!(
+            said.iter().all(|entry| entry.level == Level::Info),
+            "nothing is gone of what was shown: {said:?}"
+        );
     }
 
     // Once it is gone too, the points are had from where they still are.
@@ -810,15 +1029,22 @@ fn what_is_not_there_now_may_be_there_at_the_next_start() {
     std::fs::rename(&moved, &data).expect("it is there");
     let mut after = window(small);
     after.state_mut().pick_up(&last);
-    until(&mut after, "an answer", |app| app.session().answered.is_some() && app.session().projected.is_some() && !app.is_busy());
+    until(&mut after, "an answer", |app| {
+        app.session().answered.is_some() && app.session().projected.is_some() && !app.is_busy()
+    });
     let (was, session) = (before.state().session(), after.state().session());
-    assert_eq!((session.picked, session.selection.rows(), session.rank), (was.picked, was.selection.rows(), was.rank));
+    assert_eq!(
+        (session.picked, session.selection.rows(), session.rank),
+        (was.picked, was.selection.rows(), was.rank)
+    );
     assert!(session.runs.runs().is_empty() && session.file.is_none());
 
     std::fs::write(&path, recording).expect("a file");
     let mut after = window(small);
     after.state_mut().pick_up(&last);
-    until(&mut after, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until(&mut after, "the projection", |app| {
+        app.session().projected.is_some() && app.session().runs.compared.is_some()
+    });
     until_idle(&mut after);
     assert_same(&mut before, &mut after);
 }
@@ -830,10 +1056,12 @@ fn between_two_starts_only_so_much_is_kept() {
     until_idle(&mut window);
     for (records, kept) in [(10_000_u64, 10_000), (30_000, 0)] {
         let mut draft = window.state().state().draft.clone();
-        (draft.queries, draft.selected_rows) = (QueryKind::Selected, (0..records).map(|record| record * 2).collect());
+        (draft.queries, draft.selected_rows) =
+            (QueryKind::Selected, (0..records).map(|record| record * 2).collect());
         window.state_mut().send(Action::SetDraft(Box::new(draft)));
         window.run_steps(2);
-        let last: serde_json::Value = serde_json::from_str(&window.state().put_down().expect("a cloud is open")).expect("JSON");
+        let last: serde_json::Value =
+            serde_json::from_str(&window.state().put_down().expect("a cloud is open")).expect("JSON");
         assert_eq!(last["saved"]["view"]["selected_records"].as_array().map(Vec::len), Some(kept));
     }
 }
@@ -854,7 +1082,9 @@ fn a_session_holds_a_cloud_that_no_run_searched() {
     std::fs::remove_file(&data).expect("it is there");
     let mut fresh = opened(&path);
     until(&mut fresh, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
-    until(&mut fresh, "a word about it", |app| app.session().log.entries().iter().any(|entry| entry.text.contains("their file is gone: ")));
+    until(&mut fresh, "a word about it", |app| {
+        app.session().log.entries().iter().any(|entry| entry.text.contains("their file is gone: "))
+    });
     assert_same(&mut window, &mut fresh);
 }
 
@@ -866,9 +1096,15 @@ fn a_file_put_in_place_with_an_older_time_is_another() {
     save(&mut window, &path);
     std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n").expect("a file");
     let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
-    std::fs::File::options().write(true).open(&data).and_then(|file| file.set_modified(long_ago)).expect("a time");
+    std::fs::File::options()
+        .write(true)
+        .open(&data)
+        .and_then(|file| file.set_modified(long_ago))
+        .expect("a time");
     let mut fresh = opened(&path);
-    until(&mut fresh, "a word about it", |app| app.session().log.entries().iter().any(|entry| entry.text.contains("their file has changed since: ")));
+    until(&mut fresh, "a word about it", |app| {
+        app.session().log.entries().iter().any(|entry| entry.text.contains("their file has changed since: "))
+    });
 }
 
 #[test]
@@ -915,7 +1151,9 @@ fn a_save_is_cancelled_by_nothing_but_its_own_cancel() {
     window.run_steps(3);
     fill(&mut window, "File", nowhere.to_str().expect("a plain path"));
     press(&mut window, "Save");
-    until(&mut window, "an error", |app| app.session().log.last().is_some_and(|entry| entry.level == Level::Error));
+    until(&mut window, "an error", |app| {
+        app.session().log.last().is_some_and(|entry| entry.level == Level::Error)
+    });
     assert!(window.state().session().file.is_none() && !window.state().state().recent.contains(&nowhere));
     assert!(!window.state().put_down().expect("a cloud is open").contains("such.warpscope"));
     save(&mut window, &path);
@@ -957,7 +1195,8 @@ impl egui::DroppedFile for Dropped {
 }
 
 fn drop_files(window: &mut Window, paths: &[&Path]) {
-    window.input_mut().dropped_files = paths.iter().map(|path| Arc::new(Dropped(path.to_path_buf())) as egui::DroppedFileHandle).collect();
+    window.input_mut().dropped_files =
+        paths.iter().map(|path| Arc::new(Dropped(path.to_path_buf())) as egui::DroppedFileHandle).collect();
     window.step();
     window.input_mut().dropped_files.clear();
 }
@@ -973,24 +1212,37 @@ fn of_several_dropped_files_one_cloud_is_shown_and_the_rest_is_named() {
 
     let mut window = window(small);
     drop_files(&mut window, &[&other, &path, &data, folder.path()]);
-    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 2) && !app.is_busy());
+    until(&mut window, "the cloud", |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 2) && !app.is_busy()
+    });
     let session = window.state().session();
     assert_eq!(session.runs.runs().len(), 2, "the recording's runs are in the list");
     assert!(session.record.is_none(), "the file of points came last");
     let said: Vec<&str> = session.log.entries().iter().map(|entry| entry.text.as_str()).collect();
-    assert!(said.iter().any(|said| said.starts_with("one cloud is shown at a time: other.csv is opened, and not points.csv; ")), "{said:?}");
+    assert!(
+        said.iter().any(|said| said
+            .starts_with("one cloud is shown at a time: other.csv is opened, and not points.csv; ")),
+        "{said:?}"
+    );
     let name = folder.path().file_name().expect("a name").to_string_lossy().into_owned();
-    assert!(said.iter().any(|said| *said == format!("cannot open a folder: drop the files in it instead: {name}")), "{said:?}");
+    assert!(
+        said.iter()
+            .any(|said| *said == format!("cannot open a folder: drop the files in it instead: {name}")),
+        "{said:?}"
+    );
 
     // One alone, as ever.
     drop_files(&mut window, &[&data]);
-    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300));
+    until(&mut window, "the cloud", |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300)
+    });
 }
 
 #[test]
 fn a_query_of_a_file_comes_back() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (data, path, queries) = (data(folder.path()), folder.path().join("work.warpscope"), folder.path().join("queries.csv"));
+    let (data, path, queries) =
+        (data(folder.path()), folder.path().join("work.warpscope"), folder.path().join("queries.csv"));
     std::fs::write(&queries, "a,b,c,d\n1,2,3,4\n50,40,30,20\n7,7,7,7\n").expect("a file");
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(data));
@@ -1005,7 +1257,10 @@ fn a_query_of_a_file_comes_back() {
     window.run_steps(3);
     save(&mut window, &path);
     assert_eq!(window.state().session().picked, Some(Picked::Query(1)));
-    assert_eq!((window.state().session().selection.queries().len(), window.state().session().selection.rows().len()), (2, 2));
+    assert_eq!(
+        (window.state().session().selection.queries().len(), window.state().session().selection.rows().len()),
+        (2, 2)
+    );
     // Its points come from the session.
     std::fs::remove_file(&queries).expect("it is there");
     let mut fresh = opened(&path);
@@ -1029,6 +1284,13 @@ fn selected_queries_come_back() {
     assert_same(&mut window, &mut fresh);
     assert_eq!(fresh.state().state().draft.selected_rows[..], [1, 2, 3, 250]);
     assert_eq!(fresh.state().state().draft.data, DataKind::File);
-    let text = recording::read(&path, Points::Leave, &Silent).expect("a recording").session.expect("a session").expect("text");
-    assert!(SavedSession::read(&text).expect("its own text").query.is_some(), "the one that the file was opened with");
+    let text = recording::read(&path, Points::Leave, &Silent)
+        .expect("a recording")
+        .session
+        .expect("a session")
+        .expect("text");
+    assert!(
+        SavedSession::read(&text).expect("its own text").query.is_some(),
+        "the one that the file was opened with"
+    );
 }

@@ -1,4 +1,5 @@
-//! What is around the panes: the finder, files opened lately, a projector's scale, and what leaves the window.
+//! What is around the panes: the finder, files opened lately, a projector's scale, and what leaves the
+//! window.
 
 use std::path::Path;
 
@@ -45,7 +46,9 @@ fn what_a_run_should_take_stands_below_run_before_it_starts() {
     press(&mut window, "Generate");
     until(&mut window, "the cloud, and what can run", |app| {
         let session = app.session();
-        session.cloud.is_some() && !session.engines.is_empty() && session.engines.iter().all(|status| status.device.is_some())
+        session.cloud.is_some()
+            && !session.engines.is_empty()
+            && session.engines.iter().all(|status| status.device.is_some())
     });
     window.run_steps(2);
     window.get_by_label_contains("About ");
@@ -104,7 +107,9 @@ fn the_finder_opens_a_path_and_sets_k_an_engine_a_colour_and_an_axis() {
     window.get_by_label_contains("k may be 1 to");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     ask(&mut window, path.to_str().expect("a plain path"));
-    until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3) && app.session().columns.is_some());
+    until(&mut window, "the file", |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3) && app.session().columns.is_some()
+    });
     ask(&mut window, "plane up lon");
     assert_eq!(window.state().state().plane.axes, [0, 0]);
     ask(&mut window, "colour kind");
@@ -123,13 +128,17 @@ fn a_row_is_found_and_asked_about_by_its_name() {
     std::fs::write(&path, text).expect("a file");
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(path));
-    until(&mut window, "the answer", |app| app.session().answer_sentence().is_some_and(|said| said.contains("City")));
+    until(&mut window, "the answer", |app| {
+        app.session().answer_sentence().is_some_and(|said| said.contains("City"))
+    });
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("colorado");
     until(&mut window, "the names", |app| app.session().name_search.rows().len() == 1);
     window.get_by_label("Row 60: find its neighbours.");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
-    until(&mut window, "its neighbours", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 60));
+    until(&mut window, "its neighbours", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.row() == 60)
+    });
     // Of another place it is asked why.
     let ask = |window: &mut Window, name: &str| {
         window.state_mut().send(Action::TypeWhy(name.to_owned()));
@@ -159,7 +168,9 @@ fn a_name_is_found_among_more_than_65536() {
     std::fs::write(&path, format!("x,y,name\n{rows}")).expect("a file");
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(path));
-    until(&mut window, "the answer", |app| app.session().answer_sentence().is_some_and(|said| said.contains("Place")));
+    until(&mut window, "the answer", |app| {
+        app.session().answer_sentence().is_some_and(|said| said.contains("Place"))
+    });
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("place 69999");
     window.step();
@@ -199,7 +210,12 @@ fn the_finders_list_scrolls_and_long_hits_end_within_it() {
 #[test]
 fn the_finder_has_every_look() {
     let mut window = window(small);
-    for (words, look) in [("dark", Look::Dark), ("high contrast", Look::HighContrast), ("light look", Look::Light), ("system look", Look::System)] {
+    for (words, look) in [
+        ("dark", Look::Dark),
+        ("high contrast", Look::HighContrast),
+        ("light look", Look::Light),
+        ("system look", Look::System),
+    ] {
         key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
         window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text(words);
         window.run_steps(3);
@@ -240,7 +256,12 @@ fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
     press(&mut window, "Run");
     until_answered(&mut window);
     // Of the problem and of the selection.
-    let shown = |window: &Window| [window.query_by_role_and_label(Role::Button, "Run").is_some(), window.query_by_label("Selection").is_some()];
+    let shown = |window: &Window| {
+        [
+            window.query_by_role_and_label(Role::Button, "Run").is_some(),
+            window.query_by_label("Selection").is_some(),
+        ]
+    };
     assert_eq!(shown(&window), [true, false]);
     for (pressed, expected) in [
         (egui::Key::I, [false, true]),
@@ -272,7 +293,14 @@ fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
     window.set_size(egui::vec2(427.0, 267.0));
     window.run_steps(3);
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::I);
-    assert!(window.state().session().log.note().is_some_and(|note| note.text.starts_with("no room for the right panel")));
+    assert!(
+        window
+            .state()
+            .session()
+            .log
+            .note()
+            .is_some_and(|note| note.text.starts_with("no room for the right panel"))
+    );
 }
 
 #[test]
@@ -309,20 +337,33 @@ fn a_whole_strip_of_tabs_is_dragged_by_its_ground() {
         }
         window.drop_at(to);
         window.run_steps(4);
-        let Some(Layout::Row(parts)) = Layout::of(&window.state().state().tree) else { panic!("views, and what is beside them") };
+        let Some(Layout::Row(parts)) = Layout::of(&window.state().state().tree) else {
+            panic!("views, and what is beside them")
+        };
         let strip = |part: &Share| match &part.of {
-            Layout::Tabs { children, .. } => {
-                children.iter().filter_map(|child| if let Layout::Pane(pane) = child { Some(*pane) } else { None }).collect()
-            }
+            Layout::Tabs { children, .. } => children
+                .iter()
+                .filter_map(|child| if let Layout::Pane(pane) = child { Some(*pane) } else { None })
+                .collect(),
             _ => Vec::new(),
         };
         parts.iter().map(strip).collect::<Vec<_>>()
     };
-    use PaneKind::{Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings};
-    let (views, how, time) = (vec![Plane, Space, Analysis, Engines], vec![Convergence, Merges, Neighbors], vec![Timings, Timeline, Runs, Log]);
+    use PaneKind::{
+        Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings,
+    };
+    let (views, how, time) = (
+        vec![Plane, Space, Analysis, Engines],
+        vec![Convergence, Merges, Neighbors],
+        vec![Timings, Timeline, Runs, Log],
+    );
     // To the left of all, and onto the tabs of another strip, with which it is one.
-    assert_eq!(dragged(|[plane, _]| egui::pos2(plane.left() + 8.0, 450.0)), [time.clone(), views.clone(), how.clone()]);
-    let [left, mut right] = <[_; 2]>::try_from(dragged(|[_, convergence]| convergence.center())).expect("two strips");
+    assert_eq!(
+        dragged(|[plane, _]| egui::pos2(plane.left() + 8.0, 450.0)),
+        [time.clone(), views.clone(), how.clone()]
+    );
+    let [left, mut right] =
+        <[_; 2]>::try_from(dragged(|[_, convergence]| convergence.center())).expect("two strips");
     right.sort();
     let mut both = [how, time].concat();
     both.sort();
@@ -341,17 +382,27 @@ fn files_that_were_opened_are_remembered_and_opened_again() {
         window.state_mut().send(warpscope::app::commands::Action::OpenPath(path(name)));
         let wanted = path(name);
         until(&mut window, "the file", move |app| {
-            app.session().cloud.as_ref().is_some_and(|cloud| cloud.source().to_string() == wanted.display().to_string())
+            app.session()
+                .cloud
+                .as_ref()
+                .is_some_and(|cloud| cloud.source().to_string() == wanted.display().to_string())
         });
     }
-    assert_eq!(window.state().state().recent, [path("one.csv"), path("two.csv")], "the latest first, each once");
+    assert_eq!(
+        window.state().state().recent,
+        [path("one.csv"), path("two.csv")],
+        "the latest first, each once"
+    );
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("two.csv");
     window.run_steps(2);
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     let wanted = path("two.csv");
     until(&mut window, "the file", move |app| {
-        app.session().cloud.as_ref().is_some_and(|cloud| cloud.source().to_string() == wanted.display().to_string())
+        app.session()
+            .cloud
+            .as_ref()
+            .is_some_and(|cloud| cloud.source().to_string() == wanted.display().to_string())
     });
 }
 
@@ -361,10 +412,18 @@ fn a_projectors_scale_goes_back_to_what_was_before() {
     let before = window.state().state().clone();
     key(&mut window, egui::Modifiers::NONE, egui::Key::F5);
     let state = window.state().state();
-    assert!(state.scale > 1.5 && state.plane.point_size > before.plane.point_size && !state.show_problem && !state.show_selection);
+    assert!(
+        state.scale > 1.5
+            && state.plane.point_size > before.plane.point_size
+            && !state.show_problem
+            && !state.show_selection
+    );
     key(&mut window, egui::Modifiers::NONE, egui::Key::F5);
     let state = window.state().state();
-    assert_eq!((state.scale, state.plane.point_size, state.show_problem), (1.25, before.plane.point_size, true));
+    assert_eq!(
+        (state.scale, state.plane.point_size, state.show_problem),
+        (1.25, before.plane.point_size, true)
+    );
 }
 
 #[test]
@@ -384,7 +443,9 @@ fn what_went_wrong_stays_in_the_status_line_until_it_is_right_or_read() {
     let shows = |window: &Window| window.query_by_label_contains("Error: ").is_some();
     let fail = |window: &mut Window| {
         window.state_mut().send(Action::OpenPath("/there/is/no/such.csv".into()));
-        until(window, "the error", |app| app.session().log.last().is_some_and(|entry| entry.level == Level::Error) && !app.is_busy());
+        until(window, "the error", |app| {
+            app.session().log.last().is_some_and(|entry| entry.level == Level::Error) && !app.is_busy()
+        });
     };
     assert!(!shows(&window) && window.query_by_label("Dismiss the message").is_none());
 
@@ -416,7 +477,8 @@ fn what_went_wrong_stays_in_the_status_line_until_it_is_right_or_read() {
     assert!(shows(&window));
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(!shows(&window));
-    let errors = window.state().session().log.entries().iter().filter(|entry| entry.level == Level::Error).count();
+    let errors =
+        window.state().session().log.entries().iter().filter(|entry| entry.level == Level::Error).count();
     assert_eq!(errors, 3, "the log keeps them");
 }
 
@@ -428,7 +490,10 @@ fn a_missing_gpu_is_a_label_and_no_message() {
         return;
     }
     let log = &window.state().session().log;
-    assert!(log.entries().iter().all(|entry| entry.level == Level::Info) && log.trouble().is_none(), "nothing is wrong");
+    assert!(
+        log.entries().iter().all(|entry| entry.level == Level::Info) && log.trouble().is_none(),
+        "nothing is wrong"
+    );
     assert!(log.note().is_some_and(|entry| entry.level == Level::Info));
     window.get_by_label("No GPU").hover();
     window.run_steps(60);
@@ -440,7 +505,9 @@ fn a_missing_gpu_is_a_label_and_no_message() {
 fn cannot_save(window: &mut Window, path: &Path) {
     fill(window, "File", path.to_str().expect("a plain path"));
     press(window, "Save");
-    until(window, "a sentence", |app| app.session().export.as_ref().is_some_and(|dialog| dialog.error.is_some()));
+    until(window, "a sentence", |app| {
+        app.session().export.as_ref().is_some_and(|dialog| dialog.error.is_some())
+    });
 }
 
 #[test]
@@ -450,7 +517,9 @@ fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
     let closed = folder.path().join("closed");
     std::fs::write(&closed, "").expect("a file");
     let mut window = answered(|_| ());
-    for (kind, name) in [(ExportKind::Data(PaneKind::Merges), "a.parquet"), (ExportKind::Session, "a.warpscope")] {
+    for (kind, name) in
+        [(ExportKind::Data(PaneKind::Merges), "a.parquet"), (ExportKind::Session, "a.warpscope")]
+    {
         window.state_mut().send(Action::StartExport(kind));
         window.run_steps(3);
         let path = closed.join(name);
@@ -469,17 +538,20 @@ fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
     }
 }
 
-/// Presses the keys of all commands of the explorer but those that the dialogs have a use for, and says what came of it.
+/// Presses the keys of all commands of the explorer but those that the dialogs have a use for, and says what
+/// came of it.
 fn press_all_shortcuts(window: &mut Window) -> bool {
     let all = |window: &Window| {
         let session = window.state().session();
-        let (kept, tool) = (serde_json::to_string(window.state().state()).expect("text"), format!("{:?}", session.tool));
+        let (kept, tool) =
+            (serde_json::to_string(window.state().state()).expect("text"), format!("{:?}", session.tool));
         (kept, tool, session.selection.rows().len(), session.picked)
     };
     let before = all(window);
     for command in Command::all().iter().filter(|command| command.mode().is_in(Mode::Explorer)) {
         // A file dialog of the desktop, and the window's end, are not for tests.
-        let others = matches!(command, Command::Open | Command::Quit | Command::Run | Command::Cancel | Command::Find);
+        let others =
+            matches!(command, Command::Open | Command::Quit | Command::Run | Command::Cancel | Command::Find);
         if let Some(shortcut) = command.shortcut().filter(|_| !others) {
             key(window, shortcut.modifiers, shortcut.logical_key);
         }
@@ -495,11 +567,16 @@ fn a_dialog_has_the_keys_to_itself() {
     for name in ["first.npy", "second.npy"] {
         let head = format!("{:<117}\n", "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2), }");
         file.start_file(name, zip::write::SimpleFileOptions::default()).expect("a member");
-        std::io::Write::write_all(&mut file, &[b"\x93NUMPY\x01\x00v\x00", head.as_bytes(), &[1, 2]].concat()).expect("an array");
+        std::io::Write::write_all(&mut file, &[b"\x93NUMPY\x01\x00v\x00", head.as_bytes(), &[1, 2]].concat())
+            .expect("an array");
     }
     file.finish().expect("an archive");
     let mut window = answered(|_| ());
-    let dialogs = [Action::StartExport(ExportKind::Data(PaneKind::Plane)), Action::OpenPath(path), Action::Command(Command::Find)];
+    let dialogs = [
+        Action::StartExport(ExportKind::Data(PaneKind::Plane)),
+        Action::OpenPath(path),
+        Action::Command(Command::Find),
+    ];
     let tool = |window: &Window| format!("{:?}", window.state().session().tool);
     window.state_mut().send(Command::LassoTool);
     for dialog in dialogs {
@@ -534,7 +611,11 @@ fn who_exports_types_the_name_and_presses_enter() {
     let wrong = folder.path().join("neighbours.doc");
     window.event(egui::Event::Text(wrong.display().to_string()));
     window.run_steps(2);
-    assert_eq!(window.get_by_role_and_label(Role::TextInput, "File").value().as_deref(), wrong.to_str(), "instead of what was offered");
+    assert_eq!(
+        window.get_by_role_and_label(Role::TextInput, "File").value().as_deref(),
+        wrong.to_str(),
+        "instead of what was offered"
+    );
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     window.get_by_label_contains("It is not written as .doc");
     assert!(has_keys(&window));
@@ -543,7 +624,13 @@ fn who_exports_types_the_name_and_presses_enter() {
     let path = folder.path().join("neighbours.csv");
     std::fs::write(&path, "mine").expect("a file");
     fill(&mut window, "File", path.to_str().expect("a plain path"));
-    let enter = |pressed, repeat| egui::Event::Key { key: egui::Key::Enter, physical_key: None, pressed, repeat, modifiers: egui::Modifiers::NONE };
+    let enter = |pressed, repeat| egui::Event::Key {
+        key: egui::Key::Enter,
+        physical_key: None,
+        pressed,
+        repeat,
+        modifiers: egui::Modifiers::NONE,
+    };
     for _ in 0..5 {
         window.event(enter(true, false));
         window.step();
@@ -592,9 +679,14 @@ fn a_table_is_written_in_each_format_and_copied() {
     press(&mut window, "Export Counts");
     press(&mut window, "Copy the table");
     let copied = window.output().platform_output.commands.iter().any(|command| {
-        matches!(command, egui::OutputCommand::CopyText(text) if text.starts_with("query\trow\tmerges") && text.lines().count() == measured.queries() + 1)
+        matches!(
+            command,
+            egui::OutputCommand::CopyText(text)
+                if text.starts_with("query\trow\tmerges") && text.lines().count() == measured.queries() + 1
+        )
     });
-    let said = window.state().session().log.last().is_some_and(|entry| entry.text == "copied: 40 rows of Counts");
+    let said =
+        window.state().session().log.last().is_some_and(|entry| entry.text == "copied: 40 rows of Counts");
     assert!(copied || said, "{:?}", window.state().session().log.last());
 }
 
@@ -613,18 +705,31 @@ fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_f
     let record = window.state().session().record.clone().expect("a run");
     let of_query = window.state().session().answered.as_ref().expect("an answer").query;
     let (k, all) = (record.neighbors.k, record.neighbors.queries());
-    for (what, queries) in [("Data as CSV, TSV, Parquet or npz…", of_query..of_query + 1), ("All neighbours of the run…", 0..all)] {
+    for (what, queries) in [
+        ("Data as CSV, TSV, Parquet or npz…", of_query..of_query + 1),
+        ("All neighbours of the run…", 0..all),
+    ] {
         for [ending, beside] in [["ivecs", "fvecs"], ["ibin", "fbin"]] {
             let path = folder.path().join(format!("{} neighbours.{ending}", queries.len()));
             export_neighbours(&mut window, what, &path);
             let said = format!("written: {}, {}", path.display(), path.with_extension(beside).display());
-            until(&mut window, "both files", move |app| app.session().log.last().is_some_and(|entry| entry.text == said));
-            let values = |path: &Path| read(path, &ColumnChoice::Default, &Silent).unwrap_or_else(|error| panic!("{error}")).values;
+            until(&mut window, "both files", move |app| {
+                app.session().log.last().is_some_and(|entry| entry.text == said)
+            });
+            let values = |path: &Path| {
+                read(path, &ColumnChoice::Default, &Silent).unwrap_or_else(|error| panic!("{error}")).values
+            };
             let (rows, distances) = (values(&path), values(&path.with_extension(beside)));
             let found = queries.start * k..queries.end * k;
             let expected = &record.neighbors.indices[found.clone()];
             assert!(rows.iter().map(|row| row as u32).eq(expected.iter().copied()), "{what} as {ending}");
-            assert!(distances.iter().map(|value| value as f32).eq(record.neighbors.squared_distances[found].iter().copied()), "{what} as {beside}");
+            assert!(
+                distances
+                    .iter()
+                    .map(|value| value as f32)
+                    .eq(record.neighbors.squared_distances[found].iter().copied()),
+                "{what} as {beside}"
+            );
         }
         for ending in ["csv", "tsv", "parquet", "npz"] {
             let path = folder.path().join(format!("{} neighbours.{ending}", queries.len()));
@@ -634,7 +739,8 @@ fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_f
         }
     }
     // A table of all has a row for each.
-    let table = read(&folder.path().join("40 neighbours.csv"), &"index".parse().expect("a name"), &Silent).expect("the file");
+    let table = read(&folder.path().join("40 neighbours.csv"), &"index".parse().expect("a name"), &Silent)
+        .expect("the file");
     assert!(table.values.iter().map(|index| index as u32).eq(record.neighbors.indices.iter().copied()));
 
     for name in ["neighbours.txt", "neighbours"] {
@@ -658,7 +764,12 @@ fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let mut window: Window = Harness::builder().with_size([900.0, 600.0]).wgpu().build_eframe(|cc| {
-        let mut state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Plane), ..State::default() };
+        let mut state = State {
+            look: Look::Light,
+            hints: false,
+            tree: single_layout(PaneKind::Plane),
+            ..State::default()
+        };
         small(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     });
@@ -685,6 +796,12 @@ fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
     assert!((tree.size().width() - once.0 as f32).abs() < 2.0);
     let [r, g, b, _] = Palette::LIGHT.query.to_array();
     assert!(text.contains(&format!("#{r:02x}{g:02x}{b:02x}")), "the query is a shape of its colour");
-    assert!(text.contains("nearest to row ") && text.contains("data:image/png;base64,"), "text stays text; points are a picture");
-    assert!(!text.contains("Single colour") && !text.contains("Drag the ring"), "what the window is for is not in it");
+    assert!(
+        text.contains("nearest to row ") && text.contains("data:image/png;base64,"),
+        "text stays text; points are a picture"
+    );
+    assert!(
+        !text.contains("Single colour") && !text.contains("Drag the ring"),
+        "what the window is for is not in it"
+    );
 }

@@ -10,27 +10,39 @@ use warpscope::knn::{Profile, WarpSpan, warp};
 use warpscope::run::analysis::Roofline;
 use warpscope::run::{Phase, Place, RunRecord, Sample, Timeline};
 
-/// A run of the twin, with a profile as a device of two multiprocessors and three warps each would have it, two queries a
-/// warp.
+/// A run of the twin, with a profile as a device of two multiprocessors and three warps each would have it,
+/// two queries a warp.
 fn profiled(window: &Window) -> Arc<RunRecord> {
     let mut record = RunRecord::clone(window.state().session().record.as_ref().expect("a run"));
-    let began_ms = record.samples.iter().map(|sample| sample.start_ms + sample.duration_ms).fold(0.0, f64::max);
+    let began_ms =
+        record.samples.iter().map(|sample| sample.start_ms + sample.duration_ms).fold(0.0, f64::max);
     let mut free = [[1_000u64; 3]; 2];
     let mut profile = Profile::new(&warp::PHASES);
     for query in 0..record.query_rows.len() {
         if query % 2 == 1 {
-            profile.spans.push(WarpSpan { stop_ns: profile.spans[query - 1].stop_ns + 500, ..profile.spans[query - 1] });
+            profile.spans.push(WarpSpan {
+                stop_ns: profile.spans[query - 1].stop_ns + 500,
+                ..profile.spans[query - 1]
+            });
         } else {
             let (sm, warp) = ((query / 2) % 2, (query / 4) % 3);
             let start_ns = free[sm][warp];
-            let stop_ns = start_ns + 20_000 + 700 * u64::from(record.measured.column("candidates").expect("they are counted")[query]);
+            let stop_ns = start_ns
+                + 20_000
+                + 700 * u64::from(record.measured.column("candidates").expect("they are counted")[query]);
             free[sm][warp] = stop_ns + 1_000;
             profile.spans.push(WarpSpan { start_ns, stop_ns, sm: sm as u32, warp: warp as u32 });
         }
         profile.cycles.extend([3_000, 14_000, 800, 5_000, 2_000, 300]);
     }
     let last = profile.spans.iter().map(|span| span.stop_ns).max().expect("queries");
-    record.samples.push(Sample { phase: Phase::Profiled, repeat: 0, chunk: 0, start_ms: began_ms, duration_ms: last as f64 / 1e6 });
+    record.samples.push(Sample {
+        phase: Phase::Profiled,
+        repeat: 0,
+        chunk: 0,
+        start_ms: began_ms,
+        duration_ms: last as f64 / 1e6,
+    });
     record.profile = Some(profile);
     record.head.spec.profile = true;
     Arc::new(record)
@@ -47,7 +59,8 @@ fn shown() -> Window {
     let record = profiled(&window);
     window.state_mut().show_record(record);
     until(&mut window, "the timeline", |app| {
-        app.session().derived.as_ref().is_some_and(|derived| !derived.timeline.multiprocessors.is_empty()) && app.session().answered.is_some()
+        app.session().derived.as_ref().is_some_and(|derived| !derived.timeline.multiprocessors.is_empty())
+            && app.session().answered.is_some()
     });
     window
 }
@@ -107,14 +120,23 @@ fn a_multiprocessor_opens_and_a_warp_selects_its_queries() {
     let queries: Vec<u32> = warp.queries.clone().collect();
 
     // Rows: phases, the heading, SM 0 with three tracks, SM 1: the warp is on the track of its place.
-    let above: f32 = timeline.phases.len() as f32 * 22.0 + 26.0 + at as f32 * (22.0 + 3.0 * 16.0) + 22.0 + track as f32 * 16.0;
+    let above: f32 = timeline.phases.len() as f32 * 22.0
+        + 26.0
+        + at as f32 * (22.0 + 3.0 * 16.0)
+        + 22.0
+        + track as f32 * 16.0;
     let canvas = window.get_by_role_and_label(Role::Canvas, "Tracks of the run").rect();
     let middle = egui::pos2(canvas.center().x, canvas.top() + above + 8.0);
     window.hover_at(middle);
     window.run_steps(2);
     window.get_by_label_contains("warp slot");
     for pressed in [true, false] {
-        window.event(egui::Event::PointerButton { pos: middle, button: egui::PointerButton::Primary, pressed, modifiers: egui::Modifiers::NONE });
+        window.event(egui::Event::PointerButton {
+            pos: middle,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers: egui::Modifiers::NONE,
+        });
         window.step();
     }
     until(&mut window, "the selection", |app| !app.session().selection.is_empty());
@@ -135,12 +157,25 @@ fn a_profile_on_the_cpu_has_its_threads() {
     window.get_by_role_and_label(Role::CheckBox, "Profile").click();
     window.run_steps(3);
     press(&mut window, "Run");
-    until(&mut window, "the run", |app| !app.is_busy() && app.session().record.as_ref().is_some_and(|record| record.spec.profile));
+    until(&mut window, "the run", |app| {
+        !app.is_busy() && app.session().record.as_ref().is_some_and(|record| record.spec.profile)
+    });
     until_answered(&mut window);
-    until(&mut window, "the threads", |app| app.session().derived.as_ref().is_some_and(|derived| !derived.timeline.multiprocessors.is_empty()));
+    until(&mut window, "the threads", |app| {
+        app.session().derived.as_ref().is_some_and(|derived| !derived.timeline.multiprocessors.is_empty())
+    });
     let timeline = window.state().session().derived.as_ref().expect("it is there").timeline.clone();
-    assert_eq!((timeline.place, timeline.most_warps()), (Place::Thread, 1), "a thread does one thing at a time");
-    let answered: usize = timeline.multiprocessors.iter().flat_map(|thread| &thread.tracks[0]).map(|span| span.queries.len()).sum();
+    assert_eq!(
+        (timeline.place, timeline.most_warps()),
+        (Place::Thread, 1),
+        "a thread does one thing at a time"
+    );
+    let answered: usize = timeline
+        .multiprocessors
+        .iter()
+        .flat_map(|thread| &thread.tracks[0])
+        .map(|span| span.queries.len())
+        .sum();
     assert_eq!(answered, window.state().session().record.as_ref().expect("it ran").query_rows.len());
     window.run_steps(3);
     let first = timeline.multiprocessors[0].sm;
@@ -172,6 +207,8 @@ fn a_run_stands_below_the_roof_of_its_device() {
 
     // The device is measured once.
     press(&mut window, "Run");
-    until(&mut window, "another run", |app| !app.is_busy() && app.session().record.as_ref().is_some_and(|again| !Arc::ptr_eq(again, &record)));
+    until(&mut window, "another run", |app| {
+        !app.is_busy() && app.session().record.as_ref().is_some_and(|again| !Arc::ptr_eq(again, &record))
+    });
     assert_eq!(window.state().session().record.as_ref().expect("it ran").peaks, Some(peaks));
 }

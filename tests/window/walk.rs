@@ -28,7 +28,9 @@ fn indexed(state: &mut State) {
 
 fn run(window: &mut Window) {
     press(window, "Run");
-    until(window, "a run", |app| app.session().record.is_some() && app.session().answered.is_some() && !app.is_busy());
+    until(window, "a run", |app| {
+        app.session().record.is_some() && app.session().answered.is_some() && !app.is_busy()
+    });
 }
 
 #[track_caller]
@@ -58,13 +60,19 @@ fn why_not(window: &mut Window) -> String {
 fn a_search_is_walked_through_step_by_step() {
     let mut window = window(indexed);
     run(&mut window);
-    assert!(matches!(window.state().session().walked, Walked::Hidden) && window.query_by_label_contains("Leaf").is_none());
+    assert!(
+        matches!(window.state().session().walked, Walked::Hidden)
+            && window.query_by_label_contains("Leaf").is_none()
+    );
     window.get_by_role_and_label(Role::CheckBox, "Walk").click();
     window.run_steps(2);
     let walk = walked(&mut window);
     let answered = window.state().session().answered.clone().expect("an answer");
     let totals = walk.step(walk.last()).totals;
-    assert_eq!((answered.counted("leaves"), answered.counted("left_out")), (Some(totals.leaves), Some(totals.left_out)));
+    assert_eq!(
+        (answered.counted("leaves"), answered.counted("left_out")),
+        (Some(totals.leaves), Some(totals.left_out))
+    );
     // It begins with all of it, and goes back and on, by buttons and by keys.
     assert_eq!(at(&window), walk.last());
     window.get_by_label(&walk.sentence(walk.last()));
@@ -108,7 +116,10 @@ fn at_a_large_scale_a_sentence_of_the_walk_takes_two_lines_at_most() {
         canvas.push(window.get_by_role_and_label(Role::Canvas, "Plane of points").rect());
     }
     assert!((24.0..40.0).contains(&most), "{most}: two lines are shown, and no third");
-    assert!(canvas.iter().all(|rect| *rect == canvas[0] && rect.height() > 100.0), "the picture does not jump: {canvas:?}");
+    assert!(
+        canvas.iter().all(|rect| *rect == canvas[0] && rect.height() > 100.0),
+        "the picture does not jump: {canvas:?}"
+    );
 }
 
 #[test]
@@ -129,7 +140,9 @@ fn another_query_has_another_walk_at_the_same_step() {
     window.get_by_role_and_label(Role::Button, "Query, to be dragged").focus();
     window.run_steps(2);
     window.key_press(egui::Key::ArrowRight);
-    until(&mut window, "the moved query", |app| app.session().picked == Some(Picked::Coordinates) && !app.is_busy());
+    until(&mut window, "the moved query", |app| {
+        app.session().picked == Some(Picked::Coordinates) && !app.is_busy()
+    });
     let moved = walked(&mut window);
     assert_eq!(moved.of.record.engine, EngineId::new("bvh"));
     assert_eq!(moved.of.record.query_rows, [0]);
@@ -148,15 +161,21 @@ fn what_has_no_walk_says_why() {
     window.state_mut().send(Command::ShowWalk);
     assert!(why_not(&mut window).starts_with("lockstep compared the query with every point"));
     let mut draft = window.state().state().draft.clone();
-    (draft.generator, draft.engine) = ("uniform:n=500,d=5".to_owned(), EngineChoice::named(EngineId::new("bvh")));
+    (draft.generator, draft.engine) =
+        ("uniform:n=500,d=5".to_owned(), EngineChoice::named(EngineId::new("bvh")));
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.run_steps(2);
     run(&mut window);
-    until(&mut window, "5 dimensions", |app| matches!(&app.session().walked, Walked::Missing(why) if why.contains("5 dimensions")));
+    until(
+        &mut window,
+        "5 dimensions",
+        |app| matches!(&app.session().walked, Walked::Missing(why) if why.contains("5 dimensions")),
+    );
     assert!(why_not(&mut window).contains("5 dimensions"));
 }
 
-/// On the globe, without the query itself: another engine answers the same question, and its walk is told in kilometres and by the k that was asked for.
+/// On the globe, without the query itself: another engine answers the same question, and its walk is told in
+/// kilometres and by the k that was asked for.
 #[test]
 fn the_walk_keeps_the_question() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -164,10 +183,14 @@ fn the_walk_keeps_the_question() {
     let mut window = window(indexed);
     window.state_mut().send(Action::OpenPath(path));
     until(&mut window, "the places", |app| {
-        !app.is_busy() && app.session().cloud.as_ref().is_some_and(|cloud| cloud.dims() == 2 && cloud.len() == 3000 && cloud.axes()[0].name == "lon")
+        !app.is_busy()
+            && app.session().cloud.as_ref().is_some_and(|cloud| {
+                cloud.dims() == 2 && cloud.len() == 3000 && cloud.axes()[0].name == "lon"
+            })
     });
     let mut draft = window.state().state().draft.clone();
-    (draft.k, draft.exclude_self, draft.engine) = ("12".to_owned(), true, EngineChoice::named(EngineId::new("lockstep")));
+    (draft.k, draft.exclude_self, draft.engine) =
+        ("12".to_owned(), true, EngineChoice::named(EngineId::new("lockstep")));
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.run_steps(2);
     run(&mut window);
@@ -200,9 +223,22 @@ fn record(engine: &'static str, generator: &'static str) -> Arc<RunRecord> {
 }
 
 /// A walk in a pane of a window of its own, as a picture of this name; `near` shows what is around the query.
-fn picture(name: &str, record: &Arc<RunRecord>, pane: PaneKind, look: Look, near: bool) -> Result<(), String> {
+fn picture(
+    name: &str,
+    record: &Arc<RunRecord>,
+    pane: PaneKind,
+    look: Look,
+    near: bool,
+) -> Result<(), String> {
     let mut window: Window = Harness::builder().with_size([640.0, 560.0]).wgpu().build_eframe(move |cc| {
-        let mut state = State { look, tree: single_layout(pane), show_problem: false, show_selection: false, hints: false, ..State::default() };
+        let mut state = State {
+            look,
+            tree: single_layout(pane),
+            show_problem: false,
+            show_selection: false,
+            hints: false,
+            ..State::default()
+        };
         (state.plane.point_size, state.space.point_size) = (4.0, 4.0);
         state.walk = WalkView { shown: true, at: Some(3) };
         App::with_state(cc, state).expect("a thread for the worker")
@@ -212,7 +248,10 @@ fn picture(name: &str, record: &Arc<RunRecord>, pane: PaneKind, look: Look, near
     if near {
         let (cloud, row) = window.state().session().picked_point().expect("a query");
         let center = [cloud.point(row)[0], cloud.point(row)[1]].map(f64::from);
-        let plane = PlaneView { window: Some(PlaneWindow { center, units_per_point: 1e-4 }), ..window.state().state().plane };
+        let plane = PlaneView {
+            window: Some(PlaneWindow { center, units_per_point: 1e-4 }),
+            ..window.state().state().plane
+        };
         window.state_mut().send(Action::SetPlane(plane));
     }
     window.run_steps(4);

@@ -1,27 +1,29 @@
 //! How much memory this process can still take.
 //!
-//! An allocation that fails aborts the program, and one that the system cannot back gets it killed. What a file or a job
-//! asks for is therefore held against [`available`] before it is taken.
+//! An allocation that fails aborts the program, and one that the system cannot back gets it killed. What a
+//! file or a job asks for is therefore held against [`available`] before it is taken.
 
 use std::path::Path;
 
 /// Kept free for small buffers, file writers and the stacks of threads, which are not counted one by one.
 const RESERVE: u64 = 8 << 20;
 
-/// Bytes that can still be taken: the least of what the machine has (`MemAvailable`), what the control groups of this
-/// process leave, and what is left of its address space (`RLIMIT_AS`), less a reserve of 8 MiB. `None` if the system reports none of these.
+/// Bytes that can still be taken: the least of what the machine has (`MemAvailable`), what the control groups
+/// of this process leave, and what is left of its address space (`RLIMIT_AS`), less a reserve of 8 MiB.
+/// `None` if the system reports none of these.
 pub fn available() -> Option<u64> {
-    // What a fuzz target does with an input is not to depend on what else the machine does; and asking takes as long as reading does. It is
-    // half of what scripts/fuzz takes for a leak.
+    // What a fuzz target does with an input is not to depend on what else the machine does; and asking takes
+    // as long as reading does. It is half of what scripts/fuzz takes for a leak.
     if cfg!(fuzzing) {
         return Some(1 << 30);
     }
     available_under(Path::new("/")).map(|bytes| bytes.saturating_sub(RESERVE))
 }
 
-/// Lets all threads share one arena of the allocator where the address space is limited; called before threads are started. The GNU library
-/// otherwise reserves 64 MiB of addresses for each thread. They count as taken, so a job that runs where this reservation fails would be
-/// refused under a higher limit, where it succeeds.
+/// Lets all threads share one arena of the allocator where the address space is limited; called before
+/// threads are started. The GNU library otherwise reserves 64 MiB of addresses for each thread. They count as
+/// taken, so a job that runs where this reservation fails would be refused under a higher limit, where it
+/// succeeds.
 pub fn share_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if std::fs::read_to_string("/proc/self/limits").is_ok_and(|limits| address_space(&limits).is_some()) {
@@ -29,8 +31,8 @@ pub fn share_arenas() {
         unsafe extern "C" {
             fn mallopt(parameter: i32, value: i32) -> i32;
         }
-        // SAFETY: sets a number inside the allocator, as mallopt(3) allows at any time. What it returns says whether that was possible, and
-        // nothing depends on it.
+        // SAFETY: sets a number inside the allocator, as mallopt(3) allows at any time. What it returns says
+        // whether that was possible, and nothing depends on it.
         unsafe { mallopt(M_ARENA_MAX, 1) };
     }
 }
@@ -89,7 +91,10 @@ pub fn addresses() -> Option<u64> {
 
 fn addresses_under(root: &Path) -> Option<u64> {
     let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
-    Some(address_space(&text("proc/self/limits"))?.saturating_sub(kilobytes(&text("proc/self/status"), "VmSize:")?))
+    Some(
+        address_space(&text("proc/self/limits"))?
+            .saturating_sub(kilobytes(&text("proc/self/status"), "VmSize:")?),
+    )
 }
 
 /// A value such as `MemAvailable:  2048 kB`, in bytes.
@@ -100,10 +105,17 @@ fn kilobytes(text: &str, name: &str) -> Option<u64> {
 
 /// The soft limit of the address space in /proc/self/limits, in bytes; `None` if it is unlimited.
 fn address_space(limits: &str) -> Option<u64> {
-    limits.lines().find_map(|line| line.strip_prefix("Max address space"))?.split_whitespace().next()?.parse().ok()
+    limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max address space"))?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
 }
 
-/// What the control group of a line of /proc/self/cgroup and those above it leave, in bytes. `None` without a limit.
+/// What the control group of a line of /proc/self/cgroup and those above it leave, in bytes. `None` without a
+/// limit.
 fn group_left(root: &Path, line: &str) -> Option<u64> {
     let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
     // Version 2 has one hierarchy, without a name; version 1 one for memory.
@@ -130,8 +142,8 @@ fn left_in(folder: &Path, limit: &str, used: &str) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(files)))
 }
 
-/// A value of memory.stat in bytes, with those of the groups below: what version 2 calls NAME, and version 1 `total_NAME`, after the NAME
-/// of the group alone.
+/// A value of memory.stat in bytes, with those of the groups below: what version 2 calls NAME, and version 1
+/// `total_NAME`, after the NAME of the group alone.
 fn in_group(stat: &str, name: &str) -> Option<u64> {
     let mut lines = stat.lines().rev().filter_map(|line| line.split_once(' '));
     lines.find(|(key, _)| key.strip_prefix("total_").unwrap_or(key) == name)?.1.parse().ok()
@@ -180,9 +192,15 @@ mod tests {
     #[test]
     fn the_least_of_a_group_and_those_above_it_counts() {
         let group = ("proc/self/cgroup", "0::/jobs/mine\n");
-        let mine = [("sys/fs/cgroup/jobs/mine/memory.max", "3145728\n"), ("sys/fs/cgroup/jobs/mine/memory.current", "1048576\n")];
+        let mine = [
+            ("sys/fs/cgroup/jobs/mine/memory.max", "3145728\n"),
+            ("sys/fs/cgroup/jobs/mine/memory.current", "1048576\n"),
+        ];
         assert_eq!(machine(&[MEMINFO, group, mine[0], mine[1]]), Some(2 << 20));
-        let above = [("sys/fs/cgroup/jobs/memory.max", "2097152\n"), ("sys/fs/cgroup/jobs/memory.current", "1572864\n")];
+        let above = [
+            ("sys/fs/cgroup/jobs/memory.max", "2097152\n"),
+            ("sys/fs/cgroup/jobs/memory.current", "1572864\n"),
+        ];
         assert_eq!(machine(&[MEMINFO, group, mine[0], mine[1], above[0], above[1]]), Some(1 << 19));
         let unlimited = ("sys/fs/cgroup/jobs/mine/memory.max", "max\n");
         assert_eq!(machine(&[MEMINFO, group, unlimited, mine[1]]), Some(4 << 20));
@@ -200,7 +218,8 @@ mod tests {
             ("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "2097152"),
             (
                 "sys/fs/cgroup/memory/job/memory.stat",
-                "cache 9\ninactive_file 7\nactive_file 5\ntotal_inactive_file 524288\ntotal_active_file 524288\n",
+                "cache 9\ninactive_file 7\nactive_file 5\ntotal_inactive_file 524288\ntotal_active_file \
+                 524288\n",
             ),
         ];
         assert_eq!(machine(&files), Some(1 << 20));
@@ -208,7 +227,8 @@ mod tests {
 
     #[test]
     fn the_address_space_counts() {
-        let limits = "Limit  Soft Limit  Hard Limit  Units\nMax address space         3145728    unlimited     bytes\n";
+        let limits = "Limit  Soft Limit  Hard Limit  Units\n\
+                      Max address space         3145728    unlimited     bytes\n";
         let status = ("proc/self/status", "Name: a\nVmSize:   1024 kB\n");
         assert_eq!(machine(&[MEMINFO, ("proc/self/limits", limits), status]), Some(2 << 20));
         let unlimited = limits.replace("3145728", "unlimited");

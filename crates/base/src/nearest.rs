@@ -4,7 +4,8 @@
 
 use strsim::osa_distance;
 
-/// The name that takes the fewest edits, at most one in three letters of what was typed and two in all; `None` if there is none so near.
+/// The name that takes the fewest edits, at most one in three letters of what was typed and two in all;
+/// `None` if there is none so near.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     // A letter alone is one edit from every other.
@@ -19,7 +20,8 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 /// All names, those that take the fewest edits first, in either case; equal ones in their order.
 pub fn nearest_first<'a>(typed: &str, names: &'a [String]) -> Vec<&'a str> {
     let typed = typed.to_lowercase();
-    let mut all: Vec<(usize, &str)> = names.iter().map(|name| (osa_distance(&typed, &name.to_lowercase()), name.as_str())).collect();
+    let mut all: Vec<(usize, &str)> =
+        names.iter().map(|name| (osa_distance(&typed, &name.to_lowercase()), name.as_str())).collect();
     all.sort_by_key(|&(edits, _)| edits);
     all.into_iter().map(|(_, name)| name).collect()
 }
@@ -31,7 +33,14 @@ mod tests {
     #[test]
     fn the_nearest_name_is_found_where_one_is_near() {
         let names = ["run", "knn", "verify", "sweep", "compare"];
-        for (typed, meant) in [("rnu", "run"), ("RUN", "run"), ("kn", "knn"), ("verfy", "verify"), ("compair", "compare"), ("swep", "sweep")] {
+        for (typed, meant) in [
+            ("rnu", "run"),
+            ("RUN", "run"),
+            ("kn", "knn"),
+            ("verfy", "verify"),
+            ("compair", "compare"),
+            ("swep", "sweep"),
+        ] {
             assert_eq!(nearest(typed, names), Some(meant), "{typed}");
         }
         for typed in ["", "x", "k", "search", "data.csv", "points"] {

@@ -1,7 +1,8 @@
 //! All colours of the program.
 //!
-//! Each concept has one colour everywhere: categories are from Okabe and Ito's set, which colour-blind readers can
-//! distinguish, magnitudes are viridis or cividis. Each theme has its own shades, with sufficient contrast to its background.
+//! Each concept has one colour everywhere: categories are from Okabe and Ito's set, which colour-blind
+//! readers can distinguish, magnitudes are viridis or cividis. Each theme has its own shades, with sufficient
+//! contrast to its background.
 
 /// A colour in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,8 @@ pub struct Palette<C = Rgb> {
     pub query: C,
     /// The neighbours of the query.
     pub neighbor: C,
-    /// The selection, in every pane: black or white, to contrast with the hues of the query and its neighbours.
+    /// The selection, in every pane: black or white, to contrast with the hues of the query and its
+    /// neighbours.
     pub selected: C,
     /// Candidates of the lesson's search.
     pub candidate: C,
@@ -100,7 +102,18 @@ pub const LIGHT: Palette = Palette {
     point: rgb(0x8C97A5),
     muted: rgb(0xD6DBE1),
     // Yellow has too little contrast here: browns and violets instead.
-    categories: [BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, rgb(0x5B2B00), rgb(0x1B1E9E), rgb(0xA54BFF), rgb(0x873C4B)],
+    categories: [
+        BLUE,
+        ORANGE,
+        GREEN,
+        VERMILLION,
+        PURPLE,
+        SKY,
+        rgb(0x5B2B00),
+        rgb(0x1B1E9E),
+        rgb(0xA54BFF),
+        rgb(0x873C4B),
+    ],
     ramp: [0.0, 0.9],
     query: VERMILLION,
     neighbor: BLUE,
@@ -131,7 +144,18 @@ pub const DARK: Palette = Palette {
     warning: rgb(0xF2C057),
     point: rgb(0x6F7B8A),
     muted: rgb(0x333941),
-    categories: [SKY, ORANGE, GREEN, VERMILLION, PURPLE, rgb(0x2F6FD0), YELLOW, rgb(0xD2FFFF), rgb(0xA569FF), rgb(0x8A3F3F)],
+    categories: [
+        SKY,
+        ORANGE,
+        GREEN,
+        VERMILLION,
+        PURPLE,
+        rgb(0x2F6FD0),
+        YELLOW,
+        rgb(0xD2FFFF),
+        rgb(0xA569FF),
+        rgb(0x8A3F3F),
+    ],
     ramp: [0.14, 1.0],
     query: rgb(0xF5793A),
     neighbor: SKY,
@@ -177,16 +201,19 @@ const fn ramp_of(hex: [u32; RAMP]) -> [Rgb; RAMP] {
 
 /// Viridis, by Smith and van der Walt: perceptually uniform, also in greyscale.
 pub const VIRIDIS: [Rgb; RAMP] = ramp_of([
-    0x440154, 0x470D60, 0x48186A, 0x482374, 0x472D7B, 0x453681, 0x424086, 0x3F4989, 0x3B528B, 0x375A8D, 0x33638D, 0x2F6A8E, 0x2C728E, 0x297A8E,
-    0x26818E, 0x23898E, 0x21908C, 0x1F988B, 0x1F9F88, 0x21A685, 0x28AE80, 0x31B57B, 0x3EBC74, 0x4CC26C, 0x5DC963, 0x6ECE58, 0x82D34C, 0x96D83F,
-    0xABDC32, 0xC0DF24, 0xD5E21A, 0xEAE51A, 0xFDE725,
+    0x440154, 0x470D60, 0x48186A, 0x482374, 0x472D7B, 0x453681, 0x424086, 0x3F4989, 0x3B528B, 0x375A8D,
+    0x33638D, 0x2F6A8E, 0x2C728E, 0x297A8E, 0x26818E, 0x23898E, 0x21908C, 0x1F988B, 0x1F9F88, 0x21A685,
+    0x28AE80, 0x31B57B, 0x3EBC74, 0x4CC26C, 0x5DC963, 0x6ECE58, 0x82D34C, 0x96D83F, 0xABDC32, 0xC0DF24,
+    0xD5E21A, 0xEAE51A, 0xFDE725,
 ]);
 
-/// Cividis, by Nuñez, Anderton and Renslow: perceptually uniform, and alike for readers with red-green colour blindness.
+/// Cividis, by Nuñez, Anderton and Renslow: perceptually uniform, and alike for readers with red-green colour
+/// blindness.
 pub const CIVIDIS: [Rgb; RAMP] = ramp_of([
-    0x00224E, 0x00285B, 0x002E6A, 0x043371, 0x1A386F, 0x273E6E, 0x32436D, 0x3B496C, 0x434E6C, 0x4B546C, 0x52596D, 0x5A5F6E, 0x61656F, 0x686A71,
-    0x6F7073, 0x757676, 0x7C7B78, 0x848179, 0x8B8778, 0x938D78, 0x9B9376, 0xA39A75, 0xABA072, 0xB3A670, 0xBBAD6C, 0xC3B469, 0xCCBA64, 0xD4C15F,
-    0xDDC958, 0xE6D051, 0xEFD748, 0xF8DF3C, 0xFEE838,
+    0x00224E, 0x00285B, 0x002E6A, 0x043371, 0x1A386F, 0x273E6E, 0x32436D, 0x3B496C, 0x434E6C, 0x4B546C,
+    0x52596D, 0x5A5F6E, 0x61656F, 0x686A71, 0x6F7073, 0x757676, 0x7C7B78, 0x848179, 0x8B8778, 0x938D78,
+    0x9B9376, 0xA39A75, 0xABA072, 0xB3A670, 0xBBAD6C, 0xC3B469, 0xCCBA64, 0xD4C15F, 0xDDC958, 0xE6D051,
+    0xEFD748, 0xF8DF3C, 0xFEE838,
 ]);
 
 /// The colour at position `at` of a ramp, 0 to 1, interpolated between its steps and clamped at its ends.

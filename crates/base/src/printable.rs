@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-/// A text without what a terminal or a reader would take for something else: control characters, with which text moves the cursor
-/// or sets colours, line and paragraph separators, and marks that turn the direction of writing are shown as `\u{1b}`.
+/// A text without what a terminal or a reader would take for something else: control characters, with which
+/// text moves the cursor or sets colours, line and paragraph separators, and marks that turn the direction of
+/// writing are shown as `\u{1b}`.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, is_unprintable, |c| c.escape_unicode().to_string())
 }
@@ -21,12 +22,20 @@ pub fn name(text: &str) -> String {
 /// JSON with the same meaning and without what [`line()`] replaces; line breaks between values stay.
 pub fn json(json: &str) -> Cow<'_, str> {
     // Outside strings JSON has none of them but line breaks; within, line breaks are escaped already.
-    escaped(json, |c| is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r'), |c| format!("\\u{:04x}", u32::from(c)))
+    escaped(
+        json,
+        |c| is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r'),
+        |c| format!("\\u{:04x}", u32::from(c)),
+    )
 }
 
 /// Control characters (C0, C1 and delete), separators of lines and paragraphs, and marks of direction.
 pub fn is_unprintable(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
 }
 
 fn escaped(text: &str, wrong: impl Fn(char) -> bool, escape: impl Fn(char) -> String) -> Cow<'_, str> {
@@ -40,8 +49,9 @@ fn escaped(text: &str, wrong: impl Fn(char) -> bool, escape: impl Fn(char) -> St
     Cow::Owned(escaped)
 }
 
-/// A cell of a CSV or TSV file that a spreadsheet does not take for a formula: text that begins with `=`, `+`, `-` or `@` (or with a
-/// tab or line break, after which it would look further) gets a `'` before it, unless it is a number.
+/// A cell of a CSV or TSV file that a spreadsheet does not take for a formula: text that begins with `=`,
+/// `+`, `-` or `@` (or with a tab or line break, after which it would look further) gets a `'` before it,
+/// unless it is a number.
 pub fn cell(text: &str) -> Cow<'_, str> {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && text.parse::<f64>().is_err() {
         Cow::Owned(format!("'{text}"))
@@ -58,7 +68,9 @@ mod tests {
     fn names_cannot_command_a_terminal() {
         assert!(matches!(line("Zürich, 10 µs → 5 × 3 – “ok”"), Cow::Borrowed(_)));
         assert_eq!(line("a\u{1b}[2Jb\u{9b}31mc\u{7f}\r\n\t"), r"a\u{1b}[2Jb\u{9b}31mc\u{7f}\u{d}\u{a}\u{9}");
-        for mark in ["\u{200e}", "\u{200f}", "\u{202a}", "\u{202e}", "\u{2066}", "\u{2069}", "\u{2028}", "\u{85}"] {
+        for mark in
+            ["\u{200e}", "\u{200f}", "\u{202a}", "\u{202e}", "\u{2066}", "\u{2069}", "\u{2028}", "\u{85}"]
+        {
             assert_eq!(line(mark), mark.escape_unicode().to_string());
         }
         assert_eq!(name("a\u{1b}b\u{202e}c\nd é"), "a b c d é");
@@ -71,8 +83,15 @@ mod tests {
 
     #[test]
     fn cells_are_no_formulas_and_numbers_stay() {
-        let cases =
-            [("=1+1", "'=1+1"), ("@SUM(A1)", "'@SUM(A1)"), ("-x", "'-x"), ("+cmd", "'+cmd"), ("\t=1", "'\t=1"), ("-1.5", "-1.5"), ("+2e3", "+2e3")];
+        let cases = [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("-x", "'-x"),
+            ("+cmd", "'+cmd"),
+            ("\t=1", "'\t=1"),
+            ("-1.5", "-1.5"),
+            ("+2e3", "+2e3"),
+        ];
         for (text, expected) in cases {
             assert_eq!(cell(text), expected);
         }

@@ -46,7 +46,8 @@ fn rounded(number: f64, digits: usize) -> f64 {
     format!("{number:.*e}", digits.max(1) - 1).parse().unwrap_or(number)
 }
 
-/// The shortest text that parses to the same float: `inf` for infinity, an exponent for very large and small values.
+/// The shortest text that parses to the same float: `inf` for infinity, an exponent for very large and small
+/// values.
 pub struct Exact<T>(pub T);
 
 macro_rules! exact {
@@ -54,7 +55,11 @@ macro_rules! exact {
         impl fmt::Display for Exact<$float> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let size = self.0.abs();
-                if size == 0.0 || size.is_infinite() || (1e-5..1e16).contains(&size) { write!(f, "{}", self.0) } else { write!(f, "{:e}", self.0) }
+                if size == 0.0 || size.is_infinite() || (1e-5..1e16).contains(&size) {
+                    write!(f, "{}", self.0)
+                } else {
+                    write!(f, "{:e}", self.0)
+                }
             }
         }
     };
@@ -72,7 +77,8 @@ pub fn time(milliseconds: f64) -> String {
     format!("{} {unit}", significant(value))
 }
 
-/// Two times in milliseconds, least and most, with their unit once where it is the same: `1.20 to 3.41 ms`, `340 µs to 1.20 ms`.
+/// Two times in milliseconds, least and most, with their unit once where it is the same: `1.20 to 3.41 ms`,
+/// `340 µs to 1.20 ms`.
 pub fn times(least: f64, most: f64) -> String {
     let (least, most) = (time(least), time(most));
     match (least.split_once(' '), most.split_once(' ')) {
@@ -128,18 +134,23 @@ pub fn ordinal(number: u64) -> String {
     format!("{}{ending}", thousands(number))
 }
 
-/// Formats rows in aligned columns, two spaces apart; the columns in `right` are right-aligned. Cells are made [`printable`].
+/// Formats rows in aligned columns, two spaces apart; the columns in `right` are right-aligned. Cells are
+/// made [`printable`].
 pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
-    let rows: Vec<Vec<Cow<'_, str>>> = rows.iter().map(|row| row.iter().map(|cell| printable::line(cell)).collect()).collect();
+    let rows: Vec<Vec<Cow<'_, str>>> =
+        rows.iter().map(|row| row.iter().map(|cell| printable::line(cell)).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in &rows {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let padding = " ".repeat(widths[column] - cell.chars().count());
-            let (before, after) = if right.contains(&column) { (padding.as_str(), "") } else { ("", padding.as_str()) };
+            let (before, after) =
+                if right.contains(&column) { (padding.as_str(), "") } else { ("", padding.as_str()) };
             line += &format!("{}{before}{cell}{after}", if column == 0 { "" } else { "  " });
         }
         text += line.trim_end();
@@ -148,8 +159,8 @@ pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     text
 }
 
-/// A number of significant digits, trailing zeros kept, so that columns line up, in the plain notation where that is short:
-/// of three, `0.00123`, `45.6`, `12,300`, `1.23e-7`.
+/// A number of significant digits, trailing zeros kept, so that columns line up, in the plain notation where
+/// that is short: of three, `0.00123`, `45.6`, `12,300`, `1.23e-7`.
 pub fn digits(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -179,8 +190,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     format!("{sign}{whole}{rest}")
 }
 
-/// A coordinate in the file's own value: all the digits that it has while they are few, else six decimals or six
-/// significant digits, whichever are more; thousands not grouped so that it can be copied.
+/// A coordinate in the file's own value: all the digits that it has while they are few, else six decimals or
+/// six significant digits, whichever are more; thousands not grouped so that it can be copied.
 pub fn coordinate(value: f64) -> String {
     let plain = format!("{value}");
     if plain.len() <= 14 {
@@ -201,7 +212,8 @@ pub fn moment(unix: u64) -> String {
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month = (5 * day_of_year + 2) / 153;
-    let (day, month) = (day_of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+    let (day, month) =
+        (day_of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     format!("{year}-{month:02}-{day:02} {:02}:{:02}", unix % 86_400 / 3_600, unix % 3_600 / 60)
 }
@@ -212,8 +224,8 @@ pub fn sentence_case(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A part of a whole (1, or 100 of percentages) with so many decimals, rounded, but to the whole only if it is that: what is not perfect
-/// does not read as if it were.
+/// A part of a whole (1, or 100 of percentages) with so many decimals, rounded, but to the whole only if it
+/// is that: what is not perfect does not read as if it were.
 pub fn rounded_part(part: f64, whole: f64, decimals: u32) -> String {
     let scale = 10f64.powi(decimals as i32);
     // A mean of shares may be a few bits less than what it stands for.
@@ -228,13 +240,20 @@ mod tests {
 
     #[test]
     fn ranks_are_said_as_one_says_them() {
-        let said: Vec<String> = [1, 2, 3, 4, 11, 12, 13, 21, 32, 103, 111, 1024].into_iter().map(ordinal).collect();
+        let said: Vec<String> =
+            [1, 2, 3, 4, 11, 12, 13, 21, 32, 103, 111, 1024].into_iter().map(ordinal).collect();
         assert_eq!(said.join(" "), "1st 2nd 3rd 4th 11th 12th 13th 21st 32nd 103rd 111th 1,024th");
     }
 
     #[test]
     fn thousands_are_grouped() {
-        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (1_048_576, "1,048,576"), (u64::MAX, "18,446,744,073,709,551,615")];
+        let cases = [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_048_576, "1,048,576"),
+            (u64::MAX, "18,446,744,073,709,551,615"),
+        ];
         for (number, expected) in cases {
             assert_eq!(thousands(number), expected);
         }
@@ -242,8 +261,15 @@ mod tests {
 
     #[test]
     fn three_digits_count() {
-        let cases =
-            [(0.0, "0"), (1.0, "1.00"), (-12.345, "-12.3"), (0.001_234, "0.00123"), (999.6, "1,000"), (123_456.0, "123,000"), (3e-9, "3.00e-9")];
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1.00"),
+            (-12.345, "-12.3"),
+            (0.001_234, "0.00123"),
+            (999.6, "1,000"),
+            (123_456.0, "123,000"),
+            (3e-9, "3.00e-9"),
+        ];
         for (number, expected) in cases {
             assert_eq!(significant(number), expected);
         }
@@ -252,13 +278,22 @@ mod tests {
 
     #[test]
     fn times_and_rates_choose_their_unit() {
-        let cases = [(0.5, "500 µs"), (0.9999, "1.00 ms"), (26.54, "26.5 ms"), (999.7, "1.00 s"), (61_234.0, "61.2 s"), (0.0, "0 µs")];
+        let cases = [
+            (0.5, "500 µs"),
+            (0.9999, "1.00 ms"),
+            (26.54, "26.5 ms"),
+            (999.7, "1.00 s"),
+            (61_234.0, "61.2 s"),
+            (0.0, "0 µs"),
+        ];
         for (ms, expected) in cases {
             assert_eq!(time(ms), expected);
         }
         assert_eq!(times(0.34, 0.5), "340 to 500 µs");
         assert_eq!(times(0.34, 1.2), "340 µs to 1.20 ms");
-        for (per_second, expected) in [(2.917e12, "2.92 Tdist/s"), (9.999e8, "1.00 Gdist/s"), (12.0, "12.0 dist/s"), (0.0, "0 dist/s")] {
+        for (per_second, expected) in
+            [(2.917e12, "2.92 Tdist/s"), (9.999e8, "1.00 Gdist/s"), (12.0, "12.0 dist/s"), (0.0, "0 dist/s")]
+        {
             assert_eq!(rate(per_second), expected);
         }
     }
@@ -288,9 +323,18 @@ mod tests {
 
     #[test]
     fn thousands_are_grouped_beside_decimals_too() {
-        assert_eq!([fixed(12_345.0, 0), fixed(12_345.6, 1), fixed(-1_234_567.25, 2)], ["12,345", "12,345.6", "-1,234,567.25"]);
-        assert_eq!([fixed(999.96, 1), fixed(-0.04, 1), fixed(-0.4, 0), fixed(0.25, 4)], ["1,000.0", "0.0", "0", "0.2500"]);
-        assert_eq!([digits(12_345.6, 6), digits(-12_345.6, 7), digits(12_345.6, 4)], ["12,345.6", "-12,345.60", "12,350"]);
+        assert_eq!(
+            [fixed(12_345.0, 0), fixed(12_345.6, 1), fixed(-1_234_567.25, 2)],
+            ["12,345", "12,345.6", "-1,234,567.25"]
+        );
+        assert_eq!(
+            [fixed(999.96, 1), fixed(-0.04, 1), fixed(-0.4, 0), fixed(0.25, 4)],
+            ["1,000.0", "0.0", "0", "0.2500"]
+        );
+        assert_eq!(
+            [digits(12_345.6, 6), digits(-12_345.6, 7), digits(12_345.6, 4)],
+            ["12,345.6", "-12,345.60", "12,350"]
+        );
         assert_eq!(fixed(1e20, 0), "100000000000000000000");
     }
 
@@ -318,7 +362,10 @@ mod tests {
 
     #[test]
     fn only_what_is_perfect_reads_so() {
-        assert_eq!([99.996, 100.0, 98.887].map(|percent| rounded_part(percent, 100.0, 2)), ["99.99", "100.00", "98.89"]);
+        assert_eq!(
+            [99.996, 100.0, 98.887].map(|percent| rounded_part(percent, 100.0, 2)),
+            ["99.99", "100.00", "98.89"]
+        );
         let cases = [
             (1.0, "1.0000"),
             (1.0 - 1e-15, "1.0000"),

@@ -1,4 +1,5 @@
-//! Columns of a cloud's file, as they are in the file, beside each of its points: names, codes, numbers that are no coordinates.
+//! Columns of a cloud's file, as they are in the file, beside each of its points: names, codes, numbers that
+//! are no coordinates.
 
 use std::path::Path;
 
@@ -64,12 +65,23 @@ impl Beside {
     /// Reads columns of the cloud's file by name, in any case where only one fits then, or by 0-based number.
     ///
     /// # Errors
-    /// [`FormatError::NoColumn`], which lists the columns that there are, those of a similar name first; and any of reading the file.
-    pub fn read(path: &Path, names: &[String], cloud: &PointCloud, progress: &dyn Progress) -> Result<Self, FormatError> {
+    /// [`FormatError::NoColumn`], which lists the columns that there are, those of a similar name first; and
+    /// any of reading the file.
+    pub fn read(
+        path: &Path,
+        names: &[String],
+        cloud: &PointCloud,
+        progress: &dyn Progress,
+    ) -> Result<Self, FormatError> {
         cloud.check_file(Self::read_now(path, names, cloud, progress))
     }
 
-    fn read_now(path: &Path, names: &[String], cloud: &PointCloud, progress: &dyn Progress) -> Result<Self, FormatError> {
+    fn read_now(
+        path: &Path,
+        names: &[String],
+        cloud: &PointCloud,
+        progress: &dyn Progress,
+    ) -> Result<Self, FormatError> {
         let marks = Marks::default();
         let all = formats::records_by_marks(path, &[], &marks, progress)?.columns;
         let block = (CELLS / all.len().max(1)).max(1);
@@ -77,24 +89,34 @@ impl Beside {
         let fill = |columns: &mut [(usize, Filling)], spelled: bool| {
             let looked_at: Vec<usize> = columns.iter().map(|(at, _)| *at).collect();
             for start in (0..cloud.len()).step_by(block) {
-                let wanted: Vec<u64> = (start..cloud.len().min(start + block)).map(|row| cloud.record(row)).collect();
-                for row in formats::records_of_columns(path, &wanted, &looked_at, spelled, &marks, progress)?.rows {
+                let wanted: Vec<u64> =
+                    (start..cloud.len().min(start + block)).map(|row| cloud.record(row)).collect();
+                for row in
+                    formats::records_of_columns(path, &wanted, &looked_at, spelled, &marks, progress)?.rows
+                {
                     columns.iter_mut().for_each(|(at, column)| column.push(&row[*at]));
                 }
             }
             Ok::<(), FormatError>(())
         };
-        let mut columns: Vec<(usize, Filling)> = chosen.iter().map(|&at| (at, Filling::new(cloud.len()))).collect();
+        let mut columns: Vec<(usize, Filling)> =
+            chosen.iter().map(|&at| (at, Filling::new(cloud.len()))).collect();
         fill(&mut columns, false)?;
-        // Text among which there are numbers is read again, as the file spells these: a code such as 0E8. So are numbers that an f64 rounds.
-        let is_mixed = |(_, column): &&mut (usize, Filling)| column.numbers && matches!(column.values, BesideValues::Texts(_)) || column.large;
+        // Text among which there are numbers is read again, as the file spells these: a code such as 0E8. So
+        // are numbers that an f64 rounds.
+        let is_mixed = |(_, column): &&mut (usize, Filling)| {
+            column.numbers && matches!(column.values, BesideValues::Texts(_)) || column.large
+        };
         let mut mixed: Vec<&mut (usize, Filling)> = columns.iter_mut().filter(is_mixed).collect();
         if !mixed.is_empty() {
-            let mut again: Vec<(usize, Filling)> = mixed.iter().map(|(at, _)| (*at, Filling::default())).collect();
+            let mut again: Vec<(usize, Filling)> =
+                mixed.iter().map(|(at, _)| (*at, Filling::default())).collect();
             fill(&mut again, true)?;
             mixed.iter_mut().zip(again).for_each(|(old, new)| **old = new);
         }
-        let named = columns.into_iter().map(|(at, column)| BesideColumn { name: all[at].clone(), values: column.values.whole() });
+        let named = columns
+            .into_iter()
+            .map(|(at, column)| BesideColumn { name: all[at].clone(), values: column.values.whole() });
         Ok(Self { columns: named.collect() })
     }
 }
@@ -111,7 +133,9 @@ impl BesideColumn {
     /// Whether it has whole numbers whose last digits are rounded away.
     pub fn is_rounded(&self) -> bool {
         match &self.values {
-            BesideValues::Numbers(numbers) => numbers.iter().any(|number| number.fract() == 0.0 && number.abs() >= WHOLE && number.is_finite()),
+            BesideValues::Numbers(numbers) => numbers
+                .iter()
+                .any(|number| number.fract() == 0.0 && number.abs() >= WHOLE && number.is_finite()),
             BesideValues::Whole(_) | BesideValues::Texts(_) => false,
         }
     }
@@ -121,13 +145,25 @@ impl BesideColumn {
 fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> {
     let similar = |other: &&String| other.to_lowercase() == name.to_lowercase();
     let exact = all.iter().position(|other| other == name);
-    let only = || (all.iter().filter(similar).count() == 1).then(|| all.iter().position(|other| similar(&other))).flatten();
+    let only = || {
+        (all.iter().filter(similar).count() == 1)
+            .then(|| all.iter().position(|other| similar(&other)))
+            .flatten()
+    };
     let number = || name.parse().ok().filter(|&at: &usize| at < all.len());
     exact.or_else(only).or_else(number).ok_or_else(|| {
-        let names: Vec<String> = nearest_first(name, all).into_iter().take(SHOWN).map(|name| format!("`{}`", printable::line(name))).collect();
+        let names: Vec<String> = nearest_first(name, all)
+            .into_iter()
+            .take(SHOWN)
+            .map(|name| format!("`{}`", printable::line(name)))
+            .collect();
         let more = if all.len() > SHOWN { format!(", … ({} in all)", all.len()) } else { String::new() };
         let why = format!("there is none; there are {}{more}", names.join(", "));
-        FormatError::NoColumn { what: format!("column `{}`", printable::line(name)), why, path: path.to_owned() }
+        FormatError::NoColumn {
+            what: format!("column `{}`", printable::line(name)),
+            why,
+            path: path.to_owned(),
+        }
     })
 }
 
@@ -145,7 +181,10 @@ impl Filling {
     fn push(&mut self, cell: &Cell) {
         use BesideValues::{Numbers, Texts as Spelled, Whole};
         self.numbers |= matches!(cell, Cell::Number(_));
-        self.large |= matches!(cell, Cell::Number(number) if number.fract() == 0.0 && number.abs() >= WHOLE && number.is_finite());
+        self.large |= matches!(
+            cell,
+            Cell::Number(number) if number.fract() == 0.0 && number.abs() >= WHOLE && number.is_finite()
+        );
         if let (Numbers(numbers) | Whole(numbers), Cell::Text(_)) = (&self.values, cell) {
             let mut texts = Texts::default();
             for &number in numbers {
@@ -154,7 +193,9 @@ impl Filling {
             self.values = Spelled(texts);
         }
         match (&mut self.values, cell) {
-            (Numbers(numbers) | Whole(numbers), cell) => numbers.push(if let Cell::Number(number) = cell { *number } else { f64::NAN }),
+            (Numbers(numbers) | Whole(numbers), cell) => {
+                numbers.push(if let Cell::Number(number) = cell { *number } else { f64::NAN })
+            }
             (Spelled(texts), Cell::Number(number)) => texts.push(&number.to_string()),
             (Spelled(texts), Cell::Text(text)) => texts.push(text),
             (Spelled(texts), Cell::Missing) => texts.push(""),
@@ -166,7 +207,11 @@ impl BesideValues {
     /// Says that numbers are whole, where they are.
     fn whole(self) -> Self {
         match self {
-            Self::Numbers(numbers) if numbers.iter().all(|number| number.is_nan() || number.fract() == 0.0 && number.abs() < WHOLE) => {
+            Self::Numbers(numbers)
+                if numbers
+                    .iter()
+                    .all(|number| number.is_nan() || number.fract() == 0.0 && number.abs() < WHOLE) =>
+            {
                 Self::Whole(numbers)
             }
             other => other,
@@ -184,7 +229,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).unwrap();
-        let cloud = load(&Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned()]) }, true, &Silent).unwrap();
+        let cloud = load(
+            &Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned()]) },
+            true,
+            &Silent,
+        )
+        .unwrap();
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         Beside::read(&path, &names, &cloud, &Silent).map_err(|why| why.reason())
     }
@@ -199,17 +249,35 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(texts(name), [Some("ab".to_owned()), None, Some("c,d".to_owned())]);
-        assert_eq!(texts(zip), [Some("1001".to_owned()), Some("02138".to_owned()), None], "a number before the first code");
+        assert_eq!(
+            texts(zip),
+            [Some("1001".to_owned()), Some("02138".to_owned()), None],
+            "a number before the first code"
+        );
         assert_eq!(size.name, "size", "as the file writes it");
         let BesideValues::Whole(sizes) = &size.values else { panic!("{size:?}") };
         assert!(sizes[0] == 7.0 && sizes[1].is_nan() && sizes[2] == 8.0);
         let ids = read("x,id\n0,9007199254740993\n1,7\n", &["id"]).unwrap();
         let BesideValues::Texts(texts) = &ids.columns[0].values else { panic!("{ids:?}") };
-        assert_eq!([0, 1].map(|row| texts.of(row)), [Some("9007199254740993"), Some("7")], "an f64 would end in 992");
+        assert_eq!(
+            [0, 1].map(|row| texts.of(row)),
+            [Some("9007199254740993"), Some("7")],
+            "an f64 would end in 992"
+        );
         let codes = read("x,code\n0,0E0\n1,1.50\n2,KJFK\n3,\n4,+7\n", &["code"]).unwrap();
         let BesideValues::Texts(texts) = &codes.columns[0].values else { panic!("{codes:?}") };
-        assert_eq!([0, 1, 2, 3, 4].map(|row| texts.of(row)), [Some("0E0"), Some("1.50"), Some("KJFK"), None, Some("+7")], "as they are spelled");
-        assert!(matches!(&share.values, BesideValues::Numbers(shares) if shares[..2] == [0.5, 2.0] && shares[2].is_nan()), "{share:?}");
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|row| texts.of(row)),
+            [Some("0E0"), Some("1.50"), Some("KJFK"), None, Some("+7")],
+            "as they are spelled"
+        );
+        assert!(
+            matches!(
+                &share.values,
+                BesideValues::Numbers(shares) if shares[..2] == [0.5, 2.0] && shares[2].is_nan()
+            ),
+            "{share:?}"
+        );
     }
 
     #[test]

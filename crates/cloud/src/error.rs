@@ -30,7 +30,11 @@ pub enum CloudError {
         why: String,
     },
     /// A coordinate is NaN or infinite, and dropping such rows was not requested.
-    #[error("{}row {row}, column {column}: the value is {value}; {}: {origin}", at_line(*.line), without(unusable, Hint::option))]
+    #[error(
+        "{}row {row}, column {column}: the value is {value}; {}: {origin}",
+        at_line(*.line),
+        without(unusable, Hint::option)
+    )]
     NonFinite {
         /// 0-based number of the data record in the file.
         row: u64,
@@ -46,7 +50,10 @@ pub enum CloudError {
         origin: String,
     },
     /// A finite f64 value overflows f32, even after subtracting the axis's origin.
-    #[error("{}row {row}, column {column}: {value:e} does not fit a 32-bit float; rescale the column: {origin}", at_line(*.line))]
+    #[error(
+        "{}row {row}, column {column}: {value:e} does not fit a 32-bit float; rescale the column: {origin}",
+        at_line(*.line)
+    )]
     TooLarge {
         /// 0-based number of the data record in the file.
         row: u64,
@@ -60,7 +67,14 @@ pub enum CloudError {
         origin: String,
     },
     /// The source has no rows, or none with finite values.
-    #[error("the cloud has no points{dropped}: {origin}", dropped = if *.dropped == 0 { String::new() } else { format!(" ({dropped} rows with NaN or infinite values were dropped)") })]
+    #[error(
+        "the cloud has no points{dropped}: {origin}",
+        dropped = if *.dropped == 0 {
+            String::new()
+        } else {
+            format!(" ({dropped} rows with NaN or infinite values were dropped)")
+        }
+    )]
     Empty {
         /// Rows dropped for NaN or ±∞.
         dropped: u64,
@@ -84,7 +98,10 @@ pub enum CloudError {
         origin: String,
     },
     /// The number of dimensions of the queries differs from the data's.
-    #[error("queries have {queries} dimensions and the data {data}: {}: {origin}", Hint::AsManyColumns.option())]
+    #[error(
+        "queries have {queries} dimensions and the data {data}: {}: {origin}",
+        Hint::AsManyColumns.option()
+    )]
     Dimensions {
         /// d of the queries.
         queries: usize,
@@ -93,8 +110,12 @@ pub enum CloudError {
         /// Path of the query file.
         origin: String,
     },
-    /// Either the queries' columns or the data's are longitude and latitude by their names, and the others are not.
-    #[error("columns {queries} are not {data} of the data; choose columns by number in both files, if they are: {origin}")]
+    /// Either the queries' columns or the data's are longitude and latitude by their names, and the others
+    /// are not.
+    #[error(
+        "columns {queries} are not {data} of the data; choose columns by number in both files, if they are: \
+         {origin}"
+    )]
     OtherColumns {
         /// Names of the queries' columns.
         queries: String,
@@ -149,7 +170,8 @@ impl Hint {
     }
 }
 
-/// What can be done about rows with NaN or ±∞: other columns first, then a cloud without the rows, and how many are left of it.
+/// What can be done about rows with NaN or ±∞: other columns first, then a cloud without the rows, and how
+/// many are left of it.
 pub(super) fn without(unusable: &Unusable, words: fn(Hint) -> &'static str) -> String {
     let Unusable { count, rows, whole, .. } = unusable;
     let columns = whole.as_ref().map(|columns| words(Hint::WholeColumns).replace("COLUMNS", columns));
@@ -166,7 +188,9 @@ impl FormatError {
     /// The message, with its hint worded for the command line or for the window.
     pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
         match self {
-            Self::Column { what, why, hint: Some(hint), path } => format!("{what}: {why}; {}: {}", words(*hint), path.display()),
+            Self::Column { what, why, hint: Some(hint), path } => {
+                format!("{what}: {why}; {}: {}", words(*hint), path.display())
+            }
             other => other.to_string(),
         }
     }
@@ -189,7 +213,10 @@ impl CloudError {
                 format!("{line}row {row}, column {column}: the value is {value}; {hint}: {origin}")
             }
             Self::Dimensions { queries, data, origin } => {
-                format!("queries have {queries} dimensions and the data {data}: {}: {origin}", words(Hint::AsManyColumns))
+                format!(
+                    "queries have {queries} dimensions and the data {data}: {}: {origin}",
+                    words(Hint::AsManyColumns)
+                )
             }
             Self::Format(error) => error.told(words),
             other => other.to_string(),
@@ -234,7 +261,11 @@ impl Unusable {
             let Some(at) = values.iter().position(|value| !value.get().is_finite()) else { continue };
             unusable.count += 1;
             if unusable.first.len() < NAMED {
-                unusable.first.push(UnusableRow { row: row as u64, column: names[at].clone(), value: values[at].get() });
+                unusable.first.push(UnusableRow {
+                    row: row as u64,
+                    column: names[at].clone(),
+                    value: values[at].get(),
+                });
             }
         }
         unusable
@@ -259,12 +290,20 @@ mod tests {
                 origin: origin.clone(),
             },
             CloudError::Dimensions { queries: 3, data: 2, origin: origin.clone() },
-            CloudError::Format(FormatError::Column { what, why, hint: Some(Hint::OtherColumns), path: origin.into() }),
+            CloudError::Format(FormatError::Column {
+                what,
+                why,
+                hint: Some(Hint::OtherColumns),
+                path: origin.into(),
+            }),
         ];
         for error in errors {
             assert_eq!(error.told(Hint::option), error.to_string());
             let said = error.told(|_| "ask somebody");
-            assert!(!said.contains("--") && said.contains("ask somebody") && said.ends_with(": a.csv"), "{said}");
+            assert!(
+                !said.contains("--") && said.contains("ask somebody") && said.ends_with(": a.csv"),
+                "{said}"
+            );
         }
         let error = GlobeError::Columns { columns: 3 };
         assert_eq!(error.told(Hint::option), error.to_string());
@@ -279,7 +318,8 @@ mod tests {
         values[20..].fill(f64::NAN);
         let unusable = Unusable::of(&values, &names);
         assert_eq!((unusable.count, unusable.rows, unusable.first.len()), (12, 20, NAMED));
-        let told: Vec<(u64, &str)> = unusable.first.iter().map(|of| (of.row, of.column.as_str())).take(3).collect();
+        let told: Vec<(u64, &str)> =
+            unusable.first.iter().map(|of| (of.row, of.column.as_str())).take(3).collect();
         assert_eq!(told, [(1, "y"), (2, "x"), (10, "x")]);
         assert_eq!(unusable.first[1].value, f64::INFINITY);
     }

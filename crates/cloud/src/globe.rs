@@ -21,7 +21,10 @@ pub struct Globe {
 #[non_exhaustive]
 pub enum GlobeError {
     /// The cloud has another number of columns than two.
-    #[error("haversine takes two columns, longitude and latitude in degrees, and the cloud has {columns}: {}", Hint::GlobeColumns.option())]
+    #[error(
+        "haversine takes two columns, longitude and latitude in degrees, and the cloud has {columns}: {}",
+        Hint::GlobeColumns.option()
+    )]
     Columns { columns: usize },
     /// Both columns are named alike.
     #[error("columns {first} and {second} are both a {what}: {}", Hint::GlobeColumns.option())]
@@ -32,7 +35,11 @@ pub enum GlobeError {
         second: String,
     },
     /// A value is out of range.
-    #[error("row {row}, column {column}: {value} is no {what}, which goes from -{limit} to {limit} degrees; {}: {origin}", Hint::GlobeColumns.option())]
+    #[error(
+        "row {row}, column {column}: {value} is no {what}, which goes from -{limit} to {limit} degrees; {}: \
+         {origin}",
+        Hint::GlobeColumns.option()
+    )]
     OutOfRange {
         /// 0-based number of the data record in the file.
         row: u64,
@@ -60,14 +67,18 @@ pub enum GlobeError {
         limit: u32,
     },
     /// Squared distances would underflow.
-    #[error("all places are within {extent} Earth radii of one another, which makes squared distances vanish in 32-bit floats; use the l2 metric")]
+    #[error(
+        "all places are within {extent} Earth radii of one another, which makes squared distances vanish in \
+         32-bit floats; use the l2 metric"
+    )]
     OnePlace {
         /// The widest extent of their unit vectors, formatted.
         extent: String,
     },
     /// The names of the query columns are in the other order.
     #[error(
-        "the query columns {queries} are in another order than the data's, {data}: choose both in the same order, or give them the same names: {origin}"
+        "the query columns {queries} are in another order than the data's, {data}: choose both in the same \
+         order, or give them the same names: {origin}"
     )]
     Order {
         /// Names of the query columns.
@@ -126,7 +137,11 @@ impl Globe {
         let roles = [first, second].map(|axis| Role::of(&axis.name));
         let longitude = match roles {
             [Some(a), Some(b)] if a == b => {
-                return Err(GlobeError::Alike { what: a.name(), first: first.name.clone(), second: second.name.clone() });
+                return Err(GlobeError::Alike {
+                    what: a.name(),
+                    first: first.name.clone(),
+                    second: second.name.clone(),
+                });
             }
             // One name is enough: the other column is the other one.
             [Some(Role::Latitude), _] | [_, Some(Role::Longitude)] => 1,
@@ -144,7 +159,10 @@ impl Globe {
     /// A cloud of longitude and latitude by its columns' names and values.
     pub fn recognised(axes: &[Axis]) -> Option<Self> {
         let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
-        axes.iter().enumerate().all(|(at, axis)| globe.holds(at, axis.min) && globe.holds(at, axis.max)).then_some(globe)
+        axes.iter()
+            .enumerate()
+            .all(|(at, axis)| globe.holds(at, axis.min) && globe.holds(at, axis.max))
+            .then_some(globe)
     }
 
     /// Whether a cloud is recognised, and all its points are on the globe.
@@ -152,7 +170,8 @@ impl Globe {
         Self::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok())
     }
 
-    /// Whether two names are of the same angle in the same frame: both a latitude on the Earth, both a declination.
+    /// Whether two names are of the same angle in the same frame: both a latitude on the Earth, both a
+    /// declination.
     pub fn same_angle(one: &str, other: &str) -> bool {
         headings::angle(one).is_some_and(|angle| headings::angle(other) == Some(angle))
     }
@@ -160,24 +179,35 @@ impl Globe {
     /// Whether the columns' names are those of positions in the sky, such as right ascension and declination.
     pub fn is_sky(axes: &[Axis]) -> bool {
         let names: Vec<Option<&str>> = axes.iter().map(|axis| Some(axis.name.as_str())).collect();
-        headings::coordinates(&names).is_some_and(|found| found.space == Space::Sky && found.columns.len() == axes.len())
+        headings::coordinates(&names)
+            .is_some_and(|found| found.space == Space::Sky && found.columns.len() == axes.len())
     }
 
-    /// Why columns whose names are those of longitude and latitude are not taken as a globe's: `lat goes from -3 to 95, and a latitude in degrees from -90 to
-    /// 90`.
+    /// Why columns whose names are those of longitude and latitude are not taken as a globe's:
+    /// `lat goes from -3 to 95, and a latitude in degrees from -90 to 90`.
     pub fn not_degrees(axes: &[Axis]) -> Option<String> {
         let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
-        let (at, axis) = axes.iter().enumerate().find(|(at, axis)| !globe.holds(*at, axis.min) || !globe.holds(*at, axis.max))?;
+        let (at, axis) = axes
+            .iter()
+            .enumerate()
+            .find(|(at, axis)| !globe.holds(*at, axis.min) || !globe.holds(*at, axis.max))?;
         let (role, name) = (globe.role(at), printable::name(&axis.name));
         let limit = role.limit();
-        Some(format!("{name} goes from {} to {}, and a {} in degrees from -{limit} to {limit}", axis.min, axis.max, role.name()))
+        Some(format!(
+            "{name} goes from {} to {}, and a {} in degrees from -{limit} to {limit}",
+            axis.min,
+            axis.max,
+            role.name()
+        ))
     }
 
     /// What is assumed of columns whose names do not say which is which.
     pub fn note(self, axes: &[Axis]) -> Option<String> {
         let name = |at: usize| axes.get(at).map_or("", |axis| axis.name.as_str());
         let (longitude, latitude) = (name(self.longitude), name(1 - self.longitude));
-        (!self.named).then(|| format!("column {longitude} is taken as longitude and {latitude} as latitude, in degrees"))
+        (!self.named).then(|| {
+            format!("column {longitude} is taken as longitude and {latitude} as latitude, in degrees")
+        })
     }
 
     fn role(self, axis: usize) -> Role {
@@ -199,7 +229,9 @@ impl Globe {
         }
         let places = (0..cloud.len()).flat_map(|row| [0, 1].map(|axis| (row, axis)));
         let mut places = places.map(|(row, axis)| (row, axis, cloud.coordinate(row, axis)));
-        let Some((row, axis, value)) = places.find(|&(_, axis, value)| !self.holds(axis, value)) else { return Ok(()) };
+        let Some((row, axis, value)) = places.find(|&(_, axis, value)| !self.holds(axis, value)) else {
+            return Ok(());
+        };
         let (column, value) = (cloud.axes()[axis].name.clone(), value.to_string());
         let (what, limit) = (self.role(axis).name(), self.role(axis).limit());
         let origin = cloud.source().to_string();
@@ -209,15 +241,24 @@ impl Globe {
         })
     }
 
-    /// Rejects queries that are not in the data's columns: those whose names say the other order, and as [`Self::check`].
+    /// Rejects queries that are not in the data's columns: those whose names say the other order, and as
+    /// [`Self::check`].
     ///
     /// # Errors
     /// [`GlobeError`].
     pub fn check_queries(self, queries: &PointCloud, data: &PointCloud) -> Result<(), GlobeError> {
         let theirs = Self::of(queries.axes())?;
-        if theirs.longitude != self.longitude && (theirs.named || queries.axes().iter().any(|axis| Role::of(&axis.name).is_some())) {
-            let names = |cloud: &PointCloud| cloud.axes().iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");
-            return Err(GlobeError::Order { queries: names(queries), data: names(data), origin: queries.source().to_string() });
+        if theirs.longitude != self.longitude
+            && (theirs.named || queries.axes().iter().any(|axis| Role::of(&axis.name).is_some()))
+        {
+            let names = |cloud: &PointCloud| {
+                cloud.axes().iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ")
+            };
+            return Err(GlobeError::Order {
+                queries: names(queries),
+                data: names(data),
+                origin: queries.source().to_string(),
+            });
         }
         self.check(queries)
     }
@@ -227,8 +268,8 @@ impl Globe {
         self.unit([0, 1].map(|axis| cloud.coordinate(row, axis)))
     }
 
-    /// A place, in the order of the columns, as a unit vector: (cos φ cos λ, cos φ sin λ, sin φ). A longitude that goes round
-    /// once more is the same vector, and a pole is one at any longitude.
+    /// A place, in the order of the columns, as a unit vector: (cos φ cos λ, cos φ sin λ, sin φ). A longitude
+    /// that goes round once more is the same vector, and a pole is one at any longitude.
     pub fn unit(self, place: [f64; 2]) -> [f64; 3] {
         let (sin_longitude, cos_longitude) = sin_cos_of(place[self.longitude]);
         let (sin_latitude, cos_latitude) = sin_cos_of(place[1 - self.longitude]);
@@ -236,13 +277,14 @@ impl Globe {
         [cos_latitude * cos_longitude, cos_latitude * sin_longitude, sin_latitude].map(|value| value + 0.0)
     }
 
-    /// Whether the short way between rows of two clouds crosses the edge of a map on which longitudes are an axis.
+    /// Whether the short way between rows of two clouds crosses the edge of a map on which longitudes are an
+    /// axis.
     pub fn is_across(self, (one, at): (&PointCloud, usize), (other, to): (&PointCloud, usize)) -> bool {
         (one.coordinate(at, self.longitude) - other.coordinate(to, self.longitude)).abs() > 180.0
     }
 
-    /// `count` places all around one, in the order of the columns, at an angle in radians. Their longitudes are within half a turn
-    /// of the centre's.
+    /// `count` places all around one, in the order of the columns, at an angle in radians. Their longitudes
+    /// are within half a turn of the centre's.
     pub fn circle(self, center: [f64; 2], angle: f64, count: usize) -> Vec<[f64; 2]> {
         let (sin_latitude, cos_latitude) = sin_cos_of(center[1 - self.longitude]);
         let (sin_angle, cos_angle) = angle.sin_cos();
@@ -258,8 +300,8 @@ impl Globe {
         (0..count).map(towards).collect()
     }
 
-    /// Divides a closed line around the globe where it leaves the map, whose longitudes go from `west` for one turn; parts end and begin
-    /// at its edges.
+    /// Divides a closed line around the globe where it leaves the map, whose longitudes go from `west` for
+    /// one turn; parts end and begin at its edges.
     pub fn on_map(self, line: &[[f64; 2]], west: f64) -> Vec<Vec<[f64; 2]>> {
         let longitude = self.longitude;
         let mut parts: Vec<Vec<[f64; 2]>> = vec![Vec::new()];
@@ -289,7 +331,8 @@ impl Globe {
         parts
     }
 
-    /// The western edge of a map that holds a cloud: −180, or 0 where longitudes count from there, or the westernmost point beyond.
+    /// The western edge of a map that holds a cloud: −180, or 0 where longitudes count from there, or the
+    /// westernmost point beyond.
     pub fn west(self, axes: &[Axis]) -> f64 {
         axes.get(self.longitude).map_or(-180.0, |axis| match (axis.min, axis.max) {
             (west, _) if west < -180.0 => west,
@@ -299,7 +342,8 @@ impl Globe {
     }
 }
 
-/// Sine and cosine of an angle in degrees: exact at quarter turns, the same after a whole turn, and the same bits on every machine.
+/// Sine and cosine of an angle in degrees: exact at quarter turns, the same after a whole turn, and the same
+/// bits on every machine.
 fn sin_cos_of(degrees: f64) -> (f64, f64) {
     let quarters = (degrees / 90.0).round();
     // Exact: the difference of two numbers of a like size.
@@ -326,7 +370,18 @@ mod tests {
 
     #[test]
     fn names_say_which_column_is_which() {
-        for name in ["lon", "LNG", "Long", "longitude", "lon_deg", "pickup_longitude", "x_lon", "decimalLongitude", "GPSLongitude", "startLon"] {
+        for name in [
+            "lon",
+            "LNG",
+            "Long",
+            "longitude",
+            "lon_deg",
+            "pickup_longitude",
+            "x_lon",
+            "decimalLongitude",
+            "GPSLongitude",
+            "startLon",
+        ] {
             assert_eq!(Role::of(name), Some(Role::Longitude), "{name}");
         }
         for name in ["lat", "Latitude", "lat (deg)", "y_latitude", "dropoff.lat", "lat0"] {
@@ -337,11 +392,20 @@ mod tests {
         }
         assert_eq!(longitude(["lat", "lon"]), (1, true));
         assert_eq!(longitude(["lon", "lat"]), (0, true));
-        assert_eq!((longitude(["lat", "x"]), longitude(["x", "lat"]), longitude(["x", "y"])), ((1, false), (0, false), (0, false)));
+        assert_eq!(
+            (longitude(["lat", "x"]), longitude(["x", "lat"]), longitude(["x", "y"])),
+            ((1, false), (0, false), (0, false))
+        );
         let both = cloud(&["pickup_lon", "dropoff_lon"], vec![0.0, 0.0]);
         let why = Globe::of(both.axes()).unwrap_err().to_string();
-        assert_eq!(why, "columns pickup_lon and dropoff_lon are both a longitude: choose a longitude and a latitude with --columns");
-        let note = Globe::of(cloud(&["x", "y"], vec![0.0, 0.0]).axes()).unwrap().note(cloud(&["x", "y"], vec![0.0, 0.0]).axes());
+        assert_eq!(
+            why,
+            "columns pickup_lon and dropoff_lon are both a longitude: choose a longitude and a latitude \
+             with --columns"
+        );
+        let note = Globe::of(cloud(&["x", "y"], vec![0.0, 0.0]).axes())
+            .unwrap()
+            .note(cloud(&["x", "y"], vec![0.0, 0.0]).axes());
         assert_eq!(note.as_deref(), Some("column x is taken as longitude and y as latitude, in degrees"));
     }
 
@@ -352,9 +416,19 @@ mod tests {
         assert!(!is(&["lat", "lon"], vec![100.0, 10.0]), "beyond the pole");
         let why = |names: &[&str], values: Vec<f64>| Globe::not_degrees(cloud(names, values).axes());
         let beyond = why(&["lat", "lon"], vec![100.0, 10.0, -3.0, 4.0]);
-        assert_eq!(beyond.as_deref(), Some("lat goes from -3 to 100, and a latitude in degrees from -90 to 90"));
-        assert_eq!([why(&["lat", "lon"], vec![9.0, 10.0]), why(&["x", "y"], vec![100.0, 400.0])], [None, None]);
-        assert!(!is(&["x", "y"], vec![1.0, 2.0]) && !is(&["lon", "height"], vec![1.0, 2.0]) && !is(&["lon", "lat", "z"], vec![1.0, 2.0, 3.0]));
+        assert_eq!(
+            beyond.as_deref(),
+            Some("lat goes from -3 to 100, and a latitude in degrees from -90 to 90")
+        );
+        assert_eq!(
+            [why(&["lat", "lon"], vec![9.0, 10.0]), why(&["x", "y"], vec![100.0, 400.0])],
+            [None, None]
+        );
+        assert!(
+            !is(&["x", "y"], vec![1.0, 2.0])
+                && !is(&["lon", "height"], vec![1.0, 2.0])
+                && !is(&["lon", "lat", "z"], vec![1.0, 2.0, 3.0])
+        );
     }
 
     #[test]
@@ -368,17 +442,28 @@ mod tests {
             why(&["lat", "lon"], vec![1.0, 2.0, -90.5, 3.0]),
             format!("row 1, column lat: -90.5 is no latitude, which goes from -90 to 90 {degrees}")
         );
-        assert_eq!(why(&["x", "y"], vec![361.0, 0.0]), format!("row 0, column x: 361 is no longitude, which goes from -360 to 360 {degrees}"));
-        let three =
-            "haversine takes two columns, longitude and latitude in degrees, and the cloud has 3: choose a longitude and a latitude with --columns";
+        assert_eq!(
+            why(&["x", "y"], vec![361.0, 0.0]),
+            format!("row 0, column x: 361 is no longitude, which goes from -360 to 360 {degrees}")
+        );
+        let three = "haversine takes two columns, longitude and latitude in degrees, and the cloud has 3: \
+                     choose a longitude and a latitude with --columns";
         assert_eq!(why(&["lon", "lat", "z"], vec![0.0; 3]), three);
         let data = cloud(&["lon", "lat"], vec![0.0; 2]);
         let globe = Globe::of(data.axes()).unwrap();
         let place = super::super::query_point::cloud(&[10.0, 91.0], &data).unwrap();
         let said = globe.check_queries(&place, &data).unwrap_err().to_string();
         assert_eq!(said, "place 10,91: lat is 91, which is no latitude: it goes from -90 to 90 degrees");
-        let turned = globe.check_queries(&cloud(&["latitude", "longitude"], vec![0.0; 2]), &data).unwrap_err().to_string();
-        assert!(turned.starts_with("the query columns latitude, longitude are in another order than the data's, lon, lat: "), "{turned}");
+        let turned = globe
+            .check_queries(&cloud(&["latitude", "longitude"], vec![0.0; 2]), &data)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            turned.starts_with(
+                "the query columns latitude, longitude are in another order than the data's, lon, lat: "
+            ),
+            "{turned}"
+        );
         assert_eq!(globe.check_queries(&cloud(&["a", "b"], vec![0.0; 2]), &data), Ok(()));
     }
 
@@ -403,7 +488,8 @@ mod tests {
         let parts = GLOBE.on_map(&circle, -180.0);
         assert_eq!(parts.len(), 3, "it goes out and comes back");
         assert!(parts.iter().flatten().all(|place| (-180.0..=180.0).contains(&place[0])));
-        let edges: Vec<f64> = parts.windows(2).flat_map(|pair| [pair[0].last().unwrap()[0], pair[1][0][0]]).collect();
+        let edges: Vec<f64> =
+            parts.windows(2).flat_map(|pair| [pair[0].last().unwrap()[0], pair[1][0][0]]).collect();
         assert_eq!(edges, [180.0, -180.0, -180.0, 180.0]);
         let whole = GLOBE.on_map(&GLOBE.circle([10.0, 50.0], 0.1, 128), -180.0);
         assert_eq!((whole.len(), whole[0].len()), (1, 129));
@@ -415,19 +501,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_turn_more_is_the_same_place(longitude in -180i32 * 1024..180 * 1024, latitude in -90.0f64..=90.0) {
+        fn a_turn_more_is_the_same_place(
+            longitude in -180i32 * 1024..180 * 1024,
+            latitude in -90.0f64..=90.0,
+        ) {
             let longitude = f64::from(longitude) / 1024.0;
             prop_assert_eq!(GLOBE.unit([longitude, latitude]), GLOBE.unit([longitude + 360.0, latitude]));
             prop_assert_eq!(GLOBE.unit([longitude, latitude]), GLOBE.unit([longitude - 360.0, latitude]));
         }
 
         #[test]
-        fn a_place_is_a_unit_vector_at_the_angle_of_haversine(a in (-360.0f64..360.0, -90.0f64..=90.0), b in (-360.0f64..360.0, -90.0f64..=90.0)) {
+        fn a_place_is_a_unit_vector_at_the_angle_of_haversine(
+            a in (-360.0f64..360.0, -90.0f64..=90.0),
+            b in (-360.0f64..360.0, -90.0f64..=90.0),
+        ) {
             let (one, other) = (GLOBE.unit([a.0, a.1]), GLOBE.unit([b.0, b.1]));
             let norm = one.iter().map(|value| value * value).sum::<f64>();
             prop_assert!((norm - 1.0).abs() < 1e-15 * 4.0, "{norm}");
             let (east, north) = ((b.0 - a.0).to_radians(), (b.1 - a.1).to_radians());
-            let h = (north / 2.0).sin().powi(2) + a.1.to_radians().cos() * b.1.to_radians().cos() * (east / 2.0).sin().powi(2);
+            let h = (north / 2.0).sin().powi(2)
+                + a.1.to_radians().cos() * b.1.to_radians().cos() * (east / 2.0).sin().powi(2);
             // Near the antipode the arc sine is steep.
             prop_assert!((angle(one, other) - 2.0 * h.min(1.0).sqrt().asin()).abs() < 1e-7);
         }

@@ -1,5 +1,6 @@
-//! Which columns are a position by their headings: `latitude_deg` with `longitude_deg`, `Rechtswert` with `Hochwert`, `pos_x` with `pos_y`,
-//! `UMAP_1` with `UMAP_2`. A new convention is a row or a word of these tables.
+//! Which columns are a position by their headings: `latitude_deg` with `longitude_deg`, `Rechtswert` with
+//! `Hochwert`, `pos_x` with `pos_y`, `UMAP_1` with `UMAP_2`. A new convention is a row or a word of these
+//! tables.
 
 use std::collections::BTreeMap;
 
@@ -20,30 +21,41 @@ pub enum Space {
 #[derive(Debug)]
 pub struct Family {
     pub space: Space,
-    /// Words for each axis, in the order of the axes; of several columns the one with the earliest word is taken.
+    /// Words for each axis, in the order of the axes; of several columns the one with the earliest word is
+    /// taken.
     axes: &'static [&'static str],
     /// The minimum number of axes.
     least: usize,
-    /// Whether the first of several groups is taken. With `acc_x`, `acc_y`, `gyro_x` and `gyro_y`, neither is the position of a row.
+    /// Whether the first of several groups is taken. With `acc_x`, `acc_y`, `gyro_x` and `gyro_y`, neither is
+    /// the position of a row.
     first: bool,
 }
 
-const LONGITUDES: &str = "longitude lon lng long longitud longitudine längengrad laengengrad lengtegraad \
-    долгота 経度 经度";
+const LONGITUDES: &str =
+    "longitude lon lng long longitud longitudine längengrad laengengrad lengtegraad долгота 経度 经度";
 const LATITUDES: &str = "latitude lat latitud latitudine breitengrad breedtegraad широта 緯度 纬度";
 const HEIGHTS: &str = "z elevation elev height altitude alt h höhe hoehe hauteur altura altitud elevación \
-    elevacion cota quota altezza altitudine";
+                       elevacion cota quota altezza altitudine";
 
 /// With equally many axes, the earlier family wins.
 const FAMILIES: &[Family] = &[
     Family { space: Space::Globe, axes: &[LONGITUDES, LATITUDES], least: 2, first: true },
     // Equatorial, galactic and ecliptic coordinates.
-    Family { space: Space::Sky, axes: &["ra raj2000 ascension", "dec decl de dej2000 declination"], least: 2, first: true },
+    Family {
+        space: Space::Sky,
+        axes: &["ra raj2000 ascension", "dec decl de dej2000 declination"],
+        least: 2,
+        first: true,
+    },
     Family { space: Space::Sky, axes: &["glon", "glat"], least: 2, first: true },
     Family { space: Space::Sky, axes: &["elon", "elat"], least: 2, first: true },
     Family {
         space: Space::Flat,
-        axes: &["easting eastings east rechtswert ostwert este est e", "northing northings north hochwert nordwert norte nord n", HEIGHTS],
+        axes: &[
+            "easting eastings east rechtswert ostwert este est e",
+            "northing northings north hochwert nordwert norte nord n",
+            HEIGHTS,
+        ],
         least: 2,
         first: true,
     },
@@ -54,13 +66,13 @@ const FAMILIES: &[Family] = &[
 ];
 
 /// Stems of numbered headings that are positions: ParaView writes `Points:0`.
-const NUMBERED_POSITIONS: &str = "points point coords coord coordinates coordinate position pos location center \
-    centroid";
+const NUMBERED_POSITIONS: &str =
+    "points point coords coord coordinates coordinate position pos location center centroid";
 
 /// Stems of numbered headings that are vectors: `UMAP_1`, `PC1`, `text_embedding_0`.
-const NUMBERED_VECTORS: &str = "umap tsne sne pc pca mds nmds ica lda lsa svd nmf phate trimap pacmap isomap scvi \
-    harmony embedding embeddings embed emb vector vec latent dim dimension component \
-    comp feature feat x z f";
+const NUMBERED_VECTORS: &str = "umap tsne sne pc pca mds nmds ica lda lsa svd nmf phate trimap pacmap \
+                                isomap scvi harmony embedding embeddings embed emb vector vec latent dim \
+                                dimension component comp feature feat x z f";
 
 /// Words for the parts of an angle, which are not coordinates: `LatD`, `LatM`, `LatS`.
 const DEGREES: &str = "d deg degree degrees";
@@ -80,7 +92,7 @@ const LONG: usize = 7;
 
 /// Words that do not distinguish one group from another: units, and words for a coordinate.
 const NEUTRAL: &str = "deg degree degrees decimal dd wgs wgs84 epsg utm icrs j2000 right m km ft coord \
-    coords coordinate coordinates pos position point";
+                       coords coordinate coordinates pos position point";
 
 /// Prefixes of galactic and ecliptic coordinates: `glon` is not a longitude on the Earth.
 const SKY: &str = "g e";
@@ -107,7 +119,8 @@ impl Group {
     /// Its columns, if the first axes are present, as many as are needed.
     fn columns(&self, family: &Family) -> Option<Vec<usize>> {
         let columns: Vec<usize> = self.axes.iter().map_while(|axis| Some(axis.as_ref()?.0)).collect();
-        (columns.len() >= family.least && columns.len() == self.axes.iter().flatten().count()).then_some(columns)
+        (columns.len() >= family.least && columns.len() == self.axes.iter().flatten().count())
+            .then_some(columns)
     }
 
     fn is_neutral(&self) -> bool {
@@ -119,11 +132,12 @@ impl Group {
     }
 }
 
-/// The columns that are a position or a vector by their headings; `None` marks a column that cannot be a coordinate: text, mostly empty, or
-/// without a name of its own.
+/// The columns that are a position or a vector by their headings; `None` marks a column that cannot be a
+/// coordinate: text, mostly empty, or without a name of its own.
 ///
-/// The position with the most axes wins, and any position wins over numbered vectors; of those the longest is taken. A group without a word that
-/// distinguishes it (`latitude_deg` before `dme_latitude_deg`) comes first.
+/// The position with the most axes wins, and any position wins over numbered vectors; of those the longest is
+/// taken. A group without a word that distinguishes it (`latitude_deg` before `dme_latitude_deg`) comes
+/// first.
 pub fn coordinates(headings: &[Option<&str>]) -> Option<HeadingMatch> {
     position(headings).or_else(|| {
         let columns = numbered(&words(headings), NUMBERED_VECTORS, usize::MAX)?;
@@ -138,14 +152,18 @@ fn words(headings: &[Option<&str>]) -> Vec<Option<Vec<String>>> {
 /// As [`coordinates`], without numbered vectors.
 pub fn position(headings: &[Option<&str>]) -> Option<HeadingMatch> {
     let words = words(headings);
-    let named = FAMILIES.iter().filter_map(|family| Some(HeadingMatch { columns: of_family(family, &words)?, space: family.space }));
-    let numbered = numbered(&words, NUMBERED_POSITIONS, 3).map(|columns| HeadingMatch { columns, space: Space::Flat });
+    let named = FAMILIES
+        .iter()
+        .filter_map(|family| Some(HeadingMatch { columns: of_family(family, &words)?, space: family.space }));
+    let numbered =
+        numbered(&words, NUMBERED_POSITIONS, 3).map(|columns| HeadingMatch { columns, space: Space::Flat });
     // `max_by_key` returns the last of several.
     let positions: Vec<HeadingMatch> = named.chain(numbered).collect();
     positions.into_iter().rev().max_by_key(|found| found.columns.len())
 }
 
-/// The frame of an angle's heading, such as equatorial or galactic coordinates, and whether it is the longitude (0) or the latitude (1).
+/// The frame of an angle's heading, such as equatorial or galactic coordinates, and whether it is the
+/// longitude (0) or the latitude (1).
 pub fn angle(heading: &str) -> Option<(usize, usize)> {
     let words = lower_words(heading);
     let angles = FAMILIES.iter().enumerate().filter(|(_, family)| family.space != Space::Flat);
@@ -155,7 +173,10 @@ pub fn angle(heading: &str) -> Option<(usize, usize)> {
 fn of_family(family: &Family, headings: &[Option<Vec<String>>]) -> Option<Vec<usize>> {
     let mut groups: Vec<Group> = Vec::new();
     for (column, words) in headings.iter().enumerate() {
-        let Some(Named { axis, rank, rest }) = words.as_ref().and_then(|words| axis_of(family, words, true)) else { continue };
+        let Some(Named { axis, rank, rest }) = words.as_ref().and_then(|words| axis_of(family, words, true))
+        else {
+            continue;
+        };
         let at = groups.iter().position(|group| group.rest == rest).unwrap_or_else(|| {
             groups.push(Group { rest, axes: vec![None; family.axes.len()] });
             groups.len() - 1
@@ -171,18 +192,32 @@ fn of_family(family: &Family, headings: &[Option<Vec<String>>]) -> Option<Vec<us
     }
     let is_box = headings.iter().flatten().any(|words| words.last().is_some_and(|last| is_in(last, WIDTHS)));
     if is_box {
-        groups.iter_mut().filter_map(|group| group.axes.get_mut(2)).for_each(|height| *height = height.filter(|&(_, rank)| rank == 0));
+        groups
+            .iter_mut()
+            .filter_map(|group| group.axes.get_mut(2))
+            .for_each(|height| *height = height.filter(|&(_, rank)| rank == 0));
     }
     let is_corner = |group: &&Group| has_word(&group.rest, CORNERS);
-    let whole: Vec<(&Group, Vec<usize>)> =
-        groups.iter().filter(|group| !is_corner(group)).filter_map(|group| Some((group, group.columns(family)?))).collect();
+    let whole: Vec<(&Group, Vec<usize>)> = groups
+        .iter()
+        .filter(|group| !is_corner(group))
+        .filter_map(|group| Some((group, group.columns(family)?)))
+        .collect();
     let neutral = whole.iter().find(|(group, _)| group.is_neutral());
     let (group, columns) = neutral.or_else(|| whole.first().filter(|_| family.first || whole.len() == 1))?;
     let mut columns = columns.clone();
     if columns.len() == 2 && group.is_neutral() && family.axes.len() == 3 {
         let alone = |other: &&Group| other.is_neutral() && matches!(other.axes[..], [None, None, Some(_)]);
-        let same_unit = |other: &&Group| group.unit().is_none_or(|unit| other.unit().is_none_or(|of| of == unit));
-        columns.extend(groups.iter().filter(alone).find(same_unit).and_then(|height| height.axes[2]).map(|(column, _)| column));
+        let same_unit =
+            |other: &&Group| group.unit().is_none_or(|unit| other.unit().is_none_or(|of| of == unit));
+        columns.extend(
+            groups
+                .iter()
+                .filter(alone)
+                .find(same_unit)
+                .and_then(|height| height.axes[2])
+                .map(|(column, _)| column),
+        );
     }
     Some(columns)
 }
@@ -194,8 +229,8 @@ struct Named {
     rest: Vec<String>,
 }
 
-/// `None` if a heading names no axis or several. `in_pair` is whether a partner with the same prefix is required, which makes `reclat` a
-/// latitude and `flat` none.
+/// `None` if a heading names no axis or several. `in_pair` is whether a partner with the same prefix is
+/// required, which makes `reclat` a latitude and `flat` none.
 fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
     // `LAT_N` stands beside `LONG_W`, and `right_ascension` beside `declination`.
     let ignored = match family.space {
@@ -211,8 +246,11 @@ fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
     for (at, word) in words() {
         for (axis, names) in family.axes.iter().enumerate() {
             let remainder = |name: &str| {
-                let prefix =
-                    || word.strip_suffix(name).filter(|prefix| in_pair && family.space == Space::Globe && name.len() > 2 && !is_in(prefix, SKY));
+                let prefix = || {
+                    word.strip_suffix(name).filter(|prefix| {
+                        in_pair && family.space == Space::Globe && name.len() > 2 && !is_in(prefix, SKY)
+                    })
+                };
                 without(word, name).or_else(|| prefix().map(str::to_owned))
             };
             let known = names.split(' ').enumerate().find_map(|(rank, name)| Some((rank, remainder(name)?)));
@@ -227,8 +265,8 @@ fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
     Some(Named { axis, rank, rest: rest.filter(|word| !word.is_empty()).collect() })
 }
 
-/// The remainder of a word without the name in it: nothing, the number behind it (`lat1`), or, for a long name, whatever surrounds it. A
-/// single letter stands alone: `x2bar` is not an x.
+/// The remainder of a word without the name in it: nothing, the number behind it (`lat1`), or, for a long
+/// name, whatever surrounds it. A single letter stands alone: `x2bar` is not an x.
 fn without(word: &str, name: &str) -> Option<String> {
     if word == name {
         return Some(String::new());
@@ -238,7 +276,8 @@ fn without(word: &str, name: &str) -> Option<String> {
     (numbered || name.len() >= LONG).then(|| format!("{before}{after}"))
 }
 
-/// The longest run of headings with one stem and consecutive numbers from 0 or 1, of at least two and at most `most`.
+/// The longest run of headings with one stem and consecutive numbers from 0 or 1, of at least two and at most
+/// `most`.
 fn numbered(headings: &[Option<Vec<String>>], stems: &str, most: usize) -> Option<Vec<usize>> {
     let mut runs: Vec<(String, BTreeMap<usize, usize>)> = Vec::new();
     for (column, words) in headings.iter().enumerate() {
@@ -252,10 +291,17 @@ fn numbered(headings: &[Option<Vec<String>>], stems: &str, most: usize) -> Optio
     // `x1`, `y1`, `x2`, `y2` are two points.
     let is_pair = |stem: &str| stem == "x" && headings.iter().flatten().any(|words| words.join("") == "y1");
     let consecutive = |numbers: &BTreeMap<usize, usize>| {
-        numbers.keys().next().is_some_and(|&first| first <= 1 && numbers.keys().copied().eq(first..first + numbers.len()))
+        numbers
+            .keys()
+            .next()
+            .is_some_and(|&first| first <= 1 && numbers.keys().copied().eq(first..first + numbers.len()))
     };
-    let runs = runs.iter().filter(|(stem, numbers)| (2..=most).contains(&numbers.len()) && consecutive(numbers) && !is_pair(stem));
-    runs.rev().max_by_key(|(_, numbers)| numbers.len()).map(|(_, numbers)| numbers.values().copied().collect())
+    let runs = runs.iter().filter(|(stem, numbers)| {
+        (2..=most).contains(&numbers.len()) && consecutive(numbers) && !is_pair(stem)
+    });
+    runs.rev()
+        .max_by_key(|(_, numbers)| numbers.len())
+        .map(|(_, numbers)| numbers.values().copied().collect())
 }
 
 /// Stem and number of a heading; `None` if it has no number, or its stem is not among `stems`.
@@ -265,7 +311,8 @@ fn stem_of(words: &[String], stems: &str) -> Option<(String, usize)> {
     let number = text[stem.len()..].parse().ok()?;
     let stem = stem.trim_end_matches('_');
     // A single letter is a stem only as a whole.
-    let known = is_in(&stem.replace('_', ""), stems) || stem.rsplit('_').next().is_some_and(|word| word.len() > 1 && is_in(word, stems));
+    let known = is_in(&stem.replace('_', ""), stems)
+        || stem.rsplit('_').next().is_some_and(|word| word.len() > 1 && is_in(word, stems));
     known.then(|| (stem.to_owned(), number))
 }
 
@@ -280,9 +327,18 @@ mod tests {
     #[test]
     fn headings_of_coordinates_are_known() {
         for (headings, expected) in [
-            ("id latitude_deg longitude_deg elevation_ft dme_latitude_deg dme_longitude_deg", Some("longitude_deg latitude_deg")),
-            ("dme_latitude_deg dme_longitude_deg latitude_deg longitude_deg", Some("longitude_deg latitude_deg")),
-            ("pickup_longitude pickup_latitude dropoff_longitude dropoff_latitude", Some("pickup_longitude pickup_latitude")),
+            (
+                "id latitude_deg longitude_deg elevation_ft dme_latitude_deg dme_longitude_deg",
+                Some("longitude_deg latitude_deg"),
+            ),
+            (
+                "dme_latitude_deg dme_longitude_deg latitude_deg longitude_deg",
+                Some("longitude_deg latitude_deg"),
+            ),
+            (
+                "pickup_longitude pickup_latitude dropoff_longitude dropoff_latitude",
+                Some("pickup_longitude pickup_latitude"),
+            ),
             ("decimalLatitude decimalLongitude depth", Some("decimalLongitude decimalLatitude")),
             ("GPSLatitude GPSLongitude", Some("GPSLongitude GPSLatitude")),
             ("lat1 lon1 lat2 lon2", Some("lon1 lat1")),
@@ -332,7 +388,10 @@ mod tests {
             ("緯度 経度", Some("経度 緯度")),
             ("timestamp tx ty tz qx qy qz qw", Some("tx ty tz")),
             ("Points:0 Points:1 Points:2 Result", Some("Points:0 Points:1 Points:2")),
-            ("Velocity_0 Velocity_1 Velocity_2 Points_0 Points_1 Points_2", Some("Points_0 Points_1 Points_2")),
+            (
+                "Velocity_0 Velocity_1 Velocity_2 Points_0 Points_1 Points_2",
+                Some("Points_0 Points_1 Points_2"),
+            ),
             ("cell UMAP_1 UMAP_2 nCount_RNA", Some("UMAP_1 UMAP_2")),
             ("tSNE-1 tSNE-2 depth", Some("tSNE-1 tSNE-2")),
             ("PC1 PC2 PC3 UMAP1 UMAP2", Some("PC1 PC2 PC3")),
@@ -349,7 +408,8 @@ mod tests {
         ] {
             let headings: Vec<&str> = headings.split(' ').collect();
             let found = of(&headings);
-            let found = found.map(|found| found.columns.into_iter().map(|at| headings[at]).collect::<Vec<_>>().join(" "));
+            let found = found
+                .map(|found| found.columns.into_iter().map(|at| headings[at]).collect::<Vec<_>>().join(" "));
             assert_eq!(found.as_deref(), expected, "{headings:?}");
         }
     }
@@ -369,6 +429,10 @@ mod tests {
     #[test]
     fn a_column_that_cannot_be_a_coordinate_is_passed_over() {
         let headings = [None, Some("longitude_deg"), Some("dme_latitude_deg"), Some("dme_longitude_deg")];
-        assert_eq!(coordinates(&headings).map(|found| found.columns), Some(vec![3, 2]), "the latitude is text");
+        assert_eq!(
+            coordinates(&headings).map(|found| found.columns),
+            Some(vec![3, 2]),
+            "the latitude is text"
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Point clouds, their sources and their coordinates.
 //!
-//! [`load`] is the entry point: a file through [`formats`] or a generator through [`generate`] gives exact [`Coordinates`],
-//! and [`PointCloud::from_table`] rounds them to f32 (see [`rounding`]). Peak memory is three times that of the f32
-//! coordinates; a cloud with data to restore the file's values (see [`rounding`]) holds up to twice.
+//! [`load`] is the entry point: a file through [`formats`] or a generator through [`generate`] gives exact
+//! [`Coordinates`], and [`PointCloud::from_table`] rounds them to f32 (see [`rounding`]). Peak memory is
+//! three times that of the f32 coordinates; a cloud with data to restore the file's values (see [`rounding`])
+//! holds up to twice.
 
 // Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{memory, nearest, printable, progress};
@@ -57,8 +58,8 @@ pub enum Source {
     Coordinates(String),
 }
 
-/// Serialises a path that need not be UTF-8: a run over such a file is worth as much as any other, and whoever looks for the file
-/// by a name with replacement characters is told that it is not there.
+/// Serialises a path that need not be UTF-8: a run over such a file is worth as much as any other, and
+/// whoever looks for the file by a name with replacement characters is told that it is not there.
 ///
 /// # Errors
 /// The serializer's.
@@ -76,8 +77,8 @@ impl std::fmt::Display for Source {
     }
 }
 
-/// Maximum number of rows: positions are 32-bit, the last one marks padding, and the kernels' loops run past the last point
-/// by up to a batch without wrapping around.
+/// Maximum number of rows: positions are 32-bit, the last one marks padding, and the kernels' loops run past
+/// the last point by up to a batch without wrapping around.
 pub const MAX_ROWS: u32 = u32::MAX - 4096;
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use super::formats::{self, FormatError, Guess, Reason, Stamp};
-use super::{CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point};
+use super::{
+    CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point,
+};
 use crate::printable;
 use crate::progress::{Progress, Silent};
 
@@ -23,12 +25,16 @@ pub enum Unchosen {
 ///
 /// # Errors
 /// Any [`CloudError`] except [`CloudError::Dimensions`].
-pub fn load(source: &Source, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+pub fn load(
+    source: &Source,
+    drop_nonfinite: bool,
+    progress: &dyn Progress,
+) -> Result<PointCloud, CloudError> {
     Ok(load_unchosen(source, Unchosen::Usual, drop_nonfinite, progress)?.0)
 }
 
-/// As [`load`], with what the columns of a file are taken for where nobody chose. The source of a cloud of guessed columns names
-/// them by number.
+/// As [`load`], with what the columns of a file are taken for where nobody chose. The source of a cloud of
+/// guessed columns names them by number.
 ///
 /// # Errors
 /// As [`load`].
@@ -58,33 +64,48 @@ fn stamp(source: &Source) -> Option<Stamp> {
 }
 
 /// Coordinates, the source with the columns that they are of, and what the columns of a file were taken for.
-fn table_unchosen(source: &Source, how: Unchosen, progress: &dyn Progress) -> Result<(Coordinates, Source, Option<Guess>), CloudError> {
-    let Source::File { path, columns: ColumnChoice::Default } = source else { return Ok((table_of(source, progress)?, source.clone(), None)) };
+fn table_unchosen(
+    source: &Source,
+    how: Unchosen,
+    progress: &dyn Progress,
+) -> Result<(Coordinates, Source, Option<Guess>), CloudError> {
+    let Source::File { path, columns: ColumnChoice::Default } = source else {
+        return Ok((table_of(source, progress)?, source.clone(), None));
+    };
     let (table, guess) = formats::read_unchosen(path, how, progress)?;
     let columns = if how == Unchosen::Guess { guess.choice() } else { ColumnChoice::Default };
     Ok((table, Source::File { path: path.clone(), columns }, Some(guess)))
 }
 
-/// Reads a separate query file relative to the origins of `data`. Without an explicit selection, it takes the columns
-/// with the data's names.
+/// Reads a separate query file relative to the origins of `data`. Without an explicit selection, it takes the
+/// columns with the data's names.
 ///
-/// A file without those names falls back to its own default selection only if the data's columns were not selected
-/// explicitly either; otherwise the order of columns is known only for the data. [`PointCloud::axes`] of the
-/// result shows the selection.
+/// A file without those names falls back to its own default selection only if the data's columns were not
+/// selected explicitly either; otherwise the order of columns is known only for the data.
+/// [`PointCloud::axes`] of the result shows the selection.
 ///
-/// A file without names of its own and with another number of columns falls back too: its first columns need not be the data's.
+/// A file without names of its own and with another number of columns falls back too: its first columns need
+/// not be the data's.
 ///
 /// # Errors
 /// As for [`load`], and [`CloudError::Dimensions`].
-pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+pub fn load_queries(
+    source: &Source,
+    data: &PointCloud,
+    drop_nonfinite: bool,
+    progress: &dyn Progress,
+) -> Result<PointCloud, CloudError> {
     load_queries_unchosen(source, data, Unchosen::Usual, drop_nonfinite, progress)
 }
 
-/// The axes of a cloud in the order of their columns in its file: that of coordinates without names. Axes selected by name have their own order.
+/// The axes of a cloud in the order of their columns in its file: that of coordinates without names. Axes
+/// selected by name have their own order.
 pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
     let mut order: Vec<usize> = (0..cloud.dims()).collect();
     let numbers = match cloud.source() {
-        Source::File { columns: ColumnChoice::Named(names), .. } => names.iter().map(|name| name.parse().ok()).collect(),
+        Source::File { columns: ColumnChoice::Named(names), .. } => {
+            names.iter().map(|name| name.parse().ok()).collect()
+        }
         Source::File { columns: ColumnChoice::Default, .. } => cloud.file().and_then(|path| {
             let names: Vec<String> = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
             formats::columns_of(path, &names, &Silent).ok()
@@ -97,8 +118,8 @@ pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
     order
 }
 
-/// As [`load_queries`]; if the data's columns were inferred, a file without their names falls back to its own guess, and the columns of a file
-/// without any names are those of the data in the order of its file.
+/// As [`load_queries`]; if the data's columns were inferred, a file without their names falls back to its own
+/// guess, and the columns of a file without any names are those of the data in the order of its file.
 ///
 /// # Errors
 /// As [`load_queries`].
@@ -120,7 +141,10 @@ pub fn load_queries_unchosen(
             by_position = guess.unnamed;
             let mut columns = vec![0; order.len()];
             order.iter().zip(&guess.taken).for_each(|(&axis, &column)| columns[axis] = column);
-            resolved = Source::File { path: path.clone(), columns: ColumnChoice::Named(columns.iter().map(usize::to_string).collect()) };
+            resolved = Source::File {
+                path: path.clone(),
+                columns: ColumnChoice::Named(columns.iter().map(usize::to_string).collect()),
+            };
             table = table_of(&resolved, progress)?;
         }
         Ok((table, resolved))
@@ -130,7 +154,8 @@ pub fn load_queries_unchosen(
     let (table, source) = match source {
         Source::File { path, columns: ColumnChoice::Default } => {
             let names: Vec<String> = data.axes().iter().map(|axis| axis.name.clone()).collect();
-            let chosen = how == Unchosen::Usual && matches!(data.source(), Source::File { columns: ColumnChoice::Named(_), .. });
+            let chosen = how == Unchosen::Usual
+                && matches!(data.source(), Source::File { columns: ColumnChoice::Named(_), .. });
             let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
             let table = if chosen {
                 formats::read(path, &ColumnChoice::Named(names), progress).map(Some)
@@ -144,7 +169,9 @@ pub fn load_queries_unchosen(
                 // Duplicate column names in the data cannot identify columns.
                 Err(FormatError::Column { .. }) if !chosen && !distinct => fall_back()?,
                 Err(FormatError::NoColumn { what, why, path }) => {
-                    let why = format!("{why}; name the columns like the data's, or choose them by number in both files");
+                    let why = format!(
+                        "{why}; name the columns like the data's, or choose them by number in both files"
+                    );
                     return Err(FormatError::NoColumn { what, why, path }.into());
                 }
                 Err(why) => return Err(why.into()),
@@ -155,7 +182,11 @@ pub fn load_queries_unchosen(
         Source::File { .. } | Source::Generate { .. } => (table_of(source, progress)?, source.clone()),
     };
     if table.columns.len() != data.dims() {
-        return Err(CloudError::Dimensions { queries: table.columns.len(), data: data.dims(), origin: source.to_string() });
+        return Err(CloudError::Dimensions {
+            queries: table.columns.len(),
+            data: data.dims(),
+            origin: source.to_string(),
+        });
     }
     if is_unchosen && !by_position && is_other(&table.columns, data) {
         let queries = listed(table.columns.iter().map(|column| column.name.as_str()));
@@ -169,15 +200,21 @@ pub fn load_queries_unchosen(
     cloud.map(|cloud| cloud.with_stamp(stamp)).map_err(|why| with_line(why, &source, progress))
 }
 
-/// Whether only one of the two is of longitudes and latitudes, and the other has names that say something else.
+/// Whether only one of the two is of longitudes and latitudes, and the other has names that say something
+/// else.
 fn is_other(queries: &[Column], data: &PointCloud) -> bool {
-    let [of_queries, of_data] = [queries.iter().map(|column| &column.name).collect(), data.axes().iter().map(|axis| &axis.name).collect::<Vec<_>>()];
+    let [of_queries, of_data] = [
+        queries.iter().map(|column| &column.name).collect(),
+        data.axes().iter().map(|axis| &axis.name).collect::<Vec<_>>(),
+    ];
     let is_globe = |names: &[&String]| Globe::is_named(names.iter().map(|name| name.as_str()));
     let made_up = Column::unnamed(data.dims());
     let says = |names: &[&String]| !names.iter().copied().eq(made_up.iter().map(|column| &column.name));
     match (is_globe(&of_queries), is_globe(&of_data)) {
         // Another frame, such as galactic coordinates.
-        (true, true) => !of_queries.iter().all(|name| of_data.iter().any(|other| Globe::same_angle(name, other))),
+        (true, true) => {
+            !of_queries.iter().all(|name| of_data.iter().any(|other| Globe::same_angle(name, other)))
+        }
         (true, false) => says(&of_data),
         (false, true) => says(&of_queries),
         _ => false,
@@ -211,5 +248,6 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, Clo
 }
 
 fn coordinates(at: &str) -> Result<Vec<f64>, CloudError> {
-    query_point::parse(at).map_err(|part| CloudError::Coordinates { at: at.to_owned(), why: format!("`{part}` is no number") })
+    query_point::parse(at)
+        .map_err(|part| CloudError::Coordinates { at: at.to_owned(), why: format!("`{part}` is no number") })
 }

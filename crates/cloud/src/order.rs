@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-/// The processing order. It affects merges and candidates (descending distances are the worst case) and the order of
-/// neighbours at exactly equal distance, nothing else.
+/// The processing order. It affects merges and candidates (descending distances are the worst case) and the
+/// order of neighbours at exactly equal distance, nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -41,8 +41,8 @@ impl Order {
     }
 }
 
-/// Fisher–Yates with Lemire's multiply-shift, implemented here so that a seed gives the same order with every version
-/// of the `rand` crates.
+/// Fisher–Yates with Lemire's multiply-shift, implemented here so that a seed gives the same order with every
+/// version of the `rand` crates.
 pub(crate) fn shuffle(rows: &mut [u32], rng: &mut ChaCha8Rng) {
     for i in (1..rows.len()).rev() {
         let j = ((u64::from(rng.next_u32()) * (i as u64 + 1)) >> 32) as usize;

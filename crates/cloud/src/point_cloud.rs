@@ -69,8 +69,9 @@ pub struct PointCloud {
 }
 
 impl PointCloud {
-    /// Rounds coordinates to f32, relative to their own origins or those of `frame`. f32 values without an origin are moved,
-    /// not copied; otherwise the peak is twelve bytes per coordinate, of which four or eight remain.
+    /// Rounds coordinates to f32, relative to their own origins or those of `frame`. f32 values without an
+    /// origin are moved, not copied; otherwise the peak is twelve bytes per coordinate, of which four or
+    /// eight remain.
     ///
     /// # Errors
     /// [`CloudError::Empty`], [`CloudError::TooMany`], [`CloudError::TooLarge`], [`CloudError::Memory`],
@@ -78,7 +79,12 @@ impl PointCloud {
     ///
     /// # Panics
     /// If the number of dimensions of `frame` differs.
-    pub fn from_table(coordinates: impl Into<Coordinates>, source: Source, frame: Option<&Self>, drop_nonfinite: bool) -> Result<Self, CloudError> {
+    pub fn from_table(
+        coordinates: impl Into<Coordinates>,
+        source: Source,
+        frame: Option<&Self>,
+        drop_nonfinite: bool,
+    ) -> Result<Self, CloudError> {
         let Coordinates { columns, mut values } = coordinates.into();
         let names: Vec<String> = columns.into_iter().map(|column| column.name).collect();
         let dims = names.len();
@@ -118,7 +124,19 @@ impl PointCloud {
             Values::F64(values) => rounded(values, &axes, records.as_ref(), &source)?,
         };
         let fingerprint = fingerprint(dims, &axes, &points);
-        Ok(Self { points, exact, bulk: Bulk::new(axes.len()), axes, records, dropped, source, stamp: None, copy: None, no_file: false, fingerprint })
+        Ok(Self {
+            points,
+            exact,
+            bulk: Bulk::new(axes.len()),
+            axes,
+            records,
+            dropped,
+            source,
+            stamp: None,
+            copy: None,
+            no_file: false,
+            fingerprint,
+        })
     }
 
     /// The number of points, n.
@@ -171,18 +189,27 @@ impl PointCloud {
         }
     }
 
-    /// A copy of the cloud for display: the same rows at other coordinates, with axes of these names. It is not searched.
+    /// A copy of the cloud for display: the same rows at other coordinates, with axes of these names. It is
+    /// not searched.
     ///
     /// # Panics
     /// If the number of coordinates differs from the number of rows.
     pub fn with_coordinates<const N: usize>(&self, names: [String; N], coordinates: Vec<[f32; N]>) -> Self {
         assert_eq!(coordinates.len(), self.len(), "coordinates for every row");
         let nothing = [(f32::INFINITY, f32::NEG_INFINITY); N];
-        let join = |a: [(f32, f32); N], b: [(f32, f32); N]| std::array::from_fn(|at| (a[at].0.min(b[at].0), a[at].1.max(b[at].1)));
-        let spans =
-            coordinates.par_chunks(1 << 14).map(|chunk| chunk.iter().fold(nothing, |all, point| join(all, point.map(|value| (value, value)))));
+        let join = |a: [(f32, f32); N], b: [(f32, f32); N]| {
+            std::array::from_fn(|at| (a[at].0.min(b[at].0), a[at].1.max(b[at].1)))
+        };
+        let spans = coordinates.par_chunks(1 << 14).map(|chunk| {
+            chunk.iter().fold(nothing, |all, point| join(all, point.map(|value| (value, value))))
+        });
         let spans = spans.reduce(|| nothing, join);
-        let axis = |(name, (min, max)): (String, (f32, f32))| Axis { name, origin: 0.0, min: f64::from(min), max: f64::from(max) };
+        let axis = |(name, (min, max)): (String, (f32, f32))| Axis {
+            name,
+            origin: 0.0,
+            min: f64::from(min),
+            max: f64::from(max),
+        };
         let axes = names.into_iter().zip(spans).map(axis).collect();
         Self {
             points: coordinates.into_flattened(),
@@ -215,8 +242,8 @@ impl PointCloud {
         &self.source
     }
 
-    /// Where the file's other columns are read: from the copy in a recording, or the source's own path, either with the name of a
-    /// part. `None` for generated clouds, and [without file](Self::without_file).
+    /// Where the file's other columns are read: from the copy in a recording, or the source's own path,
+    /// either with the name of a part. `None` for generated clouds, and [without file](Self::without_file).
     pub fn file(&self) -> Option<&Path> {
         match (&self.copy, &self.source) {
             (Some((path, _)), _) => Some(path),
@@ -262,16 +289,30 @@ impl PointCloud {
 }
 
 /// Refuses or drops rows with NaN or ±∞; returns the remaining records if any were dropped.
-fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &Source) -> Result<Option<RecordMap>, CloudError> {
+fn finite<T: Real>(
+    values: &mut Vec<T>,
+    names: &[String],
+    drop: bool,
+    source: &Source,
+) -> Result<Option<RecordMap>, CloudError> {
     let dims = names.len();
-    let bad = values.par_chunks(rounding::chunk_len(dims.max(1))).position_first(|chunk| chunk.iter().any(|value| !value.get().is_finite()));
+    let bad = values
+        .par_chunks(rounding::chunk_len(dims.max(1)))
+        .position_first(|chunk| chunk.iter().any(|value| !value.get().is_finite()));
     let Some(chunk) = bad else { return Ok(None) };
     if !drop {
         let from = chunk * rounding::chunk_len(dims);
         let at = from + values[from..].iter().position(|value| !value.get().is_finite()).unwrap_or(0);
         let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at].get());
         let unusable = Box::new(Unusable::of(values, names));
-        return Err(CloudError::NonFinite { row, line: None, column, value, unusable, origin: source.to_string() });
+        return Err(CloudError::NonFinite {
+            row,
+            line: None,
+            column,
+            value,
+            unusable,
+            origin: source.to_string(),
+        });
     }
     let mut kept = RecordMap::default();
     for from in 0..values.len() / dims {
@@ -285,7 +326,12 @@ fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &S
 }
 
 /// Local coordinates, and data to restore the originals if needed.
-fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&RecordMap>, source: &Source) -> Result<(Vec<f32>, Option<Exact>), CloudError> {
+fn rounded(
+    values: Vec<f64>,
+    axes: &[Axis],
+    records: Option<&RecordMap>,
+    source: &Source,
+) -> Result<(Vec<f32>, Option<Exact>), CloudError> {
     let dims = axes.len();
     let mut points: Vec<f32> = room(values.len(), source)?;
     points.resize(values.len(), 0.0f32);
@@ -303,13 +349,15 @@ fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&RecordMap>, source:
         }
         (faithful, finite, far)
     });
-    let (faithful, finite, far) = chunks.reduce(|| (true, true, 0), |one, other| (one.0 & other.0, one.1 & other.1, one.2 + other.2));
+    let (faithful, finite, far) =
+        chunks.reduce(|| (true, true, 0), |one, other| (one.0 & other.0, one.1 & other.1, one.2 + other.2));
     if !finite && let Some(at) = points.iter().position(|local| !local.is_finite()) {
         let row = records.map_or((at / dims) as u64, |kept| kept.record(at / dims));
         let (column, value) = (axes[at % dims].name.clone(), values[at]);
         return Err(CloudError::TooLarge { row, line: None, column, value, origin: source.to_string() });
     }
-    let exact = (!faithful).then(|| Exact::new(values, far, |at| axes[at % dims].origin + f64::from(points[at])));
+    let exact =
+        (!faithful).then(|| Exact::new(values, far, |at| axes[at % dims].origin + f64::from(points[at])));
     Ok((points, exact))
 }
 
@@ -319,7 +367,11 @@ fn unsigned_zero(local: f32) -> f32 {
 }
 
 fn check_rows(rows: u64, source: &Source) -> Result<(), CloudError> {
-    if rows > u64::from(MAX_ROWS) { Err(CloudError::TooMany { rows, origin: source.to_string() }) } else { Ok(()) }
+    if rows > u64::from(MAX_ROWS) {
+        Err(CloudError::TooMany { rows, origin: source.to_string() })
+    } else {
+        Ok(())
+    }
 }
 
 /// An empty vector with capacity for a number of coordinates.
@@ -379,7 +431,8 @@ impl RecordMap {
     /// The records below `total` that have no row.
     pub fn missing(&self, total: u64) -> impl Iterator<Item = Range<u64>> + '_ {
         let end = |at: usize| {
-            let ((row, first), next) = (self.runs[at], self.runs.get(at + 1).map_or(self.rows, |&(next, _)| next));
+            let ((row, first), next) =
+                (self.runs[at], self.runs.get(at + 1).map_or(self.rows, |&(next, _)| next));
             u64::from(first) + u64::from(next - row)
         };
         let ends = std::iter::once(0).chain((0..self.runs.len()).map(end));
@@ -406,10 +459,16 @@ mod tests {
         let source = Source::Generate { spec: "uniform".to_owned(), seed: 0 };
         assert!(check_rows(4_294_963_199, &source).is_ok());
         let message = check_rows(4_294_963_200, &source).unwrap_err().to_string();
-        assert_eq!(message, "4294963200 rows are more than the 4294963199 that can be searched: uniform (seed 0)");
+        assert_eq!(
+            message,
+            "4294963200 rows are more than the 4294963199 that can be searched: uniform (seed 0)"
+        );
         assert!(room::<f32>(3, &source).unwrap().capacity() >= 3);
         let message = room::<f32>(1 << 61, &source).unwrap_err().to_string();
-        assert_eq!(message, "too large: there is no memory for 9223372036854775808 bytes of coordinates: uniform (seed 0)");
+        assert_eq!(
+            message,
+            "too large: there is no memory for 9223372036854775808 bytes of coordinates: uniform (seed 0)"
+        );
     }
 
     #[test]

@@ -17,7 +17,8 @@ use crate::progress::Progress;
 
 /// The number of directions of a projection: three for Space, of which the first two are used in Plane.
 pub const DIRECTIONS: usize = 3;
-/// Maximum number of dimensions for which the full covariance matrix is computed; beyond, subspace iteration is used.
+/// Maximum number of dimensions for which the full covariance matrix is computed; beyond, subspace iteration
+/// is used.
 const MAX_EXACT: usize = 512;
 /// Rows projected between progress reports.
 const BATCH: usize = 1 << 13;
@@ -28,11 +29,11 @@ const BATCH: usize = 1 << 13;
 pub enum ProjectionKind {
     /// Principal components: eigenvectors of the covariance matrix of all rows, to the precision of f64.
     Pca,
-    /// Principal components by subspace iteration from random directions (Halko, Martinsson & Tropp, SIAM Review 53, 2011),
-    /// of all rows, until explained variances change by less than 10⁻⁶.
+    /// Principal components by subspace iteration from random directions (Halko, Martinsson & Tropp, SIAM
+    /// Review 53, 2011), of all rows, until explained variances change by less than 10⁻⁶.
     RandomisedPca,
-    /// Uniformly distributed orthogonal directions: normal vectors, orthonormalised. Distances shrink by about √(directions
-    /// / d) (Dasgupta & Gupta, Random Structures & Algorithms 22, 2003).
+    /// Uniformly distributed orthogonal directions: normal vectors, orthonormalised. Distances shrink by
+    /// about √(directions / d) (Dasgupta & Gupta, Random Structures & Algorithms 22, 2003).
     Random,
 }
 
@@ -50,16 +51,20 @@ pub struct Projection {
 }
 
 impl Projection {
-    /// Principal components in order of decreasing variance. The sign of each makes its largest element positive, so that
-    /// pictures do not flip.
+    /// Principal components in order of decreasing variance. The sign of each makes its largest element
+    /// positive, so that pictures do not flip.
     ///
-    /// The same cloud and seed give the same bits on any number of cores; only [`ProjectionKind::RandomisedPca`], which is
-    /// used beyond 512 dimensions, depends on the seed.
+    /// The same cloud and seed give the same bits on any number of cores; only
+    /// [`ProjectionKind::RandomisedPca`], which is used beyond 512 dimensions, depends on the seed.
     ///
     /// # Errors
     /// [`CloudError::Cancelled`] if `progress` asks to stop.
     pub fn pca(cloud: &PointCloud, seed: u64, progress: &dyn Progress) -> Result<Self, CloudError> {
-        if cloud.dims() <= MAX_EXACT { exact_pca(cloud, progress) } else { randomised_pca(cloud, seed, progress) }
+        if cloud.dims() <= MAX_EXACT {
+            exact_pca(cloud, progress)
+        } else {
+            randomised_pca(cloud, seed, progress)
+        }
     }
 
     /// Random orthogonal directions, drawn from the seed.
@@ -69,7 +74,8 @@ impl Projection {
     pub fn random(cloud: &PointCloud, seed: u64, progress: &dyn Progress) -> Result<Self, CloudError> {
         let watch = Watch::new(cloud, 3, progress);
         let directions = orthonormal(&random_directions(cloud.dims(), cloud.dims().min(DIRECTIONS), seed));
-        let basis: Vec<Vec<f64>> = directions.column_iter().map(|direction| direction.iter().copied().collect()).collect();
+        let basis: Vec<Vec<f64>> =
+            directions.column_iter().map(|direction| direction.iter().copied().collect()).collect();
         let mean = mean(cloud, &watch)?;
         let total = spread(cloud, &mean, &watch)?;
         let along = spread_along(cloud, &mean, &basis, &watch)?;
@@ -83,20 +89,30 @@ impl Projection {
     ///
     /// # Panics
     /// If the cloud's number of dimensions differs from that of the projection.
-    pub fn project(&self, cloud: &PointCloud, progress: &dyn Progress) -> Result<Vec<[f32; DIRECTIONS]>, CloudError> {
+    pub fn project(
+        &self,
+        cloud: &PointCloud,
+        progress: &dyn Progress,
+    ) -> Result<Vec<[f32; DIRECTIONS]>, CloudError> {
         let dims = self.mean.len();
         assert_eq!(cloud.dims(), dims, "a projection is for clouds of as many dimensions");
         let watch = Watch::new(cloud, 1, progress);
         let directions = self.directions();
         let mut projected = vec![[0.0; DIRECTIONS]; cloud.len()];
-        projected.par_chunks_mut(BATCH).zip(cloud.points().par_chunks(BATCH * dims)).try_for_each(|(projected, points)| {
-            projected.iter_mut().zip(points.chunks_exact(dims)).for_each(|(to, point)| *to = self.along(&directions, point));
-            watch.done(projected.len())
-        })?;
+        projected.par_chunks_mut(BATCH).zip(cloud.points().par_chunks(BATCH * dims)).try_for_each(
+            |(projected, points)| {
+                projected
+                    .iter_mut()
+                    .zip(points.chunks_exact(dims))
+                    .for_each(|(to, point)| *to = self.along(&directions, point));
+                watch.done(projected.len())
+            },
+        )?;
         Ok(projected)
     }
 
-    /// The projected coordinates of one point, given as d local coordinates; bit-identical to [`Projection::project`].
+    /// The projected coordinates of one point, given as d local coordinates; bit-identical to
+    /// [`Projection::project`].
     ///
     /// # Panics
     /// If the number of coordinates is not d.
@@ -107,7 +123,9 @@ impl Projection {
 
     /// The basis transposed: one row per dimension.
     fn directions(&self) -> Vec<[f64; DIRECTIONS]> {
-        let of = |axis: usize| std::array::from_fn(|at| self.basis.get(at).map_or(0.0, |direction| direction[axis]));
+        let of = |axis: usize| {
+            std::array::from_fn(|at| self.basis.get(at).map_or(0.0, |direction| direction[axis]))
+        };
         (0..self.mean.len()).map(of).collect()
     }
 
@@ -159,7 +177,8 @@ fn exact_pca(cloud: &PointCloud, progress: &dyn Progress) -> Result<Projection, 
     Ok(projection(ProjectionKind::Pca, mean, &spreads, &vectors, total))
 }
 
-/// Subspace iteration: the covariance matrix is never formed, only applied, in one pass over the rows each time.
+/// Subspace iteration: the covariance matrix is never formed, only applied, in one pass over the rows each
+/// time.
 fn randomised_pca(cloud: &PointCloud, seed: u64, progress: &dyn Progress) -> Result<Projection, CloudError> {
     let dims = cloud.dims();
     let watch = Watch::new(cloud, 2 + MOST_PASSES as u64, progress);
@@ -169,14 +188,24 @@ fn randomised_pca(cloud: &PointCloud, seed: u64, progress: &dyn Progress) -> Res
     let mut before = vec![f64::INFINITY; DIRECTIONS];
     let mut pass = 1;
     loop {
-        let by_row: Vec<[f64; TOGETHER]> = subspace.row_iter().map(|row| std::array::from_fn(|at| row[at])).collect();
-        let product = DMatrix::from_row_slice(dims, TOGETHER, &covariance_times(cloud, &mean, &by_row, &watch)?);
-        // Rayleigh–Ritz projection onto the subspace; averaging with the transpose makes it exactly symmetric.
+        let by_row: Vec<[f64; TOGETHER]> =
+            subspace.row_iter().map(|row| std::array::from_fn(|at| row[at])).collect();
+        let product =
+            DMatrix::from_row_slice(dims, TOGETHER, &covariance_times(cloud, &mean, &by_row, &watch)?);
+        // Rayleigh–Ritz projection onto the subspace; averaging with the transpose makes it exactly
+        // symmetric.
         let within = subspace.transpose() * &product;
         let (spreads, rotation) = descending((&within + within.transpose()) / 2.0);
-        let moved = spreads.iter().zip(&before).any(|(now, before)| (now - before).abs() > STILL * spreads[0]);
+        let moved =
+            spreads.iter().zip(&before).any(|(now, before)| (now - before).abs() > STILL * spreads[0]);
         if !moved || pass == MOST_PASSES {
-            return Ok(projection(ProjectionKind::RandomisedPca, mean, &spreads, &(subspace * rotation), total));
+            return Ok(projection(
+                ProjectionKind::RandomisedPca,
+                mean,
+                &spreads,
+                &(subspace * rotation),
+                total,
+            ));
         }
         before = spreads[..DIRECTIONS].to_vec();
         subspace = orthonormal(&product);
@@ -192,21 +221,35 @@ fn descending(matrix: DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
     (order.iter().map(|&at| eigenvalues[at]).collect(), eigenvectors.select_columns(&order))
 }
 
-fn projection(kind: ProjectionKind, mean: Vec<f64>, spreads: &[f64], vectors: &DMatrix<f64>, total: f64) -> Projection {
+fn projection(
+    kind: ProjectionKind,
+    mean: Vec<f64>,
+    spreads: &[f64],
+    vectors: &DMatrix<f64>,
+    total: f64,
+) -> Projection {
     let count = mean.len().min(DIRECTIONS);
     let direction = |at: usize| {
         let vector = vectors.column(at);
         // The first element of largest magnitude decides the sign.
-        let largest = vector.iter().copied().fold(0.0f64, |largest, part| if part.abs() > largest.abs() { part } else { largest });
+        let largest = vector
+            .iter()
+            .copied()
+            .fold(0.0f64, |largest, part| if part.abs() > largest.abs() { part } else { largest });
         vector.iter().map(|part| part * largest.signum()).collect()
     };
-    Projection { kind, basis: (0..count).map(direction).collect(), mean, explained: shares(&spreads[..count], total) }
+    Projection {
+        kind,
+        basis: (0..count).map(direction).collect(),
+        mean,
+        explained: shares(&spreads[..count], total),
+    }
 }
 
 // Parallel sums over all rows of a cloud, bit-identical on any number of cores.
 
-/// Number of strips, each summed sequentially by one thread. It is fixed, and strips are added in order, because
-/// floating-point sums depend on the order.
+/// Number of strips, each summed sequentially by one thread. It is fixed, and strips are added in order,
+/// because floating-point sums depend on the order.
 const STRIPS: usize = 16;
 /// Rows processed at a time.
 const BLOCK: usize = 256;
@@ -233,7 +276,12 @@ impl<'a> Watch<'a> {
 }
 
 /// Accumulates blocks of rows into `count` sums that start at 0. A block consists of whole rows of d values.
-fn sum(cloud: &PointCloud, count: usize, watch: &Watch<'_>, add: impl Fn(&mut [f64], &[f32], &mut Vec<f64>) + Sync) -> Result<Vec<f64>, CloudError> {
+fn sum(
+    cloud: &PointCloud,
+    count: usize,
+    watch: &Watch<'_>,
+    add: impl Fn(&mut [f64], &[f32], &mut Vec<f64>) + Sync,
+) -> Result<Vec<f64>, CloudError> {
     let dims = cloud.dims();
     let strip = cloud.len().div_ceil(STRIPS).next_multiple_of(BLOCK);
     let strips = cloud.len().div_ceil(strip);
@@ -247,7 +295,8 @@ fn sum(cloud: &PointCloud, count: usize, watch: &Watch<'_>, add: impl Fn(&mut [f
         }
         Ok(sums)
     };
-    let partial: Vec<Vec<f64>> = (0..strips).into_par_iter().map(of_strip).collect::<Result<_, CloudError>>()?;
+    let partial: Vec<Vec<f64>> =
+        (0..strips).into_par_iter().map(of_strip).collect::<Result<_, CloudError>>()?;
     let mut partial = partial.into_iter();
     let mut total = partial.next().unwrap_or_else(|| vec![0.0; count]);
     for sums in partial {
@@ -281,7 +330,12 @@ fn spread(cloud: &PointCloud, mean: &[f64], watch: &Watch<'_>) -> Result<f64, Cl
 }
 
 /// The variance along each of some unit vectors, times n.
-fn spread_along(cloud: &PointCloud, mean: &[f64], basis: &[Vec<f64>], watch: &Watch<'_>) -> Result<Vec<f64>, CloudError> {
+fn spread_along(
+    cloud: &PointCloud,
+    mean: &[f64],
+    basis: &[Vec<f64>],
+    watch: &Watch<'_>,
+) -> Result<Vec<f64>, CloudError> {
     sum(cloud, basis.len(), watch, |sums, block, scratch| {
         centre(block, mean, scratch);
         for row in scratch.chunks_exact(mean.len()) {
@@ -303,7 +357,12 @@ fn covariance(cloud: &PointCloud, mean: &[f64], watch: &Watch<'_>) -> Result<Vec
 }
 
 /// The product of n times the covariance matrix and a d × L matrix; both row-major.
-fn covariance_times<const L: usize>(cloud: &PointCloud, mean: &[f64], matrix: &[[f64; L]], watch: &Watch<'_>) -> Result<Vec<f64>, CloudError> {
+fn covariance_times<const L: usize>(
+    cloud: &PointCloud,
+    mean: &[f64],
+    matrix: &[[f64; L]],
+    watch: &Watch<'_>,
+) -> Result<Vec<f64>, CloudError> {
     sum(cloud, mean.len() * L, watch, |sums, block, scratch| {
         centre(block, mean, scratch);
         for row in scratch.chunks_exact(mean.len()) {
@@ -314,11 +373,15 @@ fn covariance_times<const L: usize>(cloud: &PointCloud, mean: &[f64], matrix: &[
 
 fn centre(block: &[f32], mean: &[f64], centred: &mut Vec<f64>) {
     centred.clear();
-    centred.extend(block.chunks_exact(mean.len()).flat_map(|row| row.iter().zip(mean).map(|(&value, mean)| f64::from(value) - mean)));
+    centred.extend(
+        block
+            .chunks_exact(mean.len())
+            .flat_map(|row| row.iter().zip(mean).map(|(&value, mean)| f64::from(value) - mean)),
+    );
 }
 
-/// Adds the outer product of each row with itself, four rows at a time. Multiplications and additions are not fused, so that
-/// every processor gives the same bits.
+/// Adds the outer product of each row with itself, four rows at a time. Multiplications and additions are not
+/// fused, so that every processor gives the same bits.
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2", "aarch64+neon"))]
 fn add_products(sums: &mut [f64], rows: &[f64], dims: usize) {
     let fours = rows.chunks_exact(4 * dims);
@@ -335,7 +398,9 @@ fn add_products(sums: &mut [f64], rows: &[f64], dims: usize) {
         for at in 0..dims {
             let sums = &mut sums[at * dims + at..(at + 1) * dims];
             let (left, right) = ([a[at], b[at], c[at], d[at]], [&a[at..], &b[at..], &c[at..], &d[at..]]);
-            for ((((sum, a), b), c), d) in sums.iter_mut().zip(right[0]).zip(right[1]).zip(right[2]).zip(right[3]) {
+            for ((((sum, a), b), c), d) in
+                sums.iter_mut().zip(right[0]).zip(right[1]).zip(right[2]).zip(right[3])
+            {
                 *sum += (left[0] * a + left[1] * b) + (left[2] * c + left[3] * d);
             }
         }

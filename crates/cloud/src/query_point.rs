@@ -5,23 +5,40 @@ use super::{CloudError, Column, PointCloud, Source, Table};
 /// Builds a cloud of one point, rounded relative to the origins of `data` like a query file.
 ///
 /// # Errors
-/// [`CloudError::Coordinates`] unless there is one finite coordinate per axis of the data; [`CloudError::TooLarge`].
+/// [`CloudError::Coordinates`] unless there is one finite coordinate per axis of the data;
+/// [`CloudError::TooLarge`].
 pub fn cloud(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
     let wrong = |why: String| CloudError::Coordinates { at: format(at), why };
     if at.len() != data.dims() {
         let names: Vec<&str> = data.axes().iter().map(|axis| axis.name.as_str()).take(4).collect();
         let more = if data.dims() > names.len() { ", …" } else { "" };
         let coordinates = if at.len() == 1 { "coordinate" } else { "coordinates" };
-        return Err(wrong(format!("it has {} {coordinates}, and the data has {}: {}{more}", at.len(), data.dims(), names.join(", "))));
+        return Err(wrong(format!(
+            "it has {} {coordinates}, and the data has {}: {}{more}",
+            at.len(),
+            data.dims(),
+            names.join(", ")
+        )));
     }
     if let Some(axis) = at.iter().position(|value| !value.is_finite()) {
         return Err(wrong(format!("{} is {}, which is nowhere", data.axes()[axis].name, at[axis])));
     }
-    if let Some(axis) = (0..at.len()).find(|&axis| !((at[axis] - data.axes()[axis].origin) as f32).is_finite()) {
-        return Err(wrong(format!("{} is {:e}, which is more than a 32-bit float holds", data.axes()[axis].name, at[axis])));
+    if let Some(axis) =
+        (0..at.len()).find(|&axis| !((at[axis] - data.axes()[axis].origin) as f32).is_finite())
+    {
+        return Err(wrong(format!(
+            "{} is {:e}, which is more than a 32-bit float holds",
+            data.axes()[axis].name,
+            at[axis]
+        )));
     }
     let columns = data.axes().iter().map(|axis| Column { name: axis.name.clone() }).collect();
-    PointCloud::from_table(Table { columns, values: at.to_vec() }, Source::Coordinates(format(at)), Some(data), false)
+    PointCloud::from_table(
+        Table { columns, values: at.to_vec() },
+        Source::Coordinates(format(at)),
+        Some(data),
+        false,
+    )
 }
 
 /// Formats coordinates as in `-0.1275,51.507`.
@@ -54,7 +71,10 @@ mod tests {
     fn a_place_is_in_the_datas_frame() {
         let data = data();
         let place = cloud(&[515_370.25, 4_918_350.1], &data).unwrap();
-        assert_eq!((place.len(), place.dims(), place.source()), (1, 2, &Source::Coordinates("515370.25,4918350.1".to_owned())));
+        assert_eq!(
+            (place.len(), place.dims(), place.source()),
+            (1, 2, &Source::Coordinates("515370.25,4918350.1".to_owned()))
+        );
         assert!(data.axes()[1].origin != 0.0 && place.axes()[1].origin == data.axes()[1].origin);
         assert_eq!(f64::from(place.point(0)[1]), f64::from((4_918_350.1 - data.axes()[1].origin) as f32));
         assert_eq!([place.coordinate(0, 0), place.coordinate(0, 1)], [515_370.25, 4_918_350.1]);
@@ -65,7 +85,10 @@ mod tests {
         let message = |at: &[f64]| cloud(at, &data()).unwrap_err().to_string();
         assert_eq!(message(&[1.0]), "place 1: it has 1 coordinate, and the data has 2: east, north");
         assert_eq!(message(&[1.0, f64::NAN]), "place 1,NaN: north is NaN, which is nowhere");
-        assert_eq!(message(&[1e300, 0.0]), "place 1e300,0: east is 1e300, which is more than a 32-bit float holds");
+        assert_eq!(
+            message(&[1e300, 0.0]),
+            "place 1e300,0: east is 1e300, which is more than a 32-bit float holds"
+        );
     }
 
     #[test]

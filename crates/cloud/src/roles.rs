@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// What a column is taken for where nobody chose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumIter, strum::IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumIter, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "lowercase")]
 pub enum Role {
@@ -47,13 +49,16 @@ pub fn words_of(heading: &str) -> impl Iterator<Item = &str> {
     heading.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// The words of a heading in lower case, also those that begin with a capital only: `userId` has two, `GPSLatitude` too.
+/// The words of a heading in lower case, also those that begin with a capital only: `userId` has two,
+/// `GPSLatitude` too.
 pub fn lower_words(heading: &str) -> Vec<String> {
     let letters: Vec<char> = heading.chars().collect();
     let small = |at: usize| letters.get(at).is_some_and(|letter| letter.is_lowercase());
     let mut words = vec![String::new()];
     for (at, letter) in letters.iter().enumerate() {
-        let begins = letter.is_uppercase() && at > 0 && (small(at - 1) || letters[at - 1].is_uppercase() && small(at + 1) && small(at + 2));
+        let begins = letter.is_uppercase()
+            && at > 0
+            && (small(at - 1) || letters[at - 1].is_uppercase() && small(at + 1) && small(at + 2));
         if begins || !letter.is_alphanumeric() {
             words.push(String::new());
         }
@@ -90,14 +95,21 @@ pub fn ranges(numbers: &[usize]) -> String {
 /// The columns that are a colour, red, green and blue, by their places: `red`, `diffuse_red`, or `r` alone.
 pub fn colors<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<[usize; 3]> {
     const CHANNELS: [[&str; 2]; 3] = [["red", "r"], ["green", "g"], ["blue", "b"]];
-    /// What is left of a heading without the word of its channel, and the places of the three that have the same rest.
+    /// What is left of a heading without the word of its channel, and the places of the three that have the
+    /// same rest.
     type Found = (Vec<String>, [Option<usize>; 3]);
     let mut found: Vec<Found> = Vec::new();
     for (at, name) in names.into_iter().enumerate() {
         let mut words: Vec<String> = words_of(name).map(str::to_ascii_lowercase).collect();
         let alone = words.len() == 1;
-        let said = |word: &String| CHANNELS.iter().position(|[long, short]| word == long || (alone && word == short));
-        let Some((word, channel)) = words.iter().enumerate().find_map(|(word, text)| Some((word, said(text)?))) else { continue };
+        let said = |word: &String| {
+            CHANNELS.iter().position(|[long, short]| word == long || (alone && word == short))
+        };
+        let Some((word, channel)) =
+            words.iter().enumerate().find_map(|(word, text)| Some((word, said(text)?)))
+        else {
+            continue;
+        };
         words.remove(word);
         let place = found.iter().position(|(rest, _)| *rest == words).unwrap_or_else(|| {
             found.push((words, [None; 3]));
@@ -118,11 +130,21 @@ mod tests {
     #[test]
     fn three_columns_are_a_colour() {
         let of = |names: &[&str]| colors(names.iter().copied());
-        assert_eq!(of(&["x", "y", "z", "nx", "diffuse_red", "diffuse_green", "diffuse_blue", "psz"]), Some([4, 5, 6]));
+        assert_eq!(
+            of(&["x", "y", "z", "nx", "diffuse_red", "diffuse_green", "diffuse_blue", "psz"]),
+            Some([4, 5, 6])
+        );
         assert_eq!(of(&["B", "G", "R", "x"]), Some([2, 1, 0]));
         assert_eq!(of(&["red", "x", "blue", "Green", "red"]), Some([0, 3, 2]), "of two the first");
-        assert_eq!(of(&["ambient red", "diffuse_green", "diffuse_blue", "diffuse_red"]), Some([3, 1, 2]), "three of one kind");
-        assert_eq!((of(&["red", "green"]), of(&["reduced", "greenhouse", "bluetooth"]), of(&["r_1", "g_1", "b_1"])), (None, None, None));
+        assert_eq!(
+            of(&["ambient red", "diffuse_green", "diffuse_blue", "diffuse_red"]),
+            Some([3, 1, 2]),
+            "three of one kind"
+        );
+        assert_eq!(
+            (of(&["red", "green"]), of(&["reduced", "greenhouse", "bluetooth"]), of(&["r_1", "g_1", "b_1"])),
+            (None, None, None)
+        );
     }
 
     #[test]

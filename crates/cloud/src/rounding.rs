@@ -1,8 +1,8 @@
 //! Rounds f64 columns to f32 without losing the file's precision.
 //!
-//! UTM coordinates have 7 digits before the point; as f32 they have a resolution of a quarter of a metre. Subtracting the
-//! axis's midpoint first preserves the scan's grid. Data that is already precise enough in f32 is left unchanged, so that a
-//! float file is searched as it is.
+//! UTM coordinates have 7 digits before the point; as f32 they have a resolution of a quarter of a metre.
+//! Subtracting the axis's midpoint first preserves the scan's grid. Data that is already precise enough in
+//! f32 is left unchanged, so that a float file is searched as it is.
 
 use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
@@ -49,8 +49,8 @@ impl Span {
         self.moved = self.moved.max(other.moved);
     }
 
-    /// The origin to subtract before rounding: the f64 midpoint of the axis if rounding without it would move a value by
-    /// more than 2⁻²⁴ of the axis's extent, else 0. An empty axis gives 0.
+    /// The origin to subtract before rounding: the f64 midpoint of the axis if rounding without it would move
+    /// a value by more than 2⁻²⁴ of the axis's extent, else 0. An empty axis gives 0.
     pub fn origin(self) -> f64 {
         let Self { min, max, moved } = self;
         if min > max || moved <= (max - min) * 2f64.powi(-24) {
@@ -63,17 +63,18 @@ impl Span {
 
 // Restores a file's f64 values from their f32 roundings and the rounding errors.
 //
-// The bit patterns of doubles of one sign are ordered like their values, so two doubles differ by a whole number of units
-// in the last place (ulp). A value and its f32 relative to an origin differ by less than 2³¹ ulp, unless the value is far
-// closer to 0 than to the origin. So 4 bytes per value and a list of the rare exceptions lose nothing, where a
-// copy would take 8.
+// The bit patterns of doubles of one sign are ordered like their values, so two doubles differ by a whole
+// number of units in the last place (ulp). A value and its f32 relative to an origin differ by less than 2³¹
+// ulp, unless the value is far closer to 0 than to the origin. So 4 bytes per value and a list of the rare
+// exceptions lose nothing, where a copy would take 8.
 
 /// The rounding error of each value.
 #[derive(Clone, Debug)]
 pub enum Exact {
     /// Ulps from the rounded value (origin + local) to the original.
     Steps {
-        /// One i32 per value, stored in the allocation of the original values: the f64 element type has no meaning.
+        /// One i32 per value, stored in the allocation of the original values: the f64 element type has no
+        /// meaning.
         steps: Vec<f64>,
         /// Index and value of those whose difference does not fit an i32, ascending.
         far: Vec<(u64, f64)>,
@@ -94,7 +95,8 @@ fn few(far: usize, values: usize) -> bool {
 }
 
 impl Exact {
-    /// Takes the original values, `far` of which have no [step] from `stands_for`, the rounded value at the same index.
+    /// Takes the original values, `far` of which have no [step] from `stands_for`, the rounded value at the
+    /// same index.
     pub fn new(mut values: Vec<f64>, far: usize, stands_for: impl Fn(usize) -> f64 + Sync) -> Self {
         let count = values.len();
         if !few(far, count) {
@@ -130,8 +132,12 @@ impl Exact {
         match self {
             Self::Whole(values) => values[at],
             Self::Steps { steps, far } => match bytemuck::cast_slice::<f64, i32>(steps)[at] {
-                FAR => far.binary_search_by_key(&(at as u64), |&(index, _)| index).map_or(f64::NAN, |found| far[found].1),
-                step => f64::from_bits(ordered(ordered(stands_for.to_bits() as i64) + i64::from(step)) as u64),
+                FAR => far
+                    .binary_search_by_key(&(at as u64), |&(index, _)| index)
+                    .map_or(f64::NAN, |found| far[found].1),
+                step => {
+                    f64::from_bits(ordered(ordered(stands_for.to_bits() as i64) + i64::from(step)) as u64)
+                }
             },
         }
     }
@@ -178,12 +184,20 @@ mod tests {
     #[test]
     fn every_axis_has_its_own_span_however_the_rows_are_parted() {
         let dims = 3;
-        let values: Vec<f64> = (0..100_000 * dims).map(|at| ((at * 7919) % 1_000_003) as f64 + [0.0, 0.1, 4e6][at % dims]).collect();
+        let values: Vec<f64> = (0..100_000 * dims)
+            .map(|at| ((at * 7919) % 1_000_003) as f64 + [0.0, 0.1, 4e6][at % dims])
+            .collect();
         let spans = spans(&values, dims);
         for (axis, span) in spans.iter().enumerate() {
             let column = || values[axis..].iter().step_by(dims).copied();
-            assert_eq!((span.min, span.max), (column().fold(f64::INFINITY, f64::min), column().fold(f64::NEG_INFINITY, f64::max)));
-            assert_eq!(span.moved, column().map(|value| (f64::from(value as f32) - value).abs()).fold(0.0, f64::max));
+            assert_eq!(
+                (span.min, span.max),
+                (column().fold(f64::INFINITY, f64::min), column().fold(f64::NEG_INFINITY, f64::max))
+            );
+            assert_eq!(
+                span.moved,
+                column().map(|value| (f64::from(value as f32) - value).abs()).fold(0.0, f64::max)
+            );
         }
         assert_eq!(super::spans::<f32>(&[], 2).len(), 2);
     }
@@ -191,7 +205,8 @@ mod tests {
     fn check(values: &[f64], origin: f64) {
         let local: Vec<f32> = values.iter().map(|value| (value - origin) as f32).collect();
         let stands_for = |at: usize| origin + f64::from(local[at]);
-        let far = values.iter().enumerate().filter(|&(at, &value)| step(value, stands_for(at)).is_none()).count();
+        let far =
+            values.iter().enumerate().filter(|&(at, &value)| step(value, stands_for(at)).is_none()).count();
         let exact = Exact::new(values.to_vec(), far, stands_for);
         for (at, value) in values.iter().enumerate() {
             assert_eq!(exact.value(at, stands_for(at)).to_bits(), value.to_bits(), "{value} about {origin}");
@@ -202,7 +217,18 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn values_come_back_to_the_bit(values in prop::collection::vec(prop_oneof![-1e6f64..1e6, -1e-3..1e-3, -1e30..1e30, prop::sample::select(vec![0.0, -0.0, 1e-310, -5e-324])], 1..200), origin in prop_oneof![Just(0.0), -1e7f64..1e7]) {
+        fn values_come_back_to_the_bit(
+            values in prop::collection::vec(
+                prop_oneof![
+                    -1e6f64..1e6,
+                    -1e-3..1e-3,
+                    -1e30..1e30,
+                    prop::sample::select(vec![0.0, -0.0, 1e-310, -5e-324])
+                ],
+                1..200,
+            ),
+            origin in prop_oneof![Just(0.0), -1e7f64..1e7],
+        ) {
             check(&values, origin);
         }
     }
@@ -210,7 +236,9 @@ mod tests {
     #[test]
     fn parts_are_packed_in_their_order() {
         // Some chunks, the last of them short, with far values in each.
-        let values: Vec<f64> = (0..3 * CHUNK + 1001).map(|at| if at % 50_000 == 7 { 1e-9 } else { 5e6 + at as f64 * 0.000_25 }).collect();
+        let values: Vec<f64> = (0..3 * CHUNK + 1001)
+            .map(|at| if at % 50_000 == 7 { 1e-9 } else { 5e6 + at as f64 * 0.000_25 })
+            .collect();
         check(&values, 5e6);
     }
 

@@ -7,7 +7,8 @@ use crate::formats::limits::MAX_COLUMNS;
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// From the file's header, or generated: `x`, `y`, `z` for up to three unnamed columns, `d0`, `d1`, … for more.
+    /// From the file's header, or generated: `x`, `y`, `z` for up to three unnamed columns, `d0`, `d1`, … for
+    /// more.
     pub name: String,
 }
 
@@ -21,7 +22,8 @@ impl Column {
 
 /// The coordinates of a cloud before rounding: row-major f64, one row per data record.
 ///
-/// Missing values are NaN; rows are neither dropped nor reordered, so that the index of a row is its record number.
+/// Missing values are NaN; rows are neither dropped nor reordered, so that the index of a row is its record
+/// number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// The selected columns, in the order of a row's values.
@@ -66,14 +68,19 @@ pub enum ColumnChoice {
 impl std::str::FromStr for ColumnChoice {
     type Err = std::convert::Infallible;
 
-    /// Parses `lon,lat` or `0,1`; a range `0-63` (ends included) stands for its indices, all of them together for no more than a cloud
-    /// has: a longer one is taken for a name.
+    /// Parses `lon,lat` or `0,1`; a range `0-63` (ends included) stands for its indices, all of them together
+    /// for no more than a cloud has: a longer one is taken for a name.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut names = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let range = part.split_once('-').and_then(|(from, to)| Some(from.parse::<usize>().ok()?..=to.parse::<usize>().ok()?));
+            let range = part
+                .split_once('-')
+                .and_then(|(from, to)| Some(from.parse::<usize>().ok()?..=to.parse::<usize>().ok()?));
             match range {
-                Some(range) if range.start() <= range.end() && range.end() - range.start() < MAX_COLUMNS.saturating_sub(names.len()) => {
+                Some(range)
+                    if range.start() <= range.end()
+                        && range.end() - range.start() < MAX_COLUMNS.saturating_sub(names.len()) =>
+                {
                     names.extend(range.map(|i| i.to_string()))
                 }
                 _ => names.push(part.to_owned()),

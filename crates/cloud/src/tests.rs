@@ -6,10 +6,17 @@ use crate::progress::Silent;
 /// A cloud of columns with these names, of row-major values.
 pub fn cloud(names: &[&str], values: Vec<f64>) -> PointCloud {
     let columns = names.iter().map(|&name| Column { name: name.to_owned() }).collect();
-    PointCloud::from_table(Table { columns, values }, Source::Generate { spec: "test".to_owned(), seed: 0 }, None, false).unwrap()
+    PointCloud::from_table(
+        Table { columns, values },
+        Source::Generate { spec: "test".to_owned(), seed: 0 },
+        None,
+        false,
+    )
+    .unwrap()
 }
 
-/// The queries of one file against the data of another: the names of their axes and their first point, or the error.
+/// The queries of one file against the data of another: the names of their axes and their first point, or the
+/// error.
 fn queries(data: &str, columns: &str, asked: &str) -> Result<(Vec<String>, Vec<f64>), String> {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &str, columns: &str| {
@@ -18,7 +25,8 @@ fn queries(data: &str, columns: &str, asked: &str) -> Result<(Vec<String>, Vec<f
         Source::File { path, columns: columns.parse().unwrap() }
     };
     let data = load(&file("d.csv", data, columns), false, &Silent).unwrap();
-    let cloud = load_queries(&file("q.csv", asked, ""), &data, false, &Silent).map_err(|why| why.to_string())?;
+    let cloud =
+        load_queries(&file("q.csv", asked, ""), &data, false, &Silent).map_err(|why| why.to_string())?;
     let names = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
     Ok((names, (0..cloud.dims()).map(|axis| cloud.coordinate(0, axis)).collect()))
 }
@@ -27,7 +35,13 @@ fn queries(data: &str, columns: &str, asked: &str) -> Result<(Vec<String>, Vec<f
 fn chosen_columns_are_never_swapped() {
     let data = "lat,lon\n10,100\n20,120\n";
     let error = queries(data, "lat,lon", "latitude,longitude\n10,100\n").unwrap_err();
-    assert!(error.starts_with("column `lat`: there is none; there are 0 `latitude`, 1 `longitude`; name the columns like the data's"), "{error}");
+    assert!(
+        error.starts_with(
+            "column `lat`: there is none; there are 0 `latitude`, 1 `longitude`; name the columns like the \
+             data's"
+        ),
+        "{error}"
+    );
     assert!(error.ends_with("q.csv"), "{error}");
     // The same names in another order, with others among them.
     let found = queries(data, "lat,lon", "lon,id,lat\n100,7,10\n").unwrap();
@@ -56,7 +70,13 @@ fn vectors_without_names_have_as_many_columns_as_the_data() {
 fn places_on_the_globe_are_asked_of_a_globe_only() {
     let globe = "longitude,latitude\n1,2\n3,4\n";
     let error = queries(globe, "", "size,score\n7,0.5\n").unwrap_err();
-    assert!(error.starts_with("columns size, score are not longitude, latitude of the data; choose columns by number in both files"), "{error}");
+    assert!(
+        error.starts_with(
+            "columns size, score are not longitude, latitude of the data; choose columns by number in both \
+             files"
+        ),
+        "{error}"
+    );
     let error = queries("easting,northing\n1,2\n", "", "lon,lat\n7,0.5\n").unwrap_err();
     assert!(error.starts_with("columns lon, lat are not easting, northing of the data"), "{error}");
     assert_eq!(queries(globe, "", "lat,lon\n5,6\n").unwrap().1, [6.0, 5.0]);

@@ -1,4 +1,5 @@
-//! A picture as data: shapes whose colours are named by meaning. The window paints them; files are written from them.
+//! A picture as data: shapes whose colours are named by meaning. The window paints them; files are written
+//! from them.
 //!
 //! Lengths are in points, y points down, later shapes are drawn on top.
 
@@ -191,7 +192,8 @@ impl Ink {
             Self::Scale(magnitude) => on_scale(magnitude, palette),
             Self::OnScale(magnitude) => {
                 let Rgb(red, green, blue) = on_scale(magnitude, palette);
-                let bright = 0.299 * f32::from(red) + 0.587 * f32::from(green) + 0.114 * f32::from(blue) > 128.0;
+                let bright =
+                    0.299 * f32::from(red) + 0.587 * f32::from(green) + 0.114 * f32::from(blue) > 128.0;
                 if bright { Rgb(0, 0, 0) } else { Rgb(255, 255, 255) }
             }
         }
@@ -212,7 +214,8 @@ impl Drawing {
         Self { size: [width, height], ..Self::default() }
     }
 
-    /// Draws another drawing on top, clipped to its size, with its top left corner at `at`. Returns the index of its first shape here.
+    /// Draws another drawing on top, clipped to its size, with its top left corner at `at`. Returns the index
+    /// of its first shape here.
     pub fn put(&mut self, drawing: Self, at: Point) -> usize {
         let clip = Area { x: 0.0, y: 0.0, width: drawing.size[0], height: drawing.size[1] };
         self.shapes.push(Shape::Clip(Some(clip.shifted(at))));
@@ -229,7 +232,9 @@ impl Shape {
         let shift = |point: &mut Point| *point = [point[0] + x, point[1] + y];
         match self {
             Self::Rect { area, .. } => *area = area.shifted([x, y]),
-            Self::Dots { centers: points, .. } | Self::Path { points, .. } | Self::Polygon { corners: points, .. } => {
+            Self::Dots { centers: points, .. }
+            | Self::Path { points, .. }
+            | Self::Polygon { corners: points, .. } => {
                 points.iter_mut().for_each(shift);
             }
             Self::Text { at, .. } => shift(at),
@@ -276,11 +281,16 @@ mod tests {
         assert_eq!(light(2.0 / 32.0), VIRIDIS[2]);
         let contrast = |a: Rgb, b: Rgb| {
             let linear = |part: u8| (f32::from(part) / 255.0).powf(2.2);
-            let light = |Rgb(red, green, blue): Rgb| 0.05 + 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+            let light = |Rgb(red, green, blue): Rgb| {
+                0.05 + 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+            };
             light(a) / light(b)
         };
         for dark in [DARK, HIGH_CONTRAST] {
-            assert!(contrast(Ink::Scale(0.0).color(&dark), dark.canvas) >= 3.0, "the nearest keys can be seen");
+            assert!(
+                contrast(Ink::Scale(0.0).color(&dark), dark.canvas) >= 3.0,
+                "the nearest keys can be seen"
+            );
             assert_eq!(Ink::Scale(1.0).color(&dark), VIRIDIS[32]);
         }
         assert_eq!(Ink::OnScale(0.0).color(&LIGHT), Rgb(255, 255, 255));

@@ -1,8 +1,8 @@
-//! The fonts of pictures: the same as the window's, shaped in the same way, so that text has the same width everywhere.
-//! System fonts are never used.
+//! The fonts of pictures: the same as the window's, shaped in the same way, so that text has the same width
+//! everywhere. System fonts are never used.
 //!
-//! Together they have arrows, ∞, √, ≤ and other mathematical symbols, but no ticks or crosses: those are paths. Arrows and ⌈
-//! ⌉ ⌊ ⌋ are only in Hack.
+//! Together they have arrows, ∞, √, ≤ and other mathematical symbols, but no ticks or crosses: those are
+//! paths. Arrows and ⌈ ⌉ ⌊ ⌋ are only in Hack.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -52,7 +52,8 @@ pub fn weight(font: Font) -> u16 {
 const REMEMBERED: usize = 1 << 12;
 
 thread_local! {
-    /// Widths at font size 1. Consecutive frames have nearly the same text, and shaping takes longer than drawing.
+    /// Widths at font size 1. Consecutive frames have nearly the same text, and shaping takes longer than
+    /// drawing.
     static WIDTHS: RefCell<HashMap<(Font, String), f32>> = RefCell::default();
 }
 
@@ -111,7 +112,10 @@ pub fn shape(text: &str, font: Font) -> (Vec<Glyph>, f32) {
     while let Some(character) = rest.chars().next() {
         // Consecutive characters in one face are shaped together, for kerning.
         let face = face_of(character, font);
-        let end = rest.char_indices().find(|&(_, next)| face_of(next, font) != face).map_or(rest.len(), |(at, _)| at);
+        let end = rest
+            .char_indices()
+            .find(|&(_, next)| face_of(next, font) != face)
+            .map_or(rest.len(), |(at, _)| at);
         let (run, after) = rest.split_at(end);
         rest = after;
         pen = FACES[face].shape(run, face, pen, &mut glyphs);
@@ -153,7 +157,10 @@ impl Face {
         let font = FontRef::new(data).expect("the font is embedded");
         let metrics = font.metrics(Size::unscaled(), LocationRef::default());
         let unit = 1.0 / f32::from(metrics.units_per_em);
-        let line = LineMetrics { ascent: metrics.ascent * unit, height: (metrics.ascent - metrics.descent + metrics.leading) * unit };
+        let line = LineMetrics {
+            ascent: metrics.ascent * unit,
+            height: (metrics.ascent - metrics.descent + metrics.leading) * unit,
+        };
         let outlines = (0..metrics.glyph_count).map(|_| OnceLock::new()).collect();
         Self { shaper: ShaperData::new(&font), font, unit, line, outlines }
     }
@@ -182,7 +189,11 @@ impl Face {
 
     fn draw(&self, id: GlyphId) -> Option<Path> {
         let mut pen = Pen { path: PathBuilder::new(), unit: self.unit };
-        self.font.outline_glyphs().get(id)?.draw(DrawSettings::unhinted(Size::unscaled(), LocationRef::default()), &mut pen).ok()?;
+        self.font
+            .outline_glyphs()
+            .get(id)?
+            .draw(DrawSettings::unhinted(Size::unscaled(), LocationRef::default()), &mut pen)
+            .ok()?;
         pen.path.finish()
     }
 }
@@ -240,12 +251,18 @@ impl FontSubsets {
     /// A `<style>` with the fonts; empty without text.
     pub fn style(&self) -> String {
         let mut faces = String::new();
-        for (font, name, data, used) in [(Font::Sans, "Ubuntu", UBUNTU_LIGHT, &self.sans), (Font::Mono, "Hack", HACK_REGULAR, &self.mono)] {
+        for (font, name, data, used) in
+            [(Font::Sans, "Ubuntu", UBUNTU_LIGHT, &self.sans), (Font::Mono, "Hack", HACK_REGULAR, &self.mono)]
+        {
             // Without it, the text still has the fonts of the program that reads it.
             let Ok(subset) = subset(data, used) else { continue };
             if !used.is_empty() {
                 let (weight, data) = (weight(font), BASE64_STANDARD.encode(subset));
-                let _ = writeln!(faces, "@font-face{{font-family:{name};font-weight:{weight};src:url(data:font/ttf;base64,{data})}}");
+                let _ = writeln!(
+                    faces,
+                    "@font-face{{font-family:{name};font-weight:{weight};src:url(data:font/ttf;base64,\
+                     {data})}}"
+                );
             }
         }
         if faces.is_empty() { faces } else { format!("<style>\n{faces}</style>\n") }
@@ -253,14 +270,16 @@ impl FontSubsets {
 }
 
 /// Tables to copy. Kerning and ligatures are not needed: SVGs give the length of each text.
-const COPIED: [&[u8; 4]; 11] = [b"OS/2", b"cmap", b"cvt ", b"fpgm", b"gasp", b"head", b"hhea", b"hmtx", b"maxp", b"name", b"prep"];
+const COPIED: [&[u8; 4]; 11] =
+    [b"OS/2", b"cmap", b"cvt ", b"fpgm", b"gasp", b"head", b"hhea", b"hmtx", b"maxp", b"name", b"prep"];
 
 /// A font with the outlines of some characters, each glyph under the number that it has.
 fn subset(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadError> {
     let font = FontRef::new(data)?;
     let (glyf, loca) = (font.glyf()?, font.loca(None)?);
     let charmap = font.charmap();
-    let mut open: Vec<GlyphId> = characters.iter().filter_map(|&character| charmap.map(character)).chain([GlyphId::NOTDEF]).collect();
+    let mut open: Vec<GlyphId> =
+        characters.iter().filter_map(|&character| charmap.map(character)).chain([GlyphId::NOTDEF]).collect();
     let mut kept = BTreeSet::new();
     while let Some(id) = open.pop() {
         if kept.insert(id.to_u32())
@@ -282,12 +301,18 @@ fn subset(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadError
         offsets.push(shapes.len() as u32);
     }
     let is_long = font.head()?.index_to_loc_format() == 1;
-    let offsets: Vec<u8> =
-        offsets.into_iter().flat_map(|at| if is_long { at.to_be_bytes().to_vec() } else { ((at / 2) as u16).to_be_bytes().to_vec() }).collect();
+    let offsets: Vec<u8> = offsets
+        .into_iter()
+        .flat_map(
+            |at| if is_long { at.to_be_bytes().to_vec() } else { ((at / 2) as u16).to_be_bytes().to_vec() },
+        )
+        .collect();
     // Version 3: without names of glyphs.
     let post = [0, 3, 0, 0].into_iter().chain([0; 28]).collect();
-    let copied = COPIED.iter().filter_map(|&tag| Some((*tag, font.table_data(Tag::new(tag))?.as_bytes().to_vec())));
-    let mut tables: Vec<([u8; 4], Vec<u8>)> = copied.chain([(*b"glyf", shapes), (*b"loca", offsets), (*b"post", post)]).collect();
+    let copied =
+        COPIED.iter().filter_map(|&tag| Some((*tag, font.table_data(Tag::new(tag))?.as_bytes().to_vec())));
+    let mut tables: Vec<([u8; 4], Vec<u8>)> =
+        copied.chain([(*b"glyf", shapes), (*b"loca", offsets), (*b"post", post)]).collect();
     tables.sort_by_key(|(tag, _)| *tag);
     Ok(file_of(&tables))
 }
@@ -302,7 +327,9 @@ fn file_of(tables: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     let mut at = 12 + 16 * tables.len();
     for (tag, data) in tables {
         file.extend_from_slice(tag);
-        file.extend([checksum(data), at as u32, data.len() as u32].iter().flat_map(|number| number.to_be_bytes()));
+        file.extend(
+            [checksum(data), at as u32, data.len() as u32].iter().flat_map(|number| number.to_be_bytes()),
+        );
         at += data.len().next_multiple_of(4);
     }
     for (_, data) in tables {
@@ -313,7 +340,9 @@ fn file_of(tables: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
 }
 
 fn checksum(data: &[u8]) -> u32 {
-    let word = |part: &[u8]| part.iter().enumerate().fold(0u32, |sum, (at, &byte)| sum | u32::from(byte) << (24 - 8 * at));
+    let word = |part: &[u8]| {
+        part.iter().enumerate().fold(0u32, |sum, (at, &byte)| sum | u32::from(byte) << (24 - 8 * at))
+    };
     data.chunks(4).map(word).fold(0, u32::wrapping_add)
 }
 
@@ -375,7 +404,11 @@ mod tests {
         let id = font.charmap().map(character).expect("a glyph");
         let mut path = Path::default();
         let settings = DrawSettings::unhinted(Size::unscaled(), LocationRef::default());
-        font.outline_glyphs().get(id).expect("an outline").draw(settings, &mut path).expect("it can be drawn");
+        font.outline_glyphs()
+            .get(id)
+            .expect("an outline")
+            .draw(settings, &mut path)
+            .expect("it can be drawn");
         path.0
     }
 
@@ -398,7 +431,10 @@ mod tests {
         assert_eq!(FontSubsets::default().style(), "");
         let mut subsets = FontSubsets::default();
         subsets.add("abc", Font::Sans);
-        assert!(subsets.style().contains("font-family:Ubuntu;font-weight:300;") && !subsets.style().contains("Hack"));
+        assert!(
+            subsets.style().contains("font-family:Ubuntu;font-weight:300;")
+                && !subsets.style().contains("Hack")
+        );
         // Only the font of code has an arrow.
         subsets.add("a→b", Font::Sans);
         assert!(subsets.style().contains("font-family:Hack;font-weight:400;"));

@@ -23,8 +23,8 @@ pub struct Colors {
 }
 
 impl Colors {
-    /// Builds a palette from sample pictures: the colours of `palette` that they use, then frequent colours that are far
-    /// from those already chosen.
+    /// Builds a palette from sample pictures: the colours of `palette` that they use, then frequent colours
+    /// that are far from those already chosen.
     pub fn from_samples(samples: &[RgbaImage], palette: &Palette) -> Self {
         let mut counts: HashMap<[u8; 3], u64> = HashMap::new();
         for sample in samples {
@@ -59,11 +59,14 @@ impl Colors {
         }
         let mut frequent: Vec<([u8; 3], u64)> = counts.into_iter().collect();
         frequent.sort_unstable_by_key(|&(color, count)| (std::cmp::Reverse(count), color));
-        // Fill colours exactly; then a few colours of each hue, distant ones first, before shades of existing ones.
+        // Fill colours exactly; then a few colours of each hue, distant ones first, before shades of existing
+        // ones.
         let apart = [64, 40, 24, 14, 8, 4, 1].map(|apart| (apart, frequent.len()));
         for (apart, first) in [(3, FIELDS.min(frequent.len()))].into_iter().chain(apart) {
             for &(color, _) in &frequent[..first] {
-                if table.len() < 256 && table[1..].iter().all(|&other| distance(color, other) >= apart * apart) {
+                if table.len() < 256
+                    && table[1..].iter().all(|&other| distance(color, other) >= apart * apart)
+                {
                     table.push(color);
                 }
             }
@@ -196,18 +199,25 @@ mod tests {
                 animation.add(picture.clone(), delay).unwrap();
             }
             animation.finish().unwrap();
-            let frames = GifDecoder::new(io::Cursor::new(&bytes)).unwrap().into_frames().collect_frames().unwrap();
+            let frames =
+                GifDecoder::new(io::Cursor::new(&bytes)).unwrap().into_frames().collect_frames().unwrap();
             assert_eq!(frames.len(), 3);
             let delays: Vec<u32> = frames.iter().map(|frame| frame.delay().numer_denom_ms().0).collect();
             assert_eq!(delays, [1200, 1200, 3600]);
             for (frame, picture) in frames.iter().zip([&first, &first, &second]) {
                 assert_eq!(frame.buffer().dimensions(), picture.dimensions());
-                let off = frame.buffer().as_raw().iter().zip(picture.as_raw()).map(|(a, b)| a.abs_diff(*b)).max();
+                let off =
+                    frame.buffer().as_raw().iter().zip(picture.as_raw()).map(|(a, b)| a.abs_diff(*b)).max();
                 assert!(off <= Some(24), "{off:?}");
             }
             // What did not change costs next to nothing.
             let mut again = Vec::new();
-            let mut animation = Animation::new(&mut again, [200, 120], Colors::from_samples(&[first.clone(), second], palette)).unwrap();
+            let mut animation = Animation::new(
+                &mut again,
+                [200, 120],
+                Colors::from_samples(&[first.clone(), second], palette),
+            )
+            .unwrap();
             animation.add(first, 120).unwrap();
             animation.finish().unwrap();
             assert!(bytes.len() < again.len() + 300, "{} {}", bytes.len(), again.len());

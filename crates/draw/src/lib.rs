@@ -1,4 +1,5 @@
-//! Drawings: shapes whose colours are named by meaning, the helpers that draw them, and the files that they become.
+//! Drawings: shapes whose colours are named by meaning, the helpers that draw them, and the files that they
+//! become.
 //!
 //! | module | holds |
 //! |---|---|

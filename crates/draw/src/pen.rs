@@ -102,7 +102,8 @@ impl Area {
     }
 }
 
-/// The font size at which a text fits a width, within limits and at least so large, and the text, truncated if necessary.
+/// The font size at which a text fits a width, within limits and at least so large, and the text, truncated
+/// if necessary.
 pub fn fit(text: &str, style: Style, least: f32, room: f32) -> (f32, String) {
     let full = width(style.font, style.size, text);
     if full <= room {
@@ -155,7 +156,8 @@ impl<'a> Words<'a> {
 
 /// Adds shapes.
 impl Drawing {
-    /// Adds a text unless it is empty, or was made so much smaller than the least type that it would not fit in that.
+    /// Adds a text unless it is empty, or was made so much smaller than the least type that it would not fit
+    /// in that.
     pub fn text(&mut self, at: Point, anchor: [f32; 2], style: Style, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() && style.size >= self.least * STRETCH {
@@ -164,13 +166,18 @@ impl Drawing {
         }
     }
 
-    /// Adds text, vertically centred in an area and aligned left (0), centre (0.5) or right (1), shrunk or truncated to
-    /// fit. Returns its width.
+    /// Adds text, vertically centred in an area and aligned left (0), centre (0.5) or right (1), shrunk or
+    /// truncated to fit. Returns its width.
     pub fn label(&mut self, room: Area, side: f32, style: Style, text: &str) -> f32 {
         let style = Style { size: style.size.min(room.height / ROW).max(self.least), ..style };
         let (size, text) = fit(text, style, self.least, room.width);
         let wide = width(style.font, size, &text);
-        self.text([room.x + room.width * side, room.y + room.height / 2.0], [side, 0.5], Style { size, ..style }, text);
+        self.text(
+            [room.x + room.width * side, room.y + room.height / 2.0],
+            [side, 0.5],
+            Style { size, ..style },
+            text,
+        );
         wide
     }
 
@@ -197,7 +204,8 @@ impl Drawing {
         let length = direction[0].hypot(direction[1]).max(1e-6);
         let [dx, dy] = [direction[0] / length * size, direction[1] / length * size];
         let back = [tip[0] - dx, tip[1] - dy];
-        let corners = vec![tip, [back[0] - dy * 0.5, back[1] + dx * 0.5], [back[0] + dy * 0.5, back[1] - dx * 0.5]];
+        let corners =
+            vec![tip, [back[0] - dy * 0.5, back[1] + dx * 0.5], [back[0] + dy * 0.5, back[1] - dx * 0.5]];
         self.shapes.push(Shape::Polygon { corners, fill: paint.into() });
     }
 
@@ -206,7 +214,10 @@ impl Drawing {
         let point = |x: f32, y: f32| [at[0] + x * size, at[1] + y * size];
         let width = (size * 0.16).max(1.2);
         if holds {
-            self.path(vec![point(0.1, 0.55), point(0.4, 0.85), point(0.9, 0.2)], line(Ink::Intermediate, width));
+            self.path(
+                vec![point(0.1, 0.55), point(0.4, 0.85), point(0.9, 0.2)],
+                line(Ink::Intermediate, width),
+            );
         } else {
             self.path(vec![point(0.15, 0.15), point(0.85, 0.85)], line(Ink::Error, width));
             self.path(vec![point(0.85, 0.15), point(0.15, 0.85)], line(Ink::Error, width));
@@ -230,10 +241,15 @@ pub fn arc(from: Point, to: Point, rise: f32) -> Vec<Point> {
 /// The smallest number of at least `least` that is 1, 2 or 5 times a power of ten.
 pub fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
-    [1.0, 2.0, 5.0].map(|factor| factor * power).into_iter().find(|&step| step >= least).unwrap_or(10.0 * power)
+    [1.0, 2.0, 5.0]
+        .map(|factor| factor * power)
+        .into_iter()
+        .find(|&step| step >= least)
+        .unwrap_or(10.0 * power)
 }
 
-/// At most `most` ticks from `min` to `max`, 1, 2 or 5 times a power of ten apart, and the decimals that their labels need.
+/// At most `most` ticks from `min` to `max`, 1, 2 or 5 times a power of ten apart, and the decimals that
+/// their labels need.
 pub fn linear_ticks(min: f64, max: f64, most: usize) -> (Vec<f64>, usize) {
     let extent = max - min;
     if !extent.is_finite() || extent <= 0.0 || most == 0 {
@@ -249,7 +265,8 @@ pub fn linear_ticks(min: f64, max: f64, most: usize) -> (Vec<f64>, usize) {
     ((first as i64..=last as i64).map(|at| at as f64 * step).collect(), decimals)
 }
 
-/// At most `most` ticks between two positive ends of a logarithmic axis: 1, 2 and 5 times powers of ten, or coarser.
+/// At most `most` ticks between two positive ends of a logarithmic axis: 1, 2 and 5 times powers of ten, or
+/// coarser.
 pub fn log_ticks(min: f64, max: f64, most: usize) -> Vec<f64> {
     if !(min > 0.0 && max > min && max.is_finite()) || most == 0 {
         return Vec::new();
@@ -257,7 +274,10 @@ pub fn log_ticks(min: f64, max: f64, most: usize) -> Vec<f64> {
     let (first, last) = (min.log10().floor() as i32, max.log10().ceil() as i32);
     let of = |factors: &[f64], every: usize| -> Vec<f64> {
         let decades = (first..=last).step_by(every);
-        decades.flat_map(|decade| factors.iter().map(move |factor| factor * 10f64.powi(decade))).filter(|value| (min..=max).contains(value)).collect()
+        decades
+            .flat_map(|decade| factors.iter().map(move |factor| factor * 10f64.powi(decade)))
+            .filter(|value| (min..=max).contains(value))
+            .collect()
     };
     let fine = [of(&[1.0, 2.0, 5.0], 1), of(&[1.0, 3.0], 1), of(&[1.0], 1), of(&[1.0], 2), of(&[1.0], 5)];
     fine.into_iter().find(|ticks| ticks.len() <= most).unwrap_or_default()

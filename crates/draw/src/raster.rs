@@ -1,12 +1,15 @@
 //! Rasterises a [`Drawing`] without a display, bit-identically on every machine.
 //!
-//! tiny-skia fills the paths. resvg, which would draw the SVG, takes 1.6 times as long, brings 16 more crates and is the independent
-//! judge of our SVGs in tests.
+//! tiny-skia fills the paths. resvg, which would draw the SVG, takes 1.6 times as long, brings 16 more crates
+//! and is the independent judge of our SVGs in tests.
 
 use std::cell::OnceCell;
 
 use image::RgbaImage;
-use tiny_skia::{Color, FillRule, LineJoin, Mask, Paint as Brush, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
+use tiny_skia::{
+    Color, FillRule, LineJoin, Mask, Paint as Brush, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash,
+    Transform,
+};
 
 use crate::drawing::{Area, Drawing, Line, Paint, Point, Shape};
 use crate::fonts;
@@ -32,7 +35,11 @@ pub struct SizeError {
 pub fn pixels(size: [f32; 2], scale: f32) -> Result<[u32; 2], SizeError> {
     let [width, height] = size.map(|length| (length * scale).round());
     let fits = |length: f32| (1.0..=MAX_SIDE as f32).contains(&length);
-    if fits(width) && fits(height) { Ok([width as u32, height as u32]) } else { Err(SizeError { width, height }) }
+    if fits(width) && fits(height) {
+        Ok([width as u32, height as u32])
+    } else {
+        Err(SizeError { width, height })
+    }
 }
 
 /// Draws a drawing on the palette's canvas colour, with `scale` pixels per point. All pixels are opaque.
@@ -70,14 +77,22 @@ impl Clip {
     fn mask(&self, bounds: Option<Rect>, pixmap: &Pixmap) -> Option<&Mask> {
         let area = &self.area;
         let inside = bounds.is_some_and(|shape| {
-            shape.left() >= area.left() && shape.right() <= area.right() && shape.top() >= area.top() && shape.bottom() <= area.bottom()
+            shape.left() >= area.left()
+                && shape.right() <= area.right()
+                && shape.top() >= area.top()
+                && shape.bottom() <= area.bottom()
         });
         if inside {
             return None;
         }
         let make = || {
             let mut mask = Mask::new(pixmap.width(), pixmap.height())?;
-            mask.fill_path(&PathBuilder::from_rect(self.area), FillRule::Winding, true, Transform::identity());
+            mask.fill_path(
+                &PathBuilder::from_rect(self.area),
+                FillRule::Winding,
+                true,
+                Transform::identity(),
+            );
             Some(mask)
         };
         self.mask.get_or_init(make).as_ref()
@@ -122,14 +137,16 @@ impl Painter<'_> {
             Shape::Clip(Some(Area { x, y, width, height })) => {
                 let [x, y, width, height] = [*x, *y, *width, *height].map(|length| length * self.scale);
                 // An empty clip area is represented by a small one outside the picture.
-                let area = Rect::from_xywh(x, y, width, height).or_else(|| Rect::from_xywh(-2.0, -2.0, 1.0, 1.0));
+                let area =
+                    Rect::from_xywh(x, y, width, height).or_else(|| Rect::from_xywh(-2.0, -2.0, 1.0, 1.0));
                 self.clip = area.map(|area| Clip { area, mask: OnceCell::new() });
             }
         }
     }
 
     fn fill(&mut self, path: &Path, brush: &Brush<'_>, transform: Transform) {
-        let mask = self.clip.as_ref().and_then(|clip| clip.mask(path.bounds().transform(transform), &self.pixmap));
+        let mask =
+            self.clip.as_ref().and_then(|clip| clip.mask(path.bounds().transform(transform), &self.pixmap));
         self.pixmap.fill_path(path, brush, FillRule::Winding, transform, mask);
     }
 
@@ -223,11 +240,22 @@ mod tests {
             assert_eq!(at(&image, 60, 20), palette.buffer);
             assert_eq!(at(&image, 20, 20), palette.canvas, "the corner is round");
             let Rgb(red, ..) = at(&image, 140, 50);
-            assert!(red.abs_diff(palette.query.0.midpoint(palette.canvas.0)) <= 1, "half of it is what lies behind");
+            assert!(
+                red.abs_diff(palette.query.0.midpoint(palette.canvas.0)) <= 1,
+                "half of it is what lies behind"
+            );
             assert_eq!((at(&image, 240, 40), at(&image, 220, 40)), (palette.candidate, palette.canvas));
-            assert_eq!((at(&image, 24, 120), at(&image, 32, 120)), (palette.accent, palette.canvas), "a dash and a gap");
+            assert_eq!(
+                (at(&image, 24, 120), at(&image, 32, 120)),
+                (palette.accent, palette.canvas),
+                "a dash and a gap"
+            );
             assert_eq!(at(&image, 210, 110), palette.neighbor);
-            assert_eq!((at(&image, 40, 200), at(&image, 90, 200)), (palette.intermediate, palette.canvas), "cut off at the clip");
+            assert_eq!(
+                (at(&image, 40, 200), at(&image, 90, 200)),
+                (palette.intermediate, palette.canvas),
+                "cut off at the clip"
+            );
         }
     }
 
@@ -236,11 +264,24 @@ mod tests {
         let mut drawing = Drawing::new(200.0, 40.0);
         let text = "Merge 3: min(i, K\u{2212}1\u{2212}i)".to_owned();
         let width = fonts::width(Font::Sans, 16.0, &text);
-        drawing.shapes.push(Shape::Text { at: [190.0, 20.0], anchor: [1.0, 0.5], size: 16.0, font: Font::Sans, paint: Ink::Text.into(), text });
+        drawing.shapes.push(Shape::Text {
+            at: [190.0, 20.0],
+            anchor: [1.0, 0.5],
+            size: 16.0,
+            font: Font::Sans,
+            paint: Ink::Text.into(),
+            text,
+        });
         let image = raster(&drawing, &LIGHT, 1.0).unwrap();
         let inked = |(_, _, pixel): &(u32, u32, &image::Rgba<u8>)| pixel.0[0] < 200;
-        let (left, right) = (image.enumerate_pixels().filter(inked).map(|p| p.0).min(), image.enumerate_pixels().filter(inked).map(|p| p.0).max());
-        assert!((left.unwrap() as f32 - (190.0 - width)).abs() < 3.0 && (187..=190).contains(&right.unwrap()), "{left:?} {right:?} {width}");
+        let (left, right) = (
+            image.enumerate_pixels().filter(inked).map(|p| p.0).min(),
+            image.enumerate_pixels().filter(inked).map(|p| p.0).max(),
+        );
+        assert!(
+            (left.unwrap() as f32 - (190.0 - width)).abs() < 3.0 && (187..=190).contains(&right.unwrap()),
+            "{left:?} {right:?} {width}"
+        );
         let rows: Vec<u32> = image.enumerate_pixels().filter(inked).map(|p| p.1).collect();
         assert!(rows.iter().all(|row| (8..32).contains(row)));
     }

@@ -1,5 +1,5 @@
-//! A [`Drawing`] as SVG: text stays text, stretched to its measured width whatever font the viewer has. Files carry the fonts; elements
-//! within other documents name them.
+//! A [`Drawing`] as SVG: text stays text, stretched to its measured width whatever font the viewer has. Files
+//! carry the fonts; elements within other documents name them.
 
 use std::fmt::Write as _;
 
@@ -19,8 +19,8 @@ pub fn svg(drawing: &Drawing, palette: &Palette) -> String {
     writer.file(drawing.size, None, Ink::Canvas)
 }
 
-/// Only the `<svg>` element, with colours from `color`: hexadecimal, or CSS variables. `id` prefixes names, to keep them
-/// distinct from those of other pictures in the same document.
+/// Only the `<svg>` element, with colours from `color`: hexadecimal, or CSS variables. `id` prefixes names,
+/// to keep them distinct from those of other pictures in the same document.
 pub fn element(drawing: &Drawing, id: &str, color: &dyn Fn(Ink) -> String) -> String {
     let mut writer = Writer::new(id, color);
     drawing.shapes.iter().for_each(|shape| writer.shape(shape));
@@ -74,7 +74,8 @@ impl<'a> Writer<'a> {
                 let _ = writeln!(self.out, "<rect{}{round} style=\"{style}\"/>", corners(*area));
             }
             Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
-                // One path of zero-length segments with round caps: a fraction of the size of as many circles.
+                // One path of zero-length segments with round caps: a fraction of the size of as many
+                // circles.
                 let mut path = String::new();
                 for &[x, y] in centers {
                     let _ = write!(path, "M{} {}h0", short(x), short(y));
@@ -85,12 +86,23 @@ impl<'a> Writer<'a> {
             Shape::Dots { centers, radius, fill, line } => {
                 let _ = writeln!(self.out, "<g style=\"{}\">", self.style(*fill, *line));
                 for &[x, y] in centers {
-                    let _ = writeln!(self.out, "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>", short(x), short(y), short(*radius));
+                    let _ = writeln!(
+                        self.out,
+                        "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
+                        short(x),
+                        short(y),
+                        short(*radius)
+                    );
                 }
                 self.out += "</g>\n";
             }
             Shape::Path { points, line } => {
-                let _ = writeln!(self.out, "<polyline points=\"{}\" style=\"{}\"/>", list(points), self.style(None, Some(*line)));
+                let _ = writeln!(
+                    self.out,
+                    "<polyline points=\"{}\" style=\"{}\"/>",
+                    list(points),
+                    self.style(None, Some(*line))
+                );
             }
             Shape::Polygon { corners, fill } => self.polygon(corners, Some(*fill), None),
             Shape::Text { at, anchor, size, font, paint, text } => {
@@ -103,7 +115,11 @@ impl<'a> Writer<'a> {
                 if let Some(area) = area {
                     self.clips += 1;
                     let name = format!("{}clip{}", self.id, self.clips);
-                    let _ = writeln!(self.out, "<clipPath id=\"{name}\"><rect{}/></clipPath>\n<g clip-path=\"url(#{name})\">", corners(*area));
+                    let _ = writeln!(
+                        self.out,
+                        "<clipPath id=\"{name}\"><rect{}/></clipPath>\n<g clip-path=\"url(#{name})\">",
+                        corners(*area)
+                    );
                     self.clipped = true;
                 }
             }
@@ -112,18 +128,25 @@ impl<'a> Writer<'a> {
 
     /// Adds a closed polygon.
     pub fn polygon(&mut self, corners: &[Point], fill: Option<Paint>, line: Option<Line>) {
-        let _ = writeln!(self.out, "<polygon points=\"{}\" style=\"{}\"/>", list(corners), self.style(fill, line));
+        let _ = writeln!(
+            self.out,
+            "<polygon points=\"{}\" style=\"{}\"/>",
+            list(corners),
+            self.style(fill, line)
+        );
     }
 
     /// Adds a line of text, stretched to its baseline and rotated clockwise by degrees about a point.
     pub fn text(&mut self, baseline: &Baseline, style: Style, rotation: Option<(f32, Point)>, text: &str) {
         self.subsets.add(text, style.font);
         let [x, y, width] = [baseline.start[0], baseline.start[1], baseline.width].map(short);
-        let transform =
-            rotation.map_or_else(String::new, |(degrees, [x, y])| format!(" transform=\"rotate({} {} {})\"", short(degrees), short(x), short(y)));
+        let transform = rotation.map_or_else(String::new, |(degrees, [x, y])| {
+            format!(" transform=\"rotate({} {} {})\"", short(degrees), short(x), short(y))
+        });
         let _ = writeln!(
             self.out,
-            "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"{transform} style=\"{}\">{}</text>",
+            "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"{transform} \
+             style=\"{}\">{}</text>",
             text_style(style.font, style.size, style.paint, self.color),
             escaped(text)
         );
@@ -131,10 +154,16 @@ impl<'a> Writer<'a> {
 
     /// Adds a PNG that fills an area.
     pub fn png(&mut self, area: Area, png: &[u8]) {
-        let _ = writeln!(self.out, "<image{} href=\"data:image/png;base64,{}\"/>", corners(area), BASE64_STANDARD.encode(png));
+        let _ = writeln!(
+            self.out,
+            "<image{} href=\"data:image/png;base64,{}\"/>",
+            corners(area),
+            BASE64_STANDARD.encode(png)
+        );
     }
 
-    /// The complete file: a ground, the elements, and the fonts of the text. In print, a point is `mm_per_point` millimetres.
+    /// The complete file: a ground, the elements, and the fonts of the text. In print, a point is
+    /// `mm_per_point` millimetres.
     pub fn file(self, size: [f32; 2], mm_per_point: Option<f32>, ground: Ink) -> String {
         let fonts = self.subsets.style();
         self.finish(size, mm_per_point, ground, &fonts)
@@ -143,11 +172,14 @@ impl<'a> Writer<'a> {
     fn finish(mut self, size: [f32; 2], mm_per_point: Option<f32>, ground: Ink, head: &str) -> String {
         self.unclip();
         let [width, height] = size.map(short);
-        let [wide, high] = size.map(|length| mm_per_point.map_or_else(|| short(length).to_string(), |mm| format!("{}mm", short(length * mm))));
+        let [wide, high] = size.map(|length| {
+            mm_per_point.map_or_else(|| short(length).to_string(), |mm| format!("{}mm", short(length * mm)))
+        });
         let (fill, out) = ((self.color)(ground), &self.out);
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\">\n\
-            {head}<rect width=\"{width}\" height=\"{height}\" style=\"fill:{fill}\"/>\n{out}</svg>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 \
+             {width} {height}\" xml:space=\"preserve\">\n{head}<rect width=\"{width}\" height=\"{height}\" \
+             style=\"fill:{fill}\"/>\n{out}</svg>\n"
         )
     }
 
@@ -179,7 +211,12 @@ pub fn baseline(at: Point, anchor: [f32; 2], size: f32, font: Font, text: &str) 
 /// The CSS of letters.
 pub fn text_style(font: Font, size: f32, paint: Paint, color: &dyn Fn(Ink) -> String) -> String {
     let fill = style(Some(paint), None, color);
-    format!("font-family:{};font-weight:{};font-size:{}px;{fill}", fonts::family(font), fonts::weight(font), short(size))
+    format!(
+        "font-family:{};font-weight:{};font-size:{}px;{fill}",
+        fonts::family(font),
+        fonts::weight(font),
+        short(size)
+    )
 }
 
 /// The CSS of dots without outlines, which are segments of no length with round caps.
@@ -195,7 +232,13 @@ pub fn style(fill: Option<Paint>, line: Option<Line>, color: &dyn Fn(Ink) -> Str
         Some(paint) => format!("fill:{}{}", color(paint.ink), opacity("fill", paint)),
     };
     if let Some(Line { paint, width, dash }) = line {
-        let _ = write!(style, ";stroke:{}{};stroke-width:{};stroke-linejoin:round", color(paint.ink), opacity("stroke", paint), short(width));
+        let _ = write!(
+            style,
+            ";stroke:{}{};stroke-width:{};stroke-linejoin:round",
+            color(paint.ink),
+            opacity("stroke", paint),
+            short(width)
+        );
         if let Some(dash) = dash {
             let _ = write!(style, ";stroke-dasharray:{}", short(dash));
         }
@@ -224,10 +267,14 @@ fn short(length: f32) -> f32 {
 
 // Inks as CSS variables, so that a page follows the light or dark setting of its reader.
 
-/// The Content-Security-Policy of a web page: inline styles and fonts, with `has_script` inline scripts, and nothing loaded.
+/// The Content-Security-Policy of a web page: inline styles and fonts, with `has_script` inline scripts, and
+/// nothing loaded.
 pub fn policy(has_script: bool) -> String {
     let script = if has_script { "; script-src 'unsafe-inline'" } else { "" };
-    format!("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'{script}; font-src data:\">")
+    format!(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'{script}; font-src data:\">"
+    )
 }
 
 /// Inks whose colours depend on the palette, and their CSS variables.
@@ -262,7 +309,8 @@ pub fn variables(palette: &Palette) -> String {
     text
 }
 
-/// The CSS colour of an ink: a variable; of a magnitude or a category, the colour itself, or one for each scheme where they differ.
+/// The CSS colour of an ink: a variable; of a magnitude or a category, the colour itself, or one for each
+/// scheme where they differ.
 pub fn variable(ink: Ink) -> String {
     if let Some((_, name)) = INKS.iter().find(|(named, _)| *named == ink) {
         return format!("var(--{name})");
@@ -301,7 +349,12 @@ mod tests {
     #[test]
     fn colours_may_be_names_and_ids_are_kept_apart() {
         let text = element(&everything(), "s3-", &|ink| format!("var(--{ink:?})"));
-        assert!(text.contains("fill:var(--Canvas)") && text.contains("id=\"s3-clip1\"") && text.contains("url(#s3-clip1)"), "{text}");
+        assert!(
+            text.contains("fill:var(--Canvas)")
+                && text.contains("id=\"s3-clip1\"")
+                && text.contains("url(#s3-clip1)"),
+            "{text}"
+        );
         assert!(!text.contains("fill:#"));
         assert_eq!(text.matches("<g ").count(), text.matches("</g>").count());
     }

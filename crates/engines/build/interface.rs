@@ -1,7 +1,8 @@
-//! What host and device must agree on stands once, in the headers `cuda/**/*interface.cuh`. Here they become Rust.
+//! What host and device must agree on stands once, in the headers `cuda/**/*interface.cuh`. Here they become
+//! Rust.
 //!
-//! Such a header holds nothing but these, a line each, and comments, which become documentation. An enumeration
-//! may take several lines.
+//! Such a header holds nothing but these, a line each, and comments, which become documentation. An
+//! enumeration may take several lines.
 //!
 //! ```text
 //! constexpr unsigned NAME = 128;              pub const NAME: u32 = 128;
@@ -11,8 +12,8 @@
 //! #define WARPSCOPE_X x                       pub const X: &str = "x";
 //! ```
 //!
-//! C++ on the device and `repr(C)` on the host lay members of these types out alike. Functions of a struct, which the host
-//! has no use for, are passed over. Anything else is refused: it would be missing in Rust.
+//! C++ on the device and `repr(C)` on the host lay members of these types out alike. Functions of a struct,
+//! which the host has no use for, are passed over. Anything else is refused: it would be missing in Rust.
 
 use std::fmt::Write as _;
 
@@ -26,7 +27,8 @@ pub fn rust_of(header: &str, name: &str) -> Result<String, String> {
     let mut unfinished = String::new();
     for (number, line) in header.lines().enumerate() {
         let wrong = |what: &str| format!("{name}:{}: {what}: {line}", number + 1);
-        let (code, comment) = line.split_once("//").map_or((line, None), |(code, comment)| (code, Some(comment.trim())));
+        let (code, comment) =
+            line.split_once("//").map_or((line, None), |(code, comment)| (code, Some(comment.trim())));
         unfinished += code.trim();
         if unfinished.starts_with("enum ") && !unfinished.ends_with("};") {
             unfinished.push(' ');
@@ -50,13 +52,28 @@ pub fn rust_of(header: &str, name: &str) -> Result<String, String> {
                 plain.extend(done.plain.then(|| done.name.clone()));
                 rust += &done.rust();
             } else if !code.contains('(') {
-                members.add(code, &doc, &plain).ok_or_else(|| wrong("not a member of a type that is known here"))?;
+                members
+                    .add(code, &doc, &plain)
+                    .ok_or_else(|| wrong("not a member of a type that is known here"))?;
             }
-        } else if let Some(structure) = code.strip_prefix("struct ").and_then(|rest| rest.strip_suffix(" {")) {
-            item = Some(Struct { name: structure.to_owned(), doc: doc.clone(), members: String::new(), plain: true });
-        } else if code == "#pragma once" || code.starts_with("#include ") || code.starts_with("namespace ") || code == "}" {
+        } else if let Some(structure) = code.strip_prefix("struct ").and_then(|rest| rest.strip_suffix(" {"))
+        {
+            item = Some(Struct {
+                name: structure.to_owned(),
+                doc: doc.clone(),
+                members: String::new(),
+                plain: true,
+            });
+        } else if code == "#pragma once"
+            || code.starts_with("#include ")
+            || code.starts_with("namespace ")
+            || code == "}"
+        {
         } else {
-            let found = constant(code).or_else(|| enumeration(code)).or_else(|| entry(code)).ok_or_else(|| wrong("nothing that becomes Rust"))?;
+            let found = constant(code)
+                .or_else(|| enumeration(code))
+                .or_else(|| entry(code))
+                .ok_or_else(|| wrong("nothing that becomes Rust"))?;
             rust += &doc;
             rust += &found;
         }
@@ -88,7 +105,9 @@ impl Struct {
             "float" => "f32",
             "double" => "f64",
             pointer if pointer.ends_with('*') => "CUdeviceptr",
-            other if other.starts_with(char::is_uppercase) && other.chars().all(char::is_alphanumeric) => other,
+            other if other.starts_with(char::is_uppercase) && other.chars().all(char::is_alphanumeric) => {
+                other
+            }
             _ => return None,
         };
         self.plain &= rust == "u32" || plain.iter().any(|name| name == rust);
@@ -104,9 +123,9 @@ impl Struct {
         let Self { name, doc, members, plain } = self;
         let more = if plain { ", Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable" } else { "" };
         format!(
-            "{doc}#[repr(C)]\n#[derive(Clone, Copy, Debug, Default, PartialEq{more})]\npub struct {name} {{\n{members}}}\n\
-             // SAFETY: the device's struct, member for member: both are made of one text.\n\
-             unsafe impl cudarc::driver::DeviceRepr for {name} {{}}\n"
+            "{doc}#[repr(C)]\n#[derive(Clone, Copy, Debug, Default, PartialEq{more})]\npub struct {name} \
+             {{\n{members}}}\n// SAFETY: the device's struct, member for member: both are made of one \
+             text.\nunsafe impl cudarc::driver::DeviceRepr for {name} {{}}\n"
         )
     }
 }
@@ -142,11 +161,19 @@ fn entry(code: &str) -> Option<String> {
     };
     let (parameters, template) = rest.split_once(") ")?;
     let parameters: Vec<&str> = parameters.split(", ").collect();
-    let pieces =
-        template.split("##").map(|piece| if parameters.contains(&piece) { format!("{{{}}}", piece.to_lowercase()) } else { piece.to_owned() });
+    let pieces = template.split("##").map(|piece| {
+        if parameters.contains(&piece) { format!("{{{}}}", piece.to_lowercase()) } else { piece.to_owned() }
+    });
     let symbol: String = pieces.collect();
-    let parameters: Vec<String> = parameters.iter().map(|parameter| format!("{}: impl std::fmt::Display", parameter.to_lowercase())).collect();
-    Some(format!("pub fn {}({}) -> String {{ format!({symbol:?}) }}\n", name.to_lowercase(), parameters.join(", ")))
+    let parameters: Vec<String> = parameters
+        .iter()
+        .map(|parameter| format!("{}: impl std::fmt::Display", parameter.to_lowercase()))
+        .collect();
+    Some(format!(
+        "pub fn {}({}) -> String {{ format!({symbol:?}) }}\n",
+        name.to_lowercase(),
+        parameters.join(", ")
+    ))
 }
 
 /// Converts camel case to snake case: `TraceEvent` to `trace_event`.
@@ -167,25 +194,32 @@ mod tests {
 
     #[test]
     fn each_kind_of_line_becomes_rust() {
-        let header = "#pragma once\n\nnamespace warpscope::a {\n\n// Of a tile.\nconstexpr unsigned ROWS = 128;  // at most\n\
-                      enum Kind : unsigned {\n    ONE = 1, TWO\n};\n\
-                      #define WARPSCOPE_A_ENTRY(K, BUILD) a_k##K##_##BUILD\n#define WARPSCOPE_B b\n}  // namespace\n";
+        let header = "#pragma once\n\nnamespace warpscope::a {\n\n// Of a tile.\nconstexpr unsigned ROWS = \
+                      128;  // at most\nenum Kind : unsigned {\n    ONE = 1, TWO\n};\n#define \
+                      WARPSCOPE_A_ENTRY(K, BUILD) a_k##K##_##BUILD\n#define WARPSCOPE_B b\n}  // namespace\n";
         let rust = rust_of(header, "a").unwrap();
         assert!(rust.contains("/// Of a tile.\n/// at most\npub const ROWS: u32 = 128;\n"), "{rust}");
-        assert!(rust.contains("pub mod kind { pub const ONE: u32 = 1; pub const TWO: u32 = 2; }\n"), "{rust}");
         assert!(
-            rust.contains("pub fn a_entry(k: impl std::fmt::Display, build: impl std::fmt::Display) -> String { format!(\"a_k{k}_{build}\") }\n")
+            rust.contains("pub mod kind { pub const ONE: u32 = 1; pub const TWO: u32 = 2; }\n"),
+            "{rust}"
         );
+        assert!(rust.contains(
+            "pub fn a_entry(k: impl std::fmt::Display, build: impl std::fmt::Display) -> String { \
+             format!(\"a_k{k}_{build}\") }\n"
+        ));
         assert!(rust.contains("pub const B: &str = \"b\";\n"), "{rust}");
     }
 
     #[test]
     fn a_struct_keeps_its_members_in_order() {
-        let header = "struct A {\n    const float* rows;  // n x d\n    unsigned n;\n    B b;\n    C forms[4];\n    double scale;\n\n    int f() const { return 1; }\n};\n";
+        let header = "struct A {\n    const float* rows;  // n x d\n    unsigned n;\n    B b;\n    C \
+                      forms[4];\n    double scale;\n\n    int f() const { return 1; }\n};\n";
         let rust = rust_of(header, "a").unwrap();
-        let members = "/// n x d\npub rows: CUdeviceptr,\npub n: u32,\npub b: B,\npub forms: [C; 4],\npub scale: f64,\n}";
+        let members = "/// n x d\npub rows: CUdeviceptr,\npub n: u32,\npub b: B,\npub forms: [C; 4],\npub \
+                       scale: f64,\n}";
         assert!(rust.contains(members) && rust.contains("#[repr(C)]") && !rust.contains("Eq, "), "{rust}");
-        let nested = rust_of("struct A {\n    unsigned a;\n};\nstruct B {\n    A all[2];\n};\n", "a").unwrap();
+        let nested =
+            rust_of("struct A {\n    unsigned a;\n};\nstruct B {\n    A all[2];\n};\n", "a").unwrap();
         assert_eq!(nested.matches("bytemuck::Pod").count(), 2, "{nested}");
     }
 

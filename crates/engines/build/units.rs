@@ -9,7 +9,8 @@ pub struct Unit {
     pub d: u32,
     /// The oldest architecture that has its instructions, whose PTX every later one can be compiled from.
     pub oldest: u32,
-    /// Whether a program carries it compiled. Of the others it carries the text, and NVRTC compiles it when it is asked for.
+    /// Whether a program carries it compiled. Of the others it carries the text, and NVRTC compiles it when
+    /// it is asked for.
     pub embedded: bool,
 }
 
@@ -36,7 +37,12 @@ pub fn parse(table: &str) -> Result<Vec<Unit>, String> {
         let [source, capacities, dims, oldest, when] = line.split(' ').collect::<Vec<_>>()[..] else {
             return Err(wrong("write: source capacities dimensions oldest when"));
         };
-        let numbers = |list: &str| list.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>().map_err(|_| wrong("a number is none"));
+        let numbers = |list: &str| {
+            list.split(',')
+                .map(str::parse)
+                .collect::<Result<Vec<u32>, _>>()
+                .map_err(|_| wrong("a number is none"))
+        };
         let oldest = oldest.parse().map_err(|_| wrong("the oldest architecture is a number such as 75"))?;
         let embedded = match when {
             "embedded" => true,
@@ -61,7 +67,10 @@ mod tests {
     #[test]
     fn a_line_is_every_combination_of_its_lists() {
         let units = parse("# a comment\nfolder/a 32,64 2,0 75 embedded\nb 0 0 80 on-demand\n").unwrap();
-        let found: Vec<_> = units.iter().map(|unit| (unit.source.as_str(), unit.k, unit.d, unit.oldest, unit.embedded)).collect();
+        let found: Vec<_> = units
+            .iter()
+            .map(|unit| (unit.source.as_str(), unit.k, unit.d, unit.oldest, unit.embedded))
+            .collect();
         let a = |k, d| ("folder/a", k, d, 75, true);
         assert_eq!(found, [a(32, 2), a(32, 0), a(64, 2), a(64, 0), ("b", 0, 0, 80, false)]);
         assert_eq!(units[0].file_name(), "folder_a_k32_d2.fatbin");
@@ -69,7 +78,14 @@ mod tests {
 
     #[test]
     fn what_is_no_unit_is_refused() {
-        for line in ["a 32 2 75", "a 32 2 75 sometimes", "a x 2 75 embedded", "a 32 2 new embedded", "", "b 64 2 75 on-demand"] {
+        for line in [
+            "a 32 2 75",
+            "a 32 2 75 sometimes",
+            "a x 2 75 embedded",
+            "a 32 2 new embedded",
+            "",
+            "b 64 2 75 on-demand",
+        ] {
             let why = parse(&format!("b 32 2 75 embedded\n{line}\n")).unwrap_err();
             assert!(why.starts_with(&format!("cuda/units.txt: {line:?}: ")), "{why}");
         }

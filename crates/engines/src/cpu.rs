@@ -1,5 +1,6 @@
-//! What all engines on the processor share: [`CpuSearch`], a problem that is searched by an engine's [`Searcher`], with queries answered in
-//! blocks by the threads of the pool; [`prepared`], what an engine makes of the points once; and [`open`], which makes an engine of both.
+//! What all engines on the processor share: [`CpuSearch`], a problem that is searched by an engine's
+//! [`Searcher`], with queries answered in blocks by the threads of the pool; [`prepared`], what an engine
+//! makes of the points once; and [`open`], which makes an engine of both.
 
 use std::any::Any;
 use std::ops::Range;
@@ -12,7 +13,8 @@ use rayon::prelude::*;
 use super::host_memory;
 use super::lockstep::distance::GroupedPoints;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Neighbors, Parameters, Problem, Search, SetupPhase, WarpSpan,
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Neighbors, Parameters, Problem,
+    Search, SetupPhase, WarpSpan,
 };
 
 /// How an engine searches a problem on the processor.
@@ -24,7 +26,13 @@ pub trait Searcher {
     fn per_thread(&self) -> usize;
 
     /// Answers a range of queries.
-    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Self::Visits>);
+    fn search(
+        &mut self,
+        problem: &Problem,
+        queries: Range<usize>,
+        build: Build,
+        found: &mut Found<Self::Visits>,
+    );
 
     /// Bytes that are kept of a query at most, in builds that count.
     fn kept_bytes(&self, _problem: &Problem) -> usize {
@@ -129,7 +137,8 @@ impl<S: Searcher> Search for CpuSearch<'_, S> {
     }
 }
 
-/// An engine on the processor, which is on every machine. `load` loads a problem, as [`Engine::prepare`] does.
+/// An engine on the processor, which is on every machine. `load` loads a problem, as [`Engine::prepare`]
+/// does.
 struct CpuEngine<L> {
     descriptor: &'static Descriptor,
     name: &'static str,
@@ -137,7 +146,8 @@ struct CpuEngine<L> {
     load: L,
 }
 
-/// Opens an engine on the processor, which the device's information calls `name`, perhaps with a further detail.
+/// Opens an engine on the processor, which the device's information calls `name`, perhaps with a further
+/// detail.
 ///
 /// # Errors
 /// None: the processor is always there.
@@ -168,11 +178,17 @@ where
     fn device(&self) -> DeviceInfo {
         let threads = ("threads".to_owned(), rayon::current_num_threads().to_string());
         let detail = self.detail.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let details = model().map(|model| ("processor".to_owned(), model)).into_iter().chain([threads]).chain(detail);
+        let details =
+            model().map(|model| ("processor".to_owned(), model)).into_iter().chain([threads]).chain(detail);
         DeviceInfo { id: Some(DeviceId::Cpu), name: self.name.to_owned(), details: details.collect() }
     }
 
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+    fn prepare<'a>(
+        &'a mut self,
+        problem: &'a Problem,
+        parameters: &Parameters,
+        _profile: bool,
+    ) -> Result<Box<dyn Search + 'a>, EngineError> {
         (self.load)(problem, parameters)
     }
 }
@@ -191,8 +207,8 @@ pub fn model() -> Option<String> {
     None
 }
 
-/// What an engine makes of a problem's points, which is kept with them, and what making it took. Both `bytes`, which that takes, and
-/// `search_bytes` have to be free.
+/// What an engine makes of a problem's points, which is kept with them, and what making it took. Both
+/// `bytes`, which that takes, and `search_bytes` have to be free.
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
@@ -238,7 +254,10 @@ pub const GROUP: usize = 32;
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
-pub fn grouped(problem: &Problem, search_bytes: u64) -> Result<(Arc<GroupedPoints<GROUP>>, Setup), EngineError> {
+pub fn grouped(
+    problem: &Problem,
+    search_bytes: u64,
+) -> Result<(Arc<GroupedPoints<GROUP>>, Setup), EngineError> {
     let bytes = size_of_val(problem.points()) as u64;
     let make = || GroupedPoints::new(problem.points(), problem.dims());
     prepared(problem, SetupPhase::Upload, bytes, search_bytes, make)
@@ -334,7 +353,8 @@ impl<V: Clone + Default + Send> Found<V> {
         self.spans.resize(rooms(build == Build::Profiled), WarpSpan::default());
     }
 
-    /// Answers a range of a problem's queries in blocks of so many: `search` takes their coordinates, row by row.
+    /// Answers a range of a problem's queries in blocks of so many: `search` takes their coordinates, row by
+    /// row.
     pub fn in_blocks(
         &mut self,
         problem: &Problem,
@@ -383,7 +403,11 @@ mod tests {
     fn laps_follow_one_another() {
         let mut laps = Laps::start();
         let (first, second) = (laps.lap(), laps.lap());
-        assert!(first.start_ns <= first.stop_ns && first.stop_ns == second.start_ns && second.start_ns <= second.stop_ns);
+        assert!(
+            first.start_ns <= first.stop_ns
+                && first.stop_ns == second.start_ns
+                && second.start_ns <= second.stop_ns
+        );
         assert_eq!((first.sm, first.warp), (0, 0), "a test is no thread of the pool");
     }
 

@@ -6,8 +6,8 @@ use crate::memory;
 /// Copies of the answer alive at once during a run: in the engine, downloaded and reported.
 const ANSWERS: u64 = 3;
 
-/// Rejects a problem if its answers and `index` bytes (the engine's own copy of the points) exceed the available memory.
-/// Accepts everything where the system does not report available memory.
+/// Rejects a problem if its answers and `index` bytes (the engine's own copy of the points) exceed the
+/// available memory. Accepts everything where the system does not report available memory.
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
@@ -43,7 +43,11 @@ mod tests {
     fn what_does_not_fit_is_refused_with_both_sizes() {
         assert!(fits(5 << 20, Some(5 << 20)).is_ok() && fits(u64::MAX, None).is_ok());
         let message = fits((5 << 20) + 1, Some(5 << 20)).unwrap_err().to_string();
-        assert_eq!(message, "the job needs 6 MiB of memory, where 5 MiB are free: use fewer queries or points, or a smaller k");
+        assert_eq!(
+            message,
+            "the job needs 6 MiB of memory, where 5 MiB are free: use fewer queries or points, or a smaller \
+             k"
+        );
     }
 
     #[cfg(target_os = "linux")]

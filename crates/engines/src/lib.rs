@@ -1,7 +1,8 @@
 //! The engines: each is a folder, and a row in the table below. Nothing else lists them.
 //!
-//! An engine declares itself in a [`Descriptor`], and says how a loaded problem is searched: on the processor by a [`cpu::Searcher`], on a GPU
-//! by the kernels that it launches (`cuda/search.rs`). What all engines have in common is there.
+//! An engine declares itself in a [`Descriptor`], and says how a loaded problem is searched: on the processor
+//! by a [`cpu::Searcher`], on a GPU by the kernels that it launches (`cuda/search.rs`). What all engines have
+//! in common is there.
 
 // Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{files, memory, progress};

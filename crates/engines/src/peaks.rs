@@ -1,4 +1,5 @@
-//! Measures what a device does at most ([`Peaks`]), so that a search can be held against it; here a processor, in `cuda/peaks.rs` a GPU.
+//! Measures what a device does at most ([`Peaks`]), so that a search can be held against it; here a
+//! processor, in `cuda/peaks.rs` a GPU.
 
 use std::time::Instant;
 
@@ -101,7 +102,9 @@ fn step(mut sum: Vector) -> Vector {
 /// The loop over `$chain` sums, each with a name of its own: an array of them would be kept in memory.
 macro_rules! multiply_adds {
     ($name:ident: $($chain:ident)*) => {
-        #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+        #[multiversion(
+            targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon")
+        )]
         fn $name(rounds: u32) -> f32 {
             $(let mut $chain: Vector = std::hint::black_box([1.0; LANES]);)*
             for _ in 0..rounds {
@@ -120,7 +123,11 @@ multiply_adds!(six: a b c d e f);
 multiply_adds!(eight: a b c d e f g h);
 multiply_adds!(twelve: a b c d e f g h i j k l);
 
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 fn sum(words: &[u32]) -> u32 {
     let mut lanes = [0u32; 4 * LANES];
     for chunk in words.chunks_exact(4 * LANES) {
@@ -138,7 +145,10 @@ mod tests {
     #[test]
     fn the_processor_is_measured() {
         let peaks = of_processor(&mut || true).expect("nobody cancels");
-        assert!(peaks.are_sensible() && peaks.bytes_per_second.is_some() && peaks.launch_ms.is_none(), "{peaks:?}");
+        assert!(
+            peaks.are_sensible() && peaks.bytes_per_second.is_some() && peaks.launch_ms.is_none(),
+            "{peaks:?}"
+        );
         assert_eq!(of_processor(&mut || false), None);
     }
 

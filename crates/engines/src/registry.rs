@@ -1,4 +1,5 @@
-//! Look-ups in the table of engines. Code outside the engines' folders distinguishes them only by their descriptors.
+//! Look-ups in the table of engines. Code outside the engines' folders distinguishes them only by their
+//! descriptors.
 
 use std::sync::OnceLock;
 
@@ -18,7 +19,10 @@ pub fn find(id: EngineId) -> Option<&'static Descriptor> {
 /// # Errors
 /// [`EngineError::Unavailable`], saying what is missing and how to get it.
 pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> {
-    let unknown = || EngineError::Unavailable { engine: id, why: format!("this program has no such engine; it has {}", names().join(", ")) };
+    let unknown = || EngineError::Unavailable {
+        engine: id,
+        why: format!("this program has no such engine; it has {}", names().join(", ")),
+    };
     let engine = find(id).ok_or_else(unknown)?;
     engine.open_on(device.unwrap_or_else(|| default_device(engine)))
 }
@@ -41,8 +45,8 @@ pub fn default_device(engine: &Descriptor) -> DeviceId {
     engine.runs_on.iter().copied().find(there).map_or_else(|| engine.first_device(), DeviceKind::first)
 }
 
-/// The devices of this machine on which an engine may run, the default first. GPU 0 is always listed, even if the driver
-/// shows none: opening the engine there reports what is missing.
+/// The devices of this machine on which an engine may run, the default first. GPU 0 is always listed, even if
+/// the driver shows none: opening the engine there reports what is missing.
 pub fn devices(engine: &Descriptor) -> Vec<DeviceId> {
     let of = |kind: &DeviceKind| match kind {
         DeviceKind::Cpu => vec![DeviceId::Cpu],
@@ -67,7 +71,8 @@ pub fn measure(engine: EngineId, name: &str) -> Option<&'static Measure> {
     find(engine)?.measure(name)
 }
 
-/// The engines that count a given measure, by name. Selection kernels are for comparison: they are named where no other engine counts it.
+/// The engines that count a given measure, by name. Selection kernels are for comparison: they are named
+/// where no other engine counts it.
 pub fn counting(name: &str) -> Vec<&'static str> {
     let counts = |engine: &Descriptor| engine.measure(name).is_some();
     let usual = names_of(|engine| counts(engine) && engine.group != Group::Selection);
@@ -106,7 +111,10 @@ pub fn able(goal: Goal) -> impl Iterator<Item = &'static Descriptor> {
 /// The measures of all engines, without duplicate names.
 pub fn measures() -> impl Iterator<Item = &'static Measure> {
     let all = || ENGINES.iter().flat_map(|engine| engine.measures);
-    all().enumerate().filter(move |(at, measure)| !all().take(*at).any(|known| known.name == measure.name)).map(|(_, measure)| measure)
+    all()
+        .enumerate()
+        .filter(move |(at, measure)| !all().take(*at).any(|known| known.name == measure.name))
+        .map(|(_, measure)| measure)
 }
 
 #[cfg(test)]
@@ -121,22 +129,45 @@ mod tests {
         let mut ids = HashSet::new();
         for engine in ENGINES {
             assert!(ids.insert(engine.id), "{} is there twice", engine.id);
-            assert!(engine.about.ends_with('.') && !engine.source.is_empty() && !engine.runs_on.is_empty(), "{}", engine.id);
+            assert!(
+                engine.about.ends_with('.') && !engine.source.is_empty() && !engine.runs_on.is_empty(),
+                "{}",
+                engine.id
+            );
             assert!(
                 !engine.keeps.is_empty() && engine.keeps.is_sorted_by_key(|keeps| keeps.place),
                 "{}: what it keeps, fastest memory first",
                 engine.id
             );
-            assert!(engine.limits.k > 0 && engine.limits.d > 0 && engine.limits.n > 0 && !engine.limits.metrics.is_empty(), "{}", engine.id);
-            let columns: HashSet<_> = engine.measures.iter().map(|measure| measure.name).collect();
-            assert_eq!(columns.len(), engine.measures.len(), "{}: two measures of a name", engine.id);
             assert!(
-                engine.measures.iter().all(|measure| measure.help.ends_with('.') && measure.unit.iter().all(|unit| !unit.is_empty())),
+                engine.limits.k > 0
+                    && engine.limits.d > 0
+                    && engine.limits.n > 0
+                    && !engine.limits.metrics.is_empty(),
                 "{}",
                 engine.id
             );
-            assert!(engine.convergence.is_none_or(|name| engine.measure(name).is_some()), "{}: nothing counts its history", engine.id);
-            assert!(engine.phases.is_empty() || engine.counts(), "{}: a profile is of the counted build", engine.id);
+            let columns: HashSet<_> = engine.measures.iter().map(|measure| measure.name).collect();
+            assert_eq!(columns.len(), engine.measures.len(), "{}: two measures of a name", engine.id);
+            assert!(
+                engine
+                    .measures
+                    .iter()
+                    .all(|measure| measure.help.ends_with('.')
+                        && measure.unit.iter().all(|unit| !unit.is_empty())),
+                "{}",
+                engine.id
+            );
+            assert!(
+                engine.convergence.is_none_or(|name| engine.measure(name).is_some()),
+                "{}: nothing counts its history",
+                engine.id
+            );
+            assert!(
+                engine.phases.is_empty() || engine.counts(),
+                "{}: a profile is of the counted build",
+                engine.id
+            );
         }
     }
 
@@ -144,13 +175,19 @@ mod tests {
     fn every_value_of_a_parameter_is_allowed_and_no_other() {
         for engine in ENGINES {
             for parameter in engine.parameters {
-                let check = |value: &str| engine.check_parameters(&Parameters::from_iter([(parameter.name, value)]));
+                let check =
+                    |value: &str| engine.check_parameters(&Parameters::from_iter([(parameter.name, value)]));
                 match &parameter.values {
                     Values::Numbers(range) => {
-                        assert!(check(&range.start().to_string()).is_ok() && check(&range.end().to_string()).is_ok());
+                        assert!(
+                            check(&range.start().to_string()).is_ok()
+                                && check(&range.end().to_string()).is_ok()
+                        );
                         assert!(check(&(range.end() + 1).to_string()).is_err() && check("many").is_err());
                     }
-                    Values::Words(words) => assert!(words.iter().all(|word| check(word).is_ok()) && check("nothing-like-it").is_err()),
+                    Values::Words(words) => assert!(
+                        words.iter().all(|word| check(word).is_ok()) && check("nothing-like-it").is_err()
+                    ),
                 }
             }
         }
@@ -168,16 +205,29 @@ mod tests {
             assert_eq!(devices(engine)[0], default_device(engine));
             let only_there = engine.runs_on.len() == 1 || cuda::gpus() > 0;
             assert!(!only_there || default_device(engine).kind() == engine.runs_on[0]);
-            for device in [DeviceId::Cpu, DeviceId::Gpu(0)].into_iter().filter(|device| !engine.runs_on.contains(&device.kind())) {
-                let Err(why) = open(engine.id, Some(device)) else { panic!("{} opens on {device}", engine.id) };
+            for device in [DeviceId::Cpu, DeviceId::Gpu(0)]
+                .into_iter()
+                .filter(|device| !engine.runs_on.contains(&device.kind()))
+            {
+                let Err(why) = open(engine.id, Some(device)) else {
+                    panic!("{} opens on {device}", engine.id)
+                };
                 assert!(why.to_string().contains(&format!("not on device {device}")), "{why}");
             }
             if engine.runs_on.contains(&DeviceKind::Cpu) {
                 let opened = open(engine.id, Some(DeviceId::Cpu)).unwrap();
-                assert_eq!((opened.id(), opened.device_id(), opened.device().id), (engine.id, DeviceId::Cpu, Some(DeviceId::Cpu)));
+                assert_eq!(
+                    (opened.id(), opened.device_id(), opened.device().id),
+                    (engine.id, DeviceId::Cpu, Some(DeviceId::Cpu))
+                );
             }
         }
         let Err(why) = open(EngineId::new("none"), None) else { panic!("there is none") };
-        assert!(why.to_string().starts_with("the none engine cannot run here: this program has no such engine; it has cuda, "), "{why}");
+        assert!(
+            why.to_string().starts_with(
+                "the none engine cannot run here: this program has no such engine; it has cuda, "
+            ),
+            "{why}"
+        );
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
-use crate::knn::{Answer, Build, Descriptor, DeviceId, Metric, Neighbors, Parameters, Problem, Queries, Setup};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, Metric, Neighbors, Parameters, Problem, Queries, Setup,
+};
 
 /// A problem of points in processing order, whose queries are rows.
 pub fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
@@ -34,7 +36,11 @@ pub fn scattered(n: usize, dims: usize) -> Vec<f64> {
 }
 
 /// Neighbours, and what was counted of each query, by column, of an engine on the processor.
-pub fn search(engine: &'static Descriptor, problem: &Problem, parameters: &Parameters) -> (Neighbors, Answer) {
+pub fn search(
+    engine: &'static Descriptor,
+    problem: &Problem,
+    parameters: &Parameters,
+) -> (Neighbors, Answer) {
     let mut engine = engine.open_on(DeviceId::Cpu).unwrap();
     let mut search = engine.load(problem, parameters, false).unwrap();
     let (mut found, mut answer) = (Neighbors::default(), Answer::default());

@@ -15,7 +15,8 @@ pub const CONVERGENCE_ENTRIES: usize = 64;
 pub struct Neighbors {
     /// Row width of the two arrays below.
     pub k: usize,
-    /// q × k, row-major: positions in processing order (from an engine) or rows of the cloud (in a record); [`NONE`] past rank n.
+    /// q × k, row-major: positions in processing order (from an engine) or rows of the cloud (in a record);
+    /// [`NONE`] past rank n.
     pub indices: Vec<u32>,
     /// q × k, row-major: squared distances; ∞ past rank n.
     pub squared_distances: Vec<f32>,
@@ -37,17 +38,19 @@ impl Neighbors {
         (&self.indices[range.clone()], &self.squared_distances[range])
     }
 
-    /// Puts each query's own row, by the same numbers as its neighbours, first among those that are as near; where as many as there is room for
-    /// are as near, and it is none of them, in place of the last.
+    /// Puts each query's own row, by the same numbers as its neighbours, first among those that are as near;
+    /// where as many as there is room for are as near, and it is none of them, in place of the last.
     pub fn put_own_first(&mut self, own_rows: &[u32]) {
-        let rows = self.indices.chunks_mut(self.k.max(1)).zip(self.squared_distances.chunks_mut(self.k.max(1)));
+        let rows =
+            self.indices.chunks_mut(self.k.max(1)).zip(self.squared_distances.chunks_mut(self.k.max(1)));
         for ((indices, squared_distances), &own) in rows.zip(own_rows) {
             own_first(indices, squared_distances, own);
         }
     }
 }
 
-/// [`Neighbors::put_own_first`] of one query. Its own row is at distance 0, and so the first in order, but for rows at the same place.
+/// [`Neighbors::put_own_first`] of one query. Its own row is at distance 0, and so the first in order, but
+/// for rows at the same place.
 pub fn own_first(indices: &mut [u32], squared_distances: &mut [f32], own: u32) {
     let equal = squared_distances.iter().take_while(|&&squared| squared == 0.0).count();
     let equals = &mut indices[..equal];
@@ -78,9 +81,12 @@ mod tests {
     }
 }
 
-/// Counters of one query's search under rules 6 and 7, laid out as on the device. `cuda` and `lockstep` agree exactly.
+/// Counters of one query's search under rules 6 and 7, laid out as on the device. `cuda` and `lockstep` agree
+/// exactly.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable,
+)]
 pub struct Counters {
     /// Merges of the candidate buffer into the intermediate result.
     pub merges: u32,
@@ -108,7 +114,12 @@ pub struct Convergence {
 
 impl Default for Convergence {
     fn default() -> Self {
-        Self { counted_by: String::new(), starts: vec![0], points_seen: Vec::new(), max_squared_distance: Vec::new() }
+        Self {
+            counted_by: String::new(),
+            starts: vec![0],
+            points_seen: Vec::new(),
+            max_squared_distance: Vec::new(),
+        }
     }
 }
 
@@ -140,7 +151,9 @@ impl Convergence {
 
 /// Where and when one query's warp ran; on a CPU, by which thread and when it was answered.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable,
+)]
 pub struct WarpSpan {
     /// Start, in nanoseconds of the device's `%globaltimer`; of any clock on a CPU.
     pub start_ns: u64,

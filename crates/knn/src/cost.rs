@@ -1,8 +1,9 @@
 //! The cost model that an engine declares for the planner.
 
-/// The share, from 0 to 1, of the work on `bytes` bytes of points that waits for memory: 0 while they fit into a core's own
-/// cache, 1 from the size at which no cache holds them, rising with the logarithm in between. An engine declares the two
-/// shares as separate terms, so that each is scaled by its own measurements.
+/// The share, from 0 to 1, of the work on `bytes` bytes of points that waits for memory: 0 while they fit
+/// into a core's own cache, 1 from the size at which no cache holds them, rising with the logarithm in
+/// between. An engine declares the two shares as separate terms, so that each is scaled by its own
+/// measurements.
 pub fn out_of_cache(bytes: f64) -> f64 {
     const CACHED: f64 = (512u32 << 10) as f64;
     const UNCACHED: f64 = (64u32 << 20) as f64;
@@ -18,7 +19,8 @@ pub enum Stage {
     Search,
 }
 
-/// Work of one kind: an amount times the engine's built-in rate. The planner scales each kind by its own measurements.
+/// Work of one kind: an amount times the engine's built-in rate. The planner scales each kind by its own
+/// measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
     /// The kind of work, such as `distances`; the planner stores its scale under this name.

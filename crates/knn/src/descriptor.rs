@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Measured, Metric, Parameter, Parameters, Problem, Walk, theory, warp,
+    Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Measured, Metric, Parameter,
+    Parameters, Problem, Walk, theory, warp,
 };
 use crate::progress::Progress;
 
@@ -96,8 +97,8 @@ pub struct ProfilePhase {
     pub merges: bool,
 }
 
-/// Records the search of a query, by its number in the problem, as the engine does it with parameters that were checked. `None` if it was
-/// cancelled.
+/// Records the search of a query, by its number in the problem, as the engine does it with parameters that
+/// were checked. `None` if it was cancelled.
 pub type Walker = fn(&Problem, usize, &Parameters, &dyn Progress) -> Result<Option<Walk>, EngineError>;
 
 /// The registry's row for an engine.
@@ -125,25 +126,30 @@ pub struct Descriptor {
     pub measures: &'static [Measure],
     /// The measure that counts entries of the convergence history; `None` if there is no history.
     pub convergence: Option<&'static str>,
-    /// The mean number of active threads in a warp, by what was counted of all queries in the order in which they were answered: lanes that
-    /// had a point to look at or, with a thread a query, whose query was not finished. `None` where nothing is counted that tells.
+    /// The mean number of active threads in a warp, by what was counted of all queries in the order in which
+    /// they were answered: lanes that had a point to look at or, with a thread a query, whose query was not
+    /// finished. `None` where nothing is counted that tells.
     pub active_threads: Option<fn(&Measured) -> Option<f64>>,
     /// Phases timed by the profiled build; empty if there is none.
     pub phases: &'static [ProfilePhase],
     pub parameters: &'static [Parameter],
-    /// Whether it computes the distance of every point to every query, so that distances per second are meaningful.
+    /// Whether it computes the distance of every point to every query, so that distances per second are
+    /// meaningful.
     pub is_exhaustive: bool,
-    /// How many distances a query's search computes in FP32, on average: of n points, with the parameters that it ran with, by what was counted.
-    /// `None` where nothing tells.
+    /// How many distances a query's search computes in FP32, on average: of n points, with the parameters
+    /// that it ran with, by what was counted. `None` where nothing tells.
     pub distances: fn(usize, &Parameters, &Measured) -> Option<f64>,
-    /// The engine whose algorithm this one runs on another device under its own name; both produce the same counts.
+    /// The engine whose algorithm this one runs on another device under its own name; both produce the same
+    /// counts.
     pub twin_of: Option<EngineId>,
-    /// The cost model for a kind of device, at rates measured on one machine; the planner scales them to the machine at hand.
+    /// The cost model for a kind of device, at rates measured on one machine; the planner scales them to the
+    /// machine at hand.
     pub cost: fn(&Shape, DeviceKind) -> Cost,
     /// Whether it can trace a query's search step by step, for lessons.
     pub traces: bool,
-    /// Searches one query of a problem again, on the CPU, and records its way through the index: it is the way that every device takes.
-    /// `None` if there is no index. More than [`walk::AXES`](super::walk::AXES) dimensions are refused, as nobody could be shown them.
+    /// Searches one query of a problem again, on the CPU, and records its way through the index: it is the
+    /// way that every device takes. `None` if there is no index. More than [`walk::AXES`](super::walk::AXES)
+    /// dimensions are refused, as nobody could be shown them.
     pub walk: Option<Walker>,
     /// Lists all points within a distance, on the CPU. `None` if it finds only the nearest.
     pub within: Option<super::within::Opener>,
@@ -154,8 +160,8 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// An engine on all devices that computes every distance, by any metric, and declares nothing else: what most engines are, for their own
-    /// declarations to begin with.
+    /// An engine on all devices that computes every distance, by any metric, and declares nothing else: what
+    /// most engines are, for their own declarations to begin with.
     pub const fn new(id: EngineId, open: fn(DeviceId) -> Result<Box<dyn Engine>, EngineError>) -> Self {
         Self {
             id,
@@ -185,7 +191,8 @@ impl Descriptor {
         }
     }
 
-    /// The engine that the algorithm is named after: engines with the same algorithm also agree in what they count.
+    /// The engine that the algorithm is named after: engines with the same algorithm also agree in what they
+    /// count.
     pub fn algorithm(&self) -> EngineId {
         self.twin_of.unwrap_or(self.id)
     }
@@ -295,7 +302,12 @@ pub struct Keeps {
 }
 
 impl Keeps {
-    pub const fn new(place: Place, what: &'static str, each: &'static str, elements: fn(&Shape) -> usize) -> Self {
+    pub const fn new(
+        place: Place,
+        what: &'static str,
+        each: &'static str,
+        elements: fn(&Shape) -> usize,
+    ) -> Self {
         Self { place, what, each, elements, is_there: |_| true }
     }
 
@@ -317,7 +329,8 @@ impl Shape {
     }
 }
 
-/// A file of the repository that an engine is written in, carried so that it can be read where the engine is explained.
+/// A file of the repository that an engine is written in, carried so that it can be read where the engine is
+/// explained.
 #[derive(Clone, Copy, Debug)]
 pub struct Code {
     /// Its path in the repository: `cuda/select/bits.cuh`.
@@ -329,6 +342,11 @@ pub struct Code {
 #[macro_export]
 macro_rules! code {
     ($($path:literal),+ $(,)?) => {
-        &[$($crate::Code { path: $path, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)) }),+]
+        &[$(
+            $crate::Code {
+                path: $path,
+                text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)),
+            }
+        ),+]
     };
 }

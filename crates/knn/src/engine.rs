@@ -15,8 +15,8 @@ pub struct DeviceInfo {
     pub id: Option<DeviceId>,
     /// Product name of the GPU or processor.
     pub name: String,
-    /// Further (name, value) pairs: compute capability, driver, memory, threads, instruction set, … Stored in files as a map
-    /// in this order.
+    /// Further (name, value) pairs: compute capability, driver, memory, threads, instruction set, … Stored in
+    /// files as a map in this order.
     #[serde(with = "details")]
     pub details: Vec<(String, String)>,
 }
@@ -83,8 +83,8 @@ impl Build {
     }
 }
 
-/// The most queries per [`Search::search`] in an instrumented build: its counters and traces stay on the device until they
-/// are collected, and memory is reserved for only this many.
+/// The most queries per [`Search::search`] in an instrumented build: its counters and traces stay on the
+/// device until they are collected, and memory is reserved for only this many.
 pub const MAX_COUNTED_CHUNK: usize = 1 << 17;
 
 /// Why an engine cannot run a problem.
@@ -123,7 +123,10 @@ pub enum EngineError {
         why: String,
     },
     /// The problem does not fit into the device's memory.
-    #[error("the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or --engine lockstep")]
+    #[error(
+        "the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or \
+         --engine lockstep"
+    )]
     Memory {
         /// Memory that the job needs, in MiB, rounded up.
         needed: u64,
@@ -133,7 +136,10 @@ pub enum EngineError {
         device: String,
     },
     /// The problem does not fit into host memory.
-    #[error("the job needs {needed} MiB of memory, where {free} MiB are free: use fewer queries or points, or a smaller k")]
+    #[error(
+        "the job needs {needed} MiB of memory, where {free} MiB are free: use fewer queries or points, or a \
+         smaller k"
+    )]
     HostMemory {
         /// Memory that the job needs, in MiB, rounded up.
         needed: u64,
@@ -142,8 +148,8 @@ pub enum EngineError {
     },
     /// The answers of all queries, as a run keeps them, do not fit into host memory.
     #[error(
-        "{q} queries × {k} neighbours need {needed} MiB of memory, where {free} MiB are free: \
-         use fewer queries or a smaller k, or have `warpscope knn -o FILE` write them part by part"
+        "{q} queries × {k} neighbours need {needed} MiB of memory, where {free} MiB are free: use fewer \
+         queries or a smaller k, or have `warpscope knn -o FILE` write them part by part"
     )]
     Answers {
         q: usize,
@@ -154,8 +160,12 @@ pub enum EngineError {
         /// Free memory in MiB, rounded down.
         free: u64,
     },
-    /// The driver refused memory that was free when the job was checked against it: another program has taken it since.
-    #[error("{device} has too little memory left for the job, {free} MiB: use fewer queries or points, or --engine lockstep")]
+    /// The driver refused memory that was free when the job was checked against it: another program has taken
+    /// it since.
+    #[error(
+        "{device} has too little memory left for the job, {free} MiB: use fewer queries or points, or \
+         --engine lockstep"
+    )]
     MemoryRefused {
         /// Free memory in MiB, rounded down.
         free: u64,
@@ -181,14 +191,18 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Whether the engine rejects the problem, on this machine or in general, so that another engine may still take it.
+    /// Whether the engine rejects the problem, on this machine or in general, so that another engine may
+    /// still take it.
     pub fn is_refusal(&self) -> bool {
         !matches!(self, Self::Device { .. } | Self::DeviceLost { .. } | Self::Parameter { .. })
     }
 
     /// Whether memory is short, so that it may do after some was freed.
     pub fn is_short_of_memory(&self) -> bool {
-        matches!(self, Self::Memory { .. } | Self::MemoryRefused { .. } | Self::HostMemory { .. } | Self::Answers { .. })
+        matches!(
+            self,
+            Self::Memory { .. } | Self::MemoryRefused { .. } | Self::HostMemory { .. } | Self::Answers { .. }
+        )
     }
 }
 
@@ -198,8 +212,8 @@ const COPIES: u64 = 2;
 /// Bytes below which nobody asks how much memory is free: asking takes as long as answering a query.
 const SMALL: u64 = 16 << 20;
 
-/// Rejects a problem whose answers, as a run keeps them, exceed the available memory. Where the system does not report it,
-/// only what no address space holds is rejected.
+/// Rejects a problem whose answers, as a run keeps them, exceed the available memory. Where the system does
+/// not report it, only what no address space holds is rejected.
 ///
 /// # Errors
 /// [`EngineError::Answers`].
@@ -223,7 +237,8 @@ fn answers_fit(shape: &Shape, needed: u64, free: Option<u64>) -> Result<(), Engi
 
 /// Answers problems, one at a time.
 ///
-/// All engines return identical bits: distances by the rule of [`Problem`], neighbours sorted by (distance, position).
+/// All engines return identical bits: distances by the rule of [`Problem`], neighbours sorted by (distance,
+/// position).
 pub trait Engine: Send {
     /// The engine's row in the registry.
     fn descriptor(&self) -> &'static Descriptor;
@@ -238,24 +253,36 @@ pub trait Engine: Send {
         self.descriptor().id
     }
 
-    /// Whether its device failed for good, perhaps under another engine, so that nothing can be done with it but to close it.
+    /// Whether its device failed for good, perhaps under another engine, so that nothing can be done with it
+    /// but to close it.
     fn is_lost(&self) -> bool {
         false
     }
 
-    /// Loads a problem that is within the limits, with parameters that were checked: reserves memory, uploads the problem or
-    /// builds an index over it. Data derived from the points is cached with them ([`Problem::cache`]) and reused by the next
-    /// problem over the same points. Called by [`Engine::load`] only.
+    /// Loads a problem that is within the limits, with parameters that were checked: reserves memory, uploads
+    /// the problem or builds an index over it. Data derived from the points is cached with them
+    /// ([`Problem::cache`]) and reused by the next problem over the same points. Called by [`Engine::load`]
+    /// only.
     ///
     /// # Errors
     /// [`EngineError`]; a problem that does not fit is rejected before anything runs.
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError>;
+    fn prepare<'a>(
+        &'a mut self,
+        problem: &'a Problem,
+        parameters: &Parameters,
+        profile: bool,
+    ) -> Result<Box<dyn Search + 'a>, EngineError>;
 
     /// Checks the problem against the engine's limits and what is free, and loads it.
     ///
     /// # Errors
     /// Those of [`Descriptor::check`], [`check_answers`] and [`Engine::prepare`].
-    fn load<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+    fn load<'a>(
+        &'a mut self,
+        problem: &'a Problem,
+        parameters: &Parameters,
+        profile: bool,
+    ) -> Result<Box<dyn Search + 'a>, EngineError> {
         self.descriptor().check(problem, parameters)?;
         check_answers(&problem.shape())?;
         self.prepare(problem, parameters, profile)
@@ -267,11 +294,13 @@ pub trait Search {
     /// Milliseconds of each phase of loading, excluding whatever was found in the cache.
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)>;
 
-    /// Whether everything derived from the points came from the cache, that is from an earlier problem over the same points.
+    /// Whether everything derived from the points came from the cache, that is from an earlier problem over
+    /// the same points.
     fn resident(&self) -> bool;
 
-    /// The resolved parameters; passing them again gives the same launch. They may change during a search, once the engine has
-    /// seen how its choice performs. Empty if the engine has nothing to choose. The answers are the same bits in any case.
+    /// The resolved parameters; passing them again gives the same launch. They may change during a search,
+    /// once the engine has seen how its choice performs. Empty if the engine has nothing to choose. The
+    /// answers are the same bits in any case.
     fn parameters(&self) -> Parameters {
         Parameters::default()
     }
@@ -281,44 +310,46 @@ pub trait Search {
         None
     }
 
-    /// The fewest queries that fill the device: the size of the first chunk, of which later ones are multiples, unless
-    /// [`Search::first_work`] or the measured time calls for less.
+    /// The fewest queries that fill the device: the size of the first chunk, of which later ones are
+    /// multiples, unless [`Search::first_work`] or the measured time calls for less.
     fn first_chunk(&self) -> usize;
 
-    /// The smallest chunk worth launching, however slow: the device takes as long for one query as for this many.
-    /// [`Search::first_chunk`] is a multiple of it.
+    /// The smallest chunk worth launching, however slow: the device takes as long for one query as for this
+    /// many. [`Search::first_chunk`] is a multiple of it.
     fn chunk_unit(&self) -> usize {
         1
     }
 
-    /// How many milliseconds a chunk should take: long enough to fill the device, short enough that progress moves, that a cancel is
-    /// obeyed soon, and that a desktop's watchdog never fires.
+    /// How many milliseconds a chunk should take: long enough to fill the device, short enough that progress
+    /// moves, that a cancel is obeyed soon, and that a desktop's watchdog never fires.
     fn chunk_ms(&self) -> f64 {
         50.0
     }
 
-    /// The most multiply-adds (queries × n × d) in the first chunk, before anything is known about speed: even a slow device
-    /// of this kind finishes them well within a second.
+    /// The most multiply-adds (queries × n × d) in the first chunk, before anything is known about speed:
+    /// even a slow device of this kind finishes them well within a second.
     fn first_work(&self) -> u64 {
         2_000_000_000
     }
 
-    /// Answers a range of queries, at most [`MAX_COUNTED_CHUNK`] in an instrumented build, and returns the elapsed
-    /// milliseconds, by the device's own clock where it has one. The answers stay in the engine. Engines without counters run
-    /// every build as [`Build::Timed`].
+    /// Answers a range of queries, at most [`MAX_COUNTED_CHUNK`] in an instrumented build, and returns the
+    /// elapsed milliseconds, by the device's own clock where it has one. The answers stay in the engine.
+    /// Engines without counters run every build as [`Build::Timed`].
     ///
     /// # Errors
     /// [`EngineError::Device`].
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError>;
 
-    /// Copies out the neighbours of all queries, which must have been searched, and returns the elapsed milliseconds.
+    /// Copies out the neighbours of all queries, which must have been searched, and returns the elapsed
+    /// milliseconds.
     ///
     /// # Errors
     /// [`EngineError::Device`].
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError>;
 
-    /// Appends to `answer` what the last [`Search::search`] recorded: measures and convergence after a counted search, the
-    /// profile too after a profiled one. Ranges must therefore be searched in order. Does nothing for engines without counters.
+    /// Appends to `answer` what the last [`Search::search`] recorded: measures and convergence after a
+    /// counted search, the profile too after a profiled one. Ranges must therefore be searched in order. Does
+    /// nothing for engines without counters.
     ///
     /// # Errors
     /// [`EngineError::Device`].
@@ -336,7 +367,8 @@ mod tests {
         let most = shape(1 << 20, 64);
         assert!(answers_fit(&most, needed(&most), Some(1 << 30)).is_ok());
         let sentence = answers_fit(&most, needed(&most), Some((1 << 30) - 1)).unwrap_err().to_string();
-        let start = "1048576 queries × 64 neighbours need 1024 MiB of memory, where 1023 MiB are free: use fewer queries or a smaller k";
+        let start = "1048576 queries × 64 neighbours need 1024 MiB of memory, where 1023 MiB are free: use \
+                     fewer queries or a smaller k";
         assert!(sentence.starts_with(start), "{sentence}");
         // Where nobody says what is free, and beyond what 64 bits count.
         assert!(answers_fit(&most, needed(&most), None).is_ok());
@@ -349,7 +381,9 @@ mod tests {
 
     #[test]
     fn details_are_saved_as_a_map_in_their_order() {
-        let details = [("threads", "8"), ("driver", "580"), ("a", "b")].map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let details = [("threads", "8"), ("driver", "580"), ("a", "b")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec();
         let device = DeviceInfo { id: None, name: "a device".to_owned(), details };
         let json = serde_json::to_string(&device).unwrap();
         assert_eq!(json, r#"{"name":"a device","details":{"threads":"8","driver":"580","a":"b"}}"#);

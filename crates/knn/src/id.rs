@@ -8,8 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Longest engine id, in bytes.
 const LONGEST: usize = 24;
 
-/// An engine's name: 1 to 24 lowercase ASCII letters, digits and hyphens, beginning with a letter; stored inline so that it is
-/// `Copy`. It need not name an engine of this program: a recording may come from a newer version.
+/// An engine's name: 1 to 24 lowercase ASCII letters, digits and hyphens, beginning with a letter; stored
+/// inline so that it is `Copy`. It need not name an engine of this program: a recording may come from a newer
+/// version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EngineId([u8; LONGEST]);
 
@@ -64,7 +65,9 @@ impl FromStr for EngineId {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Self::parse(name).ok_or_else(|| format!("`{name}` is no engine's name: those are 1 to 24 lowercase letters, digits and hyphens"))
+        Self::parse(name).ok_or_else(|| {
+            format!("`{name}` is no engine's name: those are 1 to 24 lowercase letters, digits and hyphens")
+        })
     }
 }
 

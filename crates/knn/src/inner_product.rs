@@ -1,14 +1,16 @@
 //! The k largest inner products with each query (maximum inner product search), by one rule for all engines.
 //!
-//! An inner product is no distance: a row is seldom its own nearest, and no origin may be subtracted. So this is a problem beside
-//! [`Problem`](super::Problem), of the file's own values rounded to f32, in the order of the file:
+//! An inner product is no distance: a row is seldom its own nearest, and no origin may be subtracted. So this
+//! is a problem beside [`Problem`](super::Problem), of the file's own values rounded to f32, in the order of
+//! the file:
 //!
 //! ```text
 //! acc = 0; for j in 0..d { acc = acc + p[j] · q[j] }
 //! ```
 //!
-//! in f64, in dimension order. A product of two f32 is exact in f64 (24 + 24 bits, exponents from −298 to 256), so that each step rounds once,
-//! with or without fused multiply-add, and no sum overflows. Larger products come first, and of equal ones the smaller row.
+//! in f64, in dimension order. A product of two f32 is exact in f64 (24 + 24 bits, exponents from −298 to
+//! 256), so that each step rounds once, with or without fused multiply-add, and no sum overflows. Larger
+//! products come first, and of equal ones the smaller row.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -93,7 +95,11 @@ impl Rows {
                 let exact = cloud.coordinate(row, axis);
                 *value = exact as f32;
                 if !value.is_finite() {
-                    return Err(ProductError::Wide { record: cloud.record(row), column: cloud.axes()[axis].name.clone(), value: exact });
+                    return Err(ProductError::Wide {
+                        record: cloud.record(row),
+                        column: cloud.axes()[axis].name.clone(),
+                        value: exact,
+                    });
                 }
             }
             Ok(())
@@ -112,7 +118,12 @@ impl Rows {
 impl Products {
     /// # Errors
     /// [`ProductError`].
-    pub fn new(cloud: &Arc<PointCloud>, queries: &Queries, k: usize, exclude_self: bool) -> Result<Self, ProductError> {
+    pub fn new(
+        cloud: &Arc<PointCloud>,
+        queries: &Queries,
+        k: usize,
+        exclude_self: bool,
+    ) -> Result<Self, ProductError> {
         let dims = cloud.dims();
         let (coordinates, query_rows) = match queries {
             Queries::Rows(rows) => {
@@ -121,7 +132,9 @@ impl Products {
                 }
                 (Rows::of(cloud, Some(rows))?, Some(rows.clone()))
             }
-            Queries::Cloud(queries) if queries.dims() != dims => return Err(ProductError::Dimensions { queries: queries.dims(), data: dims }),
+            Queries::Cloud(queries) if queries.dims() != dims => {
+                return Err(ProductError::Dimensions { queries: queries.dims(), data: dims });
+            }
             Queries::Cloud(queries) => (Rows::of(queries, None)?, None),
         };
         if coordinates.as_slice().is_empty() {
@@ -132,7 +145,12 @@ impl Products {
     }
 
     pub fn shape(&self) -> Shape {
-        Shape { n: self.points().len() / self.dims, q: self.queries().len() / self.dims, d: self.dims, k: self.k }
+        Shape {
+            n: self.points().len() / self.dims,
+            q: self.queries().len() / self.dims,
+            d: self.dims,
+            k: self.k,
+        }
     }
 
     /// n × d, row-major.
@@ -158,7 +176,8 @@ impl Products {
 
 /// Points made ready for the search of the largest inner products.
 pub trait LargestProducts: Sync {
-    /// Finds those of a range of queries, on this thread: k of each go into `found`, largest first, [`Product::NONE`] after the last.
+    /// Finds those of a range of queries, on this thread: k of each go into `found`, largest first,
+    /// [`Product::NONE`] after the last.
     fn search(&self, queries: Range<usize>, found: &mut [Product]);
 }
 
@@ -192,13 +211,19 @@ mod tests {
         let far = cloud(&["x", "y"], vec![4_000_000.3, 1.0, 4_000_001.6, 2.0, 4_000_000.8, 3.0]);
         assert_ne!(far.axes()[0].origin, 0.0, "the case that is tested");
         let products = Products::new(&far, &Queries::Rows(vec![1]), 1, true).unwrap();
-        assert_eq!(products.points(), [4_000_000.25f64, 1.0, 4_000_001.5, 2.0, 4_000_000.75, 3.0].map(|value| value as f32));
+        assert_eq!(
+            products.points(),
+            [4_000_000.25f64, 1.0, 4_000_001.5, 2.0, 4_000_000.75, 3.0].map(|value| value as f32)
+        );
         assert_eq!((products.queries(), products.own_row(0)), (&[4_000_001.5f32, 2.0][..], Some(1)));
         let shape = Shape { n: 3, q: 1, d: 2, k: 1 };
         assert_eq!(products.shape(), shape);
         let wrong = Products::new(&far, &Queries::Rows(vec![3]), 1, true).err().unwrap();
         assert_eq!(wrong.to_string(), "query row 3: the cloud has 3 rows");
-        assert_eq!(Products::new(&far, &Queries::Rows(Vec::new()), 1, true).err(), Some(ProductError::NoQueries));
+        assert_eq!(
+            Products::new(&far, &Queries::Rows(Vec::new()), 1, true).err(),
+            Some(ProductError::NoQueries)
+        );
         let other = Products::new(&far, &Queries::Cloud(cloud(&["x"], vec![1.0])), 1, false).err().unwrap();
         assert_eq!(other.to_string(), "queries have 1 dimensions and the data 2");
     }

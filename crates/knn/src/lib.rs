@@ -24,10 +24,15 @@ pub mod walk;
 pub mod warp;
 pub mod within;
 
-pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan, own_first};
+pub use answer::{
+    Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan, own_first,
+};
 pub use cost::{Cost, Stage, Term};
 pub use descriptor::{Code, Descriptor, Goal, Group, Keeps, Limits, Place, ProfilePhase, Shape, Walker};
-pub use engine::{Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase, answer_bytes, check_answers};
+pub use engine::{
+    Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase, answer_bytes,
+    check_answers,
+};
 pub use id::{DeviceId, DeviceKind, EngineId};
 pub use measure::{Measure, Measured, Theory};
 pub use method::{MOST_ALTERNATIVES, Method, Parameter, Parameters, Values, alternatives, split_methods};

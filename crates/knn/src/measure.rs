@@ -1,4 +1,5 @@
-//! Per-query measurements of an engine: declared columns with a name, a unit and, where known, a theoretical mean.
+//! Per-query measurements of an engine: declared columns with a name, a unit and, where known, a theoretical
+//! mean.
 
 use super::Shape;
 
@@ -40,8 +41,8 @@ pub struct Theory {
     pub source: &'static str,
 }
 
-/// Measured values: one u32 per query and column. Column names are owned strings because a recording may come from an
-/// engine that this program does not have.
+/// Measured values: one u32 per query and column. Column names are owned strings because a recording may come
+/// from an engine that this program does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     columns: Vec<(String, Vec<u32>)>,
@@ -54,16 +55,24 @@ impl Measured {
     /// If the lengths differ.
     pub fn new(columns: impl IntoIterator<Item = (String, Vec<u32>)>) -> Self {
         let columns: Vec<_> = columns.into_iter().collect();
-        assert!(columns.windows(2).all(|pair| pair[0].1.len() == pair[1].1.len()), "a value for each query in each column");
+        assert!(
+            columns.windows(2).all(|pair| pair[0].1.len() == pair[1].1.len()),
+            "a value for each query in each column"
+        );
         Self { columns }
     }
 
     /// Appends queries, row by row, to the columns of `measures`, which must be the same in every call.
-    pub fn extend<const N: usize>(&mut self, measures: &[Measure; N], rows: impl IntoIterator<Item = [u32; N]>) {
+    pub fn extend<const N: usize>(
+        &mut self,
+        measures: &[Measure; N],
+        rows: impl IntoIterator<Item = [u32; N]>,
+    ) {
         self.extend_rows(measures, rows);
     }
 
-    /// The same where only the engine knows how many measures there are; of a longer row the first values are taken.
+    /// The same where only the engine knows how many measures there are; of a longer row the first values are
+    /// taken.
     pub fn extend_rows<R: AsRef<[u32]>>(&mut self, measures: &[Measure], rows: impl IntoIterator<Item = R>) {
         if self.columns.is_empty() {
             self.columns = measures.iter().map(|measure| (measure.name.to_owned(), Vec::new())).collect();
@@ -100,7 +109,8 @@ impl Measured {
         self.columns().map(move |(name, values)| (name, values[query]))
     }
 
-    /// How many of the one there are for each of the other, over all queries; `None` if either is not counted or there are none.
+    /// How many of the one there are for each of the other, over all queries; `None` if either is not counted
+    /// or there are none.
     pub fn ratio(&self, of: &str, to: &str) -> Option<f64> {
         let sum = |name: &str| Some(self.column(name)?.iter().map(|&value| f64::from(value)).sum::<f64>());
         let (of, to) = (sum(of)?, sum(to)?);
@@ -132,6 +142,9 @@ mod tests {
         assert_eq!((measured.queries(), measured.column("accessed")), (3, Some(&[10, 20, 30][..])));
         assert_eq!((measured.mean("visited"), measured.mean("merges")), (Some(3.0), None));
         assert_eq!(measured.of(2).collect::<Vec<_>>(), [("visited", 6), ("accessed", 30)]);
-        assert_eq!(Measured::new(measured.columns().map(|(name, values)| (name.to_owned(), values.to_vec()))), measured);
+        assert_eq!(
+            Measured::new(measured.columns().map(|(name, values)| (name.to_owned(), values.to_vec()))),
+            measured
+        );
     }
 }

@@ -34,7 +34,10 @@ impl Values {
     /// Whether a value, as spelled, is allowed.
     pub fn allow(&self, value: &str) -> bool {
         match self {
-            Self::Numbers(range) => value.bytes().all(|byte| byte.is_ascii_digit()) && value.parse().is_ok_and(|number| range.contains(&number)),
+            Self::Numbers(range) => {
+                value.bytes().all(|byte| byte.is_ascii_digit())
+                    && value.parse().is_ok_and(|number| range.contains(&number))
+            }
             Self::Words(words) => words.contains(&value),
         }
     }
@@ -98,7 +101,11 @@ impl Parameters {
         for (name, value) in self.iter() {
             let Some(parameter) = declared.iter().find(|parameter| parameter.name == name) else {
                 let names: Vec<&str> = declared.iter().map(|parameter| parameter.name).collect();
-                let instead = if names.is_empty() { "it has no parameters".to_owned() } else { format!("its parameters are {}", names.join(", ")) };
+                let instead = if names.is_empty() {
+                    "it has no parameters".to_owned()
+                } else {
+                    format!("its parameters are {}", names.join(", "))
+                };
                 return Err(format!("there is no parameter `{name}`: {instead}"));
             };
             if !parameter.values.allow(value) {
@@ -164,7 +171,8 @@ impl FromStr for Method {
         let (engine, list) = text.split_once(':').map_or((text, None), |(engine, list)| (engine, Some(list)));
         let mut method = Self::new(engine.trim().parse()?);
         for pair in list.into_iter().flat_map(|list| list.split(',')) {
-            let (name, value) = pair.split_once('=').map(|(name, value)| (name.trim(), value.trim())).unwrap_or_default();
+            let (name, value) =
+                pair.split_once('=').map(|(name, value)| (name.trim(), value.trim())).unwrap_or_default();
             if name.is_empty() || value.is_empty() {
                 return Err(format!("`{}` is no parameter: write {engine}:key=value,…", pair.trim()));
             }
@@ -179,8 +187,8 @@ impl FromStr for Method {
 
 serde_as_text!(Method);
 
-/// Splits a comma-separated list of methods. A comma followed by `key=` continues the current method, any other starts a
-/// new one: `cuda:warps=8,window=16,kdtree` is two methods.
+/// Splits a comma-separated list of methods. A comma followed by `key=` continues the current method, any
+/// other starts a new one: `cuda:warps=8,window=16,kdtree` is two methods.
 pub fn split_methods(list: &str) -> Vec<String> {
     let mut methods: Vec<String> = Vec::new();
     for piece in list.split(',') {
@@ -206,7 +214,9 @@ pub fn alternatives(method: &str) -> Result<Vec<String>, String> {
     let counts = list.split(',').map(|pair| pair.split('|').count());
     let count = counts.fold(1usize, usize::saturating_mul);
     if count > MOST_ALTERNATIVES {
-        return Err(format!("the alternatives of one {engine} are more than {MOST_ALTERNATIVES} methods; give fewer of them"));
+        return Err(format!(
+            "the alternatives of one {engine} are more than {MOST_ALTERNATIVES} methods; give fewer of them"
+        ));
     }
     let mut all = vec![String::new()];
     for pair in list.split(',') {
@@ -228,7 +238,12 @@ mod tests {
     fn declared() -> [Parameter; 2] {
         [
             Parameter { name: "warps", help: "", values: Values::Numbers(1..=32), default: "8" },
-            Parameter { name: "kernel", help: "", values: Values::Words(&["direct", "filter"]), default: "direct" },
+            Parameter {
+                name: "kernel",
+                help: "",
+                values: Values::Words(&["direct", "filter"]),
+                default: "direct",
+            },
         ]
     }
 
@@ -237,7 +252,10 @@ mod tests {
         for text in ["cuda", "cuda:warps=8", "cuda:kernel=direct,warps=8,window=16"] {
             let method: Method = text.parse().unwrap();
             assert_eq!(method.to_string(), text);
-            assert_eq!(serde_json::from_str::<Method>(&serde_json::to_string(&method).unwrap()).unwrap(), method);
+            assert_eq!(
+                serde_json::from_str::<Method>(&serde_json::to_string(&method).unwrap()).unwrap(),
+                method
+            );
         }
         let spaced: Method = "cuda: warps = 8 , window=16".parse().unwrap();
         assert_eq!(spaced.to_string(), "cuda:warps=8,window=16");
@@ -259,16 +277,29 @@ mod tests {
         assert_eq!(check("cuda:warps=33"), Err("warps = 33: it may be 1 to 32".to_owned()));
         assert_eq!(check("cuda:warps=+8"), Err("warps = +8: it may be 1 to 32".to_owned()));
         assert_eq!(check("cuda:kernel=fast"), Err("kernel = fast: it may be direct, filter".to_owned()));
-        assert_eq!(check("cuda:wraps=8"), Err("there is no parameter `wraps`: its parameters are warps, kernel".to_owned()));
-        assert_eq!("x:a=1".parse::<Method>().unwrap().parameters.check(&[]), Err("there is no parameter `a`: it has no parameters".to_owned()));
+        assert_eq!(
+            check("cuda:wraps=8"),
+            Err("there is no parameter `wraps`: its parameters are warps, kernel".to_owned())
+        );
+        assert_eq!(
+            "x:a=1".parse::<Method>().unwrap().parameters.check(&[]),
+            Err("there is no parameter `a`: it has no parameters".to_owned())
+        );
     }
 
     #[test]
     fn a_list_is_split_between_methods_only() {
         assert_eq!(split_methods("cuda:warps=8,window=16,kdtree"), ["cuda:warps=8,window=16", "kdtree"]);
-        assert_eq!(split_methods("kdtree,cuda:warps=8,lockstep,auto"), ["kdtree", "cuda:warps=8", "lockstep", "auto"]);
-        assert_eq!(split_methods("cuda:warps=8,cuda:warps=4,window=2"), ["cuda:warps=8", "cuda:warps=4,window=2"]);
-        // There is no method to continue, so it becomes an error of its own rather than part of the preceding engine.
+        assert_eq!(
+            split_methods("kdtree,cuda:warps=8,lockstep,auto"),
+            ["kdtree", "cuda:warps=8", "lockstep", "auto"]
+        );
+        assert_eq!(
+            split_methods("cuda:warps=8,cuda:warps=4,window=2"),
+            ["cuda:warps=8", "cuda:warps=4,window=2"]
+        );
+        // There is no method to continue, so it becomes an error of its own rather than part of the preceding
+        // engine.
         assert_eq!(split_methods("cuda,warps=8"), ["cuda", "warps=8"]);
     }
 

@@ -1,4 +1,5 @@
-//! How far rows are apart. All metrics are the squared L2 of points that are made of the rows: the rows themselves, or unit vectors.
+//! How far rows are apart. All metrics are the squared L2 of points that are made of the rows: the rows
+//! themselves, or unit vectors.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +13,14 @@ pub enum Metric {
     L2,
     /// The angle between rows as vectors; reported as the squared chord between unit vectors.
     Angular,
-    /// 1 − cos of that angle, which is half of the squared chord: the neighbours are those of [`Self::Angular`].
+    /// 1 − cos of that angle, which is half of the squared chord: the neighbours are those of
+    /// [`Self::Angular`].
     Cosine,
-    /// The angle between positions on the celestial sphere, in degrees such as right ascension and declination; reported as the squared chord likewise.
+    /// The angle between positions on the celestial sphere, in degrees such as right ascension and
+    /// declination; reported as the squared chord likewise.
     Sky,
-    /// The great-circle distance between places in degrees of longitude and latitude; reported as the squared chord likewise.
+    /// The great-circle distance between places in degrees of longitude and latitude; reported as the squared
+    /// chord likewise.
     Haversine,
 }
 
@@ -38,13 +42,41 @@ impl Metric {
 
     fn names(self) -> &'static Names {
         match self {
-            Self::L2 => &Names { metric: "l2", column: "distance", heading: "distance", unit: None, array: "distances" },
-            Self::Angular => &Names { metric: "angular", column: "angle", heading: "angle (rad)", unit: Some("rad"), array: "angles" },
-            Self::Cosine => &Names { metric: "cosine", column: "cosine_distance", heading: "cosine distance", unit: None, array: "cosine_distances" },
-            Self::Sky => &Names { metric: "sky", column: "separation_deg", heading: "separation (°)", unit: Some("°"), array: "separations_deg" },
-            Self::Haversine => {
-                &Names { metric: "haversine", column: "distance_km", heading: "distance (km)", unit: Some("km"), array: "distances_km" }
-            }
+            Self::L2 => &Names {
+                metric: "l2",
+                column: "distance",
+                heading: "distance",
+                unit: None,
+                array: "distances",
+            },
+            Self::Angular => &Names {
+                metric: "angular",
+                column: "angle",
+                heading: "angle (rad)",
+                unit: Some("rad"),
+                array: "angles",
+            },
+            Self::Cosine => &Names {
+                metric: "cosine",
+                column: "cosine_distance",
+                heading: "cosine distance",
+                unit: None,
+                array: "cosine_distances",
+            },
+            Self::Sky => &Names {
+                metric: "sky",
+                column: "separation_deg",
+                heading: "separation (°)",
+                unit: Some("°"),
+                array: "separations_deg",
+            },
+            Self::Haversine => &Names {
+                metric: "haversine",
+                column: "distance_km",
+                heading: "distance (km)",
+                unit: Some("km"),
+                array: "distances_km",
+            },
         }
     }
 
@@ -76,8 +108,8 @@ impl Metric {
         }
     }
 
-    /// Converts a squared distance D to the customary one: √D; the angle in radians, 2·asin(min(1, √D/2)); 1 − cos of it, D/2; or the angle on
-    /// the Earth, in km.
+    /// Converts a squared distance D to the customary one: √D; the angle in radians, 2·asin(min(1, √D/2)); 1
+    /// − cos of it, D/2; or the angle on the Earth, in km.
     pub fn distance(self, squared: f32) -> f64 {
         self.distance_of(f64::from(squared))
     }
@@ -157,8 +189,14 @@ impl Ranking {
     /// The ranking that a name means, in whatever program it is used: `euclidean` is L2.
     pub fn by_any_name(name: &str) -> Option<Self> {
         let plain = plain(name);
-        let ours = Metric::ALL.map(Metric::name).into_iter().chain([INNER_PRODUCT]).find(|ours| *ours == plain);
-        let theirs = || OTHER_NAMES.iter().find(|(names, _)| names.split_whitespace().any(|name| name == plain)).map(|&(_, ours)| ours);
+        let ours =
+            Metric::ALL.map(Metric::name).into_iter().chain([INNER_PRODUCT]).find(|ours| *ours == plain);
+        let theirs = || {
+            OTHER_NAMES
+                .iter()
+                .find(|(names, _)| names.split_whitespace().any(|name| name == plain))
+                .map(|&(_, ours)| ours)
+        };
         ours.or_else(theirs).map(|ours| Metric::named(ours).map_or(Self::InnerProduct, Self::Distance))
     }
 
@@ -180,8 +218,9 @@ const OTHER_NAMES: [(&str, &str); 6] = [
 ];
 
 /// Distances of other programs that are not offered.
-const NOT_OFFERED: &str = "manhattan cityblock taxicab l1 chebyshev chebychev linf l-inf linfinity minkowski lp hamming jaccard dice canberra braycurtis \
-    mahalanobis correlation pearson levenshtein edit";
+const NOT_OFFERED: &str = "manhattan cityblock taxicab l1 chebyshev chebychev linf l-inf linfinity \
+                           minkowski lp hamming jaccard dice canberra braycurtis mahalanobis correlation \
+                           pearson levenshtein edit";
 
 /// A name without case and in one spelling.
 fn plain(name: &str) -> String {
@@ -197,10 +236,17 @@ mod tests {
         // A right angle: the chord between unit vectors is √2.
         let right = |metric: Metric| metric.distance(2.0);
         assert!((right(Metric::Angular) - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
-        assert_eq!((right(Metric::Cosine), Metric::Cosine.distance(4.0), Metric::Cosine.distance(0.0)), (1.0, 2.0, 0.0));
+        assert_eq!(
+            (right(Metric::Cosine), Metric::Cosine.distance(4.0), Metric::Cosine.distance(0.0)),
+            (1.0, 2.0, 0.0)
+        );
         for metric in Metric::ALL {
             assert_eq!(Metric::named(metric.name()), Some(metric));
-            assert_eq!(serde_json::to_value(metric).unwrap(), metric.name(), "files and the command line spell it alike");
+            assert_eq!(
+                serde_json::to_value(metric).unwrap(),
+                metric.name(),
+                "files and the command line spell it alike"
+            );
         }
     }
 
@@ -213,7 +259,12 @@ mod tests {
             assert_eq!(Ranking::by_any_name(name).is_none(), Ranking::is_not_offered(name), "{name}");
         }
         for (names, ours) in OTHER_NAMES {
-            assert!(names.split_whitespace().all(|name| Ranking::by_any_name(name).is_some_and(|ranking| ranking.name() == ours)), "{ours}");
+            assert!(
+                names
+                    .split_whitespace()
+                    .all(|name| Ranking::by_any_name(name).is_some_and(|ranking| ranking.name() == ours)),
+                "{ours}"
+            );
         }
         assert_eq!(Ranking::by_any_name(" Squared_Euclidean "), Some(Ranking::Distance(Metric::L2)));
         assert_eq!(Ranking::by_any_name("haversin"), None);

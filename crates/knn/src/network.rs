@@ -1,8 +1,8 @@
 //! The bitonic sorting network as data: its layers, their comparators, and their cost for a warp.
 //!
-//! Batcher's network for K keys, a power of two: for each size 2, 4, … K, and within it for each stride size/2, … 1, a
-//! layer of K/2 comparators between elements i and i ^ stride, ascending where `i & size == 0`. The layers of size K alone
-//! sort a bitonic sequence.
+//! Batcher's network for K keys, a power of two: for each size 2, 4, … K, and within it for each stride
+//! size/2, … 1, a layer of K/2 comparators between elements i and i ^ stride, ascending where
+//! `i & size == 0`. The layers of size K alone sort a bitonic sequence.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,8 @@ pub struct Layer {
     pub stride: u32,
 }
 
-/// Puts the smaller of two elements at `low` and the larger at `high` if `ascending`, otherwise the other way round.
+/// Puts the smaller of two elements at `low` and the larger at `high` if `ascending`, otherwise the other way
+/// round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Comparator {
     /// The lower element index.
@@ -37,8 +38,8 @@ impl Layer {
         Comparator { low, high: low | self.stride, ascending: low & self.size == 0 }
     }
 
-    /// The lane mask of the shuffle that this layer needs (partner = lane ^ mask) when each lane of a warp holds `registers`
-    /// consecutive elements; `None` if both elements are in the same lane.
+    /// The lane mask of the shuffle that this layer needs (partner = lane ^ mask) when each lane of a warp
+    /// holds `registers` consecutive elements; `None` if both elements are in the same lane.
     pub fn lane_stride(self, registers: u32) -> Option<u32> {
         (self.stride >= registers).then(|| self.stride / registers)
     }
@@ -46,12 +47,16 @@ impl Layer {
 
 /// The layers of one size, which sort bitonic runs of `size` elements.
 pub fn merge(size: u32) -> impl Iterator<Item = Layer> {
-    std::iter::successors(Some(size / 2), |stride| Some(stride / 2)).take_while(|&stride| stride > 0).map(move |stride| Layer { size, stride })
+    std::iter::successors(Some(size / 2), |stride| Some(stride / 2))
+        .take_while(|&stride| stride > 0)
+        .map(move |stride| Layer { size, stride })
 }
 
 /// The layers that sort `keys` elements in arbitrary order.
 pub fn sort(keys: u32) -> impl Iterator<Item = Layer> {
-    std::iter::successors(Some(2u32), |size| Some(size * 2)).take_while(move |&size| size <= keys).flat_map(merge)
+    std::iter::successors(Some(2u32), |size| Some(size * 2))
+        .take_while(move |&size| size <= keys)
+        .flat_map(merge)
 }
 
 /// The cost of a sequence of layers for a warp.
@@ -69,7 +74,8 @@ impl Cost {
         let half = u64::from(width * registers / 2);
         layers.fold(Self::default(), |cost, layer| Self {
             compare_exchanges: cost.compare_exchanges + half,
-            shuffles: cost.shuffles + if layer.lane_stride(registers).is_some() { u64::from(registers) } else { 0 },
+            shuffles: cost.shuffles
+                + if layer.lane_stride(registers).is_some() { u64::from(registers) } else { 0 },
         })
     }
 

@@ -18,7 +18,9 @@ pub struct Peaks {
 impl Peaks {
     /// The better of two measurements of a device, number by number.
     pub fn best_of(self, other: Self) -> Self {
-        let best = |a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64| a.zip(b).map(|(a, b)| of(a, b)).or(a).or(b);
+        let best = |a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64| {
+            a.zip(b).map(|(a, b)| of(a, b)).or(a).or(b)
+        };
         Self {
             fp32_per_second: self.fp32_per_second.max(other.fp32_per_second),
             bytes_per_second: best(self.bytes_per_second, other.bytes_per_second, f64::max),
@@ -28,12 +30,15 @@ impl Peaks {
 
     /// Whether every number can be divided by, which is not certain if they were read from a file.
     pub fn are_sensible(&self) -> bool {
-        [Some(self.fp32_per_second), self.bytes_per_second, self.launch_ms].into_iter().flatten().all(|peak| peak.is_finite() && peak > 0.0)
+        [Some(self.fp32_per_second), self.bytes_per_second, self.launch_ms]
+            .into_iter()
+            .flatten()
+            .all(|peak| peak.is_finite() && peak > 0.0)
     }
 }
 
-/// FP32 instructions that looking at a point in d dimensions cannot do without: a subtraction and a multiply-add each, and the comparison of
-/// the squared distance with the largest that is still of use.
+/// FP32 instructions that looking at a point in d dimensions cannot do without: a subtraction and a
+/// multiply-add each, and the comparison of the squared distance with the largest that is still of use.
 pub fn distance_instructions(dims: usize) -> f64 {
     2.0 * dims as f64 + 1.0
 }

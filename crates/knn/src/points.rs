@@ -1,4 +1,5 @@
-//! The points of a problem: in processing order, prepared for a metric and checked; built once and shared between problems.
+//! The points of a problem: in processing order, prepared for a metric and checked; built once and shared
+//! between problems.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +16,8 @@ const SMALLEST_SQUARED_EXTENT: f64 = f32::MIN_POSITIVE as f64 * (1u64 << 24) as 
 /// Rows per parallel work item.
 const PART: usize = 1 << 12;
 
-/// The part of a problem's setup that determines its points. Equal arrangements of a cloud give identical points.
+/// The part of a problem's setup that determines its points. Equal arrangements of a cloud give identical
+/// points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrangement {
     metric: Metric,
@@ -25,9 +27,15 @@ pub struct Arrangement {
 }
 
 impl Arrangement {
-    /// Clears what has no effect: `seed` unless the order is shuffled, `drop_zero_rows` unless only directions matter.
+    /// Clears what has no effect: `seed` unless the order is shuffled, `drop_zero_rows` unless only
+    /// directions matter.
     pub fn new(metric: Metric, order: Order, seed: u64, drop_zero_rows: bool) -> Self {
-        Self { metric, order, seed: if order == Order::Shuffled { seed } else { 0 }, drop_zero_rows: drop_zero_rows && metric.is_of_directions() }
+        Self {
+            metric,
+            order,
+            seed: if order == Order::Shuffled { seed } else { 0 },
+            drop_zero_rows: drop_zero_rows && metric.is_of_directions(),
+        }
     }
 
     pub fn metric(&self) -> Metric {
@@ -63,7 +71,8 @@ impl Rows {
         Self::Own(values)
     }
 
-    /// Places as unit vectors, in the order of `rows`, computed in f64 of the file's own coordinates and rounded once.
+    /// Places as unit vectors, in the order of `rows`, computed in f64 of the file's own coordinates and
+    /// rounded once.
     pub fn on_globe(cloud: &PointCloud, globe: Globe, rows: Option<&[u32]>) -> Self {
         const DIMS: usize = 3;
         let mut values = vec![0.0; rows.map_or(cloud.len(), <[u32]>::len) * DIMS];
@@ -77,9 +86,11 @@ impl Rows {
         Self::Own(values)
     }
 
-    /// Unit vectors of the file's own coordinates, in the order of `rows`, normalised in f64 and rounded once.
+    /// Unit vectors of the file's own coordinates, in the order of `rows`, normalised in f64 and rounded
+    /// once.
     ///
-    /// Zero rows are left out of the result and of `rows` if `drop`; otherwise the first one's record is the error.
+    /// Zero rows are left out of the result and of `rows` if `drop`; otherwise the first one's record is the
+    /// error.
     pub fn normalised(cloud: &PointCloud, rows: &mut Option<Vec<u32>>, drop: bool) -> Result<Self, u64> {
         let dims = cloud.dims();
         let mut order: Vec<u32> = rows.take().unwrap_or_else(|| (0..cloud.len() as u32).collect());
@@ -133,7 +144,11 @@ fn extents(values: &[f32], dims: usize) -> Extents {
         extents
     };
     // Not worth waking a thread for a single query.
-    if values.len() <= PART * dims { of_part(none(), values) } else { values.par_chunks(PART * dims).fold(none, of_part).reduce(none, both) }
+    if values.len() <= PART * dims {
+        of_part(none(), values)
+    } else {
+        values.par_chunks(PART * dims).fold(none, of_part).reduce(none, both)
+    }
 }
 
 fn both(mut extents: Extents, more: Extents) -> Extents {
@@ -150,7 +165,9 @@ fn check_memory(cloud: &PointCloud, arrangement: Arrangement) -> Result<(), Prob
     let coordinates = cloud.len() * arrangement.metric.dims(cloud.dims());
     let bytes = u64::from(shuffled) * 4 * cloud.len() as u64 + u64::from(copied) * 4 * coordinates as u64;
     match memory::available() {
-        Some(free) if bytes > free => Err(ProblemError::Memory { needed: bytes.div_ceil(1 << 20), free: free >> 20 }),
+        Some(free) if bytes > free => {
+            Err(ProblemError::Memory { needed: bytes.div_ceil(1 << 20), free: free >> 20 })
+        }
         _ => Ok(()),
     }
 }
@@ -190,7 +207,12 @@ impl Points {
         Ok(Self::of(Arc::clone(cloud), arrangement, coordinates, rows))
     }
 
-    fn of(cloud: Arc<PointCloud>, arrangement: Arrangement, coordinates: Rows, rows: Option<Vec<u32>>) -> Self {
+    fn of(
+        cloud: Arc<PointCloud>,
+        arrangement: Arrangement,
+        coordinates: Rows,
+        rows: Option<Vec<u32>>,
+    ) -> Self {
         let extents = extents(coordinates.as_slice(), arrangement.metric.dims(cloud.dims()));
         Self { cloud, arrangement, coordinates, rows, extents, cache: Cache::default() }
     }
@@ -203,7 +225,9 @@ impl Points {
         assert!((1..=self.len()).contains(&positions.len()), "a point is met once at most");
         let dims = self.dims();
         let mut coordinates = Vec::with_capacity(positions.len() * dims);
-        positions.iter().for_each(|&position| coordinates.extend_from_slice(&self.coordinates()[position as usize * dims..][..dims]));
+        positions.iter().for_each(|&position| {
+            coordinates.extend_from_slice(&self.coordinates()[position as usize * dims..][..dims])
+        });
         let rows = positions.iter().map(|&position| self.row(position)).collect();
         Self::of(Arc::clone(&self.cloud), self.arrangement, Rows::Own(coordinates), Some(rows))
     }
@@ -257,7 +281,8 @@ impl Points {
         &self.cache
     }
 
-    /// Rejects extents, of points and queries together, whose squares overflow or underflow f32; names the widest column.
+    /// Rejects extents, of points and queries together, whose squares overflow or underflow f32; names the
+    /// widest column.
     pub(super) fn check_extents(&self, queries: &[f32]) -> Result<(), ProblemError> {
         let dims = self.dims();
         let all = both(self.extents.clone(), extents(queries, dims));
@@ -282,8 +307,12 @@ impl Points {
         // Values that differ in the file may all have become 0 in f32.
         let own = |axis: &Axis| axis.max - axis.min;
         let widest = self.cloud.axes().iter().max_by(|a, b| own(a).total_cmp(&own(b)));
-        match widest.filter(|axis| self.arrangement.metric == Metric::L2 && squared == 0.0 && vanishes(own(axis))) {
-            Some(axis) => Err(ProblemError::Underflow { column: axis.name.clone(), extent: format!("{:e}", own(axis)) }),
+        match widest
+            .filter(|axis| self.arrangement.metric == Metric::L2 && squared == 0.0 && vanishes(own(axis)))
+        {
+            Some(axis) => {
+                Err(ProblemError::Underflow { column: axis.name.clone(), extent: format!("{:e}", own(axis)) })
+            }
             None => Ok(()),
         }
     }
@@ -292,17 +321,25 @@ impl Points {
 /// A value and its device; pointers of one GPU are meaningless on another.
 type Entry = (DeviceId, Arc<dyn Any + Send + Sync>);
 
-/// Data that engines derive from points, cached with them: a copy on a device, an index. At most one value per type and device.
+/// Data that engines derive from points, cached with them: a copy on a device, an index. At most one value
+/// per type and device.
 ///
-/// The cache belongs to the points rather than to an engine, so that it is dropped with them, engines on several threads
-/// share it, and one call frees everything.
+/// The cache belongs to the points rather than to an engine, so that it is dropped with them, engines on
+/// several threads share it, and one call frees everything.
 #[derive(Default)]
 pub struct Cache(Mutex<Vec<Entry>>);
 
 impl Cache {
     /// The value of type `T` for a device, if present and `fits` accepts it.
-    pub fn get<T: Any + Send + Sync>(&self, device: DeviceId, fits: impl FnOnce(&T) -> bool) -> Option<Arc<T>> {
-        let found = self.lock().iter().find_map(|(of, value)| Arc::clone(value).downcast::<T>().ok().filter(|_| *of == device))?;
+    pub fn get<T: Any + Send + Sync>(
+        &self,
+        device: DeviceId,
+        fits: impl FnOnce(&T) -> bool,
+    ) -> Option<Arc<T>> {
+        let found = self
+            .lock()
+            .iter()
+            .find_map(|(of, value)| Arc::clone(value).downcast::<T>().ok().filter(|_| *of == device))?;
         fits(&found).then_some(found)
     }
 
@@ -361,24 +398,40 @@ mod tests {
         let cloud = cloud(2, (0..2 * n).map(|at| (at * 7919 % n) as f64).collect());
         let points = Points::new(&cloud, Arrangement::new(Metric::L2, Order::Shuffled, 5, false)).unwrap();
         for position in 0..n {
-            assert_eq!(points.coordinates()[2 * position..][..2], *cloud.point(points.row(position as u32) as usize));
+            assert_eq!(
+                points.coordinates()[2 * position..][..2],
+                *cloud.point(points.row(position as u32) as usize)
+            );
         }
         for (axis, extent) in points.extents.iter().enumerate() {
-            assert_eq!([f64::from(extent[0]), f64::from(extent[1])], [cloud.axes()[axis].min, cloud.axes()[axis].max]);
+            assert_eq!(
+                [f64::from(extent[0]), f64::from(extent[1])],
+                [cloud.axes()[axis].min, cloud.axes()[axis].max]
+            );
         }
     }
 
     #[test]
     fn values_that_vanish_in_f32_are_refused() {
         let check = |values: Vec<f64>, metric| {
-            let points = Points::new(&cloud(2, values), Arrangement::new(metric, Order::File, 0, false)).unwrap();
+            let points =
+                Points::new(&cloud(2, values), Arrangement::new(metric, Order::File, 0, false)).unwrap();
             points.check_extents(&[]).map_err(|why| why.to_string())
         };
-        for (low, high, extent) in [(1e-46, 5e-46, "4e-46"), (-1e-300, 1e-300, "2e-300"), (0.0, 1e-40, "1e-40"), (0.0, 1e-20, "1e-20")] {
+        for (low, high, extent) in [
+            (1e-46, 5e-46, "4e-46"),
+            (-1e-300, 1e-300, "2e-300"),
+            (0.0, 1e-40, "1e-40"),
+            (0.0, 1e-20, "1e-20"),
+        ] {
             let message = check(vec![0.0, low, 0.0, high], Metric::L2).unwrap_err();
-            let (start, end) = message.split_once(", makes squared distances vanish in 32-bit floats; rescale it").unwrap();
+            let (start, end) =
+                message.split_once(", makes squared distances vanish in 32-bit floats; rescale it").unwrap();
             let found = start.strip_prefix("column c1: the widest extent, ").unwrap().parse::<f64>().unwrap();
-            assert!(end.is_empty() && (found / extent.parse::<f64>().unwrap() - 1.0).abs() < 1e-4, "{message}");
+            assert!(
+                end.is_empty() && (found / extent.parse::<f64>().unwrap() - 1.0).abs() < 1e-4,
+                "{message}"
+            );
         }
         // All the same, tiny beside other values, and of one direction.
         assert_eq!(check(vec![1e-46, 1e-46, 1e-46, 1e-46], Metric::L2), Ok(()));
@@ -395,7 +448,10 @@ mod tests {
         let points = Points::new(&cloud, arrangement(true)).unwrap();
         assert_eq!((points.len(), points.row(0), points.row(1)), (2, 1, 3));
         assert_eq!(points.coordinates(), [0.6, 0.8, 0.0, 1.0]);
-        assert_eq!(Points::new(&cloud, arrangement(false)).unwrap_err(), ProblemError::Zero { whose: "data", record: 0 });
+        assert_eq!(
+            Points::new(&cloud, arrangement(false)).unwrap_err(),
+            ProblemError::Zero { whose: "data", record: 0 }
+        );
     }
 
     #[test]
@@ -411,7 +467,10 @@ mod tests {
         cache.insert(first, Arc::new(10u32));
         assert!(cache.get(second, |_: &u32| true).is_none(), "what is on one GPU is not on the other");
         cache.insert(second, Arc::new(11u32));
-        assert_eq!([cpu, first, second].map(|device| *cache.get(device, |_: &u32| true).unwrap()), [2, 10, 11]);
+        assert_eq!(
+            [cpu, first, second].map(|device| *cache.get(device, |_: &u32| true).unwrap()),
+            [2, 10, 11]
+        );
         cache.remove::<u32>(first);
         assert!(cache.get(first, |_: &u32| true).is_none() && cache.get(second, |_: &u32| true).is_some());
         assert!(cache.get(cpu, |_: &String| true).is_some());

@@ -1,8 +1,9 @@
 //! A problem as engines see it: f32 points and queries, squared L2, k.
 //!
-//! Metrics are resolved here. For angular and cosine search the rows are normalised once, on the host and in f64; squared L2 between
-//! unit vectors (the squared chord) then ranks them, so engines implement a single distance. Longitude and latitude become
-//! unit vectors too: their problem has three dimensions, and their cloud two columns.
+//! Metrics are resolved here. For angular and cosine search the rows are normalised once, on the host and in
+//! f64; squared L2 between unit vectors (the squared chord) then ranks them, so engines implement a single
+//! distance. Longitude and latitude become unit vectors too: their problem has three dimensions, and their
+//! cloud two columns.
 //!
 //! ```text
 //! acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) }
@@ -34,7 +35,9 @@ impl Queries {
                 Some(&row) => Err(ProblemError::Row { row, rows: cloud.len() }),
                 None => Ok(()),
             },
-            Self::Cloud(queries) if queries.dims() != cloud.dims() => Err(ProblemError::Dimensions { queries: queries.dims(), data: cloud.dims() }),
+            Self::Cloud(queries) if queries.dims() != cloud.dims() => {
+                Err(ProblemError::Dimensions { queries: queries.dims(), data: cloud.dims() })
+            }
             Self::Cloud(_) => Ok(()),
         }
     }
@@ -52,13 +55,14 @@ pub struct Setup {
     pub seed: u64,
     /// Whether a query that is a row of the cloud is excluded from its own neighbours.
     pub exclude_self: bool,
-    /// Where only directions matter ([`Metric::is_of_directions`]), whether zero rows are dropped rather than rejected.
+    /// Where only directions matter ([`Metric::is_of_directions`]), whether zero rows are dropped rather than
+    /// rejected.
     pub drop_zero_rows: bool,
 }
 
 impl Setup {
-    /// Rejects what no engine can answer. An engine's own limits are checked when the problem meets the engine
-    /// ([`super::Limits::check`]).
+    /// Rejects what no engine can answer. An engine's own limits are checked when the problem meets the
+    /// engine ([`super::Limits::check`]).
     ///
     /// # Errors
     /// [`ProblemError::NoNeighbours`].
@@ -66,17 +70,22 @@ impl Setup {
         if self.k > 0 { Ok(()) } else { Err(ProblemError::NoNeighbours) }
     }
 
-    /// Checks k against `limit`, the most neighbours any engine finds, so that it can be rejected before a cloud is read.
+    /// Checks k against `limit`, the most neighbours any engine finds, so that it can be rejected before a
+    /// cloud is read.
     ///
     /// # Errors
     /// [`ProblemError::K`].
     pub fn check_within(&self, limit: usize) -> Result<(), ProblemError> {
         let max = Self::reported_k(limit, self.exclude_self);
-        if (1..=max).contains(&self.k) { Ok(()) } else { Err(ProblemError::K { k: self.k, max, exclude_self: self.exclude_self }) }
+        if (1..=max).contains(&self.k) {
+            Ok(())
+        } else {
+            Err(ProblemError::K { k: self.k, max, exclude_self: self.exclude_self })
+        }
     }
 
-    /// The number of neighbours an engine must find in order to report k: one more if the query's own row, which is among
-    /// them, is excluded.
+    /// The number of neighbours an engine must find in order to report k: one more if the query's own row,
+    /// which is among them, is excluded.
     pub fn found_k(&self) -> usize {
         self.k + usize::from(self.exclude_self)
     }
@@ -97,7 +106,10 @@ impl Setup {
 #[non_exhaustive]
 pub enum ProblemError {
     /// k is out of range.
-    #[error("k = {k}: neighbours per query go from 1 to {max}{note}", note = if *.exclude_self { " when the query's own row is left out" } else { "" })]
+    #[error(
+        "k = {k}: neighbours per query go from 1 to {max}{note}",
+        note = if *.exclude_self { " when the query's own row is left out" } else { "" }
+    )]
     K {
         k: usize,
         /// The largest allowed k.
@@ -108,7 +120,10 @@ pub enum ProblemError {
     #[error("k = 0: a query asks for one neighbour or more")]
     NoNeighbours,
     /// The points, brought into order, do not fit the memory.
-    #[error("too large: {needed} MiB of memory are needed to arrange the points, and {free} MiB are free; use fewer points")]
+    #[error(
+        "too large: {needed} MiB of memory are needed to arrange the points, and {free} MiB are free; use \
+         fewer points"
+    )]
     Memory {
         /// Needed memory in MiB, rounded up.
         needed: u64,
@@ -143,7 +158,10 @@ pub enum ProblemError {
         rows: usize,
     },
     /// A zero row has no direction.
-    #[error("{whose} row {record} is zero and has no direction: use the l2 metric, or --drop-nonfinite to leave such rows out")]
+    #[error(
+        "{whose} row {record} is zero and has no direction: use the l2 metric, or --drop-nonfinite to leave \
+         such rows out"
+    )]
     Zero {
         /// Which cloud has the row: `data` or `query`.
         whose: &'static str,
@@ -160,14 +178,19 @@ pub enum ProblemError {
     #[error(transparent)]
     Globe(#[from] GlobeError),
     /// Squared distances would overflow to infinity.
-    #[error("column {column}: its extent of {extent} makes squared distances overflow 32-bit floats; rescale it")]
+    #[error(
+        "column {column}: its extent of {extent} makes squared distances overflow 32-bit floats; rescale it"
+    )]
     Overflow {
         column: String,
         /// The extent of that column, formatted.
         extent: String,
     },
     /// Squared distances would underflow.
-    #[error("column {column}: the widest extent, {extent}, makes squared distances vanish in 32-bit floats; rescale it")]
+    #[error(
+        "column {column}: the widest extent, {extent}, makes squared distances vanish in 32-bit floats; \
+         rescale it"
+    )]
     Underflow {
         column: String,
         /// The extent of that column, formatted.
@@ -236,14 +259,21 @@ impl Problem {
                 let normalised = Rows::normalised(query_cloud, &mut query_rows, setup.drop_zero_rows);
                 match (normalised, query_cloud.source()) {
                     (Ok(rows), _) if !rows.as_slice().is_empty() => rows,
-                    // Coordinates given directly are not a row, so there is none to drop or to name in the error.
+                    // Coordinates given directly are not a row, so there is none to drop or to name in the
+                    // error.
                     (_, Source::Coordinates(at)) => return Err(ProblemError::Origin { at: at.clone() }),
-                    (normalised, _) => normalised.map_err(|record| ProblemError::Zero { whose: "query", record })?,
+                    (normalised, _) => {
+                        normalised.map_err(|record| ProblemError::Zero { whose: "query", record })?
+                    }
                 }
             }
         };
         if coordinates.as_slice().is_empty() {
-            return Err(if asked > 0 { ProblemError::QueriesDropped { asked } } else { ProblemError::NoQueries });
+            return Err(if asked > 0 {
+                ProblemError::QueriesDropped { asked }
+            } else {
+                ProblemError::NoQueries
+            });
         }
         if points.is_empty() {
             return Err(ProblemError::NoPoints);
@@ -274,14 +304,20 @@ impl Problem {
     pub fn part(&self, queries: Range<usize>) -> Self {
         let coordinates = self.queries()[queries.start * self.dims()..queries.end * self.dims()].to_vec();
         let rows = queries.map(|query| self.query_row(query)).collect();
-        Self { queries: Rows::Own(coordinates), query_rows: Some(rows), points: Arc::clone(&self.points), ..*self }
+        Self {
+            queries: Rows::Own(coordinates),
+            query_rows: Some(rows),
+            points: Arc::clone(&self.points),
+            ..*self
+        }
     }
 
     pub fn dims(&self) -> usize {
         self.points.dims()
     }
 
-    /// Neighbours per query that an engine must find: one more than are reported if the query's own row is excluded.
+    /// Neighbours per query that an engine must find: one more than are reported if the query's own row is
+    /// excluded.
     pub fn k(&self) -> usize {
         self.k
     }
@@ -346,7 +382,8 @@ impl Problem {
         self.points.row(position)
     }
 
-    /// The row of a query in its cloud: the data's cloud if queries are rows of it, otherwise the query cloud.
+    /// The row of a query in its cloud: the data's cloud if queries are rows of it, otherwise the query
+    /// cloud.
     pub fn query_row(&self, query: usize) -> u32 {
         self.query_rows.as_ref().map_or(query as u32, |rows| rows[query])
     }
@@ -361,16 +398,21 @@ impl Problem {
         (self.exclude_self && self.queries_are_rows).then(|| self.query_row(query))
     }
 
-    /// Converts an engine's result from positions to rows and excludes the query's own row if required: that row itself, or
-    /// the last of the k + 1 if it is not among them (an equal row came before it).
+    /// Converts an engine's result from positions to rows and excludes the query's own row if required: that
+    /// row itself, or the last of the k + 1 if it is not among them (an equal row came before it).
     pub fn report(&self, found: &Neighbors) -> Neighbors {
         let k = self.reported_k();
-        let mut reported = Neighbors { k, indices: Vec::with_capacity(self.q() * k), squared_distances: Vec::with_capacity(self.q() * k) };
+        let mut reported = Neighbors {
+            k,
+            indices: Vec::with_capacity(self.q() * k),
+            squared_distances: Vec::with_capacity(self.q() * k),
+        };
         for query in 0..self.q() {
             let (positions, squared_distances) = found.of(query);
             let own = self.own_row(query);
             let row_at = |rank: usize| if positions[rank] == NONE { NONE } else { self.row(positions[rank]) };
-            let skipped = own.and_then(|own| (0..positions.len()).find(|&rank| row_at(rank) == own)).unwrap_or(k);
+            let skipped =
+                own.and_then(|own| (0..positions.len()).find(|&rank| row_at(rank) == own)).unwrap_or(k);
             for rank in (0..positions.len()).filter(|&rank| rank != skipped).take(k) {
                 reported.indices.push(row_at(rank));
                 reported.squared_distances.push(squared_distances[rank]);

@@ -42,7 +42,8 @@ impl Report {
 pub enum Mismatch {
     /// The answer does not have q × k entries.
     #[error(
-        "expected {queries} queries with {k} neighbours each, found {found_indices} indices and {found_distances} distances, {found_k} to a query"
+        "expected {queries} queries with {k} neighbours each, found {found_indices} indices and \
+         {found_distances} distances, {found_k} to a query"
     )]
     Shape {
         queries: usize,
@@ -53,7 +54,10 @@ pub enum Mismatch {
         found_distances: usize,
     },
     /// The distance at a rank differs from the reference.
-    #[error("query {query}, rank {rank}: expected squared distance {expected:?} (position {position}), found {found:?}")]
+    #[error(
+        "query {query}, rank {rank}: expected squared distance {expected:?} (position {position}), found \
+         {found:?}"
+    )]
     Distance {
         query: usize,
         rank: usize,
@@ -66,7 +70,8 @@ pub enum Mismatch {
     },
     /// A neighbour is not at the distance reported for it.
     #[error(
-        "query {query}, rank {rank}: expected position {expected} at squared distance {expected_distance:?}, found position {found}, which is at {found_distance:?}"
+        "query {query}, rank {rank}: expected position {expected} at squared distance \
+         {expected_distance:?}, found position {found}, which is at {found_distance:?}"
     )]
     Point {
         query: usize,
@@ -79,7 +84,9 @@ pub enum Mismatch {
         found_distance: f64,
     },
     /// A position is out of range.
-    #[error("query {query}, rank {rank}: expected position {expected}, found {found}, but there are {n} points")]
+    #[error(
+        "query {query}, rank {rank}: expected position {expected}, found {found}, but there are {n} points"
+    )]
     NoSuchPoint {
         query: usize,
         rank: usize,
@@ -99,7 +106,8 @@ pub enum Mismatch {
     },
     /// Neighbours are not sorted by (squared distance, position).
     #[error(
-        "query {query}, rank {rank}: expected ascending (squared distance, position), found ({found_distance:?}, {found}) after ({before_distance:?}, {before})"
+        "query {query}, rank {rank}: expected ascending (squared distance, position), found \
+         ({found_distance:?}, {found}) after ({before_distance:?}, {before})"
     )]
     Order {
         query: usize,
@@ -116,7 +124,8 @@ pub enum Mismatch {
     },
     /// An entry past rank n is not empty.
     #[error(
-        "query {query}, rank {rank}: expected no neighbour at distance inf, there being {n} points, found position {found} at {found_distance:?}"
+        "query {query}, rank {rank}: expected no neighbour at distance inf, there being {n} points, found \
+         position {found} at {found_distance:?}"
     )]
     Padding {
         query: usize,
@@ -128,12 +137,12 @@ pub enum Mismatch {
     },
 }
 
-/// A query's min(k, n) nearest points: positions in processing order and squared distances, sorted by (distance,
-/// position).
+/// A query's min(k, n) nearest points: positions in processing order and squared distances, sorted by
+/// (distance, position).
 pub fn neighbours(problem: &Problem, query: usize) -> (Vec<u32>, Vec<f64>) {
     let (k, dims, target) = (problem.k().min(problem.n()), problem.dims(), problem.query(query));
-    // Keep a short list and cut it to its k best whenever it is full. Points come by ascending position, so one that ties
-    // with the k-th so far sorts after it.
+    // Keep a short list and cut it to its k best whenever it is full. Points come by ascending position, so
+    // one that ties with the k-th so far sorts after it.
     let room = 4 * k + 1024;
     let mut nearest: Vec<(f64, u32)> = Vec::with_capacity(room);
     let mut bound = f64::INFINITY;
@@ -163,9 +172,9 @@ fn squared_distance(a: &[f32], b: &[f32]) -> f64 {
 
 /// Judges an engine's answer to a problem, given as positions in processing order.
 ///
-/// Squared distances must agree at every rank; a different point from the reference's is allowed only at an equal
-/// distance; no point may appear twice; neighbours must be sorted; entries past rank n must be empty. When `progress` is
-/// cancelled it stops early and reports fewer queries.
+/// Squared distances must agree at every rank; a different point from the reference's is allowed only at an
+/// equal distance; no point may appear twice; neighbours must be sorted; entries past rank n must be empty.
+/// When `progress` is cancelled it stops early and reports fewer queries.
 ///
 /// # Errors
 /// The first [`Mismatch`] by query.
@@ -187,8 +196,10 @@ pub fn judge(problem: &Problem, found: &Neighbors, progress: &dyn Progress) -> R
             break;
         }
         let end = (start + CHUNK).min(q);
-        // Collected in order, so that the mismatch reported is the first by query rather than the first to be found.
-        let verdicts: Vec<Result<Report, Mismatch>> = (start..end).into_par_iter().map(|query| judge_query(problem, found, query)).collect();
+        // Collected in order, so that the mismatch reported is the first by query rather than the first to be
+        // found.
+        let verdicts: Vec<Result<Report, Mismatch>> =
+            (start..end).into_par_iter().map(|query| judge_query(problem, found, query)).collect();
         for verdict in verdicts {
             report = report.and(verdict?);
         }
@@ -207,25 +218,45 @@ fn judge_query(problem: &Problem, found: &Neighbors, query: usize) -> Result<Rep
 
     for rank in there..positions.len() {
         if positions[rank] != NONE || distances[rank] != f32::INFINITY {
-            return Err(Mismatch::Padding { query, rank, n, found: positions[rank], found_distance: distances[rank] });
+            return Err(Mismatch::Padding {
+                query,
+                rank,
+                n,
+                found: positions[rank],
+                found_distance: distances[rank],
+            });
         }
     }
     for rank in 0..there {
         let (expected, expected_distance) = (expected_positions[rank], expected_distances[rank]);
         let (position, distance) = (positions[rank], distances[rank]);
         if !allowance.holds(f64::from(distance), expected_distance) {
-            return Err(Mismatch::Distance { query, rank, expected: expected_distance, position: expected, found: distance });
+            return Err(Mismatch::Distance {
+                query,
+                rank,
+                expected: expected_distance,
+                position: expected,
+                found: distance,
+            });
         }
         if position as usize >= n {
             return Err(Mismatch::NoSuchPoint { query, rank, expected, found: position, n });
         }
         let own = squared_distance(&problem.points()[position as usize * dims..][..dims], target);
         if !allowance.holds(own, expected_distance) || !allowance.holds(f64::from(distance), own) {
-            return Err(Mismatch::Point { query, rank, expected, expected_distance, found: position, found_distance: own });
+            return Err(Mismatch::Point {
+                query,
+                rank,
+                expected,
+                expected_distance,
+                found: position,
+                found_distance: own,
+            });
         }
         if expected_distance > 0.0 {
             // The reported error is relative, and zero within the absolute allowance for subnormal squares.
-            let error = ((f64::from(distance) - expected_distance).abs() - allowance.absolute).max(0.0) / expected_distance;
+            let error = ((f64::from(distance) - expected_distance).abs() - allowance.absolute).max(0.0)
+                / expected_distance;
             report.largest_relative_error = report.largest_relative_error.max(error);
         }
         report.ties += u64::from(position != expected);
@@ -236,7 +267,14 @@ fn judge_query(problem: &Problem, found: &Neighbors, query: usize) -> Result<Rep
             return Err(Mismatch::Twice { query, rank, found: at.1 });
         }
         if before.0.total_cmp(&at.0).then(before.1.cmp(&at.1)).is_ge() {
-            return Err(Mismatch::Order { query, rank, before: before.1, before_distance: before.0, found: at.1, found_distance: at.0 });
+            return Err(Mismatch::Order {
+                query,
+                rank,
+                before: before.1,
+                before_distance: before.0,
+                found: at.1,
+                found_distance: at.0,
+            });
         }
     }
     let mut by_position: Vec<(u32, usize)> = positions[..there].iter().copied().zip(0..).collect();
@@ -254,10 +292,13 @@ struct Allowance {
 }
 
 impl Allowance {
-    /// For d dimensions: one rounding for the difference, one for its square and one per step, half a unit each; and, where
-    /// a square is below the smallest normal f32, half the smallest f32 per step, doubled.
+    /// For d dimensions: one rounding for the difference, one for its square and one per step, half a unit
+    /// each; and, where a square is below the smallest normal f32, half the smallest f32 per step, doubled.
     fn new(dims: usize) -> Self {
-        Self { relative: TOLERANCE.max((dims as f64 + 2.0) * 2f64.powi(-24)), absolute: dims as f64 * 2f64.powi(-149) }
+        Self {
+            relative: TOLERANCE.max((dims as f64 + 2.0) * 2f64.powi(-24)),
+            absolute: dims as f64 * 2f64.powi(-149),
+        }
     }
 
     /// Whether two distances are equal within the allowance. NaN equals nothing.
@@ -284,8 +325,16 @@ mod tests {
     fn problem_of(values: &[f64], k: usize) -> Problem {
         let table = Table { columns: vec![Column { name: "x".to_owned() }], values: values.to_vec() };
         let source = Source::Generate { spec: "line".to_owned(), seed: 0 };
-        let cloud = Arc::new(PointCloud::from_table(table, source, None, false).expect("finite values make a cloud"));
-        let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+        let cloud =
+            Arc::new(PointCloud::from_table(table, source, None, false).expect("finite values make a cloud"));
+        let setup = Setup {
+            k,
+            metric: Metric::L2,
+            order: Order::File,
+            seed: 0,
+            exclude_self: false,
+            drop_zero_rows: false,
+        };
         Problem::new(&cloud, &Queries::Rows(vec![0]), setup).expect("the problem is sound")
     }
 
@@ -302,9 +351,11 @@ mod tests {
     #[test]
     fn the_short_list_gives_what_sorting_everything_gives() {
         // Long enough to cut the list many times, in an order that keeps improving, with ties.
-        let values: Vec<f64> = std::iter::once(0.0).chain((1..20_000u32).rev().map(|i| f64::from(i / 3))).collect();
+        let values: Vec<f64> =
+            std::iter::once(0.0).chain((1..20_000u32).rev().map(|i| f64::from(i / 3))).collect();
         let problem = problem_of(&values, 7);
-        let mut all: Vec<(f64, u32)> = values.iter().zip(0..).map(|(value, position)| (value * value, position)).collect();
+        let mut all: Vec<(f64, u32)> =
+            values.iter().zip(0..).map(|(value, position)| (value * value, position)).collect();
         all.sort_by(by_distance_and_position);
         let expected: Vec<u32> = all[..7].iter().map(|&(_, position)| position).collect();
         assert_eq!(neighbours(&problem, 0).0, expected);
@@ -340,27 +391,43 @@ mod tests {
 
     #[test]
     fn every_kind_of_mistake_is_found_and_named() {
-        assert_eq!(broken(|found| found.squared_distances[3] = 4.001), "query 0, rank 3: expected squared distance 4.0 (position 3), found 4.001");
+        assert_eq!(
+            broken(|found| found.squared_distances[3] = 4.001),
+            "query 0, rank 3: expected squared distance 4.0 (position 3), found 4.001"
+        );
         assert!(broken(|found| found.squared_distances[0] = f32::NAN).contains("rank 0"));
         assert_eq!(
             broken(|found| found.indices[3] = 4),
             "query 0, rank 3: expected position 3 at squared distance 4.0, found position 4, which is at 9.0"
         );
-        assert_eq!(broken(|found| found.indices[3] = 6), "query 0, rank 3: expected position 3, found 6, but there are 6 points");
-        assert_eq!(broken(|found| found.indices[3] = NONE), "query 0, rank 3: expected position 3, found 4294967295, but there are 6 points");
-        assert_eq!(broken(|found| found.indices[2] = 1), "query 0, rank 2: expected every point once, found position 1 again");
+        assert_eq!(
+            broken(|found| found.indices[3] = 6),
+            "query 0, rank 3: expected position 3, found 6, but there are 6 points"
+        );
+        assert_eq!(
+            broken(|found| found.indices[3] = NONE),
+            "query 0, rank 3: expected position 3, found 4294967295, but there are 6 points"
+        );
+        assert_eq!(
+            broken(|found| found.indices[2] = 1),
+            "query 0, rank 2: expected every point once, found position 1 again"
+        );
         assert_eq!(
             broken(|found| found.indices.swap(1, 2)),
             "query 0, rank 2: expected ascending (squared distance, position), found (1.0, 1) after (1.0, 2)"
         );
         assert!(broken(|found| found.squared_distances.swap(0, 3)).contains("rank 0"));
-        assert_eq!(broken(|found| found.k = 2), "expected 1 queries with 4 neighbours each, found 4 indices and 4 distances, 2 to a query");
+        assert_eq!(
+            broken(|found| found.k = 2),
+            "expected 1 queries with 4 neighbours each, found 4 indices and 4 distances, 2 to a query"
+        );
     }
 
     #[test]
     fn past_the_last_point_there_must_be_nothing() {
         let problem = problem_of(&[0.0, 1.0], 3);
-        let right = Neighbors { k: 3, indices: vec![0, 1, NONE], squared_distances: vec![0.0, 1.0, f32::INFINITY] };
+        let right =
+            Neighbors { k: 3, indices: vec![0, 1, NONE], squared_distances: vec![0.0, 1.0, f32::INFINITY] };
         assert!(judge(&problem, &right, &Silent).is_ok());
         let mut wrong = right.clone();
         wrong.indices[2] = 1;

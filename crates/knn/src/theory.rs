@@ -1,21 +1,23 @@
 //! The expected cost of a search whose points come in random order.
 //!
-//! After D. Hanák, *Meeting the challenges of k-nearest neighbour search implementation for GPU accelerators* (master
-//! thesis, Charles University, Prague, 2023), §4.1.6, with a buffer of `capacity` (K) and the bound at the k-th neighbour.
-//! Between two merges `max_distance` is constant, and at most K points can have passed it, so a candidate is among the k + K
-//! nearest of the points so far. The point at random position i is among them with probability min(1, (k + K) / i), and the
-//! sum over all positions bounds the number of candidates.
+//! After D. Hanák, *Meeting the challenges of k-nearest neighbour search implementation for GPU accelerators*
+//! (master thesis, Charles University, Prague, 2023), §4.1.6, with a buffer of `capacity` (K) and the bound
+//! at the k-th neighbour. Between two merges `max_distance` is constant, and at most K points can have passed
+//! it, so a candidate is among the k + K nearest of the points so far. The point at random position i is
+//! among them with probability min(1, (k + K) / i), and the sum over all positions bounds the number of
+//! candidates.
 //!
 //! These are bounds on means: a query in file order may stay far below them or, if distances descend, reach
 //! [`worst_case_merges`].
 
 const EULER: f64 = 0.577_215_664_901_532_9;
 
-/// Below this n the harmonic numbers are summed; from here on the series is exact to the last digit of an f64.
+/// Below this n the harmonic numbers are summed; from here on the series is exact to the last digit of an
+/// f64.
 const SUMMED: u64 = 64;
 
-/// Capacity K of a query's candidate buffer and of its intermediate result: k rounded up to a power of two, at least one
-/// slot per lane of a warp.
+/// Capacity K of a query's candidate buffer and of its intermediate result: k rounded up to a power of two,
+/// at least one slot per lane of a warp.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(32)
 }
@@ -28,7 +30,8 @@ pub fn harmonic(n: u64) -> f64 {
     }
     let n = n as f64;
     let inverse_square = 1.0 / (n * n);
-    n.ln() + EULER + 0.5 / n - inverse_square * (1.0 / 12.0 - inverse_square * (1.0 / 120.0 - inverse_square / 252.0))
+    n.ln() + EULER + 0.5 / n
+        - inverse_square * (1.0 / 12.0 - inverse_square * (1.0 / 120.0 - inverse_square / 252.0))
 }
 
 /// Upper bound on the mean number of candidates per query: (k + K)(1 + Hₙ − H₍ₖ₊ₖ₎), or n if n ≤ k + K.
@@ -40,22 +43,24 @@ pub fn expected_candidates(n: usize, k: usize, capacity: usize) -> f64 {
     certain as f64 * (1.0 + harmonic(n as u64) - harmonic(certain as u64))
 }
 
-/// Upper bound on the mean number of merges per query: one per full buffer of [`expected_candidates`] and a final one,
-/// capped at [`worst_case_merges`]. For k = K this is about 3 + 2 ln(n / 2k).
+/// Upper bound on the mean number of merges per query: one per full buffer of [`expected_candidates`] and a
+/// final one, capped at [`worst_case_merges`]. For k = K this is about 3 + 2 ln(n / 2k).
 pub fn expected_merges(n: usize, k: usize, capacity: usize) -> f64 {
     let bound = 1.0 + expected_candidates(n, k, capacity) / capacity as f64;
     bound.min(worst_case_merges(n, capacity) as f64)
 }
 
-/// Merges of a query that meets its points in descending order of distance: ⌈n / K⌉, since every point is a candidate.
+/// Merges of a query that meets its points in descending order of distance: ⌈n / K⌉, since every point is a
+/// candidate.
 pub fn worst_case_merges(n: usize, capacity: usize) -> u64 {
     n.div_ceil(capacity) as u64
 }
 
-/// The mean rank, among all n distances, of the k-th nearest of `seen` points drawn at random: k(n + 1) / (seen + 1).
+/// The mean rank, among all n distances, of the k-th nearest of `seen` points drawn at random: k(n + 1) /
+/// (seen + 1).
 ///
-/// Ranks count from 1. Exact (the mean of the negative hypergeometric distribution); n if fewer than k points were
-/// seen.
+/// Ranks count from 1. Exact (the mean of the negative hypergeometric distribution); n if fewer than k points
+/// were seen.
 pub fn expected_rank(n: usize, k: usize, seen: usize) -> f64 {
     if seen < k {
         return n as f64;
@@ -63,8 +68,8 @@ pub fn expected_rank(n: usize, k: usize, seen: usize) -> f64 {
     (k as f64 * (n as f64 + 1.0) / (seen as f64 + 1.0)).min(n as f64)
 }
 
-/// The expected `max_distance` after `seen` points, given the query's squared distances to all points in ascending order:
-/// the distance at [`expected_rank`], interpolated linearly; ∞ before the k-th point.
+/// The expected `max_distance` after `seen` points, given the query's squared distances to all points in
+/// ascending order: the distance at [`expected_rank`], interpolated linearly; ∞ before the k-th point.
 ///
 /// Needs all n distances, not the k that a search returns: early bounds lie far outside the k nearest.
 pub fn expected_max_distance(ascending: &[f32], k: usize, seen: usize) -> f32 {
@@ -157,9 +162,16 @@ mod tests {
                 merges += m;
             }
             let (candidates, merges) = (candidates as f64 / TRIALS as f64, merges as f64 / TRIALS as f64);
-            let (most_candidates, most_merges) = (expected_candidates(n, k, slots), expected_merges(n, k, slots));
-            assert!(candidates <= most_candidates && candidates > most_candidates / 4.0, "n = {n}, k = {k}: {candidates} of {most_candidates}");
-            assert!(merges <= most_merges && merges > most_merges / 4.0, "n = {n}, k = {k}: {merges} of {most_merges}");
+            let (most_candidates, most_merges) =
+                (expected_candidates(n, k, slots), expected_merges(n, k, slots));
+            assert!(
+                candidates <= most_candidates && candidates > most_candidates / 4.0,
+                "n = {n}, k = {k}: {candidates} of {most_candidates}"
+            );
+            assert!(
+                merges <= most_merges && merges > most_merges / 4.0,
+                "n = {n}, k = {k}: {merges} of {most_merges}"
+            );
 
             let descending: Vec<u32> = (0..n as u32).rev().collect();
             assert_eq!(simulate(&descending, k, slots), (n, worst_case_merges(n, slots) as usize));
@@ -172,7 +184,9 @@ mod tests {
         let (n, k, seen) = (400, 8, 50);
         let mut sum = 0.0;
         for seed in 0..TRIALS {
-            let mut drawn = Order::Shuffled.permutation(n, seed).expect("a shuffled order is a permutation")[..seen].to_vec();
+            let mut drawn = Order::Shuffled.permutation(n, seed).expect("a shuffled order is a permutation")
+                [..seen]
+                .to_vec();
             drawn.sort_unstable();
             sum += f64::from(drawn[k - 1]) + 1.0;
         }
@@ -205,7 +219,9 @@ mod tests {
         fn max_distance_falls(k in 1usize..40, seen in 1usize..300, n in 1usize..300) {
             let ascending: Vec<f32> = (0..n as u16).map(|i| f32::from(i) * 0.5).collect();
             let (seen, n) = (seen.min(n), n);
-            prop_assert!(expected_max_distance(&ascending, k, seen) >= expected_max_distance(&ascending, k, n));
+            prop_assert!(
+                expected_max_distance(&ascending, k, seen) >= expected_max_distance(&ascending, k, n)
+            );
         }
     }
 }

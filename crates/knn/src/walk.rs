@@ -1,7 +1,8 @@
 //! A query's way through an index, step by step, for whoever shows it.
 //!
-//! An engine that leaves points out records it ([`Descriptor::walk`](super::Descriptor::walk)): which parts of space its search met, in
-//! which order it looked into them, which it left out, and what it knew at each step. Distances are squared, by the rule of every engine.
+//! An engine that leaves points out records it ([`Descriptor::walk`](super::Descriptor::walk)): which parts
+//! of space its search met, in which order it looked into them, which it left out, and what it knew at each
+//! step. Distances are squared, by the rule of every engine.
 
 use std::ops::Range;
 
@@ -67,7 +68,8 @@ impl Region {
     }
 }
 
-/// What a search has done up to a step; the names are those of the measures that count the same, but that clusters count as leaves.
+/// What a search has done up to a step; the names are those of the measures that count the same, but that
+/// clusters count as leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub merges: u32,
@@ -95,7 +97,8 @@ pub enum Event {
         /// Of these, those that were taken: a merge on the way may have brought the k-th neighbour nearer.
         taken: u32,
     },
-    /// A node's other children, or all other clusters, so many, were left out together; the nearest of them is the region.
+    /// A node's other children, or all other clusters, so many, were left out together; the nearest of them
+    /// is the region.
     LeftOut { region: usize, count: u32 },
     /// Nothing is left to be looked at, and what was in the candidate buffer is merged.
     Finished,
@@ -132,9 +135,19 @@ mod tests {
     #[test]
     fn a_region_is_waiting_until_it_is_settled() {
         let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };
-        let region = |visited| Region { part: Part::Leaf { number: 3 }, bounds, bound: 0.0, met: 2, settled: 4, visited };
+        let region = |visited| Region {
+            part: Part::Leaf { number: 3 },
+            bounds,
+            bound: 0.0,
+            met: 2,
+            settled: 4,
+            visited,
+        };
         let fates = |visited| [1, 2, 3, 4, 9].map(|step| region(visited).fate(step));
-        assert_eq!(fates(true), [None, Some(Fate::Waiting), Some(Fate::Waiting), Some(Fate::Visited), Some(Fate::Visited)]);
+        assert_eq!(
+            fates(true),
+            [None, Some(Fate::Waiting), Some(Fate::Waiting), Some(Fate::Visited), Some(Fate::Visited)]
+        );
         assert_eq!(fates(false)[3..], [Some(Fate::LeftOut); 2]);
     }
 }

@@ -7,7 +7,12 @@ pub const MAX_K: usize = 1024;
 
 /// What the warp-per-query search keeps.
 pub const KEEPS: [Keeps; 4] = [
-    Keeps::new(Place::Registers, "intermediate result: K nearest so far, sorted, consecutive ones in a lane", "a warp", Shape::capacity),
+    Keeps::new(
+        Place::Registers,
+        "intermediate result: K nearest so far, sorted, consecutive ones in a lane",
+        "a warp",
+        Shape::capacity,
+    ),
     Keeps::new(Place::Shared, "candidate buffer", "a warp", Shape::capacity),
     Keeps::new(Place::Shared, "batch of points", "a block", |_| 0),
     Keeps::new(Place::Memory, "points", "all queries", Shape::points),
@@ -53,7 +58,11 @@ pub const CONVERGENCE: &str = MEASURES[0].name;
 
 /// The phases of the profiled build, in the order of the device's table (`cuda/counters.cuh`).
 pub const PHASES: [ProfilePhase; 6] = [
-    ProfilePhase { name: "load batch", help: "Staging a batch in shared memory, waiting at its barriers included.", merges: false },
+    ProfilePhase {
+        name: "load batch",
+        help: "Staging a batch in shared memory, waiting at its barriers included.",
+        merges: false,
+    },
     ProfilePhase { name: "filter", help: "Distances and ballots.", merges: false },
     ProfilePhase { name: "insert", help: "Appending candidates.", merges: true },
     ProfilePhase { name: "sort", help: "Sorting a full buffer.", merges: true },

@@ -4,16 +4,17 @@ use super::{EngineError, Metric, Problem};
 
 /// An index over a problem's points that lists all within a distance.
 pub trait Within: Sync {
-    /// Hands the position and the squared distance of every point whose squared distance to `query`, by the rule of every engine, is at
-    /// most `limit` to `found`, in no order.
+    /// Hands the position and the squared distance of every point whose squared distance to `query`, by the
+    /// rule of every engine, is at most `limit` to `found`, in no order.
     fn visit(&self, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32));
 }
 
 /// An index over the problem's points, on the CPU, which is built if it is not kept with them.
 pub type Opener = for<'a> fn(&'a Problem) -> Result<Box<dyn Within + 'a>, EngineError>;
 
-/// The greatest squared distance whose distance is at most `radius`, in the metric's own unit: a point is within the radius if its squared
-/// distance is at most that. `None` if the radius is not a number of 0 or more.
+/// The greatest squared distance whose distance is at most `radius`, in the metric's own unit: a point is
+/// within the radius if its squared distance is at most that. `None` if the radius is not a number of 0 or
+/// more.
 pub fn limit(metric: Metric, radius: f64) -> Option<f32> {
     if radius.is_nan() || radius < 0.0 {
         return None;
@@ -46,7 +47,10 @@ mod tests {
                 assert!(limit == f32::MAX || metric.distance(limit.next_up()) > radius, "{metric}, {radius}");
             }
         }
-        assert_eq!((limit(Metric::L2, 3.0), limit(Metric::L2, -1.0), limit(Metric::L2, f64::NAN)), (Some(9.0), None, None));
+        assert_eq!(
+            (limit(Metric::L2, 3.0), limit(Metric::L2, -1.0), limit(Metric::L2, f64::NAN)),
+            (Some(9.0), None, None)
+        );
         assert_eq!(limit(Metric::L2, f64::INFINITY), Some(f32::MAX));
     }
 }

@@ -114,19 +114,26 @@ impl Cursor {
     /// The position after the next step of a level, or the end.
     pub fn next(&self, level: Level) -> usize {
         let recording = &self.recording;
-        (self.position..recording.len()).find(|&at| recording.level(at) <= level).map_or(recording.len(), |at| at + 1)
+        (self.position..recording.len())
+            .find(|&at| recording.level(at) <= level)
+            .map_or(recording.len(), |at| at + 1)
     }
 
     /// The position after the previous step of a level, or the start.
     pub fn previous(&self, level: Level) -> usize {
         let recording = &self.recording;
-        (0..self.position.saturating_sub(1)).rev().find(|&at| recording.level(at) <= level).map_or(0, |at| at + 1)
+        (0..self.position.saturating_sub(1))
+            .rev()
+            .find(|&at| recording.level(at) <= level)
+            .map_or(0, |at| at + 1)
     }
 
     /// The position after the next mark of a kind.
     pub fn next_mark(&self, mark: Mark) -> Option<usize> {
         let Some(marks) = self.marks(mark) else {
-            return (self.position..self.recording.len()).find(|&at| self.recording.level(at) <= Level::Stage).map(|at| at + 1);
+            return (self.position..self.recording.len())
+                .find(|&at| self.recording.level(at) <= Level::Stage)
+                .map(|at| at + 1);
         };
         marks.get(marks.partition_point(|&at| (at as usize) < self.position)).map(|&at| at as usize + 1)
     }
@@ -134,7 +141,10 @@ impl Cursor {
     /// The position after the previous mark of a kind.
     pub fn previous_mark(&self, mark: Mark) -> Option<usize> {
         let Some(marks) = self.marks(mark) else {
-            return (0..self.position.saturating_sub(1)).rev().find(|&at| self.recording.level(at) <= Level::Stage).map(|at| at + 1);
+            return (0..self.position.saturating_sub(1))
+                .rev()
+                .find(|&at| self.recording.level(at) <= Level::Stage)
+                .map(|at| at + 1);
         };
         let before = marks.partition_point(|&at| at as usize + 1 < self.position);
         before.checked_sub(1).map(|at| marks[at] as usize + 1)

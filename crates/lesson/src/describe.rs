@@ -54,7 +54,9 @@ pub(crate) fn capital(words: &str) -> String {
 /// The smallest of the lanes' distances, as the end of a sentence.
 pub(crate) fn smallest(distances: &[f32]) -> String {
     let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
-    nearest.map_or_else(String::new, |(lane, &distance)| format!("; the smallest is {}, in lane {lane}", significant(distance.into())))
+    nearest.map_or_else(String::new, |(lane, &distance)| {
+        format!("; the smallest is {}, in lane {lane}", significant(distance.into()))
+    })
 }
 
 pub(crate) fn range(what: &str, first: u32, last: u32) -> String {

@@ -48,7 +48,10 @@ pub enum LessonError {
         width: u32,
     },
     /// What is recorded has no build for a GPU that writes down its steps.
-    #[error("this lesson is recorded by the twin alone: no kernel writes down a heap in each thread (--engine lockstep)")]
+    #[error(
+        "this lesson is recorded by the twin alone: no kernel writes down a heap in each thread (--engine \
+         lockstep)"
+    )]
     TwinAlone,
     /// A typed key is no squared distance.
     #[error("key {text}: a key is a squared distance, which is 0 or a number from 1e-12 to 1e12")]
@@ -72,7 +75,8 @@ pub enum LessonError {
     },
     /// The lesson has no place for typed keys.
     #[error(
-        "lesson {lesson}: with k = {k} and {width} lanes its keys cannot be typed; that is for at most {most} keys, in lessons sort, wide and merge"
+        "lesson {lesson}: with k = {k} and {width} lanes its keys cannot be typed; that is for at most \
+         {most} keys, in lessons sort, wide and merge"
     )]
     NoKeys {
         /// The lesson's id.
@@ -99,7 +103,10 @@ pub enum LessonError {
         at: String,
     },
     /// Query and points do not lie in a plane.
-    #[error("query and points can be moved where the data have two columns and the metric is l2, and here they have {dims} and it is {metric}")]
+    #[error(
+        "query and points can be moved where the data have two columns and the metric is l2, and here they \
+         have {dims} and it is {metric}"
+    )]
     Unmovable {
         /// Number of columns.
         dims: usize,
@@ -115,7 +122,9 @@ pub enum LessonError {
         ids: String,
     },
     /// Only the kernel's search has mistakes to make.
-    #[error("lesson {lesson} cannot be broken: mistakes are made in the kernel's search, as in lesson search")]
+    #[error(
+        "lesson {lesson} cannot be broken: mistakes are made in the kernel's search, as in lesson search"
+    )]
     Unbreakable {
         /// The lesson's id.
         lesson: &'static str,
@@ -127,7 +136,10 @@ pub enum LessonError {
     #[error("the GPU's trace: {0}")]
     Trace(#[from] TraceError),
     /// A comparator on the GPU changed only one of its elements.
-    #[error("step {step}: on the GPU element {element} changed, and element {partner}, which it was compared with, did not")]
+    #[error(
+        "step {step}: on the GPU element {element} changed, and element {partner}, which it was compared \
+         with, did not"
+    )]
     Torn {
         /// The step, counted from 1.
         step: usize,
@@ -171,7 +183,8 @@ pub enum LessonError {
     },
 }
 
-/// Without `#[from]`, which would make it a source: the sentence contains it already, and chains of errors would print it twice.
+/// Without `#[from]`, which would make it a source: the sentence contains it already, and chains of errors
+/// would print it twice.
 impl From<Short> for LessonError {
     fn from(short: Short) -> Self {
         Self::Memory(short)

@@ -1,6 +1,8 @@
-//! The kernel's search with a mistake made on purpose: what is left out, what that breaks, and what comes of it.
+//! The kernel's search with a mistake made on purpose: what is left out, what that breaks, and what comes of
+//! it.
 //!
-//! The lockstep twin itself makes the mistake ([`super::record_faulty`]), so that its steps are shown like any others.
+//! The lockstep twin itself makes the mistake ([`super::record_faulty`]), so that its steps are shown like
+//! any others.
 
 use super::invariants::{Broken, first_broken, keys};
 use super::lessons::{self, Lesson};
@@ -42,9 +44,11 @@ pub const FAULTS: [Row; 7] = [
         fault: Fault::NoBarrier,
         id: "no-barrier",
         title: "No barrier before the swap",
-        about: "Lanes read the buffer without waiting until the others have written to it; here the upper half of the warp always comes too late.",
+        about: "Lanes read the buffer without waiting until the others have written to it; here the upper \
+                half of the warp always comes too late.",
         line: 17,
-        look_for: "Slots that were counted but not written: the swap takes what they held before, and what comes late is overwritten.",
+        look_for: "Slots that were counted but not written: the swap takes what they held before, and what \
+                   comes late is overwritten.",
         is_wrong: true,
         lesson: "buffer",
         taught: "buffer",
@@ -54,9 +58,11 @@ pub const FAULTS: [Row; 7] = [
         fault: Fault::Direction,
         id: "direction",
         title: "Direction from the wrong bit",
-        about: "A comparator sorts in ascending order if the bit above that of the size is 0, not the bit of the size itself.",
+        about: "A comparator sorts in ascending order if the bit above that of the size is 0, not the bit \
+                of the size itself.",
         line: 20,
-        look_for: "Neighbouring runs that go the same way: two of them are not bitonic, and the next size cannot merge them.",
+        look_for: "Neighbouring runs that go the same way: two of them are not bitonic, and the next size \
+                   cannot merge them.",
         is_wrong: true,
         lesson: "merge",
         taught: "sort",
@@ -66,9 +72,11 @@ pub const FAULTS: [Row; 7] = [
         fault: Fault::NoMirror,
         id: "no-mirror",
         title: "Mirror left out",
-        about: "The minimum compares element i with element i of the intermediate result, not with element K \u{2212} 1 \u{2212} i.",
+        about: "The minimum compares element i with element i of the intermediate result, not with element \
+                K \u{2212} 1 \u{2212} i.",
         line: 23,
-        look_for: "Small keys that meet small ones: of each pair one is lost, while two large ones leave one behind.",
+        look_for: "Small keys that meet small ones: of each pair one is lost, while two large ones leave \
+                   one behind.",
         is_wrong: true,
         lesson: "merge",
         taught: "merge",
@@ -78,9 +86,11 @@ pub const FAULTS: [Row; 7] = [
         fault: Fault::NoRevote,
         id: "no-revote",
         title: "No second vote",
-        about: "Candidates that found no slot go into the buffer after the merge, though max_distance has fallen.",
+        about: "Candidates that found no slot go into the buffer after the merge, though max_distance has \
+                fallen.",
         line: 11,
-        look_for: "Candidates that are no closer than max_distance: they fill slots, and the merges drop them.",
+        look_for: "Candidates that are no closer than max_distance: they fill slots, and the merges drop \
+                   them.",
         is_wrong: false,
         lesson: "buffer",
         taught: "buffer",
@@ -90,9 +100,11 @@ pub const FAULTS: [Row; 7] = [
         fault: Fault::Dropped,
         id: "dropped",
         title: "Candidates without a slot are forgotten",
-        about: "Once the buffer is full and merged, the lanes go on to the next group, though some of them had found no slot.",
+        about: "Once the buffer is full and merged, the lanes go on to the next group, though some of them \
+                had found no slot.",
         line: 11,
-        look_for: "Lanes that voted, had no slot, and are not asked again although they are closer than max_distance.",
+        look_for: "Lanes that voted, had no slot, and are not asked again although they are closer than \
+                   max_distance.",
         is_wrong: true,
         lesson: "buffer",
         taught: "buffer",
@@ -104,7 +116,8 @@ pub const FAULTS: [Row; 7] = [
         title: "max_distance stays as it was",
         about: "After a merge max_distance is not set to the distance of the k-th element.",
         line: 29,
-        look_for: "Every point goes on being a candidate: the merges sort all of them, and find the right ones.",
+        look_for: "Every point goes on being a candidate: the merges sort all of them, and find the right \
+                   ones.",
         is_wrong: false,
         lesson: "search",
         taught: "buffer",
@@ -114,9 +127,11 @@ pub const FAULTS: [Row; 7] = [
         fault: Fault::DistanceOnly,
         id: "distance-only",
         title: "Distances alone are compared",
-        about: "Keys are compared by distance alone, not by distance and then point, so that where they lie decides among equal distances.",
+        about: "Keys are compared by distance alone, not by distance and then point, so that where they lie \
+                decides among equal distances.",
         line: 20,
-        look_for: "Equal distances in the wrong order: which of them is among the k nearest differs from engine to engine.",
+        look_for: "Equal distances in the wrong order: which of them is among the k nearest differs from \
+                   engine to engine.",
         is_wrong: true,
         lesson: "merge",
         taught: "sort",
@@ -129,7 +144,10 @@ pub const FAULTS: [Row; 7] = [
 /// # Errors
 /// [`LessonError::Fault`] if there is none.
 pub fn named(name: &str) -> Result<&'static Row, LessonError> {
-    FAULTS.iter().find(|row| row.id == name).ok_or_else(|| LessonError::Fault { name: name.to_owned(), ids: FAULTS.map(|row| row.id).join(", ") })
+    FAULTS
+        .iter()
+        .find(|row| row.id == name)
+        .ok_or_else(|| LessonError::Fault { name: name.to_owned(), ids: FAULTS.map(|row| row.id).join(", ") })
 }
 
 /// The explanation of a mistake.
@@ -170,8 +188,16 @@ impl Consequences {
         nearest.sort_unstable();
         nearest.truncate(end.shape.k as usize);
         let ranks = (0..).zip(nearest.iter().zip(&end.registers));
-        let wrong = ranks.filter(|(_, (right, found))| right != found).map(|(rank, (&right, &found))| Wrong { rank, found, right }).collect();
-        Self { broken: first_broken(faulty), wrong, neighbours: nearest.len() as u32, counts: [end.counts, right.counts] }
+        let wrong = ranks
+            .filter(|(_, (right, found))| right != found)
+            .map(|(rank, (&right, &found))| Wrong { rank, found, right })
+            .collect();
+        Self {
+            broken: first_broken(faulty),
+            wrong,
+            neighbours: nearest.len() as u32,
+            counts: [end.counts, right.counts],
+        }
     }
 
     /// The neighbours that were not found, nearest first.
@@ -186,7 +212,8 @@ impl Consequences {
         let [counts, right] = self.counts;
         if let Some(first) = self.wrong.first() {
             let rank = thousands(u64::from(first.rank) + 1);
-            let instead = format!("neighbour {rank} should be {}, and is {}.", words(first.right), words(first.found));
+            let instead =
+                format!("neighbour {rank} should be {}, and is {}.", words(first.right), words(first.found));
             let missing = self.missing();
             if missing.is_empty() {
                 return format!("All neighbours are found, but in the wrong order: {instead}");
@@ -199,7 +226,8 @@ impl Consequences {
             );
         }
         if (counts.merges, counts.candidates) == (right.merges, right.candidates) {
-            return "Nothing comes of it with these data: the neighbours are right, and so are the counts.".to_owned();
+            return "Nothing comes of it with these data: the neighbours are right, and so are the counts."
+                .to_owned();
         }
         format!(
             "The neighbours are right, but that took {} in {}, not {} in {}.",
@@ -211,7 +239,8 @@ impl Consequences {
     }
 }
 
-/// The mistakes that can be told by whoever has come as far as a lesson; all where these are too few to choose from.
+/// The mistakes that can be told by whoever has come as far as a lesson; all where these are too few to
+/// choose from.
 pub fn known_by(lesson: &Lesson) -> Vec<&'static Row> {
     let number = |row: &Row| lessons::named(row.taught).map_or(0, |lesson| lesson.number);
     let known: Vec<&Row> = FAULTS.iter().filter(|row| number(row) <= lesson.number).collect();
@@ -220,7 +249,11 @@ pub fn known_by(lesson: &Lesson) -> Vec<&'static Row> {
 
 /// A neighbour in words.
 pub fn words(key: Key) -> String {
-    if key == PADDING { "none".to_owned() } else { format!("point {} at {}", thousands(index_of(key).into()), significant(distance_of(key).into())) }
+    if key == PADDING {
+        "none".to_owned()
+    } else {
+        format!("point {} at {}", thousands(index_of(key).into()), significant(distance_of(key).into()))
+    }
 }
 
 /// The state after the last step.

@@ -1,4 +1,5 @@
-//! What is said and shown with a question beside the answer itself: what it is about in the picture, and why the answer is right.
+//! What is said and shown with a question beside the answer itself: what it is about in the picture, and why
+//! the answer is right.
 
 use std::sync::Arc;
 
@@ -57,7 +58,8 @@ pub fn why(question: &Question, cursor: &Cursor) -> String {
     }
     let account = account(cursor.state());
     format!(
-        "In random order, at most {} are expected on average; were every point a candidate, there would be {}.",
+        "In random order, at most {} are expected on average; were every point a candidate, there would be \
+         {}.",
         significant(account.expected_in_the_end.merges),
         account.worst_merges
     )
@@ -73,9 +75,15 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
         (Ask::Partner, Step::Layer { layer, shuffle: Some(lanes), .. }) => {
             let stride = match shape.registers {
                 1 => format!("The stride is {lanes}"),
-                registers => format!("A stride of {} keys is {} / {registers} = {lanes} in lanes", layer.stride, layer.stride),
+                registers => format!(
+                    "A stride of {} keys is {} / {registers} = {lanes} in lanes",
+                    layer.stride, layer.stride
+                ),
             };
-            Some(format!("{stride}, the one bit in which the two lanes' numbers differ: {subject} ^ {lanes} = {}.", subject ^ lanes))
+            Some(format!(
+                "{stride}, the one bit in which the two lanes' numbers differ: {subject} ^ {lanes} = {}.",
+                subject ^ lanes
+            ))
         }
         (Ask::Votes, Step::Ballot { mask }) => {
             let bound = significant(state.max_distance.into());
@@ -83,18 +91,27 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
                 Some(leaf) => leaf.keys.iter().map(|&key| distance_of(key)).collect(),
                 None => recording.distances(state.group?),
             };
-            let others = (0u32..).zip(&distances).filter(|(lane, distance)| mask >> lane & 1 == 0 && distance.is_finite());
+            let others = (0u32..)
+                .zip(&distances)
+                .filter(|(lane, distance)| mask >> lane & 1 == 0 && distance.is_finite());
             let (lane, nearest) = others.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-            Some(format!("Their distances are below {bound}. The nearest of the others, lane {lane}, has {}.", significant((*nearest).into())))
+            Some(format!(
+                "Their distances are below {bound}. The nearest of the others, lane {lane}, has {}.",
+                significant((*nearest).into())
+            ))
         }
         (Ask::Slot, Step::Positions { slots }) => {
             let slot = slots.iter().find(|slot| slot.lane == subject)?.slot;
             let below = (state.ballot & lanes_below(subject)).count_ones();
             let lanes = count(below.into(), "lower lane votes", "lower lanes vote");
-            Some(format!("The buffer holds {}, and {lanes}: slot {} + {below} = {slot}.", state.buffered, state.buffered))
+            Some(format!(
+                "The buffer holds {}, and {lanes}: slot {} + {below} = {slot}.",
+                state.buffered, state.buffered
+            ))
         }
         (Ask::Swaps, Step::Layer { layer, swapped, .. }) => {
-            let (low, high) = (state.registers[subject as usize], state.registers[(subject ^ layer.stride) as usize]);
+            let (low, high) =
+                (state.registers[subject as usize], state.registers[(subject ^ layer.stride) as usize]);
             let [a, b] = told_apart(low, high);
             let bit = subject & layer.size;
             let upwards = bit == 0;
@@ -108,18 +125,29 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
             };
             // In the last size, and so in a re-sort, all pairs sort alike.
             if layer.size == shape.capacity() {
-                return Some(format!("Size {} sorts all pairs in ascending order. {a} {order} {b}, so {verdict}.", layer.size));
+                return Some(format!(
+                    "Size {} sorts all pairs in ascending order. {a} {order} {b}, so {verdict}.",
+                    layer.size
+                ));
             }
             Some(format!(
-                "{subject} & {} = {bit}, so this pair sorts {}: the smaller key goes to element {}. {a} {order} {b}, so {verdict}.",
+                "{subject} & {} = {bit}, so this pair sorts {}: the smaller key goes to element {}. {a} \
+                 {order} {b}, so {verdict}.",
                 layer.size,
                 if upwards { "in ascending order" } else { "in descending order" },
                 if upwards { subject } else { subject ^ layer.stride },
             ))
         }
         (Ask::Taken, Step::Minimum { taken }) => {
-            let [own, other] = told_apart(state.registers[subject as usize], state.buffer[shape.mirror_of(subject) as usize]);
-            let from = if taken.contains(subject) { "it is of the intermediate result" } else { "the candidate stays" };
+            let [own, other] = told_apart(
+                state.registers[subject as usize],
+                state.buffer[shape.mirror_of(subject) as usize],
+            );
+            let from = if taken.contains(subject) {
+                "it is of the intermediate result"
+            } else {
+                "the candidate stays"
+            };
             Some(format!("The smaller of {own} and {other} is kept: {from}."))
         }
         _ => None,
@@ -128,7 +156,9 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
 
 /// Two keys with as many digits as tell them apart; of equal distances the positions decide.
 fn told_apart(a: Key, b: Key) -> [String; 2] {
-    let read = |key: Key, to: usize| if key == PADDING { "\u{221e}".to_owned() } else { significant_to(distance_of(key).into(), to) };
+    let read = |key: Key, to: usize| {
+        if key == PADDING { "\u{221e}".to_owned() } else { significant_to(distance_of(key).into(), to) }
+    };
     if a != b && a != PADDING && b != PADDING && distance_of(a) == distance_of(b) {
         return [a, b].map(|key| format!("{} (point {})", read(key, 3), thousands(index_of(key).into())));
     }

@@ -1,4 +1,5 @@
-//! The same search on a GPU: the trace of its kernel is decoded into steps, and each is compared with the twin's.
+//! The same search on a GPU: the trace of its kernel is decoded into steps, and each is compared with the
+//! twin's.
 
 use super::recording::{Parameters, Recording};
 use super::state::{Shape, State};
@@ -24,12 +25,12 @@ impl Shape {
     }
 }
 
-/// Repeats a recorded search on a GPU and returns the GPU's recording, whose steps equal the twin's to the bit. If the GPU
-/// cannot stage as many points at a time as the twin, its batches are smaller.
+/// Repeats a recorded search on a GPU and returns the GPU's recording, whose steps equal the twin's to the
+/// bit. If the GPU cannot stage as many points at a time as the twin, its batches are smaller.
 ///
 /// # Errors
-/// [`LessonError::GpuWidth`], [`LessonError::Engine`]; and if the GPU behaved differently, [`LessonError::Trace`],
-/// [`LessonError::Torn`], [`LessonError::Differs`] or [`LessonError::Answers`].
+/// [`LessonError::GpuWidth`], [`LessonError::Engine`]; and if the GPU behaved differently,
+/// [`LessonError::Trace`], [`LessonError::Torn`], [`LessonError::Differs`] or [`LessonError::Answers`].
 pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
     Shape::check_gpu(twin.shape().width)?;
     twin.algorithm().record_on_gpu(twin, cuda)
@@ -38,7 +39,8 @@ pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, Les
 /// The GPU's recording of the twin's search.
 pub(crate) fn recording(twin: &Recording, (steps, recorded_on): (Vec<Step>, String)) -> Recording {
     let parameters = Parameters { recorded_on, ..twin.parameters.clone() };
-    Recording::new(parameters, twin.problem().clone(), twin.query(), steps).with_baseline(twin.baseline().clone())
+    Recording::new(parameters, twin.problem().clone(), twin.query(), steps)
+        .with_baseline(twin.baseline().clone())
 }
 
 /// Checks the steps that a recorder was told against the twin's, and the GPU's answer against them.
@@ -58,17 +60,27 @@ pub(crate) fn compare_told(
 }
 
 /// Checks the neighbours that the GPU wrote against those that its steps lead to.
-pub(crate) fn answers(steps: &[Step], neighbours: &[(u32, f32)], twin: &Recording) -> Result<(), LessonError> {
+pub(crate) fn answers(
+    steps: &[Step],
+    neighbours: &[(u32, f32)],
+    twin: &Recording,
+) -> Result<(), LessonError> {
     let mut end = State::new(twin.shape());
     for step in steps {
         end.apply(step);
     }
-    let expected = end.registers.iter().take(twin.shape().k as usize).map(|&key| (index_of(key), distance_of(key).to_bits()));
+    let expected = end
+        .registers
+        .iter()
+        .take(twin.shape().k as usize)
+        .map(|&key| (index_of(key), distance_of(key).to_bits()));
     let found = neighbours.iter().map(|&(position, distance)| (position, distance.to_bits()));
     if expected.clone().eq(found.clone()) {
         return Ok(());
     }
-    Err(LessonError::Answers { rank: expected.zip(found).take_while(|(expected, found)| expected == found).count() })
+    Err(LessonError::Answers {
+        rank: expected.zip(found).take_while(|(expected, found)| expected == found).count(),
+    })
 }
 
 /// How many steps were found equal to the twin's.
@@ -101,7 +113,9 @@ impl Compared {
 fn same(a: &Step, b: &Step) -> bool {
     let bits = |distances: &[f32]| distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
     match (a, b) {
-        (Step::Group { base: a, distances: of_a }, Step::Group { base: b, distances: of_b }) => a == b && bits(of_a) == bits(of_b),
+        (Step::Group { base: a, distances: of_a }, Step::Group { base: b, distances: of_b }) => {
+            a == b && bits(of_a) == bits(of_b)
+        }
         // In other steps distances are part of keys, which compare as integers, or derive from keys.
         _ => a == b,
     }
@@ -122,7 +136,12 @@ fn differs(number: usize, gpu: Option<&Step>, twin: Option<&Step>) -> LessonErro
         // Steps are formatted in ASCII.
         let from = same.saturating_sub(SHOWN).min(text.len() - SHOWN);
         let to = (from + 2 * SHOWN).min(text.len());
-        format!("{}{}{}", if from > 0 { "\u{2026}" } else { "" }, &text[from..to], if to < text.len() { "\u{2026}" } else { "" })
+        format!(
+            "{}{}{}",
+            if from > 0 { "\u{2026}" } else { "" },
+            &text[from..to],
+            if to < text.len() { "\u{2026}" } else { "" }
+        )
     };
     LessonError::Differs { step: number, gpu: about(&gpu), twin: about(&twin) }
 }

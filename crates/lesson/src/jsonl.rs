@@ -1,4 +1,5 @@
-//! A recording as JSON Lines: parameters on the first line, then one step per line. `docs/lesson-steps.md` is the schema.
+//! A recording as JSON Lines: parameters on the first line, then one step per line. `docs/lesson-steps.md` is
+//! the schema.
 
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
@@ -50,7 +51,10 @@ pub fn write(recording: &Recording, range: Range<usize>, out: &mut (impl Write +
         if at >= range.start {
             let step = recording.step(at);
             let sentence = describe(&step, &state);
-            serde_json::to_writer(&mut *out, &Line { position: at + 1, level: recording.level(at).name(), step: &step, sentence })?;
+            serde_json::to_writer(
+                &mut *out,
+                &Line { position: at + 1, level: recording.level(at).name(), step: &step, sentence },
+            )?;
             writeln!(out)?;
         }
     }
@@ -63,7 +67,9 @@ pub fn write(recording: &Recording, range: Range<usize>, out: &mut (impl Write +
 /// [`LessonError::Line`] with the number of the malformed line.
 pub fn read(input: impl BufRead) -> Result<(Parameters, Vec<(usize, Step)>), LessonError> {
     let fail = |line: usize, why: String| LessonError::Line { line: line + 1, why };
-    let mut lines = input.lines().enumerate().map(|(number, line)| line.map(|line| (number, line)).map_err(|error| fail(number, error.to_string())));
+    let mut lines = input.lines().enumerate().map(|(number, line)| {
+        line.map(|line| (number, line)).map_err(|error| fail(number, error.to_string()))
+    });
     let (_, head) = lines.next().ok_or_else(|| fail(0, "the file is empty".to_owned()))??;
     let head: Head = serde_json::from_str(&head).map_err(|error| fail(0, error.to_string()))?;
     if head.schema != SCHEMA {

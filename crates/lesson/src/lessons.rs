@@ -1,4 +1,5 @@
-//! A lesson: its texts, data, the range of the search that is shown, and the questions. The lessons themselves are in [`super::story`].
+//! A lesson: its texts, data, the range of the search that is shown, and the questions. The lessons
+//! themselves are in [`super::story`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,7 +35,8 @@ pub struct Lesson {
     pub id: &'static str,
     /// The title, a few words long.
     pub title: &'static str,
-    /// What a reader can do after it, in one line. As in the texts below, `{k}`, `{K}` and so on stand for sizes: see [`Lesson::says`].
+    /// What a reader can do after it, in one line. As in the texts below, `{k}`, `{K}` and so on stand for
+    /// sizes: see [`Lesson::says`].
     pub goal: &'static str,
     /// The ids of the lessons that it builds on.
     pub needs: &'static [&'static str],
@@ -131,12 +133,13 @@ pub enum Shows {
     Circle,
     /// The sort of the first buffer.
     FirstSort,
-    /// The second merge, the first one that has an intermediate result to merge with: from the full buffer on.
+    /// The second merge, the first one that has an intermediate result to merge with: from the full buffer
+    /// on.
     SecondMerge,
     /// The second merge from its minimum on.
     SecondMinimum,
-    /// How the last buffer that overflowed within a group was filled: from the first ballot after the preceding merge all of whose
-    /// candidates have slots, to the ballot of those that had to wait.
+    /// How the last buffer that overflowed within a group was filled: from the first ballot after the
+    /// preceding merge all of whose candidates have slots, to the ballot of those that had to wait.
     Overflow,
     /// Of threads with a query each: from the first point that some lanes insert while others wait.
     Waiting,
@@ -198,10 +201,12 @@ pub fn lesson(number: u32) -> Result<&'static Lesson, LessonError> {
 /// [`LessonError::Name`] if there is none.
 pub fn named(name: &str) -> Result<&'static Lesson, LessonError> {
     let number = name.parse::<u32>().ok();
-    LESSONS.iter().find(|lesson| Some(lesson.number) == number || lesson.id == name).ok_or_else(|| LessonError::Name {
-        name: name.to_owned(),
-        last: LESSONS.len() as u32,
-        ids: LESSONS.map(|lesson| lesson.id).join(", "),
+    LESSONS.iter().find(|lesson| Some(lesson.number) == number || lesson.id == name).ok_or_else(|| {
+        LessonError::Name {
+            name: name.to_owned(),
+            last: LESSONS.len() as u32,
+            ids: LESSONS.map(|lesson| lesson.id).join(", "),
+        }
     })
 }
 
@@ -214,7 +219,12 @@ impl Lesson {
     /// The sizes of a search of the lesson's own data.
     pub fn shape(&self) -> Shape {
         let registers = lockstep::registers_for(self.k, self.width as usize) as u32;
-        Shape { width: self.width, registers, k: self.k as u32, n: self.points_per_element * self.width * registers }
+        Shape {
+            width: self.width,
+            registers,
+            k: self.k as u32,
+            n: self.points_per_element * self.width * registers,
+        }
     }
 
     /// The lesson that follows; of one on the short route, the next one on it.
@@ -247,20 +257,30 @@ impl Lesson {
                 (Arc::new(cloud::load(&source, false, progress)?), Queries::Rows(vec![n as u32 / 2]), 0)
             }
         };
-        let setup = Setup { k, metric: Metric::L2, order: Order::File, seed, exclude_self: false, drop_zero_rows: false };
+        let setup = Setup {
+            k,
+            metric: Metric::L2,
+            order: Order::File,
+            seed,
+            exclude_self: false,
+            drop_zero_rows: false,
+        };
         let own = |&arrangement| Own { cloud: &cloud, queries: &queries, query, arrangement };
         let record = |arrangement| self.record_touched(own(arrangement), setup, width, &choice.touched, None);
         self.arrangements.iter().map(record).collect()
     }
 
-    /// How many keys can be typed instead of the points; `None` where the search is about more than the sort or merge of a few.
+    /// How many keys can be typed instead of the points; `None` where the search is about more than the sort
+    /// or merge of a few.
     pub fn keys(&self, k: usize, width: u32) -> Option<usize> {
         let capacity = width as usize * lockstep::registers_for(k, width as usize);
         let keys = match self.shows {
             Shows::FirstSort => capacity,
             // The first half is sorted and merged before the second comes.
             Shows::SecondMinimum => 2 * capacity,
-            Shows::Whole | Shows::Circle | Shows::Overflow | Shows::Waiting | Shows::SecondMerge => return None,
+            Shows::Whole | Shows::Circle | Shows::Overflow | Shows::Waiting | Shows::SecondMerge => {
+                return None;
+            }
         };
         (keys <= MOST_KEYS).then_some(keys)
     }
@@ -272,7 +292,9 @@ impl Lesson {
     pub fn check_keys(&self, given: usize, k: usize, width: u32) -> Result<(), LessonError> {
         match self.keys(k, width) {
             None => Err(LessonError::NoKeys { lesson: self.id, k, width, most: MOST_KEYS }),
-            Some(needed) if needed != given => Err(LessonError::KeyCount { given, lesson: self.id, needed, k, width }),
+            Some(needed) if needed != given => {
+                Err(LessonError::KeyCount { given, lesson: self.id, needed, k, width })
+            }
             Some(_) => Ok(()),
         }
     }
@@ -281,23 +303,33 @@ impl Lesson {
     /// data: their recording names it.
     ///
     /// # Errors
-    /// [`LessonError`] if k, the width or the row is invalid, or the setup or what was changed does not apply to the cloud.
+    /// [`LessonError`] if k, the width or the row is invalid, or the setup or what was changed does not apply
+    /// to the cloud.
     ///
     /// # Panics
     /// If the query number is out of range.
-    pub fn record_touched(&self, own: Own<'_>, mut setup: Setup, width: u32, touched: &Touched, note: Option<&str>) -> Result<Take, LessonError> {
+    pub fn record_touched(
+        &self,
+        own: Own<'_>,
+        mut setup: Setup,
+        width: u32,
+        touched: &Touched,
+        note: Option<&str>,
+    ) -> Result<Take, LessonError> {
         let arrangement = own.arrangement;
         let (cloud, queries, query) = &touched.apply(own.cloud, own.queries, own.query, setup.metric)?;
         let query = *query;
         if arrangement == Arrangement::Shuffled {
             setup.order = Order::Shuffled;
         }
-        // The row is taken out of the points: an engine would look for one neighbour more, and the picture would have another k.
+        // The row is taken out of the points: an engine would look for one neighbour more, and the picture
+        // would have another k.
         let exclude = std::mem::take(&mut setup.exclude_self);
         let problem = Problem::new(cloud, queries, setup)?;
         let excluded = exclude && matches!(queries, Queries::Rows(_)) && problem.n() > 1;
         let problem = if excluded { without_row(&problem, problem.query_row(query))? } else { problem };
-        let notes: Vec<&str> = note.into_iter().chain(excluded.then_some("without the query's own row")).collect();
+        let notes: Vec<&str> =
+            note.into_iter().chain(excluded.then_some("without the query's own row")).collect();
         let note = (!notes.is_empty()).then(|| notes.join("; "));
         let problem = match arrangement {
             Arrangement::AsDrawn | Arrangement::FileOrder | Arrangement::Shuffled => problem,
@@ -309,7 +341,9 @@ impl Lesson {
         let recording = match own.queries {
             _ if !touched.is_moved() => recording,
             Queries::Rows(_) => recording.on_map_of(own.cloud.points()),
-            Queries::Cloud(queries) => recording.on_map_of(own.cloud.points()).on_map_of(queries.point(own.query)),
+            Queries::Cloud(queries) => {
+                recording.on_map_of(own.cloud.points()).on_map_of(queries.point(own.query))
+            }
         };
         Ok(Take::new(arrangement, recording, self.shows))
     }
@@ -338,7 +372,14 @@ impl Lesson {
         self.check_breakable()?;
         let recording = &take.recording;
         let width = recording.shape().width;
-        let faulty = record_faulty(fault, recording.problem().clone(), recording.query(), width, self.batch, &recording.parameters.data)?;
+        let faulty = record_faulty(
+            fault,
+            recording.problem().clone(),
+            recording.query(),
+            width,
+            self.batch,
+            &recording.parameters.data,
+        )?;
         Ok(Take::new(take.arrangement, faulty, Shows::Whole))
     }
 
@@ -366,7 +407,8 @@ impl Lesson {
 /// The problem without a row of its cloud.
 fn without_row(problem: &Problem, row: u32) -> Result<Problem, LessonError> {
     check_copy(problem)?;
-    let positions: Vec<u32> = (0..problem.n() as u32).filter(|&position| problem.row(position) != row).collect();
+    let positions: Vec<u32> =
+        (0..problem.n() as u32).filter(|&position| problem.row(position) != row).collect();
     Ok(problem.rearranged(&positions))
 }
 
@@ -376,7 +418,11 @@ fn check_copy(problem: &Problem) -> Result<(), LessonError> {
 }
 
 /// The problem with its points sorted by distance to a query, with `by` as the key.
-fn by_distance<K: Ord>(problem: &Problem, query: usize, by: impl Fn(u32) -> K) -> Result<Problem, LessonError> {
+fn by_distance<K: Ord>(
+    problem: &Problem,
+    query: usize,
+    by: impl Fn(u32) -> K,
+) -> Result<Problem, LessonError> {
     check_copy(problem)?;
     let distances = lockstep::distances_to(problem, query, 0..problem.n());
     let mut positions: Vec<u32> = (0..problem.n() as u32).collect();
@@ -399,7 +445,8 @@ impl Shows {
                 let merge = recording.range_of_merge(0)?;
                 // From after the swap to before the minimum.
                 let swap = merge.clone().find(|&at| steps[at] == Step::Swap)?;
-                let last = merge.rev().find(|&at| matches!(steps[at], Step::Layer { pass: Pass::Sort, .. }))?;
+                let last =
+                    merge.rev().find(|&at| matches!(steps[at], Step::Layer { pass: Pass::Sort, .. }))?;
                 Some(swap + 1..last + 1)
             }
             Self::SecondMerge => recording.range_of_merge(1),
@@ -415,14 +462,20 @@ impl Shows {
                 let group = |at: usize| (start..at).rev().find(|&at| matches!(steps[at], Step::Group { .. }));
                 // Once its distances are known.
                 let has_slots = |at: usize| {
-                    matches!(steps[at], Step::Appended { .. }) && !matches!(steps.get(at + 1), Some(Step::BufferFull | Step::FilteredAgain { .. }))
+                    matches!(steps[at], Step::Appended { .. })
+                        && !matches!(steps.get(at + 1), Some(Step::BufferFull | Step::FilteredAgain { .. }))
                 };
                 let simple = (start..again).filter(|&at| has_slots(at)).find_map(group);
                 Some(simple.map_or(start, |at| at + 1)..again + 1)
             }
             Self::Waiting => {
                 let all = u32::MAX >> (32 - recording.shape().width);
-                let waits = |step: &Step| matches!(step.heap(), Some(HeapStep::Branched { lanes }) if *lanes != 0 && *lanes != all);
+                let waits = |step: &Step| {
+                    matches!(
+                        step.heap(),
+                        Some(HeapStep::Branched { lanes }) if *lanes != 0 && *lanes != all
+                    )
+                };
                 Some(steps.iter().position(waits)?..steps.len())
             }
         }

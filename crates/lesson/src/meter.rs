@@ -1,7 +1,9 @@
-//! What one query costs in three ways: a scalar thread with a heap, a warp whose threads have a query each, and the kernel's warp.
+//! What one query costs in three ways: a scalar thread with a heap, a warp whose threads have a query each,
+//! and the kernel's warp.
 //!
-//! All three are recorded executions of the twins, over the same points; nothing is computed by a formula. What a step executes is in [`super::work`].
-//! A warp of threads with a query each answers W queries at once, so that a query has a W-th of what it executes.
+//! All three are recorded executions of the twins, over the same points; nothing is computed by a formula.
+//! What a step executes is in [`super::work`]. A warp of threads with a query each answers W queries at once,
+//! so that a query has a W-th of what it executes.
 
 use std::sync::Arc;
 
@@ -59,7 +61,8 @@ impl Track {
         let mut so_far: Vec<(u32, Work)> = Vec::new();
         let mut state = State::new(recording.shape());
         for step in recording.steps() {
-            if let Step::Group { base: point, .. } | Step::Own(OwnStep::Heap(HeapStep::OwnDistances { point, .. })) = step
+            if let Step::Group { base: point, .. }
+            | Step::Own(OwnStep::Heap(HeapStep::OwnDistances { point, .. })) = step
                 && so_far.last().is_none_or(|(last, _)| point - last >= apart)
             {
                 so_far.push((*point, state.work));
@@ -100,12 +103,23 @@ impl Meter {
     pub(crate) fn new(recording: &Recording, own: Way, threads: Track, warp: Track) -> Self {
         let (parameters, shape) = (&recording.parameters, recording.shape());
         let thread = record_lanes(Arc::clone(recording.problem()), recording.query(), 1, &parameters.data);
-        Self { dims: parameters.dims, width: shape.width, n: shape.n, tracks: [Track::of(&thread), threads, warp], own }
+        Self {
+            dims: parameters.dims,
+            width: shape.width,
+            n: shape.n,
+            tracks: [Track::of(&thread), threads, warp],
+            own,
+        }
     }
 
-    /// The work in a way at a moment of the recording: exactly what its own steps executed, and what the others have executed for as many points.
+    /// The work in a way at a moment of the recording: exactly what its own steps executed, and what the
+    /// others have executed for as many points.
     pub fn so_far(&self, way: Way, state: &State) -> Work {
-        if way == self.own { state.work } else { self.tracks[way as usize].at(state.counts.points_seen, self.n) }
+        if way == self.own {
+            state.work
+        } else {
+            self.tracks[way as usize].at(state.counts.points_seen, self.n)
+        }
     }
 
     /// The work in a way for the whole search.
@@ -115,7 +129,12 @@ impl Meter {
 
     /// A row's number in a way; `None` where there is nothing to count.
     pub fn number(&self, row: &Row, way: Way, work: &Work) -> Option<f64> {
-        (row.number)(&Cost { work, way, dims: self.dims, width: if way == Way::Thread { 1 } else { self.width } })
+        (row.number)(&Cost {
+            work,
+            way,
+            dims: self.dims,
+            width: if way == Way::Thread { 1 } else { self.width },
+        })
     }
 }
 
@@ -174,14 +193,18 @@ pub static ROWS: [Row; 10] = [
     Row {
         name: "comparisons",
         unit: ["comparison", "comparisons"],
-        help: "Comparisons of distances and of keys, in lanes. In a layer between lanes both lanes of a pair compare.",
+        help: "Comparisons of distances and of keys, in lanes. In a layer between lanes both lanes of a \
+               pair compare.",
         number: |cost| Some(cost.share(cost.lanes(Kind::Comparison))),
     },
     Row {
         name: "reads",
         unit: ["read", "reads"],
-        help: "Values that lanes read from shared memory: coordinates of points, and keys of a heap or of the buffer.",
-        number: |cost| Some(cost.share(cost.lanes(Kind::Read) + u64::from(cost.dims) * cost.lanes(Kind::Distance))),
+        help: "Values that lanes read from shared memory: coordinates of points, and keys of a heap or of \
+               the buffer.",
+        number: |cost| {
+            Some(cost.share(cost.lanes(Kind::Read) + u64::from(cost.dims) * cost.lanes(Kind::Distance)))
+        },
     },
     Row {
         name: "writes",
@@ -192,7 +215,8 @@ pub static ROWS: [Row; 10] = [
     Row {
         name: "shuffles",
         unit: ["shuffle", "shuffles"],
-        help: "Shuffles of one key a lane, issued for the warp: in layers between lanes, and one a merge for the k-th.",
+        help: "Shuffles of one key a lane, issued for the warp: in layers between lanes, and one a merge \
+               for the k-th.",
         number: |cost| cost.of_warp(cost.work.of(Kind::Shuffle).times),
     },
     Row {
@@ -210,13 +234,15 @@ pub static ROWS: [Row; 10] = [
     Row {
         name: "issue slots",
         unit: ["slot", "slots"],
-        help: "Instructions that are issued, of all kinds above: a distance is three for each dimension. A warp of threads issues them for W queries, and a query has a W-th.",
+        help: "Instructions that are issued, of all kinds above: a distance is three for each dimension. A \
+               warp of threads issues them for W queries, and a query has a W-th.",
         number: |cost| Some(cost.share(cost.slots())),
     },
     Row {
         name: "until answered",
         unit: ["slot", "slots"],
-        help: "Instructions that are issued until the query is answered. With a thread a query it is answered when all W are.",
+        help: "Instructions that are issued until the query is answered. With a thread a query it is \
+               answered when all W are.",
         number: |cost| Some(cost.slots() as f64),
     },
     Row {
@@ -225,7 +251,8 @@ pub static ROWS: [Row; 10] = [
         help: "Share of the lanes' slots in which a lane was masked out or had no point, in percent.",
         number: |cost| {
             let slots = cost.work.slots(cost.dims) * u64::from(cost.width);
-            (cost.way != Way::Thread && slots > 0).then(|| 100.0 * (1.0 - cost.work.lane_slots(cost.dims) as f64 / slots as f64))
+            (cost.way != Way::Thread && slots > 0)
+                .then(|| 100.0 * (1.0 - cost.work.lane_slots(cost.dims) as f64 / slots as f64))
         },
     },
 ];

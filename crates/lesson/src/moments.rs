@@ -85,8 +85,8 @@ impl Selection {
         Self { from: None, to: None, level: None, every: 1, most }
     }
 
-    /// Resolves the selection for a take: the position before the first step, those after each step of the level,
-    /// and the last one.
+    /// Resolves the selection for a take: the position before the first step, those after each step of the
+    /// level, and the last one.
     ///
     /// # Errors
     /// [`MomentError`] if the selection is invalid for this recording.
@@ -97,7 +97,10 @@ impl Selection {
                 return Err(MomentError::None { what });
             }
         }
-        let (from, to) = (check(recording, self.from.unwrap_or(take.range.start))?, check(recording, self.to.unwrap_or(take.range.end))?);
+        let (from, to) = (
+            check(recording, self.from.unwrap_or(take.range.start))?,
+            check(recording, self.to.unwrap_or(take.range.end))?,
+        );
         // With one end given, it may lie beyond the lesson's other end.
         let (from, to) = match (self.from, self.to) {
             (Some(_), None) if from > to => (from, recording.len()),
@@ -106,7 +109,8 @@ impl Selection {
             _ => (from, to),
         };
         let level = self.level.unwrap_or(lesson.level);
-        let stops = (from + 1..=to).filter(|&position| position == to || recording.level(position - 1) <= level);
+        let stops =
+            (from + 1..=to).filter(|&position| position == to || recording.level(position - 1) <= level);
         let all: Vec<usize> = std::iter::once(from).chain(stops).collect();
         let chosen: Vec<usize> = all.iter().step_by(self.every).copied().collect();
         Ok(Moments { positions: spread(&chosen, self.most), all, level })
@@ -140,7 +144,10 @@ mod tests {
     fn a_lesson_is_shown_from_before_its_first_step_to_its_end() {
         let (lesson, take) = take("merge");
         let moments = Selection::of_lesson(100).moments(lesson, &take).unwrap();
-        assert_eq!((moments.positions[0], *moments.positions.last().unwrap()), (take.range.start, take.range.end));
+        assert_eq!(
+            (moments.positions[0], *moments.positions.last().unwrap()),
+            (take.range.start, take.range.end)
+        );
         // The minimum, log2(16) layers, and the new max_distance.
         assert_eq!(moments.positions.len(), 1 + 1 + 4 + 1);
         assert_eq!(moments.all, moments.positions);
@@ -151,20 +158,33 @@ mod tests {
         let (lesson, take) = take("search");
         let all = Selection { level: Some(Level::Lane), ..Selection::of_lesson(usize::MAX) };
         let positions = all.moments(lesson, &take).unwrap().positions;
-        assert_eq!(positions, (0..=take.recording.len()).collect::<Vec<_>>(), "every step is one of the finest level");
+        assert_eq!(
+            positions,
+            (0..=take.recording.len()).collect::<Vec<_>>(),
+            "every step is one of the finest level"
+        );
         let few = Selection { most: 10, ..all }.moments(lesson, &take).unwrap();
         assert_eq!((few.positions.len(), &few.all), (10, &positions));
         assert_eq!((few.positions[0], few.positions[9]), (0, take.recording.len()));
-        let third = Selection { every: 3, from: Some(6), to: Some(20), ..all }.moments(lesson, &take).unwrap();
+        let third =
+            Selection { every: 3, from: Some(6), to: Some(20), ..all }.moments(lesson, &take).unwrap();
         assert_eq!((third.positions, third.all), (vec![6, 9, 12, 15, 18], (6..=20).collect()));
-        assert_eq!(Selection { most: 1, ..all }.moments(lesson, &take).unwrap().positions, [take.recording.len()]);
+        assert_eq!(
+            Selection { most: 1, ..all }.moments(lesson, &take).unwrap().positions,
+            [take.recording.len()]
+        );
     }
 
     #[test]
     fn one_end_alone_reaches_beyond_the_lesson() {
         let (lesson, take) = take("merge");
-        let late = Selection { from: Some(take.range.end + 5), ..Selection::of_lesson(9999) }.moments(lesson, &take).unwrap();
-        assert_eq!((late.positions[0], *late.positions.last().unwrap()), (take.range.end + 5, take.recording.len()));
+        let late = Selection { from: Some(take.range.end + 5), ..Selection::of_lesson(9999) }
+            .moments(lesson, &take)
+            .unwrap();
+        assert_eq!(
+            (late.positions[0], *late.positions.last().unwrap()),
+            (take.range.end + 5, take.recording.len())
+        );
         let early = Selection { to: Some(4), ..Selection::of_lesson(9999) }.moments(lesson, &take).unwrap();
         assert_eq!(early.positions[0], 0);
     }
@@ -179,7 +199,10 @@ mod tests {
             fails(Selection { to: Some(steps + 1), ..base }),
             format!("step {}: the search has {steps} steps, and so positions 0 to {steps}", steps + 1)
         );
-        assert_eq!(fails(Selection { from: Some(5), to: Some(4), ..base }), "from step 5 to step 4: the first comes after the last");
+        assert_eq!(
+            fails(Selection { from: Some(5), to: Some(4), ..base }),
+            "from step 5 to step 4: the first comes after the last"
+        );
         assert_eq!(fails(Selection { most: 0, ..base }), "most = 0: at least 1 picture is needed");
         assert_eq!(fails(Selection { every: 0, ..base }), "every = 0: at least 1 picture is needed");
     }

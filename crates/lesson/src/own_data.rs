@@ -10,7 +10,8 @@ use crate::knn::{Queries, Setup};
 use crate::memory;
 use crate::text::{count, ordinal, thousands};
 
-/// Rows of a cloud that a lesson of several orders takes: farthest first, every one of them becomes a candidate.
+/// Rows of a cloud that a lesson of several orders takes: farthest first, every one of them becomes a
+/// candidate.
 pub const MOST_ROWS: usize = 1 << 16;
 
 /// A cloud of one's own, and a query in it.
@@ -28,12 +29,14 @@ pub struct Own<'a> {
 const OF_POINT: u64 = 64;
 
 impl Lesson {
-    /// The orders in which a cloud from a source is met: what is asked for, or, where a lesson compares orders, that of the rows first.
+    /// The orders in which a cloud from a source is met: what is asked for, or, where a lesson compares
+    /// orders, that of the rows first.
     pub fn orders_of_own(&self, source: &Source, asked: Arrangement) -> Vec<Arrangement> {
         if !self.compares_orders() {
             return vec![asked];
         }
-        let rows = if matches!(source, Source::File { .. }) { Arrangement::FileOrder } else { Arrangement::AsDrawn };
+        let rows =
+            if matches!(source, Source::File { .. }) { Arrangement::FileOrder } else { Arrangement::AsDrawn };
         std::iter::once(rows).chain(self.arrangements.iter().copied()).collect()
     }
 
@@ -42,42 +45,68 @@ impl Lesson {
         self.arrangements.len() > 1
     }
 
-    /// Records the search for a query in a cloud of one's own, with what was changed by hand: one take for each order. A lesson that
-    /// compares orders takes evenly spaced rows where there are more than [`MOST_ROWS`], and its takes name them.
+    /// Records the search for a query in a cloud of one's own, with what was changed by hand: one take for
+    /// each order. A lesson that compares orders takes evenly spaced rows where there are more than
+    /// [`MOST_ROWS`], and its takes name them.
     ///
     /// # Errors
     /// The same as those of [`Lesson::record_touched`].
     ///
     /// # Panics
     /// If the query number is out of range.
-    pub fn record_own(&self, own: Own<'_>, setup: Setup, width: u32, touched: &Touched) -> Result<Vec<Take>, LessonError> {
+    pub fn record_own(
+        &self,
+        own: Own<'_>,
+        setup: Setup,
+        width: u32,
+        touched: &Touched,
+    ) -> Result<Vec<Take>, LessonError> {
         // Recording also stores an index, a distance and a cost for each point.
         memory::check((OF_POINT + 4 * own.cloud.dims() as u64) * own.cloud.len() as u64)?;
         let orders = self.orders_of_own(own.cloud.source(), own.arrangement);
         let step = own.cloud.len().div_ceil(MOST_ROWS);
         if !self.compares_orders() || step < 2 {
-            let record = |arrangement| self.record_touched(Own { arrangement, ..own }, setup, width, touched, None);
+            let record =
+                |arrangement| self.record_touched(Own { arrangement, ..own }, setup, width, touched, None);
             return orders.into_iter().map(record).collect();
         }
         let (cloud, queries, query) = thinned(own, step)?;
-        let note = format!("{}, every {} of {}", count(cloud.len() as u64, "row", "rows"), ordinal(step as u64), thousands(own.cloud.len() as u64));
-        let record =
-            |arrangement| self.record_touched(Own { cloud: &cloud, queries: &queries, query, arrangement }, setup, width, touched, Some(&note));
+        let note = format!(
+            "{}, every {} of {}",
+            count(cloud.len() as u64, "row", "rows"),
+            ordinal(step as u64),
+            thousands(own.cloud.len() as u64)
+        );
+        let record = |arrangement| {
+            self.record_touched(
+                Own { cloud: &cloud, queries: &queries, query, arrangement },
+                setup,
+                width,
+                touched,
+                Some(&note),
+            )
+        };
         orders.into_iter().map(record).collect()
     }
 }
 
 /// Every `step`-th row, in their order, among them the query's.
 fn thinned(own: Own<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, usize), LessonError> {
-    let (cloud, row) = (own.cloud, if let Queries::Rows(rows) = own.queries { rows.get(own.query).copied() } else { None });
+    let (cloud, row) =
+        (own.cloud, if let Queries::Rows(rows) = own.queries { rows.get(own.query).copied() } else { None });
     let first = row.map_or(0, |row| row as usize % step);
     // Twelve bytes a coordinate: as the file has it, and rounded.
     let count = (first..cloud.len()).step_by(step).len() * cloud.dims();
     memory::check(12 * count as u64)?;
     let mut values = Vec::with_capacity(count);
-    values.extend((first..cloud.len()).step_by(step).flat_map(|row| (0..cloud.dims()).map(move |axis| cloud.coordinate(row, axis))));
+    values.extend(
+        (first..cloud.len())
+            .step_by(step)
+            .flat_map(|row| (0..cloud.dims()).map(move |axis| cloud.coordinate(row, axis))),
+    );
     let columns = cloud.axes().iter().map(|axis| Column { name: axis.name.clone() }).collect();
-    let fewer = PointCloud::from_table(Table { columns, values }, cloud.source().clone(), Some(cloud), false)?;
+    let fewer =
+        PointCloud::from_table(Table { columns, values }, cloud.source().clone(), Some(cloud), false)?;
     let (queries, query) = match row {
         Some(row) => (Queries::Rows(vec![(row as usize / step) as u32]), 0),
         None => (own.queries.clone(), own.query),
@@ -98,10 +127,18 @@ mod tests {
     }
 
     fn setup(k: usize) -> Setup {
-        Setup { k, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false }
+        Setup {
+            k,
+            metric: Metric::L2,
+            order: Order::File,
+            seed: 5,
+            exclude_self: false,
+            drop_zero_rows: false,
+        }
     }
 
-    /// Rows along a line, from far away to the query and on: each comes closer, so the order of the rows is among the worst.
+    /// Rows along a line, from far away to the query and on: each comes closer, so the order of the rows is
+    /// among the worst.
     fn along_a_line(rows: usize) -> Arc<PointCloud> {
         let values = (0..rows).flat_map(|row| [row as f64, 0.5]).collect();
         let source = Source::File { path: "line.csv".into(), columns: cloud::ColumnChoice::default() };
@@ -124,36 +161,55 @@ mod tests {
         let rows = |take: &Take| {
             let mut cursor = crate::Cursor::new(take.recording.clone());
             cursor.seek(take.recording.len());
-            let mut rows: Vec<u32> = cursor.state().neighbours().map(|(position, _)| take.recording.problem().row(position)).collect();
+            let mut rows: Vec<u32> = cursor
+                .state()
+                .neighbours()
+                .map(|(position, _)| take.recording.problem().row(position))
+                .collect();
             rows.sort_unstable();
             rows
         };
         // All but the last, which may be one of two at the same distance.
-        assert!(takes.iter().all(|take| rows(take).len() == 32 && rows(take)[1..31] == rows(&takes[0])[1..31]));
+        assert!(
+            takes.iter().all(|take| rows(take).len() == 32 && rows(take)[1..31] == rows(&takes[0])[1..31])
+        );
         let problem = takes[0].recording.problem();
         assert!((0..4000).all(|position| problem.row(position) == position), "the order of the file is kept");
     }
 
-    /// The question without the query's own row has the same k: the row is none of the points, in any order and among equal ones.
+    /// The question without the query's own row has the same k: the row is none of the points, in any order
+    /// and among equal ones.
     #[test]
     fn the_own_row_is_left_out_where_the_question_leaves_it_out() {
-        for (spec, metric) in [("uniform:n=300,d=3", Metric::Angular), ("duplicates:n=300,d=2,distinct=9", Metric::L2)] {
+        for (spec, metric) in
+            [("uniform:n=300,d=3", Metric::Angular), ("duplicates:n=300,d=2,distinct=9", Metric::L2)]
+        {
             let (cloud, queries) = (generated(spec), Queries::Rows(vec![7]));
             let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
             let setup = Setup { metric, exclude_self: true, ..setup(20) };
             for take in named("order").unwrap().record_own(own, setup, 8, &Touched::default()).unwrap() {
                 let (recording, shape) = (&take.recording, take.recording.shape());
-                assert_eq!((shape.k, shape.n, recording.problem().metric(), recording.parameters.query_row), (20, 299, metric, 7));
+                assert_eq!(
+                    (shape.k, shape.n, recording.problem().metric(), recording.parameters.query_row),
+                    (20, 299, metric, 7)
+                );
                 assert!(recording.parameters.data.ends_with("without the query's own row"));
                 let mut cursor = crate::Cursor::new(take.recording.clone());
                 cursor.seek(recording.len());
                 let found: Vec<f32> = cursor.state().neighbours().map(|(_, distance)| distance).collect();
                 assert!((0..299).all(|position| recording.problem().row(position) != 7));
                 // By brute force over all rows, of which one, at no distance, is the query's own.
-                let whole = crate::knn::Problem::new(&cloud, &queries, Setup { exclude_self: false, ..setup }).unwrap();
+                let whole =
+                    crate::knn::Problem::new(&cloud, &queries, Setup { exclude_self: false, ..setup })
+                        .unwrap();
                 let mut right = crate::engines::lockstep::distances_to(&whole, 0, 0..300);
                 right.sort_unstable_by(f32::total_cmp);
-                assert_eq!((right[0], &found[..]), (0.0, &right[1..21]), "{spec}, {}", take.arrangement.name());
+                assert_eq!(
+                    (right[0], &found[..]),
+                    (0.0, &right[1..21]),
+                    "{spec}, {}",
+                    take.arrangement.name()
+                );
             }
         }
     }
@@ -176,12 +232,22 @@ mod tests {
         let (fewer, chosen, query) = thinned(own, 3).unwrap();
         let Queries::Rows(chosen) = chosen else { panic!("a row") };
         assert_eq!(fewer.coordinate(chosen[query] as usize, 0), f64::from(row));
-        assert!((1..fewer.len()).all(|at| fewer.coordinate(at, 0) == fewer.coordinate(at - 1, 0) + 3.0), "in their order");
+        assert!(
+            (1..fewer.len()).all(|at| fewer.coordinate(at, 0) == fewer.coordinate(at - 1, 0) + 3.0),
+            "in their order"
+        );
         assert!(fewer.len() <= MOST_ROWS && fewer.len() >= rows / 3);
         let one = Lesson { arrangements: &[Arrangement::Shuffled, Arrangement::NearestFirst], ..*lesson };
         let takes = one.record_own(own, setup(8), 32, &Touched::default()).unwrap();
         let data = &takes[0].recording.parameters.data;
-        assert!(data.ends_with(&format!("{} rows, every 3rd of {}", thousands(fewer.len() as u64), thousands(rows as u64))), "{data}");
+        assert!(
+            data.ends_with(&format!(
+                "{} rows, every 3rd of {}",
+                thousands(fewer.len() as u64),
+                thousands(rows as u64)
+            )),
+            "{data}"
+        );
         assert_eq!(takes[0].recording.shape().n as usize, fewer.len());
     }
 
@@ -189,7 +255,10 @@ mod tests {
     fn a_lack_of_memory_is_said_once() {
         let short = memory::Short { needed: 70 << 20, free: 60 << 20 };
         let why = LessonError::from(short);
-        assert_eq!(why.to_string(), "the lesson needs 70 MiB of memory, but only 60 MiB are free; use fewer points");
+        assert_eq!(
+            why.to_string(),
+            "the lesson needs 70 MiB of memory, but only 60 MiB are free; use fewer points"
+        );
         assert!(std::error::Error::source(&why).is_none(), "it would be printed again");
     }
 }

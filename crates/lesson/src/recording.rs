@@ -19,7 +19,8 @@ use super::step::Step;
 use crate::engines::lockstep::{self, Fault, distance_of};
 use crate::knn::{Descriptor, Problem};
 
-/// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen in a frame.
+/// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the
+/// sixteen in a frame.
 const KEYFRAME_WORK: u64 = 1 << 18;
 
 /// The parameters of a recording.
@@ -125,7 +126,8 @@ struct Keyframe {
     state: State,
 }
 
-/// One query's search. Positions count completed steps: 0 is before the first, [`Recording::len`] after the last.
+/// One query's search. Positions count completed steps: 0 is before the first, [`Recording::len`] after the
+/// last.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// The parameters that it was recorded with.
@@ -134,10 +136,11 @@ pub struct Recording {
     query: usize,
     steps: Vec<Step>,
     keyframes: Vec<Keyframe>,
-    /// Indices of ballots with candidates, ascending; of warp select, of groups of which a lane took something; of threads with a query each, of
-    /// branches that a lane takes.
+    /// Indices of ballots with candidates, ascending; of warp select, of groups of which a lane took
+    /// something; of threads with a query each, of branches that a lane takes.
     pub(super) hits: Vec<u32>,
-    /// Indices of steps that complete a merge; of a selection by digits, a pass; of threads with a query each, an insertion of lane 0.
+    /// Indices of steps that complete a merge; of a selection by digits, a pass; of threads with a query
+    /// each, an insertion of lane 0.
     pub(super) merges: Vec<u32>,
     /// The subset of those that change `max_distance`.
     pub(super) changes: Vec<u32>,
@@ -159,7 +162,8 @@ impl Recording {
         Self { baseline: baseline.into(), ..self }
     }
 
-    /// The same recording, drawn on a map that also shows other points, row-major: a map that does not move when a point does.
+    /// The same recording, drawn on a map that also shows other points, row-major: a map that does not move
+    /// when a point does.
     pub fn on_map_of(mut self, points: &[f32]) -> Self {
         self.overview.widen(points, self.problem.dims());
         self
@@ -209,7 +213,9 @@ impl Recording {
             match step {
                 Step::Ballot { mask } | Step::FilteredAgain { mask, .. } if *mask != 0 => marks.hit(),
                 Step::MaxDistance { before, max_distance, .. } => marks.merge(before != max_distance),
-                Step::Appended { placed } => marks.distances.extend(placed.iter().map(|candidate| distance_of(candidate.key))),
+                Step::Appended { placed } => {
+                    marks.distances.extend(placed.iter().map(|candidate| distance_of(candidate.key)))
+                }
                 Step::Own(step) => step.get().mark(&state, &mut marks),
                 _ => {}
             }
@@ -266,7 +272,9 @@ impl Recording {
     /// The step from position `at` to `at` + 1, with all its values.
     pub fn step(&self, at: usize) -> Cow<'_, Step> {
         match &self.steps[at] {
-            Step::Group { base, distances } if distances.is_empty() => Cow::Owned(Step::Group { base: *base, distances: self.distances(*base) }),
+            Step::Group { base, distances } if distances.is_empty() => {
+                Cow::Owned(Step::Group { base: *base, distances: self.distances(*base) })
+            }
             step => Cow::Borrowed(step),
         }
     }
@@ -274,7 +282,8 @@ impl Recording {
     /// The squared distances of a group's points, one per lane, infinite past the last point.
     pub fn distances(&self, base: u32) -> Vec<f32> {
         let (first, width) = (base as usize, self.shape().width as usize);
-        let mut distances = lockstep::distances_to(&self.problem, self.query, first..(first + width).min(self.problem.n()));
+        let mut distances =
+            lockstep::distances_to(&self.problem, self.query, first..(first + width).min(self.problem.n()));
         distances.resize(width, f32::INFINITY);
         distances
     }
@@ -289,12 +298,14 @@ impl Recording {
         if let Baseline::Tree(index) = &self.baseline { Some(index) } else { None }
     }
 
-    /// What the query costs in this and in other ways; `None` for searches of an index, and selections. The others are recorded at the first call.
+    /// What the query costs in this and in other ways; `None` for searches of an index, and selections. The
+    /// others are recorded at the first call.
     pub fn meter(&self) -> Option<&Arc<Meter>> {
         self.meter.get_or_init(|| self.algorithm().meter(self).map(Arc::new)).as_ref()
     }
 
-    /// Positions of the points that are candidates if the kernel merges each at once, ascending. They are recorded at the first call.
+    /// Positions of the points that are candidates if the kernel merges each at once, ascending. They are
+    /// recorded at the first call.
     pub fn one_by_one(&self) -> &[u32] {
         self.one_by_one.get_or_init(|| candidates_one_by_one(&self.problem, self.query))
     }
@@ -309,7 +320,8 @@ impl Recording {
         self.algorithm().round()
     }
 
-    /// What marks are called in it: a hit, the end of a round, and a change of the bound; `None` for those that it does not have.
+    /// What marks are called in it: a hit, the end of a round, and a change of the bound; `None` for those
+    /// that it does not have.
     pub fn mark_names(&self) -> [Option<&'static str>; 3] {
         self.algorithm().mark_names()
     }
@@ -329,9 +341,15 @@ impl Recording {
         match &self.steps[at] {
             Step::Batch { .. } | Step::Finished => Level::Search,
             Step::MaxDistance { .. } => Level::Merge,
-            Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::Appended { .. } => Level::Stage,
+            Step::BufferFull
+            | Step::Padded { .. }
+            | Step::Swap
+            | Step::Minimum { .. }
+            | Step::Appended { .. } => Level::Stage,
             // The last layer completes a sort.
-            Step::Layer { layer, .. } if layer.size == self.shape().capacity() && layer.stride == 1 => Level::Stage,
+            Step::Layer { layer, .. } if layer.size == self.shape().capacity() && layer.stride == 1 => {
+                Level::Stage
+            }
             Step::Ballot { .. } => self.algorithm().ballot_level(),
             Step::Layer { .. } | Step::FilteredAgain { .. } => Level::Layer,
             Step::Group { .. } | Step::Positions { .. } => Level::Lane,
@@ -344,7 +362,8 @@ impl Recording {
         self.merges.len()
     }
 
-    /// The position after the `merge`-th merge (0-based), which is the `merge`-th point of the convergence curve.
+    /// The position after the `merge`-th merge (0-based), which is the `merge`-th point of the convergence
+    /// curve.
     pub fn position_of_merge(&self, merge: usize) -> Option<usize> {
         self.merges.get(merge).map(|&at| at as usize + 1)
     }
@@ -357,10 +376,13 @@ impl Recording {
         })
     }
 
-    /// The positions from before the `merge`-th merge begins (its buffer is full or padded) to after it is done.
+    /// The positions from before the `merge`-th merge begins (its buffer is full or padded) to after it is
+    /// done.
     pub fn range_of_merge(&self, merge: usize) -> Option<Range<usize>> {
         let end = self.position_of_merge(merge)?;
-        let start = self.steps[..end].iter().rposition(|step| matches!(step, Step::BufferFull | Step::Padded { .. }))?;
+        let start = self.steps[..end]
+            .iter()
+            .rposition(|step| matches!(step, Step::BufferFull | Step::Padded { .. }))?;
         Some(start..end)
     }
 
@@ -399,8 +421,11 @@ impl Recording {
             _ => 0,
         };
         let shape = self.shape();
-        let of_state = size_of::<Keyframe>() + 2 * 8 * shape.capacity() as usize + self.algorithm().state_bytes(shape);
-        size_of_val(&*self.steps) + self.steps.iter().map(of_step).sum::<usize>() + self.keyframes.len() * of_state
+        let of_state =
+            size_of::<Keyframe>() + 2 * 8 * shape.capacity() as usize + self.algorithm().state_bytes(shape);
+        size_of_val(&*self.steps)
+            + self.steps.iter().map(of_step).sum::<usize>()
+            + self.keyframes.len() * of_state
     }
 }
 
@@ -457,7 +482,8 @@ fn sample(n: usize) -> Vec<u32> {
     };
     // A threshold slightly above the expected one first, so that few numbers have to be sorted.
     let limit = (MOST_DRAWN as f64 * 1.1 / n as f64 * u64::MAX as f64) as u64;
-    let mut chosen: Vec<(u64, u32)> = (0..n as u32).map(|point| (mixed(point), point)).filter(|(number, _)| *number < limit).collect();
+    let mut chosen: Vec<(u64, u32)> =
+        (0..n as u32).map(|point| (mixed(point), point)).filter(|(number, _)| *number < limit).collect();
     if chosen.len() > MOST_DRAWN {
         chosen.select_nth_unstable(MOST_DRAWN - 1);
         chosen.truncate(MOST_DRAWN);

@@ -1,7 +1,8 @@
-//! The same moment in another recording: when the query or a point moves, a reader stays where they are in the story.
+//! The same moment in another recording: when the query or a point moves, a reader stays where they are in
+//! the story.
 //!
-//! Steps of a merge are found by its number, all others by the number of points seen. There the step of the same kind is
-//! taken, of layers that of the same size and stride, or else the step that comes as late.
+//! Steps of a merge are found by its number, all others by the number of points seen. There the step of the
+//! same kind is taken, of layers that of the same size and stride, or else the step that comes as late.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,9 +24,13 @@ struct Place<'a> {
     late: u32,
 }
 
-/// The position in `to` that shows what `position` shows in `from`, both within the ranges that are shown. The start and the
-/// end stay the start and the end.
-pub fn same_moment((from, shown): (&Recording, Range<usize>), position: usize, (to, within): (&Recording, Range<usize>)) -> usize {
+/// The position in `to` that shows what `position` shows in `from`, both within the ranges that are shown.
+/// The start and the end stay the start and the end.
+pub fn same_moment(
+    (from, shown): (&Recording, Range<usize>),
+    position: usize,
+    (to, within): (&Recording, Range<usize>),
+) -> usize {
     if position <= shown.start {
         return within.start;
     }
@@ -66,9 +71,15 @@ fn places(recording: &Recording) -> impl Iterator<Item = Place<'_>> {
 impl Place<'_> {
     /// How far it is from what is looked for, smallest first.
     fn far_from(&self, wanted: &Self) -> (u32, u32, u32) {
-        let apart = if wanted.is_of_merge() { self.round.abs_diff(wanted.round) } else { self.seen.abs_diff(wanted.seen) };
+        let apart = if wanted.is_of_merge() {
+            self.round.abs_diff(wanted.round)
+        } else {
+            self.seen.abs_diff(wanted.seen)
+        };
         let other = match (self.step, wanted.step) {
-            (Step::Layer { pass, layer, .. }, Step::Layer { pass: its, layer: of, .. }) => u32::from((pass, layer) != (its, of)),
+            (Step::Layer { pass, layer, .. }, Step::Layer { pass: its, layer: of, .. }) => {
+                u32::from((pass, layer) != (its, of))
+            }
             (step, other) if step.is_like(other) => 0,
             _ => 1 + u32::from(self.is_of_merge() != wanted.is_of_merge()),
         };
@@ -78,7 +89,12 @@ impl Place<'_> {
     /// Whether the step belongs to a merge, or to a pass of a selection by digits.
     fn is_of_merge(&self) -> bool {
         match self.step {
-            Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::MaxDistance { .. } => true,
+            Step::BufferFull
+            | Step::Padded { .. }
+            | Step::Swap
+            | Step::Layer { .. }
+            | Step::Minimum { .. }
+            | Step::MaxDistance { .. } => true,
             Step::Own(step) => step.get().is_of_merge(),
             _ => false,
         }
@@ -88,13 +104,14 @@ impl Place<'_> {
 // The comparators that decide otherwise than in an earlier recording of the same lesson: what one changed
 // distance turns.
 
-/// By the index of a layer's step, the lower elements of the comparators that swap where they did not, or the other way round.
+/// By the index of a layer's step, the lower elements of the comparators that swap where they did not, or the
+/// other way round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turned(BTreeMap<usize, Elements>);
 
 impl Turned {
-    /// Compares every layer of `after` with the same layer of the same merge of `before`. Nothing has turned where a warp of
-    /// another shape was recorded, or a merge did not exist.
+    /// Compares every layer of `after` with the same layer of the same merge of `before`. Nothing has turned
+    /// where a warp of another shape was recorded, or a merge did not exist.
     pub fn between(before: &Recording, after: &Recording) -> Self {
         let capacity = after.shape().capacity();
         if before.shape().capacity() != capacity {
@@ -103,7 +120,8 @@ impl Turned {
         let then: BTreeMap<_, _> = layers(before).map(|(_, key, swapped)| (key, swapped)).collect();
         let turned = layers(after).filter_map(|(at, key, swapped)| {
             let before = then.get(&key)?;
-            let elements: Elements = (0..capacity).filter(|&low| swapped.contains(low) != before.contains(low)).collect();
+            let elements: Elements =
+                (0..capacity).filter(|&low| swapped.contains(low) != before.contains(low)).collect();
             (elements.count() > 0).then_some((at, elements))
         });
         Self(turned.collect())
@@ -126,7 +144,9 @@ fn layers(recording: &Recording) -> impl Iterator<Item = (usize, Key, &Elements)
             merge += 1;
             None
         }
-        Step::Layer { pass, layer: Layer { size, stride }, swapped, .. } => Some((at, (merge, *pass == Pass::Resort, *size, *stride), swapped)),
+        Step::Layer { pass, layer: Layer { size, stride }, swapped, .. } => {
+            Some((at, (merge, *pass == Pass::Resort, *size, *stride), swapped))
+        }
         _ => None,
     })
 }
@@ -150,7 +170,12 @@ mod tests {
             let recording = &*take.recording;
             for range in [take.range.clone(), 0..recording.len()] {
                 for position in range.clone().step_by(7) {
-                    assert_eq!(same_moment((recording, range.clone()), position, (recording, range.clone())), position, "{}", lesson.id);
+                    assert_eq!(
+                        same_moment((recording, range.clone()), position, (recording, range.clone())),
+                        position,
+                        "{}",
+                        lesson.id
+                    );
                 }
             }
         }
@@ -164,7 +189,9 @@ mod tests {
         for position in 1..before.len() {
             let Step::Layer { pass, layer, .. } = &before.steps()[position - 1] else { continue };
             let there = same_moment((before, 0..before.len()), position, (after, 0..after.len()));
-            let Step::Layer { pass: its, layer: of, .. } = &after.steps()[there - 1] else { panic!("step {there} is no layer") };
+            let Step::Layer { pass: its, layer: of, .. } = &after.steps()[there - 1] else {
+                panic!("step {there} is no layer")
+            };
             assert_eq!((pass, layer), (its, of));
             layers += 1;
             if layers > 200 {
@@ -181,11 +208,23 @@ mod tests {
         let whole = |recording: &Recording| 0..recording.len();
         let base = |recording: &Recording, position: usize| {
             let groups = recording.steps()[..position].iter().rev();
-            groups.filter_map(|step| if let Step::Group { base, .. } = step { Some(*base) } else { None }).next()
+            groups
+                .filter_map(|step| if let Step::Group { base, .. } = step { Some(*base) } else { None })
+                .next()
         };
-        for (at, _) in before.steps().iter().enumerate().filter(|(_, step)| matches!(step, Step::Ballot { .. })).step_by(5) {
+        for (at, _) in before
+            .steps()
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| matches!(step, Step::Ballot { .. }))
+            .step_by(5)
+        {
             let there = same_moment((before, whole(before)), at + 1, (after, whole(after)));
-            assert!(matches!(after.steps()[there - 1], Step::Ballot { .. }), "{:?}", after.steps()[there - 1]);
+            assert!(
+                matches!(after.steps()[there - 1], Step::Ballot { .. }),
+                "{:?}",
+                after.steps()[there - 1]
+            );
             assert_eq!(base(before, at + 1), base(after, there));
         }
         assert_eq!(same_moment((before, whole(before)), 0, (after, 5..9)), 5);
@@ -194,7 +233,10 @@ mod tests {
     }
 
     fn sorted(keys: [f32; 8]) -> Recording {
-        let choice = Choice { touched: Touched { keys: Some(keys.to_vec()), ..Touched::default() }, ..Choice::default() };
+        let choice = Choice {
+            touched: Touched { keys: Some(keys.to_vec()), ..Touched::default() },
+            ..Choice::default()
+        };
         let take = named("sort").unwrap().record(choice, &Silent).unwrap().remove(0);
         Recording::clone(&take.recording)
     }

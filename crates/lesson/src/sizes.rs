@@ -94,7 +94,8 @@ struct Sort {
 
 impl Sort {
     fn of(keys: u32, registers: u32) -> Self {
-        let inside = network::sort(keys).filter(|layer| layer.lane_stride(registers).is_none()).count() as u32;
+        let inside =
+            network::sort(keys).filter(|layer| layer.lane_stride(registers).is_none()).count() as u32;
         Self { layers: network::sort(keys).count() as u32, inside, last: network::merge(keys).count() as u32 }
     }
 

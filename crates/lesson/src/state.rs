@@ -45,7 +45,8 @@ impl Shape {
         register * self.width + lane
     }
 
-    /// The slot whose key the minimum compares with element i: that of element K−1−i of the intermediate result.
+    /// The slot whose key the minimum compares with element i: that of element K−1−i of the intermediate
+    /// result.
     pub fn mirror_of(self, element: u32) -> u32 {
         self.slot_of(self.capacity() - 1 - element)
     }
@@ -84,16 +85,19 @@ pub enum Stage {
 /// Counts of completed work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Points that were decided: each of the first so many is in the result or the buffer, or cannot be a neighbour. Those of the current group
-    /// follow when none of its lanes waits for a slot. Of a tree, points whose distance was computed.
+    /// Points that were decided: each of the first so many is in the result or the buffer, or cannot be a
+    /// neighbour. Those of the current group follow when none of its lanes waits for a slot. Of a tree,
+    /// points whose distance was computed.
     pub points_seen: u32,
     /// Groups that were filtered; of a tree, leaves.
     pub groups: u32,
     /// Groups with a candidate in their first ballot.
     pub groups_hit: u32,
-    /// Candidates appended to the buffer; of warp select, taken into a lane's queue; of threads with a query each, keys inserted by all lanes.
+    /// Candidates appended to the buffer; of warp select, taken into a lane's queue; of threads with a query
+    /// each, keys inserted by all lanes.
     pub candidates: u32,
-    /// Merges that were completed; of a selection by digits, passes; of threads with a query each, keys that lane 0 inserted.
+    /// Merges that were completed; of a selection by digits, passes; of threads with a query each, keys that
+    /// lane 0 inserted.
     pub merges: u32,
     /// Comparators in all layers.
     pub compare_exchanges: u64,
@@ -110,8 +114,8 @@ pub struct State {
     pub fault: Option<Fault>,
     /// K keys by element: the intermediate result, except between a swap and the end of its merge.
     pub registers: Vec<Key>,
-    /// K keys by slot. Those from `buffered` on are leftovers to be overwritten; from a swap to the end of its merge the
-    /// buffer holds the intermediate result.
+    /// K keys by slot. Those from `buffered` on are leftovers to be overwritten; from a swap to the end of
+    /// its merge the buffer holds the intermediate result.
     pub buffer: Vec<Key>,
     /// Number of slots in use.
     pub buffered: u32,
@@ -197,7 +201,10 @@ impl State {
                 self.counts.candidates += placed.len() as u32;
                 // A merge is of the points up to the last one appended.
                 match placed.last() {
-                    Some(last) if self.descent().is_none() && (self.waiting != 0 || self.buffered == self.shape.capacity()) => {
+                    Some(last)
+                        if self.descent().is_none()
+                            && (self.waiting != 0 || self.buffered == self.shape.capacity()) =>
+                    {
                         self.counts.points_seen = index_of(last.key) + 1;
                     }
                     _ => self.decide(),
@@ -212,7 +219,10 @@ impl State {
             }
             Step::Swap => {
                 for element in 0..self.shape.capacity() {
-                    std::mem::swap(&mut self.registers[element as usize], &mut self.buffer[self.shape.slot_of(element) as usize]);
+                    std::mem::swap(
+                        &mut self.registers[element as usize],
+                        &mut self.buffer[self.shape.slot_of(element) as usize],
+                    );
                 }
                 self.stage = Stage::Sort;
             }
@@ -257,21 +267,30 @@ impl State {
 
     /// The lane and register that hold an element of the registers: in warp select these lie across the warp.
     pub fn place_of(&self, element: u32) -> (u32, u32) {
-        if self.queues().is_some() { across(self.shape.width, element) } else { self.shape.lane_and_register(element) }
+        if self.queues().is_some() {
+            across(self.shape.width, element)
+        } else {
+            self.shape.lane_and_register(element)
+        }
     }
 
     /// The slot whose key the minimum compares with an element.
     pub fn meets(&self, element: u32) -> u32 {
-        if self.fault == Some(Fault::NoMirror) { self.shape.slot_of(element) } else { self.shape.mirror_of(element) }
+        if self.fault == Some(Fault::NoMirror) {
+            self.shape.slot_of(element)
+        } else {
+            self.shape.mirror_of(element)
+        }
     }
 
-    /// The key of the k-th element. Only points and boxes below it can still matter, unless a merge is in progress.
+    /// The key of the k-th element. Only points and boxes below it can still matter, unless a merge is in
+    /// progress.
     pub fn last(&self) -> Key {
         self.registers[self.shape.k as usize - 1]
     }
 
-    /// The valid ones of the first k elements: position and squared distance, nearest first. Unless a merge is in progress,
-    /// they are the answer so far.
+    /// The valid ones of the first k elements: position and squared distance, nearest first. Unless a merge
+    /// is in progress, they are the answer so far.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         let found = self.registers[..self.shape.k as usize].iter().take_while(|&&key| key != PADDING);
         found.map(|&key| (index_of(key), distance_of(key)))
@@ -286,7 +305,9 @@ impl State {
 /// The cost of applying a step, in keys that may move; keyframes are spaced by it.
 pub fn work(step: &Step, shape: Shape) -> u64 {
     match step {
-        Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::Padded { .. } => u64::from(shape.capacity()),
+        Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::Padded { .. } => {
+            u64::from(shape.capacity())
+        }
         Step::Appended { placed } => placed.len() as u64,
         Step::Own(step) => step.get().cost(shape),
         _ => 1,

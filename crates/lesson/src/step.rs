@@ -1,7 +1,8 @@
 //! The steps of a search.
 //!
-//! Elements are numbered i = L·R + r for lane L's register r; slots are numbered as in the buffer, and slot s is loaded by
-//! lane s mod W into its register s / W. Points are identified by their position in processing order.
+//! Elements are numbered i = L·R + r for lane L's register r; slots are numbered as in the buffer, and slot s
+//! is loaded by lane s mod W into its register s / W. Points are identified by their position in processing
+//! order.
 
 use std::mem::discriminant;
 
@@ -13,8 +14,8 @@ use crate::algorithms::OwnStep;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 use crate::knn::network::Layer;
 
-/// One step of a warp: those of the kernel, which others have in common with it, and those of one algorithm. In files, `step` names the kind in snake case and the fields are
-/// beside it; see `docs/lesson-steps.md`.
+/// One step of a warp: those of the kernel, which others have in common with it, and those of one algorithm.
+/// In files, `step` names the kind in snake case and the fields are beside it; see `docs/lesson-steps.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case", remote = "Self")]
 pub enum Step {
@@ -29,8 +30,8 @@ pub enum Step {
     Group {
         /// Lane L's point is `base` + L.
         base: u32,
-        /// One per lane, infinite past the last point. A [`super::Recording`] does not store those of a group without
-        /// candidates, and recomputes them on request.
+        /// One per lane, infinite past the last point. A [`super::Recording`] does not store those of a group
+        /// without candidates, and recomputes them on request.
         #[serde(with = "distances")]
         distances: Vec<f32>,
     },
@@ -309,12 +310,17 @@ pub(crate) mod keys {
     }
 
     pub fn serialize<S: Serializer>(keys: &[Key], serializer: S) -> Result<S::Ok, S::Error> {
-        let fields = |&key: &Key| (key != PADDING).then(|| Fields { squared_distance: distance_of(key), point: index_of(key) });
+        let fields = |&key: &Key| {
+            (key != PADDING).then(|| Fields { squared_distance: distance_of(key), point: index_of(key) })
+        };
         serializer.collect_seq(keys.iter().map(fields))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Key>, D::Error> {
         let fields = Vec::<Option<Fields>>::deserialize(deserializer)?;
-        Ok(fields.into_iter().map(|key| key.map_or(PADDING, |key| key_of(key.squared_distance, key.point))).collect())
+        Ok(fields
+            .into_iter()
+            .map(|key| key.map_or(PADDING, |key| key_of(key.squared_distance, key.point)))
+            .collect())
     }
 }

@@ -1,7 +1,8 @@
 //! What a user changed in a lesson's data by hand: where the query is, where points are, or all distances.
 //!
-//! Typed keys become points around a query at the origin whose squared distances are exactly the keys, by the arithmetic of
-//! every engine: nothing downstream knows that the keys were typed, and the points can be moved like any others.
+//! Typed keys become points around a query at the origin whose squared distances are exactly the keys, by the
+//! arithmetic of every engine: nothing downstream knows that the keys were typed, and the points can be moved
+//! like any others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,26 +40,41 @@ impl Touched {
 
     /// What was moved, in words: "query moved to (0.31, 0.72); 2 points moved". `None` if nothing was.
     pub fn words(&self) -> Option<String> {
-        let query = self.query.map(|at| format!("query moved to ({})", at.map(|value| significant(value.into())).join(", ")));
-        let points = (!self.points.is_empty()).then(|| format!("{} moved", count(self.points.len() as u64, "point", "points")));
-        (query.is_some() || points.is_some()).then(|| query.into_iter().chain(points).collect::<Vec<_>>().join("; "))
+        let query = self
+            .query
+            .map(|at| format!("query moved to ({})", at.map(|value| significant(value.into())).join(", ")));
+        let points = (!self.points.is_empty())
+            .then(|| format!("{} moved", count(self.points.len() as u64, "point", "points")));
+        (query.is_some() || points.is_some())
+            .then(|| query.into_iter().chain(points).collect::<Vec<_>>().join("; "))
     }
 
-    /// The source of the points as a recording names it, with what is to be known of them and what was changed.
+    /// The source of the points as a recording names it, with what is to be known of them and what was
+    /// changed.
     pub(super) fn describe(&self, source: &Source, note: Option<&str>) -> String {
         let source = match &self.keys {
             Some(keys) => typed_words(keys),
             None => source.to_string(),
         };
-        std::iter::once(source).chain(note.map(str::to_owned)).chain(self.words()).collect::<Vec<_>>().join("; ")
+        std::iter::once(source)
+            .chain(note.map(str::to_owned))
+            .chain(self.words())
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 
     /// The data with what was moved. A query whose row is moved stays where it was.
     ///
     /// # Errors
-    /// [`LessonError::Unmovable`] unless the data lie in a plane, [`LessonError::MovedRow`] and [`LessonError::Place`] for
-    /// rows and places that do not exist, [`LessonError::Cloud`].
-    pub(super) fn apply(&self, cloud: &Arc<PointCloud>, queries: &Queries, query: usize, metric: Metric) -> Result<Data, LessonError> {
+    /// [`LessonError::Unmovable`] unless the data lie in a plane, [`LessonError::MovedRow`] and
+    /// [`LessonError::Place`] for rows and places that do not exist, [`LessonError::Cloud`].
+    pub(super) fn apply(
+        &self,
+        cloud: &Arc<PointCloud>,
+        queries: &Queries,
+        query: usize,
+        metric: Metric,
+    ) -> Result<Data, LessonError> {
         if !self.is_moved() {
             return Ok((Arc::clone(cloud), queries.clone(), query));
         }
@@ -68,12 +84,17 @@ impl Touched {
         if let Some(&row) = self.points.keys().find(|&&row| row as usize >= cloud.len()) {
             return Err(LessonError::MovedRow { row, rows: cloud.len() });
         }
-        if let Some(at) = self.query.iter().chain(self.points.values()).find(|at| !at.iter().all(|value| value.is_finite())) {
+        if let Some(at) =
+            self.query.iter().chain(self.points.values()).find(|at| !at.iter().all(|value| value.is_finite()))
+        {
             return Err(LessonError::Place { at: at.map(|value| value.to_string()).join(", ") });
         }
         let file = |at: [f32; 2]| [0, 1].map(|axis| cloud.axes()[axis].origin + f64::from(at[axis]));
         let own = match queries {
-            Queries::Rows(rows) => rows.get(query).filter(|row| self.points.contains_key(row)).map(|&row| cloud.point(row as usize)),
+            Queries::Rows(rows) => rows
+                .get(query)
+                .filter(|row| self.points.contains_key(row))
+                .map(|&row| cloud.point(row as usize)),
             Queries::Cloud(_) => None,
         };
         let (queries, query) = match self.query.or(own.map(|at| [at[0], at[1]])) {
@@ -83,12 +104,14 @@ impl Touched {
         if self.points.is_empty() {
             return Ok((Arc::clone(cloud), queries, query));
         }
-        let mut values: Vec<f64> = (0..cloud.len()).flat_map(|row| [0, 1].map(|axis| cloud.coordinate(row, axis))).collect();
+        let mut values: Vec<f64> =
+            (0..cloud.len()).flat_map(|row| [0, 1].map(|axis| cloud.coordinate(row, axis))).collect();
         for (&row, &at) in &self.points {
             values[row as usize * 2..][..2].copy_from_slice(&file(at));
         }
         let columns = cloud.axes().iter().map(|axis| Column { name: axis.name.clone() }).collect();
-        let moved = PointCloud::from_table(Table { columns, values }, cloud.source().clone(), Some(cloud), false)?;
+        let moved =
+            PointCloud::from_table(Table { columns, values }, cloud.source().clone(), Some(cloud), false)?;
         Ok((Arc::new(moved), queries, query))
     }
 }
@@ -103,18 +126,26 @@ pub fn read_keys(text: &str) -> Result<Vec<f32>, LessonError> {
         // −0 would be sorted like no other key.
         key.map(|key| key + 0.0).ok_or_else(|| LessonError::Key { text: part.to_owned() })
     };
-    text.split(|c: char| c.is_whitespace() || c == ',' || c == ';').filter(|part| !part.is_empty()).map(read).collect()
+    text.split(|c: char| c.is_whitespace() || c == ',' || c == ';')
+        .filter(|part| !part.is_empty())
+        .map(read)
+        .collect()
 }
 
-/// Points with these squared distances to a query at the origin, and that query. The points lie all around it, so that keys
-/// next to each other in processing order are apart in the plane.
+/// Points with these squared distances to a query at the origin, and that query. The points lie all around
+/// it, so that keys next to each other in processing order are apart in the plane.
 ///
 /// # Errors
 /// [`LessonError::Cloud`] if there are no keys.
 pub(super) fn data_of_keys(keys: &[f32]) -> Result<Data, LessonError> {
     let values = Values::F32(keys.iter().enumerate().flat_map(|(at, &key)| place(at, key)).collect());
     let source = Source::Generate { spec: "typed keys".to_owned(), seed: 0 };
-    let cloud = Arc::new(PointCloud::from_table(Coordinates { columns: Column::unnamed(2), values }, source, None, false)?);
+    let cloud = Arc::new(PointCloud::from_table(
+        Coordinates { columns: Column::unnamed(2), values },
+        source,
+        None,
+        false,
+    )?);
     let query = query_point::cloud(&[0.0, 0.0], &cloud)?;
     Ok((cloud, Queries::Cloud(Arc::new(query)), 0))
 }
@@ -157,7 +188,12 @@ fn squared([x, y]: [f32; 2]) -> f32 {
 fn typed_words(keys: &[f32]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = keys.iter().take(SHOWN).map(|&key| significant(key.into())).collect();
-    format!("{} typed: {}{}", count(keys.len() as u64, "key", "keys"), shown.join(" "), if keys.len() > SHOWN { " \u{2026}" } else { "" })
+    format!(
+        "{} typed: {}{}",
+        count(keys.len() as u64, "key", "keys"),
+        shown.join(" "),
+        if keys.len() > SHOWN { " \u{2026}" } else { "" }
+    )
 }
 
 #[cfg(test)]
@@ -170,13 +206,19 @@ mod tests {
     #[test]
     fn typed_keys_are_the_distances_exactly() {
         let odd = (0..4000_u32).map(|at| (f64::from(at) * 0.37 + 1e-3) as f32);
-        let wide = (0..200).map(|at| 10f32.powf(at as f32 * 0.12 - 12.0)).filter(|key| *key >= KEYS[0] && *key <= KEYS[1]);
+        let wide = (0..200)
+            .map(|at| 10f32.powf(at as f32 * 0.12 - 12.0))
+            .filter(|key| *key >= KEYS[0] && *key <= KEYS[1]);
         for (number, key) in odd.chain(wide).chain([0.0, 5.0, 3.0, KEYS[0], KEYS[1]]).enumerate() {
             assert_eq!(squared(place(number % MOST_KEYS, key)), key, "{key}");
         }
         // Not all on one side.
         let places: Vec<[f32; 2]> = (0..8).map(|number| place(number, 4.0)).collect();
-        assert!(places.iter().any(|at| at[0] < -1.0) && places.iter().any(|at| at[1] < -1.0) && places.iter().any(|at| at[1] > 1.0));
+        assert!(
+            places.iter().any(|at| at[0] < -1.0)
+                && places.iter().any(|at| at[1] < -1.0)
+                && places.iter().any(|at| at[1] > 1.0)
+        );
     }
 
     #[test]
@@ -198,14 +240,23 @@ mod tests {
         assert_eq!(touched.words().as_deref(), Some("query moved to (0.314, 0.718)"));
         touched.points = BTreeMap::from([(3, [0.0, 0.0]), (5, [0.0, 1.0])]);
         let source = Source::Generate { spec: "uniform:n=8".to_owned(), seed: 3 };
-        assert_eq!(touched.describe(&source, None), "uniform:n=8 (seed 3); query moved to (0.314, 0.718); 2 points moved");
+        assert_eq!(
+            touched.describe(&source, None),
+            "uniform:n=8 (seed 3); query moved to (0.314, 0.718); 2 points moved"
+        );
         assert_eq!(Touched::default().describe(&source, Some("4 rows")), "uniform:n=8 (seed 3); 4 rows");
         let typed = Touched { keys: Some((0..9_u8).map(f32::from).collect()), ..Touched::default() };
-        assert!(typed.describe(&source, None).starts_with("9 keys typed: 0 1.00 2.00") && typed.describe(&source, None).ends_with(" \u{2026}"));
+        assert!(
+            typed.describe(&source, None).starts_with("9 keys typed: 0 1.00 2.00")
+                && typed.describe(&source, None).ends_with(" \u{2026}")
+        );
     }
 
     fn recorded(name: &str, touched: Touched) -> Result<Take, LessonError> {
-        named(name).unwrap().record(Choice { touched, ..Choice::default() }, &Silent).map(|mut takes| takes.remove(0))
+        named(name)
+            .unwrap()
+            .record(Choice { touched, ..Choice::default() }, &Silent)
+            .map(|mut takes| takes.remove(0))
     }
 
     #[test]
@@ -218,21 +269,25 @@ mod tests {
             let mut cursor = Cursor::new(moved.clone());
             cursor.seek(moved.len());
             assert_eq!(cursor.state().neighbours().next(), Some((row, 0.0)));
-            let same = own.problem().points().iter().zip(moved.problem().points()).filter(|(a, b)| a == b).count();
+            let same =
+                own.problem().points().iter().zip(moved.problem().points()).filter(|(a, b)| a == b).count();
             assert_eq!(same, own.problem().points().len() - 2, "all other points stay");
             let (map, its) = (own.overview(), moved.overview());
             assert_eq!((map.low, map.high), (its.low, its.high), "nor does the map move");
         }
         // A query stays where it was when its row is moved away.
         let row = own.parameters.query_row;
-        let away = recorded("search", Touched { points: BTreeMap::from([(row, at)]), ..Touched::default() }).unwrap().recording;
+        let away = recorded("search", Touched { points: BTreeMap::from([(row, at)]), ..Touched::default() })
+            .unwrap()
+            .recording;
         assert_eq!(away.parameters.query, own.parameters.query);
     }
 
     #[test]
     fn every_lesson_can_be_moved_in_and_says_so() {
         for lesson in &LESSONS {
-            let take = recorded(lesson.id, Touched { query: Some([0.4, 0.6]), ..Touched::default() }).unwrap();
+            let take =
+                recorded(lesson.id, Touched { query: Some([0.4, 0.6]), ..Touched::default() }).unwrap();
             let parameters = &take.recording.parameters;
             assert_eq!(parameters.query, [0.4, 0.6]);
             assert!(parameters.data.ends_with("; query moved to (0.400, 0.600)"), "{}", parameters.data);
@@ -249,7 +304,10 @@ mod tests {
         assert_eq!(recording.merges(), 2, "the second half is merged with the first");
         let mut cursor = Cursor::new(recording.clone());
         cursor.seek(recording.len());
-        assert_eq!(cursor.state().neighbours().map(|(_, distance)| distance).collect::<Vec<_>>(), (0..16_u8).map(f32::from).collect::<Vec<_>>());
+        assert_eq!(
+            cursor.state().neighbours().map(|(_, distance)| distance).collect::<Vec<_>>(),
+            (0..16_u8).map(f32::from).collect::<Vec<_>>()
+        );
     }
 
     #[test]
@@ -257,12 +315,22 @@ mod tests {
         let said = |name: &str, touched: Touched| recorded(name, touched).unwrap_err().to_string();
         let keys = |count: usize| Touched { keys: Some(vec![1.0; count]), ..Touched::default() };
         assert_eq!(said("sort", keys(7)), "7 keys: lesson sort needs 8 with k = 8 and 8 lanes");
-        assert!(said("search", keys(8)).starts_with("lesson search: with k = 32 and 32 lanes its keys cannot be typed"));
+        assert!(
+            said("search", keys(8))
+                .starts_with("lesson search: with k = 32 and 32 lanes its keys cannot be typed")
+        );
         let moved = |row, x| Touched { points: BTreeMap::from([(row, [x, 0.5])]), ..Touched::default() };
         assert_eq!(said("sort", moved(8, 0.5)), "row 8: no such point can be moved; rows go from 0 to 7");
-        assert_eq!(said("sort", moved(1, f32::NAN)), "place (NaN, 0.5): both coordinates must be finite numbers");
-        let solid = Arc::new(cloud::load(&Source::Generate { spec: "uniform:n=64,d=3".to_owned(), seed: 1 }, false, &Silent).unwrap());
-        let error = moved(1, 0.5).apply(&solid, &Queries::Rows(vec![0]), 0, Metric::L2).unwrap_err().to_string();
+        assert_eq!(
+            said("sort", moved(1, f32::NAN)),
+            "place (NaN, 0.5): both coordinates must be finite numbers"
+        );
+        let solid = Arc::new(
+            cloud::load(&Source::Generate { spec: "uniform:n=64,d=3".to_owned(), seed: 1 }, false, &Silent)
+                .unwrap(),
+        );
+        let error =
+            moved(1, 0.5).apply(&solid, &Queries::Rows(vec![0]), 0, Metric::L2).unwrap_err().to_string();
         assert!(error.ends_with("and here they have 3 and it is l2"), "{error}");
     }
 }

@@ -1,11 +1,13 @@
 //! What a step of the kernel, or of threads with a query each, makes a warp execute.
 //!
-//! [`TABLE`] has a row for each kind of instruction in a step, with its place in `cuda/`. Counted are distances, comparisons of distances and keys,
-//! shuffles, votes (ballots and population counts), accesses to shared memory, and barriers. Not counted is what any loop has: addresses,
-//! counters, jumps, and choosing a value after a comparison; what brings points into shared memory, which all of them need alike; and the
+//! [`TABLE`] has a row for each kind of instruction in a step, with its place in `cuda/`. Counted are
+//! distances, comparisons of distances and keys, shuffles, votes (ballots and population counts), accesses to
+//! shared memory, and barriers. Not counted is what any loop has: addresses, counters, jumps, and choosing a
+//! value after a comparison; what brings points into shared memory, which all of them need alike; and the
 //! answer's way to device memory.
 //!
-//! An instruction is issued once for the whole warp, and the lanes that a branch masks out, or that have no point, are idle in it.
+//! An instruction is issued once for the whole warp, and the lanes that a branch masks out, or that have no
+//! point, are idle in it.
 
 use std::ops::AddAssign;
 
@@ -16,7 +18,8 @@ use super::step::Step;
 /// A kind of instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A squared distance. In d dimensions it takes d reads of shared memory, d subtractions and d fused multiply-adds.
+    /// A squared distance. In d dimensions it takes d reads of shared memory, d subtractions and d fused
+    /// multiply-adds.
     Distance,
     /// A comparison of two distances or two keys.
     Comparison,
@@ -37,7 +40,8 @@ impl Kind {
     pub const COUNT: usize = 7;
 
     /// All kinds, in the order of [`Work`].
-    pub const ALL: [Self; Self::COUNT] = [Self::Distance, Self::Comparison, Self::Shuffle, Self::Vote, Self::Read, Self::Write, Self::Barrier];
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Distance, Self::Comparison, Self::Shuffle, Self::Vote, Self::Read, Self::Write, Self::Barrier];
 
     /// Instructions that one of its kind takes in d dimensions.
     pub fn instructions(self, dims: u32) -> u64 {
@@ -95,7 +99,12 @@ pub struct Instruction {
     issued: fn(&Step, &State) -> Issued,
 }
 
-pub(crate) const fn row(kind: Kind, file: &'static str, search: &'static str, issued: fn(&Step, &State) -> Issued) -> Instruction {
+pub(crate) const fn row(
+    kind: Kind,
+    file: &'static str,
+    search: &'static str,
+    issued: fn(&Step, &State) -> Issued,
+) -> Instruction {
     Instruction { kind, source: (file, search), issued }
 }
 
@@ -130,39 +139,70 @@ fn with_point(base: Option<u32>, before: &State) -> Issued {
 const WARP: &str = "warp/candidate_buffer.cuh";
 const NETWORK: &str = "warp/bitonic.cuh";
 
-const BATCH: &[Instruction] = &[row(Kind::Barrier, "direct/warp_knn.cuh", "const float* rows = batches.enter(batch)", |_, state| full(1, state))];
-
-const GROUP: &[Instruction] =
-    &[row(Kind::Distance, "direct/warp_knn.cuh", "distances[g] = squared_distance<D>(points[g], queries[i]);", |step, state| {
-        let Step::Group { base, .. } = step else { return Issued::default() };
-        with_point(Some(*base), state)
+const BATCH: &[Instruction] =
+    &[row(Kind::Barrier, "direct/warp_knn.cuh", "const float* rows = batches.enter(batch)", |_, state| {
+        full(1, state)
     })];
 
+const GROUP: &[Instruction] = &[row(
+    Kind::Distance,
+    "direct/warp_knn.cuh",
+    "distances[g] = squared_distance<D>(points[g], queries[i]);",
+    |step, state| {
+        let Step::Group { base, .. } = step else { return Issued::default() };
+        with_point(Some(*base), state)
+    },
+)];
+
 const BALLOT: &[Instruction] = &[
-    row(Kind::Comparison, WARP, "unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);", |_, state| {
-        with_point(state.group, state)
-    }),
-    row(Kind::Vote, WARP, "unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);", |_, state| full(1, state)),
+    row(
+        Kind::Comparison,
+        WARP,
+        "unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);",
+        |_, state| with_point(state.group, state),
+    ),
+    row(
+        Kind::Vote,
+        WARP,
+        "unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);",
+        |_, state| full(1, state),
+    ),
 ];
 
-const POSITIONS: &[Instruction] =
-    &[row(Kind::Vote, WARP, "unsigned slot = buffered + __popc(candidates & lanes_below(lane));", |_, state| full(1, state))];
+const POSITIONS: &[Instruction] = &[row(
+    Kind::Vote,
+    WARP,
+    "unsigned slot = buffered + __popc(candidates & lanes_below(lane));",
+    |_, state| full(1, state),
+)];
 
 /// The ballot of lanes without a slot is held even if there are none.
 const APPENDED: &[Instruction] = &[
     row(Kind::Write, WARP, "buffer[slot] = key_of(distance, base + lane);", |step, _| {
         if let Step::Appended { placed } = step { once(placed.len() as u32) } else { Issued::default() }
     }),
-    row(Kind::Vote, WARP, "unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CAPACITY - buffered);", |_, state| full(1, state)),
-    row(Kind::Vote, WARP, "candidates = __ballot_sync(ALL_LANES, candidate && !appends", |_, state| full(1, state)),
+    row(
+        Kind::Vote,
+        WARP,
+        "unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CAPACITY - buffered);",
+        |_, state| full(1, state),
+    ),
+    row(Kind::Vote, WARP, "candidates = __ballot_sync(ALL_LANES, candidate && !appends", |_, state| {
+        full(1, state)
+    }),
 ];
 
-const FULL: &[Instruction] =
-    &[row(Kind::Vote, WARP, "unsigned last = WARP - 1 - __clz(__ballot_sync(ALL_LANES, appends));", |_, state| full(1, state))];
+const FULL: &[Instruction] = &[row(
+    Kind::Vote,
+    WARP,
+    "unsigned last = WARP - 1 - __clz(__ballot_sync(ALL_LANES, appends));",
+    |_, state| full(1, state),
+)];
 
-const AGAIN: &[Instruction] = &[row(Kind::Comparison, WARP, "candidate && !appends && distance < max_distance", |step, _| {
-    if let Step::FilteredAgain { rest, .. } = step { once(rest.count_ones()) } else { Issued::default() }
-})];
+const AGAIN: &[Instruction] =
+    &[row(Kind::Comparison, WARP, "candidate && !appends && distance < max_distance", |step, _| {
+        if let Step::FilteredAgain { rest, .. } = step { once(rest.count_ones()) } else { Issued::default() }
+    })];
 
 const PADDED: &[Instruction] = &[row(Kind::Write, WARP, "buffer[slot] = PADDING;", |step, state| {
     let Step::Padded { first } = step else { return Issued::default() };
@@ -171,21 +211,37 @@ const PADDED: &[Instruction] = &[row(Kind::Write, WARP, "buffer[slot] = PADDING;
 })];
 
 const SWAP: &[Instruction] = &[
-    row(Kind::Barrier, WARP, "// Slots were written by other lanes than those that read them.", |_, state| full(1, state)),
-    row(Kind::Read, WARP, "Key candidate = buffer[r * WARP + lane];", |_, state| full(state.shape.registers, state)),
-    row(Kind::Write, WARP, "buffer[r * WARP + lane] = keys[r];", |_, state| full(state.shape.registers, state)),
+    row(
+        Kind::Barrier,
+        WARP,
+        "// Slots were written by other lanes than those that read them.",
+        |_, state| full(1, state),
+    ),
+    row(Kind::Read, WARP, "Key candidate = buffer[r * WARP + lane];", |_, state| {
+        full(state.shape.registers, state)
+    }),
+    row(Kind::Write, WARP, "buffer[r * WARP + lane] = keys[r];", |_, state| {
+        full(state.shape.registers, state)
+    }),
 ];
 
 /// Between lanes both of a pair compare; within a lane it is done once.
 const LAYER: &[Instruction] = &[
-    row(Kind::Shuffle, NETWORK, "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);", |step, state| match step {
-        Step::Layer { shuffle: Some(_), .. } => full(state.shape.registers, state),
-        _ => Issued::default(),
+    row(Kind::Shuffle, NETWORK, "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);", |step, state| {
+        match step {
+            Step::Layer { shuffle: Some(_), .. } => full(state.shape.registers, state),
+            _ => Issued::default(),
+        }
     }),
-    row(Kind::Comparison, NETWORK, "choose((other < keys[r]) == keeps_smaller, other, keys[r]);", |step, state| match step {
-        Step::Layer { shuffle: Some(_), .. } => full(state.shape.registers, state),
-        _ => Issued::default(),
-    }),
+    row(
+        Kind::Comparison,
+        NETWORK,
+        "choose((other < keys[r]) == keeps_smaller, other, keys[r]);",
+        |step, state| match step {
+            Step::Layer { shuffle: Some(_), .. } => full(state.shape.registers, state),
+            _ => Issued::default(),
+        },
+    ),
     row(Kind::Comparison, NETWORK, "bool swap = (low > high) == ascending;", |step, state| match step {
         Step::Layer { shuffle: None, .. } => full(state.shape.registers / 2, state),
         _ => Issued::default(),
@@ -193,13 +249,25 @@ const LAYER: &[Instruction] = &[
 ];
 
 const MINIMUM: &[Instruction] = &[
-    row(Kind::Barrier, WARP, "// shuffles of the sort do not order shared memory, so that takes a barrier.", |_, state| full(1, state)),
-    row(Kind::Read, WARP, "Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];", |_, state| full(state.shape.registers, state)),
-    row(Kind::Comparison, WARP, "keys[r] = choose(other < keys[r], other, keys[r]);", |_, state| full(state.shape.registers, state)),
-    row(Kind::Barrier, WARP, "// What is appended next must not overtake these reads.", |_, state| full(1, state)),
+    row(
+        Kind::Barrier,
+        WARP,
+        "// shuffles of the sort do not order shared memory, so that takes a barrier.",
+        |_, state| full(1, state),
+    ),
+    row(Kind::Read, WARP, "Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];", |_, state| {
+        full(state.shape.registers, state)
+    }),
+    row(Kind::Comparison, WARP, "keys[r] = choose(other < keys[r], other, keys[r]);", |_, state| {
+        full(state.shape.registers, state)
+    }),
+    row(Kind::Barrier, WARP, "// What is appended next must not overtake these reads.", |_, state| {
+        full(1, state)
+    }),
 ];
 
-const MAX_DISTANCE: &[Instruction] = &[row(Kind::Shuffle, WARP, "return __shfl_sync(ALL_LANES, mine, i / R);", |_, state| full(1, state))];
+const MAX_DISTANCE: &[Instruction] =
+    &[row(Kind::Shuffle, WARP, "return __shfl_sync(ALL_LANES, mine, i / R);", |_, state| full(1, state))];
 
 /// Every step that executes something, by its name in files, with its instructions.
 pub const TABLE: [(&str, &[Instruction]); 17] = [

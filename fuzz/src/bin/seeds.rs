@@ -1,5 +1,5 @@
-//! Writes the seeds of every target into folders of their names: `seeds FOLDER`. Without a folder, lists the targets and the
-//! sources that each is to cover.
+//! Writes the seeds of every target into folders of their names: `seeds FOLDER`. Without a folder, lists the
+//! targets and the sources that each is to cover.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! What is fuzzed, as data. A target is a function that takes any bytes and panics where the program broke a promise.
+//! What is fuzzed, as data. A target is a function that takes any bytes and panics where the program broke a
+//! promise.
 //!
 //! | part | holds |
 //! |---|---|
@@ -51,7 +52,13 @@ const fn reader(
     Target { name, format: Some(format), covers, structure, run, seeds }
 }
 
-const fn other(name: &'static str, covers: &'static str, structure: Structure, run: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>) -> Target {
+const fn other(
+    name: &'static str,
+    covers: &'static str,
+    structure: Structure,
+    run: fn(&[u8]),
+    seeds: fn() -> Vec<Vec<u8>>,
+) -> Target {
     Target { name, format: None, covers, structure, run, seeds }
 }
 
@@ -60,34 +67,123 @@ pub const TARGETS: &[Target] = &[
     reader(
         "delimited",
         "delimited text",
-        "crates/cloud/src/formats/delimited crates/cloud/src/formats/cell.rs crates/cloud/src/formats/vector_cell.rs",
+        "crates/cloud/src/formats/delimited crates/cloud/src/formats/cell.rs \
+         crates/cloud/src/formats/vector_cell.rs",
         Structure::Plain,
         readers::delimited,
         seeds::delimited,
     ),
-    reader("words", "word vectors", "crates/cloud/src/formats/words.rs", Structure::Plain, readers::words, seeds::words),
+    reader(
+        "words",
+        "word vectors",
+        "crates/cloud/src/formats/words.rs",
+        Structure::Plain,
+        readers::words,
+        seeds::words,
+    ),
     reader("json", "JSON", "crates/cloud/src/formats/json", Structure::Plain, readers::json, seeds::json),
-    reader("molecule", "XYZ file of atoms", "crates/cloud/src/formats/molecule.rs", Structure::Plain, readers::molecule, seeds::molecule),
-    reader("npy", "NumPy array", "crates/cloud/src/formats/npy.rs", Structure::Plain, readers::npy, seeds::npy),
-    reader("npz", "NumPy archive", "crates/cloud/src/formats/npz.rs crates/cloud/src/formats/npy.rs", Structure::Zip, readers::npz, seeds::npz),
-    reader("parquet", "Parquet file", "crates/cloud/src/formats/arrow", Structure::Parquet, readers::parquet, seeds::parquet),
-    reader("arrow", "Arrow or Feather file", "crates/cloud/src/formats/arrow", Structure::Arrow, readers::arrow, seeds::arrow),
+    reader(
+        "molecule",
+        "XYZ file of atoms",
+        "crates/cloud/src/formats/molecule.rs",
+        Structure::Plain,
+        readers::molecule,
+        seeds::molecule,
+    ),
+    reader(
+        "npy",
+        "NumPy array",
+        "crates/cloud/src/formats/npy.rs",
+        Structure::Plain,
+        readers::npy,
+        seeds::npy,
+    ),
+    reader(
+        "npz",
+        "NumPy archive",
+        "crates/cloud/src/formats/npz.rs crates/cloud/src/formats/npy.rs",
+        Structure::Zip,
+        readers::npz,
+        seeds::npz,
+    ),
+    reader(
+        "parquet",
+        "Parquet file",
+        "crates/cloud/src/formats/arrow",
+        Structure::Parquet,
+        readers::parquet,
+        seeds::parquet,
+    ),
+    reader(
+        "arrow",
+        "Arrow or Feather file",
+        "crates/cloud/src/formats/arrow",
+        Structure::Arrow,
+        readers::arrow,
+        seeds::arrow,
+    ),
     reader("hdf5", "HDF5 file", "crates/cloud/src/formats/hdf5", Structure::Hdf5, readers::hdf5, seeds::hdf5),
-    reader("texmex", "TEXMEX vector file", "crates/cloud/src/formats/vectors.rs", Structure::Plain, readers::texmex, seeds::texmex),
-    reader("bigann", "Big-ANN vector file", "crates/cloud/src/formats/vectors.rs", Structure::Plain, readers::bigann, seeds::bigann),
+    reader(
+        "texmex",
+        "TEXMEX vector file",
+        "crates/cloud/src/formats/vectors.rs",
+        Structure::Plain,
+        readers::texmex,
+        seeds::texmex,
+    ),
+    reader(
+        "bigann",
+        "Big-ANN vector file",
+        "crates/cloud/src/formats/vectors.rs",
+        Structure::Plain,
+        readers::bigann,
+        seeds::bigann,
+    ),
     reader("idx", "IDX file", "crates/cloud/src/formats/idx.rs", Structure::Plain, readers::idx, seeds::idx),
     reader("ply", "PLY file", "crates/cloud/src/formats/ply.rs", Structure::Plain, readers::ply, seeds::ply),
-    reader("pcd", "PCD file", "crates/cloud/src/formats/pcd.rs crates/cloud/src/formats/lzf.rs", Structure::Plain, readers::pcd, seeds::pcd),
+    reader(
+        "pcd",
+        "PCD file",
+        "crates/cloud/src/formats/pcd.rs crates/cloud/src/formats/lzf.rs",
+        Structure::Plain,
+        readers::pcd,
+        seeds::pcd,
+    ),
     reader("e57", "E57 file", "crates/cloud/src/formats/e57", Structure::E57, readers::e57, seeds::e57),
-    reader("las", "LAS or LAZ file", "crates/cloud/src/formats/las", Structure::Las, readers::las, seeds::las),
+    reader(
+        "las",
+        "LAS or LAZ file",
+        "crates/cloud/src/formats/las",
+        Structure::Las,
+        readers::las,
+        seeds::las,
+    ),
     other("recording", "src/run/recording", Structure::Zip, saved::recording, seeds::recording),
     other("folder", "src/run/compare", Structure::Folder, saved::folder, seeds::folder),
-    other("run_json", "src/run/spec.rs src/run/record.rs", Structure::Plain, saved::run_json, seeds::run_json),
+    other(
+        "run_json",
+        "src/run/spec.rs src/run/record.rs",
+        Structure::Plain,
+        saved::run_json,
+        seeds::run_json,
+    ),
     #[cfg(feature = "gui")]
     other("session", "src/app/features/saved/state.rs", Structure::Plain, saved::session, seeds::session),
     other("generator", "crates/cloud/src/generate", Structure::Plain, words::generator, seeds::generator),
-    other("columns", "crates/cloud/src/table.rs crates/cloud/src/query_point.rs", Structure::Plain, words::columns, seeds::columns),
-    other("method", "crates/knn/src/method.rs crates/knn/src/id.rs", Structure::Plain, words::method, seeds::method),
+    other(
+        "columns",
+        "crates/cloud/src/table.rs crates/cloud/src/query_point.rs",
+        Structure::Plain,
+        words::columns,
+        seeds::columns,
+    ),
+    other(
+        "method",
+        "crates/knn/src/method.rs crates/knn/src/id.rs",
+        Structure::Plain,
+        words::method,
+        seeds::method,
+    ),
     other("arguments", "src/cli", Structure::Plain, words::arguments, seeds::arguments),
     other("config", "src/cli/config.rs", Structure::Plain, words::config, seeds::config),
     other("round", "src/export/table src/export/numpy.rs", Structure::Plain, round::trip, seeds::round),

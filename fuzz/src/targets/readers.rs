@@ -130,8 +130,15 @@ fn look(path: &Path, progress: &Counted) {
         assert_eq!((columns.len(), values.len() % 2), (2, 0), "two columns were asked for");
     }
     // As commands read a file whose columns nobody chose.
-    if let Some((Coordinates { columns, values }, _)) = told(formats::read_unchosen(path, Unchosen::Guess, progress)) {
-        assert!(!columns.is_empty() && values.len().is_multiple_of(columns.len()), "{} values in {} columns", values.len(), columns.len());
+    if let Some((Coordinates { columns, values }, _)) =
+        told(formats::read_unchosen(path, Unchosen::Guess, progress))
+    {
+        assert!(
+            !columns.is_empty() && values.len().is_multiple_of(columns.len()),
+            "{} values in {} columns",
+            values.len(),
+            columns.len()
+        );
     }
     let first = told(formats::records(path, &[0], progress));
     if let Some(info) = &info {
@@ -151,7 +158,11 @@ fn look(path: &Path, progress: &Counted) {
     }
     let Some(table) = table else { return };
     let width = table.columns.len();
-    assert!(width > 0 && table.values.len() == table.rows() * width, "{} values in {width} columns", table.values.len());
+    assert!(
+        width > 0 && table.values.len() == table.rows() * width,
+        "{} values in {width} columns",
+        table.values.len()
+    );
     let Some(info) = info else { return };
     assert_eq!(info.rows, table.rows() as u64, "rows by the description and as read");
     if table.rows() == 0 {
@@ -159,7 +170,8 @@ fn look(path: &Path, progress: &Counted) {
     }
     // Last before first: what is asked for in any order comes in that order.
     let last = table.rows() as u64 - 1;
-    let found = told(formats::records(path, &[last, 0], progress)).unwrap_or_else(|| panic!("record {last} cannot be read, and the file can"));
+    let found = told(formats::records(path, &[last, 0], progress))
+        .unwrap_or_else(|| panic!("record {last} cannot be read, and the file can"));
     assert_eq!(found.rows.len(), 2);
     assert!(first.is_some(), "record 0 cannot be read, and the file can");
     for (row, at) in found.rows.iter().zip([table.rows() - 1, 0]) {
@@ -171,7 +183,10 @@ fn look(path: &Path, progress: &Counted) {
             let value = table.values.get(at * width + column);
             match row[of] {
                 Cell::Number(number) => {
-                    assert!(number == value || number.is_nan() && value.is_nan(), "record {at}, column {of}: {number} and {value}")
+                    assert!(
+                        number == value || number.is_nan() && value.is_nan(),
+                        "record {at}, column {of}: {number} and {value}"
+                    )
                 }
                 Cell::Missing => assert!(value.is_nan(), "record {at}, column {of}: missing and {value}"),
                 Cell::Text(_) => {}

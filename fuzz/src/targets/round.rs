@@ -80,22 +80,34 @@ pub fn trip(data: &[u8]) {
             continue;
         }
         let info = formats::describe(&path, &Silent).unwrap_or_else(|why| panic!("{why}: {columns:?}"));
-        assert_eq!((info.rows, info.columns.len()), (rows as u64, columns.len()), "{format:?} of {columns:?}");
+        assert_eq!(
+            (info.rows, info.columns.len()),
+            (rows as u64, columns.len()),
+            "{format:?} of {columns:?}"
+        );
         for (at, (_, values)) in columns.iter().enumerate() {
             match values.numbers() {
                 Some(want) => {
-                    let read =
-                        formats::read(&path, &ColumnChoice::Named(vec![at.to_string()]), &Silent).unwrap_or_else(|why| panic!("{why}: {columns:?}"));
+                    let read = formats::read(&path, &ColumnChoice::Named(vec![at.to_string()]), &Silent)
+                        .unwrap_or_else(|why| panic!("{why}: {columns:?}"));
                     let found: Vec<f64> = (0..read.values.len()).map(|at| read.values.get(at)).collect();
                     // Text holds as many digits as tell a value from others of its type.
                     let single = matches!(values, Values::F32(_));
-                    let same = |(&a, &b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan() || single && a as f32 == b as f32;
-                    assert!(found.len() == want.len() && found.iter().zip(&want).all(same), "{format:?}, column {at}: {found:?} of {columns:?}");
+                    let same = |(&a, &b): (&f64, &f64)| {
+                        a == b || a.is_nan() && b.is_nan() || single && a as f32 == b as f32
+                    };
+                    assert!(
+                        found.len() == want.len() && found.iter().zip(&want).all(same),
+                        "{format:?}, column {at}: {found:?} of {columns:?}"
+                    );
                 }
                 None => {
                     let Values::Text(want) = values else { continue };
-                    if let Ok(ColumnData::Categories { names, codes }) = formats::column(&path, &info.columns[at].name, &Silent) {
-                        let found: Vec<&str> = codes.iter().map(|&code| names[code as usize].as_str()).collect();
+                    if let Ok(ColumnData::Categories { names, codes }) =
+                        formats::column(&path, &info.columns[at].name, &Silent)
+                    {
+                        let found: Vec<&str> =
+                            codes.iter().map(|&code| names[code as usize].as_str()).collect();
                         assert_eq!(found, *want, "{format:?}, column {at}");
                     }
                 }
@@ -104,12 +116,14 @@ pub fn trip(data: &[u8]) {
     }
 }
 
-/// Up to nine rows of up to five columns. The first counts rows, so that no row is empty and there is always a number.
+/// Up to nine rows of up to five columns. The first counts rows, so that no row is empty and there is always
+/// a number.
 fn some(bytes: &mut Bytes<'_>) -> (usize, Vec<(String, Values)>) {
     let rows = 1 + bytes.below(9);
     let mut columns = vec![("row".to_owned(), Values::U32((0..rows as u32).collect()))];
     for at in 0..=bytes.below(4) {
-        // A letter before whatever there is: a header of numbers alone is taken for a row, as in other programs.
+        // A letter before whatever there is: a header of numbers alone is taken for a row, as in other
+        // programs.
         let name = bytes.text(12);
         columns.push((format!("n{at}{}", name.trim_end()), Values::some(rows, bytes)));
     }

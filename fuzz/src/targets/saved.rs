@@ -18,9 +18,11 @@ pub fn recording(data: &[u8]) {
         Err(why) => return one_line(&why.to_string()),
     };
     let mut again = Cursor::new(Vec::new());
-    recording::write(&read.runs, Keep::Points, &mut again, &Silent).expect("a recording that was read can be written");
+    recording::write(&read.runs, Keep::Points, &mut again, &Silent)
+        .expect("a recording that was read can be written");
     let path = scratch::file("b.warpscope", again.get_ref());
-    let back = recording::read(&path, Points::Restore, &Silent).unwrap_or_else(|why| panic!("written again it does not open: {why}"));
+    let back = recording::read(&path, Points::Restore, &Silent)
+        .unwrap_or_else(|why| panic!("written again it does not open: {why}"));
     assert_eq!(read.runs.len(), back.runs.len());
     for (a, b) in read.runs.iter().zip(&back.runs) {
         assert_eq!((&a.name, a.pinned), (&b.name, b.pinned));

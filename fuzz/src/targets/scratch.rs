@@ -9,8 +9,8 @@ thread_local! {
     static FOLDER: OnceCell<TempDir> = const { OnceCell::new() };
 }
 
-/// Writes a file of that name into a folder that this thread keeps, over the one before. `TMPDIR` says where that is: memory is
-/// best.
+/// Writes a file of that name into a folder that this thread keeps, over the one before. `TMPDIR` says where
+/// that is: memory is best.
 pub fn file(name: &str, content: &[u8]) -> PathBuf {
     let path = folder().join(name);
     std::fs::write(&path, content).expect("there is room for a small file");
@@ -19,5 +19,10 @@ pub fn file(name: &str, content: &[u8]) -> PathBuf {
 
 /// The folder of this thread.
 pub fn folder() -> PathBuf {
-    FOLDER.with(|folder| folder.get_or_init(|| tempfile::tempdir().expect("there is a folder for temporary files")).path().to_owned())
+    FOLDER.with(|folder| {
+        folder
+            .get_or_init(|| tempfile::tempdir().expect("there is a folder for temporary files"))
+            .path()
+            .to_owned()
+    })
 }

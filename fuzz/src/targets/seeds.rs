@@ -1,5 +1,6 @@
-//! Small valid inputs of every target, made by our own writers and by those of the crates that we read with. What the first
-//! version wrote, two files of h5py, and one of Parquet in zstd, are test data of the main package.
+//! Small valid inputs of every target, made by our own writers and by those of the crates that we read with.
+//! What the first version wrote, two files of h5py, and one of Parquet in zstd, are test data of the main
+//! package.
 
 use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, Int32Builder, ListBuilder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
-    UInt8Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array,
+    Int64Array, RecordBatch, StringArray, UInt8Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -60,9 +61,17 @@ pub fn delimited() -> Vec<Vec<u8>> {
         (1, b"a\tb\n1 234,5\t1,234\n2\xc2\xa0345,75\t12,345.5\n"),
         // Positions and vectors in one column.
         (0, b"id,geom\n7,\"POINT (11.6 48.1)\"\n8,SRID=4326;POINT Z(1 2 3)\n9,POINT EMPTY\n"),
-        (0, b"id,geom\n1,0101000000000000000000F03F0000000000000040\n2,\\x0101000020E6100000000000000000F03F0000000000000040\n"),
+        (
+            0,
+            b"id,geom\n1,0101000000000000000000F03F0000000000000040\n\
+              2,\\x0101000020E6100000000000000000F03F0000000000000040\n",
+        ),
         (0, b"name,vector\na,\"[0.1, 0.2, 3e1]\"\nb,\"array([1., 2., -3.], dtype=float32)\"\n"),
-        (0, b"place\n\"(48.1, 11.6)\"\n\"{\"\"type\"\": \"\"Point\"\", \"\"coordinates\"\": [1, 2]}\"\n\"{\"\"lon\"\": 1, \"\"lat\"\": 2}\"\n"),
+        (
+            0,
+            b"place\n\"(48.1, 11.6)\"\n\"{\"\"type\"\": \"\"Point\"\", \"\"coordinates\"\": [1, 2]}\"\n\
+              \"{\"\"lon\"\": 1, \"\"lat\"\": 2}\"\n",
+        ),
     ])
 }
 
@@ -81,7 +90,14 @@ pub fn json() -> Vec<Vec<u8>> {
         (0, br#"{"columns":["x","y"],"index":[0,1],"data":[[1,2],[3,4]]}"#),
         (1, b"{\"x\":1,\"n\":\"a\\u00e9\"}\n{\"x\":2}\n"),
         (1, b"[1,2]\n[3,4]\n"),
-        (2, br#"{"type": "FeatureCollection", "features": [{"type": "Feature", "properties": {"name": "Ulm", "people": 126}, "geometry": {"type": "Point", "coordinates": [9.99, 48.4]}}, {"type": "Feature", "geometry": {"coordinates": [[8.5, 47.4], [8.6, 47.5]], "type": "MultiPoint"}, "properties": {"people": 421}}]}"#),
+        (
+            2,
+            b"{\"type\": \"FeatureCollection\", \"features\": [\
+              {\"type\": \"Feature\", \"properties\": {\"name\": \"Ulm\", \"people\": 126}, \
+              \"geometry\": {\"type\": \"Point\", \"coordinates\": [9.99, 48.4]}}, \
+              {\"type\": \"Feature\", \"geometry\": {\"coordinates\": [[8.5, 47.4], [8.6, 47.5]], \
+              \"type\": \"MultiPoint\"}, \"properties\": {\"people\": 421}}]}",
+        ),
         (0x80, b"[[1,2],[3,4]]"),
     ])
 }
@@ -122,7 +138,10 @@ pub fn npy() -> Vec<Vec<u8>> {
 }
 
 pub fn npz() -> Vec<Vec<u8>> {
-    let arrays = [("a.npy", array("<f4", false, "(4, 3)", &floats(12))), ("train.npy", array("<i8", false, "(3, 2)", &[1; 48]))];
+    let arrays = [
+        ("a.npy", array("<f4", false, "(4, 3)", &floats(12))),
+        ("train.npy", array("<i8", false, "(3, 2)", &[1; 48])),
+    ];
     vec![
         zipped(&arrays, CompressionMethod::Stored),
         zipped(&arrays, CompressionMethod::Deflated),
@@ -136,7 +155,9 @@ pub fn npz() -> Vec<Vec<u8>> {
 pub(super) fn zipped(members: &[(impl AsRef<str>, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in members {
-        archive.start_file(name.as_ref(), SimpleFileOptions::default().compression_method(method)).expect("names are short");
+        archive
+            .start_file(name.as_ref(), SimpleFileOptions::default().compression_method(method))
+            .expect("names are short");
         archive.write_all(content).expect("memory takes all");
     }
     archive.finish().expect("memory takes all").into_inner()
@@ -156,7 +177,8 @@ fn table(format: TableFormat) -> Vec<u8> {
     std::fs::read(path).expect("it was written")
 }
 
-/// Columns that hold all that a table may: numbers with a null, a truth value, a date, texts, lists of two kinds.
+/// Columns that hold all that a table may: numbers with a null, a truth value, a date, texts, lists of two
+/// kinds.
 fn batch() -> RecordBatch {
     let mut even = FixedSizeListBuilder::new(Float32Builder::new(), 3);
     let mut lists = ListBuilder::new(Int32Builder::new());
@@ -170,15 +192,28 @@ fn batch() -> RecordBatch {
         ("height", Arc::new(Float64Array::from(vec![Some(1.5), None, Some(f64::INFINITY)]))),
         ("count", Arc::new(Int64Array::from(vec![1, -2, 3]))),
         ("level", Arc::new(UInt8Array::from(vec![7, 8, 255]))),
-        ("price", Arc::new(Decimal128Array::from(vec![125, -50, 0]).with_precision_and_scale(10, 2).expect("it fits"))),
+        (
+            "price",
+            Arc::new(
+                Decimal128Array::from(vec![125, -50, 0]).with_precision_and_scale(10, 2).expect("it fits"),
+            ),
+        ),
         ("there", Arc::new(BooleanArray::from(vec![true, false, true]))),
         ("day", Arc::new(Date32Array::from(vec![0, 1, 20_000]))),
-        ("class", Arc::new(vec![Some("oak"), Some("elm"), Some("oak")].into_iter().collect::<DictionaryArray<Int32Type>>())),
+        (
+            "class",
+            Arc::new(
+                vec![Some("oak"), Some("elm"), Some("oak")]
+                    .into_iter()
+                    .collect::<DictionaryArray<Int32Type>>(),
+            ),
+        ),
         ("name", Arc::new(StringArray::from(vec!["a", "b", "a"]))),
         ("even", Arc::new(even.finish())),
         ("lists", Arc::new(lists.finish())),
     ];
-    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).expect("all have three rows")
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)))
+        .expect("all have three rows")
 }
 
 pub fn parquet() -> Vec<Vec<u8>> {
@@ -190,9 +225,11 @@ pub fn parquet() -> Vec<Vec<u8>> {
         (vectors.clone(), Compression::LZ4_RAW),
         (vectors, Compression::GZIP(GzipLevel::default())),
     ] {
-        let properties = WriterProperties::builder().set_compression(packing).set_max_row_group_row_count(Some(2)).build();
+        let properties =
+            WriterProperties::builder().set_compression(packing).set_max_row_group_row_count(Some(2)).build();
         let mut out = Vec::new();
-        let mut writer = ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).expect("the schema is sound");
+        let mut writer =
+            ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).expect("the schema is sound");
         writer.write(&batch).expect("memory takes all");
         writer.close().expect("memory takes all");
         files.push(out);
@@ -219,10 +256,12 @@ pub fn arrow() -> Vec<Vec<u8>> {
     let mut files = Vec::new();
     for packing in [None, Some(CompressionType::LZ4_FRAME)] {
         let options = IpcWriteOptions::default().try_with_compression(packing).expect("it is built in");
-        let mut file = FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options.clone()).expect("the schema is sound");
+        let mut file = FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options.clone())
+            .expect("the schema is sound");
         file.write(&batch).expect("memory takes all");
         files.push(file.into_inner().expect("memory takes all"));
-        let mut stream = StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).expect("the schema is sound");
+        let mut stream = StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options)
+            .expect("the schema is sound");
         stream.write(&batch.slice(0, 2)).expect("memory takes all");
         stream.write(&batch.slice(2, 1)).expect("memory takes all");
         files.push(stream.into_inner().expect("memory takes all"));
@@ -260,7 +299,12 @@ pub fn bigann() -> Vec<Vec<u8>> {
 
 pub fn idx() -> Vec<Vec<u8>> {
     let idx = |kind: u8, sizes: &[u32], data: &[u8]| {
-        [&[0, 0, kind, sizes.len() as u8][..], &sizes.iter().flat_map(|size| size.to_be_bytes()).collect::<Vec<_>>(), data].concat()
+        [
+            &[0, 0, kind, sizes.len() as u8][..],
+            &sizes.iter().flat_map(|size| size.to_be_bytes()).collect::<Vec<_>>(),
+            data,
+        ]
+        .concat()
     };
     named([
         (0, &idx(8, &[4, 2, 2], &[9; 16])[..]),
@@ -273,7 +317,8 @@ pub fn idx() -> Vec<Vec<u8>> {
 pub fn ply() -> Vec<Vec<u8>> {
     let header = |format: &str| {
         format!(
-            "ply\nformat {format} 1.0\ncomment c\nelement face 1\nproperty list uchar int l\nelement vertex 3\nproperty float x\nproperty list uchar short m\nproperty double y\nend_header\n"
+            "ply\nformat {format} 1.0\ncomment c\nelement face 1\nproperty list uchar int l\n\
+             element vertex 3\nproperty float x\nproperty list uchar short m\nproperty double y\nend_header\n"
         )
     };
     vec![
@@ -286,7 +331,8 @@ pub fn ply() -> Vec<Vec<u8>> {
 pub fn pcd() -> Vec<Vec<u8>> {
     let header = |data: &str| {
         format!(
-            "# .PCD v0.7\nVERSION 0.7\nFIELDS x y rgb n\nSIZE 4 8 4 2\nTYPE F F U I\nCOUNT 1 1 1 2\nWIDTH 3\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 3\nDATA {data}\n"
+            "# .PCD v0.7\nVERSION 0.7\nFIELDS x y rgb n\nSIZE 4 8 4 2\nTYPE F F U I\nCOUNT 1 1 1 2\nWIDTH 3\n\
+             HEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 3\nDATA {data}\n"
         )
     };
     let points = [0x40; 60];
@@ -304,12 +350,18 @@ pub fn e57() -> Vec<Vec<u8>> {
     let double = || RecordDataType::Double { min: None, max: None };
     let record = |name, data_type| Record { name, data_type };
     let half = std::f64::consts::FRAC_1_SQRT_2;
-    let pose = Transform { rotation: Quaternion { w: half, x: 0.0, y: 0.0, z: half }, translation: Translation { x: 100.0, y: 200.0, z: 300.0 } };
+    let pose = Transform {
+        rotation: Quaternion { w: half, x: 0.0, y: 0.0, z: half },
+        translation: Translation { x: 100.0, y: 200.0, z: 300.0 },
+    };
     let cartesian = || {
         vec![
             record(RecordName::CartesianX, RecordDataType::Single { min: None, max: None }),
             record(RecordName::CartesianY, double()),
-            record(RecordName::CartesianZ, RecordDataType::ScaledInteger { min: -100, max: 1000, scale: 0.25, offset: 10.0 }),
+            record(
+                RecordName::CartesianZ,
+                RecordDataType::ScaledInteger { min: -100, max: 1000, scale: 0.25, offset: 10.0 },
+            ),
             record(RecordName::CartesianInvalidState, RecordDataType::Integer { min: 0, max: 2 }),
             record(RecordName::Intensity, RecordDataType::Integer { min: 0, max: 1000 }),
             record(RecordName::ColorRed, RecordDataType::Integer { min: 0, max: 255 }),
@@ -322,18 +374,26 @@ pub fn e57() -> Vec<Vec<u8>> {
         let integers = [i64::from(at == 1), at, at, 7, 255].map(RecordValue::Integer);
         [x, y, RecordValue::ScaledInteger(at)].into_iter().chain(integers).collect::<Vec<_>>()
     };
-    let spherical =
-        || [RecordName::SphericalRange, RecordName::SphericalAzimuth, RecordName::SphericalElevation].map(|name| record(name, double())).to_vec();
+    let spherical = || {
+        [RecordName::SphericalRange, RecordName::SphericalAzimuth, RecordName::SphericalElevation]
+            .map(|name| record(name, double()))
+            .to_vec()
+    };
     let direction = |at: i64| [1.0 + at as f64, at as f64 * 0.1, -0.3].map(RecordValue::Double).to_vec();
     let file = |scans: &[&str]| {
         let mut bytes = Cursor::new(Vec::new());
         let mut writer = E57Writer::new(&mut bytes, "file").expect("memory takes all");
         for &name in scans {
             let dome = name == "dome";
-            let mut scan = writer.add_pointcloud(name, if dome { spherical() } else { cartesian() }).expect("the prototype is sound");
+            let mut scan = writer
+                .add_pointcloud(name, if dome { spherical() } else { cartesian() })
+                .expect("the prototype is sound");
             scan.set_name(Some(name.to_owned()));
             scan.set_transform((!dome).then(|| pose.clone()));
-            (0..10).for_each(|at| scan.add_point(if dome { direction(at) } else { point(at) }).expect("values are in their ranges"));
+            (0..10).for_each(|at| {
+                scan.add_point(if dome { direction(at) } else { point(at) })
+                    .expect("values are in their ranges")
+            });
             scan.finalize().expect("memory takes all");
         }
         writer.finalize().expect("memory takes all");
@@ -349,7 +409,8 @@ pub fn las() -> Vec<Vec<u8>> {
         builder.point_format = las::point::Format::new(format).expect("there are 0 to 10");
         builder.point_format.is_compressed = compressed;
         let transform = |offset| las::Transform { scale: 0.00025, offset };
-        builder.transforms = Vector { x: transform(515_384.0), y: transform(4_918_360.0), z: transform(2330.0) };
+        builder.transforms =
+            Vector { x: transform(515_384.0), y: transform(4_918_360.0), z: transform(2330.0) };
         let header = builder.into_header().expect("it is sound");
         let mut writer = las::Writer::new(Cursor::new(Vec::new()), header).expect("memory takes all");
         for i in 0..count {
@@ -405,7 +466,9 @@ fn session_with_file() -> Vec<u8> {
     let cloud = Arc::new(cloud::load(&source, false, &Silent).expect("it is whole"));
     let shown = Some(Shown { session: &session_text(), cloud: Some(&cloud) });
     let mut out = Cursor::new(Vec::new());
-    let missing = recording::write_with(Beside { shown, compared: None }, &[], Keep::Points, &mut out, &Silent).expect("memory takes all");
+    let missing =
+        recording::write_with(Beside { shown, compared: None }, &[], Keep::Points, &mut out, &Silent)
+            .expect("memory takes all");
     assert_eq!(missing, [""; 0], "the file is copied");
     out.into_inner()
 }
@@ -435,7 +498,10 @@ pub fn run_json() -> Vec<Vec<u8>> {
 #[cfg(feature = "gui")]
 pub fn session() -> Vec<Vec<u8>> {
     let text = session_text();
-    let again = warpscope::app::saved::SavedSession::read(&text).ok().and_then(|session| session.text().ok()).expect("it opens");
+    let again = warpscope::app::saved::SavedSession::read(&text)
+        .ok()
+        .and_then(|session| session.text().ok())
+        .expect("it opens");
     vec![text, again, br#"{"schema_version": 1, "saved_unix": 0, "points": true}"#.to_vec()]
 }
 
@@ -459,18 +525,29 @@ pub fn columns() -> Vec<Vec<u8>> {
 }
 
 pub fn method() -> Vec<Vec<u8>> {
-    texts(&["cuda:warps=8", "cuda: warps = 8 , window=16", "kdtree", "cuda:warps=4|8,window=8|16,kdtree", "auto,lockstep:a=1", "cuda:kernel=direct"])
+    texts(&[
+        "cuda:warps=8",
+        "cuda: warps = 8 , window=16",
+        "kdtree",
+        "cuda:warps=4|8,window=8|16,kdtree",
+        "auto,lockstep:a=1",
+        "cuda:kernel=direct",
+    ])
 }
 
 pub fn arguments() -> Vec<Vec<u8>> {
     texts(&[
-        "run\n--input\na.csv\n--queries\nrows:0,5,10-12\n--k\n10\n--engine\ncuda:warps=8\n--columns\n0-3\n--out\nrun",
-        "run\n--generate\nuniform:n=100,d=2\n--queries\nat:0.5,0.5\n--metric\nangular\n--order\nshuffled\n--exclude-self\n--repeats\n3\n--warmup\n0",
+        "run\n--input\na.csv\n--queries\nrows:0,5,10-12\n--k\n10\n--engine\ncuda:warps=8\n--columns\n0-3\n\
+         --out\nrun",
+        "run\n--generate\nuniform:n=100,d=2\n--queries\nat:0.5,0.5\n--metric\nangular\n--order\nshuffled\n\
+         --exclude-self\n--repeats\n3\n--warmup\n0",
         "run\n--input\na.csv\n--columns\nlon,lat\n--queries\nat:-0.1275,51.507\n--metric\nhaversine",
         "verify\n--input\na.npz:train\n--queries\n50",
         "recall\na.ivecs\n--truth\nb.hdf5\n--at\n1,10,100\n--worst\n3\n--json",
-        "analyse\na.csv\n-k\n20\n--lof\n--labels\nkind\n--duplicates\n0\n--graph\ng.npz\n--graph-as\ncsr\n--leaks\nb.csv\n--eps\n0.5",
-        "sweep\n--generate\nuniform\n--n\n1000,2000\n--d\n2\n--q\n20\n--k\n4,40\n--engine\nlockstep,cuda:warps=4|8",
+        "analyse\na.csv\n-k\n20\n--lof\n--labels\nkind\n--duplicates\n0\n--graph\ng.npz\n--graph-as\ncsr\n\
+         --leaks\nb.csv\n--eps\n0.5",
+        "sweep\n--generate\nuniform\n--n\n1000,2000\n--d\n2\n--q\n20\n--k\n4,40\n--engine\n\
+         lockstep,cuda:warps=4|8",
         "compare\na\nb.warpscope#1",
         "lesson\n--lesson\n3\n--k\n64\n--out\nfolder\n--png\n--gif\n--size\n800x600",
         "info\na.csv\n--json",
@@ -485,7 +562,8 @@ pub fn arguments() -> Vec<Vec<u8>> {
 pub fn config() -> Vec<Vec<u8>> {
     texts(&[
         "[knn]\nk = 10\nmetric = \"haversine\"\ncolumns = [\"lon\", \"lat\"]\nexclude-self = true\n",
-        "# defaults\n[run]\nengine = \"cuda:warps=8\"\nrepeats = 3\nwarmup = 0\n\n[compare]\nfail-if-slower = \"5%\"\n",
+        "# defaults\n[run]\nengine = \"cuda:warps=8\"\nrepeats = 3\nwarmup = 0\n\n[compare]\n\
+         fail-if-slower = \"5%\"\n",
         "[lesson]\nscale = 2.0\ntext = 24\nlook = 'dark'\n[gui]\nscale = 1.5\n",
         "[knn]\nradius = '5km'\n[knn.more]\nday = 2020-01-02\n",
         "k = 5\n[kn]\n",
@@ -494,6 +572,14 @@ pub fn config() -> Vec<Vec<u8>> {
 
 pub fn round() -> Vec<Vec<u8>> {
     (0..7u8)
-        .map(|kind| [&[3, 1, 5], &b"ab\",\n"[..], &[kind], &(0..200u8).map(|at| at.wrapping_mul(37 + kind)).collect::<Vec<_>>()].concat())
+        .map(|kind| {
+            [
+                &[3, 1, 5],
+                &b"ab\",\n"[..],
+                &[kind],
+                &(0..200u8).map(|at| at.wrapping_mul(37 + kind)).collect::<Vec<_>>(),
+            ]
+            .concat()
+        })
         .collect()
 }

@@ -20,12 +20,18 @@ pub fn generator(data: &[u8]) {
     let Ok(spec) = generate::check(text) else { return };
     let size = |key: &str, default: f64| spec.value(key).unwrap_or(default).max(1.0);
     let work = size("n", 1.0) * size("d", 3.0);
-    if work > FEW || size("clusters", 1.0) * size("d", 3.0) > FEW || size("distinct", 1.0) * size("d", 3.0) > FEW {
+    if work > FEW
+        || size("clusters", 1.0) * size("d", 3.0) > FEW
+        || size("distinct", 1.0) * size("d", 3.0) > FEW
+    {
         return;
     }
     if let Ok(points) = generate::generate(text, 7, &Silent) {
         let values = (0..points.values.len()).map(|at| points.values.get(at));
-        assert!(values.into_iter().all(|value| value.is_finite() && f64::from(value as f32) == value), "{text}: not all are finite f32");
+        assert!(
+            values.into_iter().all(|value| value.is_finite() && f64::from(value as f32) == value),
+            "{text}: not all are finite f32"
+        );
         assert_eq!(points.values.len() % points.columns.len(), 0, "{text}");
     }
 }
@@ -34,14 +40,20 @@ pub fn generator(data: &[u8]) {
 pub fn columns(data: &[u8]) {
     let Some(text) = text(data) else { return };
     match text.parse() {
-        Ok(ColumnChoice::Named(names)) => assert!(!names.is_empty() && names.iter().all(|name| !name.is_empty() && name.trim() == name), "{text}"),
+        Ok(ColumnChoice::Named(names)) => assert!(
+            !names.is_empty() && names.iter().all(|name| !name.is_empty() && name.trim() == name),
+            "{text}"
+        ),
         Ok(ColumnChoice::Default) => {}
         Err(never) => match never {},
     }
     if let Ok(at) = query_point::parse(text) {
         let again = query_point::parse(&query_point::format(&at)).expect("what is written can be read");
         let bits = |at: &[f64]| at.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-        assert!(bits(&at) == bits(&again) || at.iter().any(|value| value.is_nan()), "{at:?} came back as {again:?}");
+        assert!(
+            bits(&at) == bits(&again) || at.iter().any(|value| value.is_nan()),
+            "{at:?} came back as {again:?}"
+        );
     }
 }
 
@@ -68,9 +80,13 @@ pub fn arguments(data: &[u8]) {
 /// A file of defaults, for commands that take no more than a file or nothing.
 pub fn config(data: &[u8]) {
     let path = scratch::file("config.toml", data);
-    for arguments in
-        [&["knn", "a.csv"][..], &["run", "--input", "a.csv"], &["lesson", "--png", "a.png"], &["gui"], &["knn", "a.csv", "--radius", "1"]]
-    {
+    for arguments in [
+        &["knn", "a.csv"][..],
+        &["run", "--input", "a.csv"],
+        &["lesson", "--png", "a.png"],
+        &["gui"],
+        &["knn", "a.csv", "--radius", "1"],
+    ] {
         let words = std::iter::once("warpscope").chain(arguments.iter().copied()).map(Into::into);
         // It quotes what it found, control characters too; what prints it replaces them.
         if let Err(why) = cli::parses_with_defaults(path.clone(), words) {

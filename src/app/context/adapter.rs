@@ -11,20 +11,23 @@ pub const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
 /// The folder in which programs of one user meet.
 const RUNTIME: &str = "XDG_RUNTIME_DIR";
 
-/// No socket exists below this path. If the variable is unset, Wayland's library prints a complaint on stderr.
+/// No socket exists below this path. If the variable is unset, Wayland's library prints a complaint on
+/// stderr.
 const NOWHERE: &str = "/dev/null";
 
-/// Keeps graphics drivers from connecting to displays, which they do whether or not anything is shown there. For pictures.
+/// Keeps graphics drivers from connecting to displays, which they do whether or not anything is shown there.
+/// For pictures.
 pub fn leave_displays() {
-    // SAFETY: the program has just begun; its other threads wait for signals or for work, and read no variable.
+    // SAFETY: the program has just begun; its other threads wait for signals or for work, and read no
+    // variable.
     unsafe {
         DISPLAYS.iter().for_each(|name| std::env::remove_var(name));
         std::env::set_var(RUNTIME, NOWHERE);
     }
 }
 
-/// Keeps libraries from connecting to sockets in a runtime folder that other users can write to. For the window. Returns a sentence if the
-/// folder in the environment is not used.
+/// Keeps libraries from connecting to sockets in a runtime folder that other users can write to. For the
+/// window. Returns a sentence if the folder in the environment is not used.
 pub fn check_runtime_folder() -> Option<String> {
     let folder = std::env::var_os(RUNTIME).filter(|folder| !folder.is_empty());
     if folder.as_ref().is_some_and(|folder| files::is_private(folder.as_ref())) {
@@ -33,12 +36,17 @@ pub fn check_runtime_folder() -> Option<String> {
     // SAFETY: as in `leave_displays`.
     unsafe { std::env::set_var(RUNTIME, NOWHERE) };
     folder.map(|folder| {
-        format!("ignoring {RUNTIME}: other users own the folder or can write to it; use a folder of your own with mode 0700: {}", folder.display())
+        format!(
+            "ignoring {RUNTIME}: other users own the folder or can write to it; use a folder of your own \
+             with mode 0700: {}",
+            folder.display()
+        )
     })
 }
 
-/// Refuses to load a graphics driver where the address space is limited to less than drivers reserve, since they crash then, or memory to
-/// less than one that draws in software takes for a picture of so many pixels, since the system ends the program then.
+/// Refuses to load a graphics driver where the address space is limited to less than drivers reserve, since
+/// they crash then, or memory to less than one that draws in software takes for a picture of so many pixels,
+/// since the system ends the program then.
 ///
 /// # Errors
 /// One sentence with both numbers.
@@ -49,7 +57,8 @@ pub fn check_memory([width, height]: [u32; 2]) -> anyhow::Result<()> {
     const OF_PIXEL: u64 = 32;
     if let Some(left) = memory::addresses().filter(|&left| left < ADDRESSES) {
         bail!(
-            "drawing needs {} MiB of address space for the graphics driver, but only {} MiB are left; raise the limit (ulimit -v)",
+            "drawing needs {} MiB of address space for the graphics driver, but only {} MiB are left; raise \
+             the limit (ulimit -v)",
             ADDRESSES >> 20,
             left >> 20
         )
@@ -65,10 +74,12 @@ pub fn check_memory([width, height]: [u32; 2]) -> anyhow::Result<()> {
 pub fn check_adapter() -> anyhow::Result<()> {
     check_memory([640, 480])?;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
+    let adapters =
+        pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
     if adapters.is_empty() {
         bail!(
-            "no graphics adapter: nothing can be drawn without a Vulkan or OpenGL driver; install one, for example mesa-vulkan-drivers, which needs no GPU"
+            "no graphics adapter: nothing can be drawn without a Vulkan or OpenGL driver; install one, for \
+             example mesa-vulkan-drivers, which needs no GPU"
         );
     }
     Ok(())

@@ -49,7 +49,8 @@ pub struct App {
     pub(in crate::app) start: Arc<Start>,
     /// Where each visible pane is, for pictures of it.
     pub(in crate::app) pane_rects: HashMap<PaneKind, Rect>,
-    /// Whether the next Escape leaves a field or gives up a drag, which egui does before anybody else sees the key.
+    /// Whether the next Escape leaves a field or gives up a drag, which egui does before anybody else sees
+    /// the key.
     pub(in crate::app) gives_up: bool,
     /// Whether it began with a file that somebody named.
     pub(in crate::app) is_named: bool,
@@ -59,8 +60,8 @@ pub struct App {
     pub(in crate::app) leaves: Arc<AtomicBool>,
 }
 
-/// Queries of the first start, which shows counters and convergence: so few that `auto` takes an engine that counts also where
-/// there is no GPU, since it answers them within 5 ms.
+/// Queries of the first start, which shows counters and convergence: so few that `auto` takes an engine that
+/// counts also where there is no GPU, since it answers them within 5 ms.
 pub const FIRST_QUERIES: u64 = 500;
 
 impl App {
@@ -72,13 +73,20 @@ impl App {
         Self::begin(cc, file, None)
     }
 
-    /// Restores what was kept, or prepares the first start; opens `file` if there is one, else what was open before.
+    /// Restores what was kept, or prepares the first start; opens `file` if there is one, else what was open
+    /// before.
     ///
     /// # Errors
     /// When the system has no thread to give.
-    pub fn begin(cc: &eframe::CreationContext<'_>, file: Option<PathBuf>, beginning: Option<Beginning>) -> std::io::Result<Self> {
+    pub fn begin(
+        cc: &eframe::CreationContext<'_>,
+        file: Option<PathBuf>,
+        beginning: Option<Beginning>,
+    ) -> std::io::Result<Self> {
         let (kept, start, found, is_first, warnings) = match beginning {
-            Some(Beginning { kept, start, found, is_first, warnings }) => (Some(kept), start, found, is_first, warnings),
+            Some(Beginning { kept, start, found, is_first, warnings }) => {
+                (Some(kept), start, found, is_first, warnings)
+            }
             None => (None, Default::default(), None, true, Vec::new()),
         };
         let of_first_version = || {
@@ -112,7 +120,8 @@ impl App {
         Ok(app)
     }
 
-    /// Keeps the settings and what is open for the next start, as the window does from time to time and when it closes.
+    /// Keeps the settings and what is open for the next start, as the window does from time to time and when
+    /// it closes.
     pub fn keep(&mut self) {
         let last = self.put_down();
         if let Some(Err(sentence)) = self.kept.as_mut().map(|kept| kept.write(&self.state, last)) {
@@ -192,7 +201,8 @@ impl App {
         self.handles.ctx.request_repaint();
     }
 
-    /// Escape that has nothing to cancel closes the sheet of shortcuts, or else dismisses what the status line says went wrong.
+    /// Escape that has nothing to cancel closes the sheet of shortcuts, or else dismisses what the status
+    /// line says went wrong.
     pub fn close_with_escape(&mut self, ctx: &egui::Context) {
         let session = &self.session;
         let open = session.has_dialog() || egui::Popup::is_any_open(ctx);
@@ -258,13 +268,20 @@ pub fn plane_position(app: &App, rect: Rect) -> Option<Pos2> {
     Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
 }
 
-/// Where a row of the cloud is on the screen when Plane or Space fills `rect`; `None` behind the eye, or without a cloud.
+/// Where a row of the cloud is on the screen when Plane or Space fills `rect`; `None` behind the eye, or
+/// without a cloud.
 pub fn screen_position(app: &App, pane: PaneKind, rect: Rect, row: usize) -> Option<Pos2> {
     let scene = app.session.scene()?;
     let (data, state) = (scene.data(), &app.state);
     let eye = match pane {
-        PaneKind::Space => crate::app::features::picking::state::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes),
-        _ => crate::app::features::picking::state::Eye::Plane(camera::PlaneCamera::of(rect, &state.plane, data), state.plane.axes),
+        PaneKind::Space => crate::app::features::picking::state::Eye::Space(
+            camera::SpaceCamera::new(rect, &state.space, data),
+            state.space.axes,
+        ),
+        _ => crate::app::features::picking::state::Eye::Plane(
+            camera::PlaneCamera::of(rect, &state.plane, data),
+            state.plane.axes,
+        ),
     };
     eye.screen(data, row)
 }
@@ -272,7 +289,11 @@ pub fn screen_position(app: &App, pane: PaneKind, rect: Rect, row: usize) -> Opt
 /// Where the picture shows something, on the screen.
 pub fn target_position(app: &crate::app::context::app::App, target: Target) -> Option<Pos2> {
     let (scene, place) = app.handles.picture_of_lesson.shown()?;
-    let spot = scene.spots.iter().rev().find(|spot| spot.target == target && scene.target_at(spot.area.center()) == Some(target))?;
+    let spot = scene
+        .spots
+        .iter()
+        .rev()
+        .find(|spot| spot.target == target && scene.target_at(spot.area.center()) == Some(target))?;
     Some(place.pos(spot.area.center()))
 }
 
@@ -281,7 +302,8 @@ pub fn is_moving(app: &crate::app::context::app::App) -> bool {
     app.handles.picture_of_lesson.is_moving()
 }
 
-/// Where coordinates of the data lie in the lesson's first map on the screen, and where the query is in it, for tests.
+/// Where coordinates of the data lie in the lesson's first map on the screen, and where the query is in it,
+/// for tests.
 pub fn place_in_map(app: &crate::app::context::app::App, at: Option<[f32; 2]>) -> Option<Pos2> {
     let (scene, place) = app.handles.picture_of_lesson.shown()?;
     let map = scene.maps.first()?;
@@ -321,7 +343,8 @@ impl Feature {
     };
 }
 
-// Threads that live as long as the window, GPU objects, and what was made by either: what a saved state cannot hold.
+// Threads that live as long as the window, GPU objects, and what was made by either: what a saved state
+// cannot hold.
 
 pub struct Handles {
     /// For repaints from threads.
@@ -422,7 +445,8 @@ pub struct Exporting {
     pub dialog: Option<Box<ExportDialog>>,
 }
 
-/// What is said of a file that was written, and then what is missing in it; or why it was not written, and whether that was cancelled.
+/// What is said of a file that was written, and then what is missing in it; or why it was not written, and
+/// whether that was cancelled.
 pub type Exported = (Result<Vec<String>, String>, bool);
 
 /// Writes files in the background; one export at a time.

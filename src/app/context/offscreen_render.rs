@@ -1,5 +1,5 @@
-//! A picture of the window or a pane that is drawn once more, beside the screen: at any number of pixels a point, or as
-//! SVG. The screen's own picture has only the pixels that the screen has.
+//! A picture of the window or a pane that is drawn once more, beside the screen: at any number of pixels a
+//! point, or as SVG. The screen's own picture has only the pixels that the screen has.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,11 @@ pub enum Medium {
 impl Medium {
     /// Of a layout, as a path's ending says.
     pub fn of(layout: &Layout, path: &Path) -> Self {
-        if is_svg(path) { Self::Svg { mm_per_point: layout.mm_per_point } } else { Self::Png { scale: layout.pixels_per_point, dpi: layout.dpi() } }
+        if is_svg(path) {
+            Self::Svg { mm_per_point: layout.mm_per_point }
+        } else {
+            Self::Png { scale: layout.pixels_per_point, dpi: layout.dpi() }
+        }
     }
 }
 
@@ -61,11 +65,16 @@ impl Portrait {
             Medium::Png { scale, dpi } => {
                 let image = self.image(render_state, scale)?;
                 let size = [image.width() as usize, image.height() as usize];
-                crate::app::features::export::write_png(path, &egui::ColorImage::from_rgba_unmultiplied(size, image.as_raw()), dpi)
+                crate::app::features::export::write_png(
+                    path,
+                    &egui::ColorImage::from_rgba_unmultiplied(size, image.as_raw()),
+                    dpi,
+                )
             }
             Medium::Svg { mm_per_point } => {
                 let text = self.svg(render_state, mm_per_point)?;
-                crate::export::write(path, |to| to.write_all(text.as_bytes())).map_err(|error| error.to_string())?;
+                crate::export::write(path, |to| to.write_all(text.as_bytes()))
+                    .map_err(|error| error.to_string())?;
                 Ok(path.to_owned())
             }
         }
@@ -73,7 +82,8 @@ impl Portrait {
 
     fn image(&self, render_state: &RenderState, scale: f32) -> Result<image::RgbaImage, String> {
         check_size(self.size * scale, &render_state.device.limits())?;
-        drawn(self.harness(render_state, scale, true)).map_err(|error| format!("cannot draw the picture: {error}"))
+        drawn(self.harness(render_state, scale, true))
+            .map_err(|error| format!("cannot draw the picture: {error}"))
     }
 
     fn svg(&self, render_state: &RenderState, mm_per_point: Option<f32>) -> Result<String, String> {
@@ -82,10 +92,15 @@ impl Portrait {
         // A window is seen on a screen.
         let most = if self.picture.is_some() { SCALES[0] } else { SCALES[1] };
         let limits = render_state.device.limits();
-        let mut scales = SCALES.into_iter().filter(|&scale| scale <= most && check_size(self.size * scale, &limits).is_ok());
-        let Some(scale) = scales.next() else { return check_size(self.size, &limits).map(|()| String::new()) };
+        let mut scales = SCALES
+            .into_iter()
+            .filter(|&scale| scale <= most && check_size(self.size * scale, &limits).is_ok());
+        let Some(scale) = scales.next() else {
+            return check_size(self.size, &limits).map(|()| String::new());
+        };
         // Marks over the points are shapes: in the picture under them they would be drawn twice.
-        let points = drawn(self.harness(render_state, scale, false)).map_err(|error| format!("cannot draw the points: {error}"))?;
+        let points = drawn(self.harness(render_state, scale, false))
+            .map_err(|error| format!("cannot draw the points: {error}"))?;
         let harness = self.harness(render_state, 1.0, true);
         let ground = Palette::of(self.state.look, &harness.ctx.global_style().visuals).canvas;
         let page = svg::Page { size: self.size, ground, mm_per_point };
@@ -93,11 +108,12 @@ impl Portrait {
     }
 
     fn harness(&self, render_state: &RenderState, scale: f32, marks: bool) -> Harness<'static, App> {
-        // A renderer of its own: fonts and uploads of the window's stay as they are.
-        // And a format of its own: pixels are read back as they lie there, and a screen's may begin with blue.
+        // A renderer of its own: fonts and uploads of the window's stay as they are. And a format of its own:
+        // pixels are read back as they lie there, and a screen's may begin with blue.
         let target_format = wgpu::TextureFormat::Rgba8Unorm;
         let renderer = Renderer::new(&render_state.device, target_format, RendererOptions::default());
-        let render_state = RenderState { renderer: Arc::new(RwLock::new(renderer)), target_format, ..render_state.clone() };
+        let render_state =
+            RenderState { renderer: Arc::new(RwLock::new(renderer)), target_format, ..render_state.clone() };
         let mut state = self.state.clone();
         // The scale of the UI is in the pixels a point here.
         state.scale = 1.0;
@@ -126,7 +142,8 @@ impl Portrait {
     }
 }
 
-/// The picture, once all points are in it: those of a large cloud arrive, and are drawn, a part in each frame.
+/// The picture, once all points are in it: those of a large cloud arrive, and are drawn, a part in each
+/// frame.
 fn drawn(mut harness: Harness<'static, App>) -> Result<image::RgbaImage, String> {
     let mut still = Still::default();
     for _ in 0..PATIENCE {
@@ -142,7 +159,8 @@ fn drawn(mut harness: Harness<'static, App>) -> Result<image::RgbaImage, String>
     harness.render()
 }
 
-/// Frames in a row after which nothing was left to draw. What was said of those before may be in the first one's picture.
+/// Frames in a row after which nothing was left to draw. What was said of those before may be in the first
+/// one's picture.
 #[derive(Default)]
 pub struct Still(u32);
 
@@ -169,8 +187,8 @@ fn check_size(pixels: Vec2, limits: &wgpu::Limits) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the picture would have {width} × {height} pixels, and the graphics adapter draws {side} a side and {area} in all: choose a smaller size, \
-         make the window smaller, or take SVG"
+        "the picture would have {width} × {height} pixels, and the graphics adapter draws {side} a side and \
+         {area} in all: choose a smaller size, make the window smaller, or take SVG"
     ))
 }
 
@@ -192,13 +210,23 @@ mod tests {
 
     #[test]
     fn pictures_beyond_the_adapter_are_refused() {
-        let limits = wgpu::Limits { max_texture_dimension_2d: 8192, max_storage_buffer_binding_size: 128 << 20, ..wgpu::Limits::default() };
+        let limits = wgpu::Limits {
+            max_texture_dimension_2d: 8192,
+            max_storage_buffer_binding_size: 128 << 20,
+            ..wgpu::Limits::default()
+        };
         assert_eq!(check_size(Vec2::new(8192.0, 4096.0), &limits), Ok(()));
-        for (size, pixels) in [((8193.0, 64.0), "8193 × 64"), ((8192.0, 4097.0), "8192 × 4097"), ((6000.0, 6000.0), "6000 × 6000")] {
+        for (size, pixels) in [
+            ((8193.0, 64.0), "8193 × 64"),
+            ((8192.0, 4097.0), "8192 × 4097"),
+            ((6000.0, 6000.0), "6000 × 6000"),
+        ] {
             let message = check_size(size.into(), &limits).unwrap_err();
             assert!(
-                message
-                    .starts_with(&format!("the picture would have {pixels} pixels, and the graphics adapter draws 8192 a side and 33554432 in all")),
+                message.starts_with(&format!(
+                    "the picture would have {pixels} pixels, and the graphics adapter draws 8192 a side and \
+                     33554432 in all"
+                )),
                 "{message}"
             );
         }
@@ -211,7 +239,12 @@ mod tests {
         // More than one frame draws, on a plane that they fill.
         let cloud = crate::app::testing::cloud(450_000, 2, 1);
         let session = Session { cloud: Some(cloud), ..Session::default() };
-        let state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Plane), ..State::default() };
+        let state = State {
+            look: Look::Light,
+            hints: false,
+            tree: single_layout(PaneKind::Plane),
+            ..State::default()
+        };
         let portrait = Portrait { state, session, size: vec2(500.0, 500.0), picture: None };
         let picture = portrait.image(&render_state, 1.0).expect("a picture");
         let ground = Palette::LIGHT.canvas.to_array();
@@ -227,15 +260,28 @@ mod tests {
         let render_state = blue_first();
         let mut session = Session::default();
         session.log.error(crate::app::model::log::About::Other, "cannot read: it is gone: a.csv");
-        let state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
+        let state =
+            State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
         let [r, g, b, _] = Palette::LIGHT.error.to_array();
         assert_ne!(r, b, "otherwise it shows nothing");
         for (scale, name) in [(1.0, "a.png"), (2.0, "b.png")] {
-            let portrait = Portrait { state: state.clone(), session: session.clone(), size: vec2(900.0, 500.0), picture: None };
-            let path = portrait.save(Medium::Png { scale, dpi: None }, &render_state, &folder.path().join(name)).expect("a picture");
+            let portrait = Portrait {
+                state: state.clone(),
+                session: session.clone(),
+                size: vec2(900.0, 500.0),
+                picture: None,
+            };
+            let path = portrait
+                .save(Medium::Png { scale, dpi: None }, &render_state, &folder.path().join(name))
+                .expect("a picture");
             let picture = image::open(path).expect("a PNG").into_rgb8();
             let of = |color: [u8; 3]| picture.pixels().filter(|pixel| pixel.0 == color).count();
-            assert!(of([r, g, b]) > 20 && of([b, g, r]) == 0, "{name}: {} as it should be, {} exchanged", of([r, g, b]), of([b, g, r]));
+            assert!(
+                of([r, g, b]) > 20 && of([b, g, r]) == 0,
+                "{name}: {} as it should be, {} exchanged",
+                of([r, g, b]),
+                of([b, g, r])
+            );
         }
     }
 }

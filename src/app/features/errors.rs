@@ -14,7 +14,9 @@ macro_rules! leave_out {
 fn words(hint: Hint) -> &'static str {
     match hint {
         Hint::LeaveRowsOut => concat!("tick ", leave_out!()),
-        Hint::WholeColumns => "type its path, and COLUMNS under Columns on the left, which are coordinates without such values",
+        Hint::WholeColumns => {
+            "type its path, and COLUMNS under Columns on the left, which are coordinates without such values"
+        }
         Hint::OtherColumns => "type its path, and others under Columns on the left",
         Hint::AsManyColumns => "type the data's columns on the left",
         Hint::GlobeColumns => "type its path, and a longitude and a latitude under Columns on the left",
@@ -31,17 +33,25 @@ pub fn of_run(error: &RunError) -> String {
     match error {
         RunError::Cloud(error) => of_cloud(error),
         RunError::Problem(ProblemError::Zero { whose, record }) => {
-            format!("{whose} row {record} is zero and has no direction: use the l2 metric, or {}", leave_out!())
+            format!(
+                "{whose} row {record} is zero and has no direction: use the l2 metric, or {}",
+                leave_out!()
+            )
         }
         RunError::Problem(ProblemError::Globe(error)) => error.told(words),
         RunError::Engine(EngineError::Memory { needed, free, device }) => format!(
-            "the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or the engine lockstep on the left"
+            "the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or \
+             points, or the engine lockstep on the left"
         ),
         RunError::Engine(EngineError::MemoryRefused { free, device }) => {
-            format!("{device} has too little memory left for the job, {free} MiB: use fewer queries or points, or the engine lockstep on the left")
+            format!(
+                "{device} has too little memory left for the job, {free} MiB: use fewer queries or points, \
+                 or the engine lockstep on the left"
+            )
         }
         RunError::Engine(EngineError::DeviceLost { device, why }) => format!(
-            "{device}: {why}; the GPU cannot be used again until Warpscope is restarted: save the session, start it again, and nothing is lost; the engines of the CPU go on"
+            "{device}: {why}; the GPU cannot be used again until Warpscope is restarted: save the session, \
+             start it again, and nothing is lost; the engines of the CPU go on"
         ),
         other => other.to_string(),
     }

@@ -1,6 +1,7 @@
-//! What the window can do with a cloud and its runs, a folder for each feature. `state` holds its state and its actions, `apply` the
-//! changes that these make, with its background tasks and its row of the `table`; the rest are its computations, which run on any
-//! thread, and its controls, which read the state and send actions: in the `mod` of the feature where they are one file.
+//! What the window can do with a cloud and its runs, a folder for each feature. `state` holds its state and
+//! its actions, `apply` the changes that these make, with its background tasks and its row of the `table`;
+//! the rest are its computations, which run on any thread, and its controls, which read the state and send
+//! actions: in the `mod` of the feature where they are one file.
 //!
 //! | part | does |
 //! |---|---|

@@ -19,7 +19,8 @@ struct Told {
     telling: Arc<Telling>,
 }
 
-/// The answer in words: worked out when it changes, or what is known of its neighbours, and not in every frame.
+/// The answer in words: worked out when it changes, or what is known of its neighbours, and not in every
+/// frame.
 pub fn telling(ui: &Ui, session: &Session, answered: &Answered) -> Arc<Telling> {
     let beside = session.listed_beside();
     let id = Id::unique("telling");

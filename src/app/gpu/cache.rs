@@ -1,5 +1,5 @@
-//! What is uploaded, and for which pane: a cloud of three dimensions once for all of them, of more dimensions once for
-//! each choice of axes.
+//! What is uploaded, and for which pane: a cloud of three dimensions once for all of them, of more dimensions
+//! once for each choice of axes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,9 @@ struct Key {
 
 impl Key {
     fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.cloud, &other.cloud) && self.axes == other.axes && same_rows(self.rows.as_ref(), other.rows.as_ref())
+        Arc::ptr_eq(&self.cloud, &other.cloud)
+            && self.axes == other.axes
+            && same_rows(self.rows.as_ref(), other.rows.as_ref())
     }
 }
 
@@ -69,9 +71,13 @@ pub struct Gpu {
 
 impl Gpu {
     /// Installs the renderer. `wake` is called when there is more to draw.
-    pub fn new(render_state: &egui_wgpu::RenderState, wake: impl Fn() + Send + Sync + Clone + 'static) -> Self {
+    pub fn new(
+        render_state: &egui_wgpu::RenderState,
+        wake: impl Fn() + Send + Sync + Clone + 'static,
+    ) -> Self {
         let software = render_state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
-        let pace = Arc::new(Pace::new(if software { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET }, wake.clone()));
+        let pace =
+            Arc::new(Pace::new(if software { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET }, wake.clone()));
         install(render_state, Arc::clone(&pace));
         let store = Store::new(render_state.device.clone(), render_state.queue.clone(), wake);
         Self { store, pace, points: HashMap::new(), colors: HashMap::new(), height: None, heights: 0 }
@@ -90,16 +96,29 @@ impl Gpu {
         self.pace.forget();
     }
 
-    /// A cloud's points, or some rows of them, for a slot, which has one upload at a time; slots share what is the same.
-    pub fn points(&mut self, slot: u64, cloud: &Arc<PointCloud>, axes: &[usize], rows: Option<&Arc<[u32]>>) -> Arc<Points> {
-        let key = Key { cloud: Arc::clone(cloud), axes: if cloud.dims() > 3 { axes.to_vec() } else { Vec::new() }, rows: rows.map(Arc::clone) };
+    /// A cloud's points, or some rows of them, for a slot, which has one upload at a time; slots share what
+    /// is the same.
+    pub fn points(
+        &mut self,
+        slot: u64,
+        cloud: &Arc<PointCloud>,
+        axes: &[usize],
+        rows: Option<&Arc<[u32]>>,
+    ) -> Arc<Points> {
+        let key = Key {
+            cloud: Arc::clone(cloud),
+            axes: if cloud.dims() > 3 { axes.to_vec() } else { Vec::new() },
+            rows: rows.map(Arc::clone),
+        };
         if let Some((of, points)) = self.points.get(&slot)
             && of.is(&key)
         {
             return Arc::clone(points);
         }
         let shared = self.points.values().find(|(of, _)| of.is(&key)).map(|(_, points)| Arc::clone(points));
-        let points = shared.unwrap_or_else(|| Arc::new(self.store.points(&selected(cloud, rows), cloud.dims(), places(cloud, axes))));
+        let points = shared.unwrap_or_else(|| {
+            Arc::new(self.store.points(&selected(cloud, rows), cloud.dims(), places(cloud, axes)))
+        });
         self.points.insert(slot, (key, Arc::clone(&points)));
         points
     }
@@ -127,7 +146,13 @@ impl Gpu {
     }
 
     /// The colours of a slot's points. While new values are on their way, the ones before are shown.
-    pub fn ink(&mut self, slot: u64, cloud: &Arc<PointCloud>, rows: Option<&Arc<[u32]>>, paint: &Paint) -> Ink {
+    pub fn ink(
+        &mut self,
+        slot: u64,
+        cloud: &Arc<PointCloud>,
+        rows: Option<&Arc<[u32]>>,
+        paint: &Paint,
+    ) -> Ink {
         match paint {
             Paint::Flat(color) => {
                 self.colors.remove(&slot);
@@ -141,8 +166,20 @@ impl Gpu {
         }
     }
 
-    fn values(&mut self, slot: u64, cloud: &Arc<PointCloud>, rows: Option<&Arc<[u32]>>, values: &Arc<PointValues>) -> Option<Arc<Stored>> {
-        let shared = self.colors.values().flat_map(|colors| [&colors.shown, &colors.coming]).flatten().find(|of| of.is(values.id, rows)).cloned();
+    fn values(
+        &mut self,
+        slot: u64,
+        cloud: &Arc<PointCloud>,
+        rows: Option<&Arc<[u32]>>,
+        values: &Arc<PointValues>,
+    ) -> Option<Arc<Stored>> {
+        let shared = self
+            .colors
+            .values()
+            .flat_map(|colors| [&colors.shown, &colors.coming])
+            .flatten()
+            .find(|of| of.is(values.id, rows))
+            .cloned();
         let selected = selected(cloud, rows);
         let colors = self.colors.entry(slot).or_default();
         // Other rows than before: their values would be those of other points.
@@ -211,7 +248,12 @@ impl CallbackTrait for PointsCallback {
         Vec::new()
     }
 
-    fn paint(&self, _info: egui::PaintCallbackInfo, pass: &mut wgpu::RenderPass<'static>, resources: &CallbackResources) {
+    fn paint(
+        &self,
+        _info: egui::PaintCallbackInfo,
+        pass: &mut wgpu::RenderPass<'static>,
+        resources: &CallbackResources,
+    ) {
         if let Some(renderer) = resources.get::<Renderer>() {
             renderer.blit(self.0.view, pass);
         }

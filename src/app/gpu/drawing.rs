@@ -16,7 +16,8 @@ pub struct Drawing {
     pub view: u64,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Whether there is no depth, and it shows instead how many points are on a pixel; then what much is drawn in.
+    /// Whether there is no depth, and it shows instead how many points are on a pixel; then what much is
+    /// drawn in.
     pub dense: Option<Color32>,
     /// At most four. A later one covers an earlier one, however far away it is.
     pub layers: Vec<Layer>,
@@ -61,7 +62,8 @@ pub struct Geometry {
 pub struct Looks(Vec<(Option<u64>, LookUniform)>);
 
 impl Drawing {
-    /// The same with fewer pixels, if it has more than the device draws; it then fills the pane with larger ones.
+    /// The same with fewer pixels, if it has more than the device draws; it then fills the pane with larger
+    /// ones.
     pub(super) fn within(&self, limits: &wgpu::Limits) -> Option<Self> {
         let [width, height] = self.size.map(f64::from);
         let side = f64::from(limits.max_texture_dimension_2d) / width.max(height);
@@ -77,18 +79,24 @@ impl Drawing {
     }
 
     pub(super) fn geometry(&self) -> Geometry {
-        let layers = self.layers.iter().map(|layer| (layer.points.stored().id(), layer.projection, layer.diameter)).collect();
+        let layers = self
+            .layers
+            .iter()
+            .map(|layer| (layer.points.stored().id(), layer.projection, layer.diameter))
+            .collect();
         Geometry { size: self.size, dense: self.dense.is_some(), layers }
     }
 
     pub(super) fn looks(&self) -> Looks {
-        let of = |(rank, layer): (usize, &Layer)| (layer.values().map(|values| values.id()), look(self, layer, rank as u32));
+        let of = |(rank, layer): (usize, &Layer)| {
+            (layer.values().map(|values| values.id()), look(self, layer, rank as u32))
+        };
         Looks(self.layers.iter().enumerate().map(of).collect())
     }
 }
 
-/// Pixels that a picture of points may have. Compute shaders draw them into buffers of four bytes each; without any such
-/// buffers the rasteriser draws, and only the sides of a texture are limited.
+/// Pixels that a picture of points may have. Compute shaders draw them into buffers of four bytes each;
+/// without any such buffers the rasteriser draws, and only the sides of a texture are limited.
 pub fn most_pixels(limits: &wgpu::Limits) -> u64 {
     match limits.max_storage_buffer_binding_size {
         0 => u64::MAX,
@@ -176,7 +184,8 @@ fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
     look
 }
 
-/// The colours of a scale, and how many categories it has; 0 where it is continuous, and −1 where values are colours.
+/// The colours of a scale, and how many categories it has; 0 where it is continuous, and −1 where values are
+/// colours.
 fn table(scale: &Scale) -> ([Color32; 256], f32) {
     let colors = scale.table();
     let categories = match scale.map {
@@ -193,9 +202,14 @@ mod tests {
 
     #[test]
     fn more_pixels_than_the_device_draws_become_fewer() {
-        let limits = wgpu::Limits { max_texture_dimension_2d: 1000, max_storage_buffer_binding_size: 4 * 250_000, ..wgpu::Limits::default() };
+        let limits = wgpu::Limits {
+            max_texture_dimension_2d: 1000,
+            max_storage_buffer_binding_size: 4 * 250_000,
+            ..wgpu::Limits::default()
+        };
         let within = |size| {
-            let drawing = Drawing { view: 0, size, dense: None, layers: Vec::new(), moving: false, visible: 1.0 };
+            let drawing =
+                Drawing { view: 0, size, dense: None, layers: Vec::new(), moving: false, visible: 1.0 };
             drawing.within(&limits).map(|smaller| smaller.size)
         };
         assert_eq!(within([1000, 250]), None);

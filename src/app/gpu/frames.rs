@@ -1,5 +1,5 @@
-//! How long frames take: Space orbits (or Plane zooms) without a window, by compute shaders and, in the same run, by the
-//! rasteriser.
+//! How long frames take: Space orbits (or Plane zooms) without a window, by compute shaders and, in the same
+//! run, by the rasteriser.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,8 @@ use crate::cloud::PointCloud;
 
 #[derive(Clone, Debug)]
 pub struct FrameBench {
-    /// Frames of each row; of the rasteriser, where that is only compared with, as few as take about ten seconds.
+    /// Frames of each row; of the rasteriser, where that is only compared with, as few as take about ten
+    /// seconds.
     pub frames: u32,
     /// Width and height in pixels.
     pub size: [u32; 2],
@@ -101,7 +102,11 @@ pub struct FrameReport {
 ///
 /// # Errors
 /// When there is no graphics adapter, it holds too few points, or it stops.
-pub fn measure(cloud: &Arc<PointCloud>, bench: &FrameBench, heard: &mut dyn FnMut(Heard<'_>)) -> anyhow::Result<FrameReport> {
+pub fn measure(
+    cloud: &Arc<PointCloud>,
+    bench: &FrameBench,
+    heard: &mut dyn FnMut(Heard<'_>),
+) -> anyhow::Result<FrameReport> {
     let offscreen = Offscreen::open(bench.software)?;
     let info = offscreen.adapter.get_info();
     let adapter = format!("{}, {:?}, {} {}", info.name, info.backend, info.driver, info.driver_info);
@@ -127,11 +132,16 @@ pub fn measure(cloud: &Arc<PointCloud>, bench: &FrameBench, heard: &mut dyn FnMu
     anyhow::ensure!(held == of, "the graphics adapter holds {held} of {of} points; take fewer");
 
     let mut rows = Vec::new();
-    let methods = if best == Method::Splat { vec![Method::Splat, Method::Quads] } else { vec![Method::Quads] };
+    let methods =
+        if best == Method::Splat { vec![Method::Splat, Method::Quads] } else { vec![Method::Quads] };
     for &method in &methods {
         for level_of_detail in [false, true] {
-            let first = if info.device_type == wgpu::DeviceType::Cpu { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET };
-            let mut renderer = stage.renderer(method, if level_of_detail { Pace::new(first, || {}) } else { Pace::fixed(u32::MAX) });
+            let first =
+                if info.device_type == wgpu::DeviceType::Cpu { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET };
+            let mut renderer = stage.renderer(
+                method,
+                if level_of_detail { Pace::new(first, || {}) } else { Pace::fixed(u32::MAX) },
+            );
             let name = way(method, level_of_detail);
             // The level of detail learns first; pipelines are compiled.
             let warm_up = if level_of_detail { 40 } else { 3 };
@@ -186,7 +196,12 @@ struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     fn new(offscreen: &'a Offscreen, cloud: &'a Arc<PointCloud>, bench: &'a FrameBench) -> Self {
-        let output = texture(&offscreen.device, bench.size, wgpu::TextureFormat::Rgba8Unorm, wgpu::TextureUsages::COPY_SRC);
+        let output = texture(
+            &offscreen.device,
+            bench.size,
+            wgpu::TextureFormat::Rgba8Unorm,
+            wgpu::TextureUsages::COPY_SRC,
+        );
         Self { offscreen, bench, cloud, output }
     }
 
@@ -195,7 +210,13 @@ impl<'a> Stage<'a> {
     }
 
     fn renderer(&self, method: Method, pace: Pace) -> Renderer {
-        Renderer::new(&self.offscreen.device, &self.offscreen.queue, method, wgpu::TextureFormat::Rgba8Unorm, Arc::new(pace))
+        Renderer::new(
+            &self.offscreen.device,
+            &self.offscreen.queue,
+            method,
+            wgpu::TextureFormat::Rgba8Unorm,
+            Arc::new(pace),
+        )
     }
 
     fn projection(&self, turn: f64) -> Projection {
@@ -213,9 +234,17 @@ impl<'a> Stage<'a> {
     }
 
     /// A frame as the window has it; how many points are in it, and its milliseconds.
-    fn frame(&self, renderer: &mut Renderer, points: &Arc<Points>, values: &Arc<Stored>, turn: f64, moving: bool) -> anyhow::Result<(u32, f64)> {
+    fn frame(
+        &self,
+        renderer: &mut Renderer,
+        points: &Arc<Points>,
+        values: &Arc<Stored>,
+        turn: f64,
+        moving: bool,
+    ) -> anyhow::Result<(u32, f64)> {
         let Offscreen { device, queue, .. } = self.offscreen;
-        let axis = self.cloud.axes().get(self.axes().len() - 1).context("the cloud has too few dimensions")?;
+        let axis =
+            self.cloud.axes().get(self.axes().len() - 1).context("the cloud has too few dimensions")?;
         let (low, high) = ((axis.min - axis.origin) as f32, (axis.max - axis.origin) as f32);
         let scale = Scale { map: ColorMap::Viridis, low, high, log: false, dark: false };
         let ink = match self.bench.plane {
@@ -223,15 +252,28 @@ impl<'a> Stage<'a> {
             false => Ink::Scaled(Arc::clone(values), scale, Color32::TRANSPARENT),
         };
         let projection = points.project(self.projection(turn), self.axes());
-        let layer = Layer { points: Arc::clone(points), projection, diameter: self.bench.point_size, ink, opacity: 1.0 };
+        let layer = Layer {
+            points: Arc::clone(points),
+            projection,
+            diameter: self.bench.point_size,
+            ink,
+            opacity: 1.0,
+        };
         let dense = self.bench.plane.then_some(Palette::LIGHT.text_weak);
-        let drawing = Drawing { view: 0, size: self.bench.size, dense, layers: vec![layer], moving, visible: 1.0 };
+        let drawing =
+            Drawing { view: 0, size: self.bench.size, dense, layers: vec![layer], moving, visible: 1.0 };
 
         let started = Instant::now();
         let mut encoder = self.offscreen.encoder();
         renderer.draw(device, queue, &mut encoder, &drawing);
         let [r, g, b, a] = egui::Rgba::from(Palette::LIGHT.canvas).to_array().map(f64::from);
-        let mut pass = super::pipelines::pass(&mut encoder, &self.output, wgpu::LoadOp::Clear(wgpu::Color { r, g, b, a }), None, None);
+        let mut pass = super::pipelines::pass(
+            &mut encoder,
+            &self.output,
+            wgpu::LoadOp::Clear(wgpu::Color { r, g, b, a }),
+            None,
+            None,
+        );
         renderer.blit(0, &mut pass);
         drop(pass);
         self.offscreen.run(encoder)?;
@@ -242,7 +284,10 @@ impl<'a> Stage<'a> {
     fn picture(&self) -> anyhow::Result<egui::ColorImage> {
         let pixels = self.offscreen.pixels(self.output.texture())?;
         let bytes: &[u8] = bytemuck::cast_slice(&pixels);
-        Ok(egui::ColorImage::from_rgba_premultiplied([self.bench.size[0] as usize, self.bench.size[1] as usize], bytes))
+        Ok(egui::ColorImage::from_rgba_premultiplied(
+            [self.bench.size[0] as usize, self.bench.size[1] as usize],
+            bytes,
+        ))
     }
 }
 
@@ -265,7 +310,8 @@ impl Offscreen {
     /// When there is none, or it cannot be opened.
     pub fn open(software: bool) -> anyhow::Result<Self> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-        let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
+        let adapters =
+            pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
         let rank = |adapter: &wgpu::Adapter| {
             let info = adapter.get_info();
             let kind = match info.device_type {
@@ -277,7 +323,8 @@ impl Offscreen {
         };
         let adapter = adapters.into_iter().min_by_key(rank).context("no graphics adapter")?;
         let (device, queue) =
-            pollster::block_on(adapter.request_device(&crate::app::gpu::device_descriptor(&adapter))).context("cannot open the graphics adapter")?;
+            pollster::block_on(adapter.request_device(&crate::app::gpu::device_descriptor(&adapter)))
+                .context("cannot open the graphics adapter")?;
         Ok(Self { adapter, device, queue })
     }
 
@@ -287,7 +334,9 @@ impl Offscreen {
     /// When the adapter does not finish.
     pub fn run(&self, encoder: wgpu::CommandEncoder) -> anyhow::Result<()> {
         let submission_index = Some(self.queue.submit([encoder.finish()]));
-        self.device.poll(wgpu::PollType::Wait { submission_index, timeout: Some(PATIENCE) }).context("the graphics adapter does not finish")?;
+        self.device
+            .poll(wgpu::PollType::Wait { submission_index, timeout: Some(PATIENCE) })
+            .context("the graphics adapter does not finish")?;
         Ok(())
     }
 
@@ -313,7 +362,11 @@ impl Offscreen {
             texture.as_image_copy(),
             wgpu::TexelCopyBufferInfo {
                 buffer: &buffer,
-                layout: wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(stride), rows_per_image: None },
+                layout: wgpu::TexelCopyBufferLayout {
+                    offset: 0,
+                    bytes_per_row: Some(stride),
+                    rows_per_image: None,
+                },
             },
             texture.size(),
         );
@@ -321,7 +374,9 @@ impl Offscreen {
         self.run(encoder)?;
         let bytes = buffer.get_mapped_range(..).context("the picture cannot be read back")?;
         let rows = bytes.chunks_exact(stride as usize);
-        Ok(rows.flat_map(|row| bytemuck::cast_slice::<u8, [u8; 4]>(&row[..width as usize * 4]).to_vec()).collect())
+        Ok(rows
+            .flat_map(|row| bytemuck::cast_slice::<u8, [u8; 4]>(&row[..width as usize * 4]).to_vec())
+            .collect())
     }
 }
 
@@ -332,7 +387,10 @@ mod tests {
 
     #[test]
     fn a_slow_comparison_is_cut_short_and_each_row_is_heard() {
-        assert_eq!([0.0, 1.0, 100.0, 2_000.0, 9_800.0].map(|ms| compared_frames(120, ms)), [120, 120, 100, 5, 3]);
+        assert_eq!(
+            [0.0, 1.0, 100.0, 2_000.0, 9_800.0].map(|ms| compared_frames(120, ms)),
+            [120, 120, 100, 5, 3]
+        );
         assert_eq!(compared_frames(2, 9_800.0), 2, "nobody asked for more");
 
         let bench = FrameBench { frames: 2, size: [64, 64], point_size: 2.0, plane: true, software: true };
@@ -343,7 +401,11 @@ mod tests {
         });
         let rows = report.expect("an adapter").rows;
         assert_eq!(names, rows.iter().map(FrameTimes::name).collect::<Vec<_>>());
-        assert!(names.contains(&"quads, all points".to_owned()) && rows.iter().all(|row| row.milliseconds.len() == 2), "{names:?}");
+        assert!(
+            names.contains(&"quads, all points".to_owned())
+                && rows.iter().all(|row| row.milliseconds.len() == 2),
+            "{names:?}"
+        );
         assert_eq!(stages[0], ("opening the cloud".to_owned(), 0.0));
         assert!(names.iter().all(|name| stages.contains(&(name.clone(), 0.5))), "{stages:?}");
     }

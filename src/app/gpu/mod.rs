@@ -1,5 +1,5 @@
-//! Points on the GPU: uploaded once per cloud, drawn into one texture per pane, which the pane then blits. A texture is drawn
-//! again only when its inputs have changed.
+//! Points on the GPU: uploaded once per cloud, drawn into one texture per pane, which the pane then blits. A
+//! texture is drawn again only when its inputs have changed.
 //!
 //! | part | does |
 //! |---|---|
@@ -89,10 +89,25 @@ pub struct Renderer {
 
 impl Renderer {
     /// Creates the pipelines. `format` is that of the target of [`Self::blit`].
-    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, method: Method, format: wgpu::TextureFormat, pace: Arc<Pace>) -> Self {
+    pub fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        method: Method,
+        format: wgpu::TextureFormat,
+        pace: Arc<Pace>,
+    ) -> Self {
         let blit_layout = pipelines::layout(device, "blit", wgpu::ShaderStages::FRAGMENT, &[Entry::Texture]);
         let blend = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
-        let blit = pipelines::render(device, "blit", include_str!("../../../assets/blit.wgsl"), &blit_layout, &[], format, blend, None);
+        let blit = pipelines::render(
+            device,
+            "blit",
+            include_str!("../../../assets/blit.wgsl"),
+            &blit_layout,
+            &[],
+            format,
+            blend,
+            None,
+        );
         let drawer = match method {
             Method::Splat => Drawer::Splat(Box::new(Splat::new(device))),
             Method::Quads => Drawer::Quads(Box::new(Quads::new(device))),
@@ -105,7 +120,13 @@ impl Renderer {
     }
 
     /// Draws one frame's share of a picture; nothing once the picture is complete.
-    pub fn draw(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, drawing: &Drawing) {
+    pub fn draw(
+        &mut self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        encoder: &mut wgpu::CommandEncoder,
+        drawing: &Drawing,
+    ) {
         while let Some((points, ms)) = self.meter.as_mut().and_then(Meter::try_recv) {
             self.pace.measured(points, ms);
         }
@@ -116,10 +137,12 @@ impl Renderer {
             self.targets.insert(drawing.view, Target::new(device, &self.blit_layout, drawing.size));
         }
         let Some(target) = self.targets.get_mut(&drawing.view) else { return };
-        // Where only a small part of the cloud is in sight, more of the cloud is drawn, so that the view is not empty.
+        // Where only a small part of the cloud is in sight, more of the cloud is drawn, so that the view is
+        // not empty.
         let budget = self.pace.budget().max((LEAST_IN_SIGHT / drawing.visible.max(0.01)) as u32);
         let plan = target.plan(drawing, budget, matches!(self.drawer, Drawer::Quads(_)));
-        let progress = Progress { drawn: target.drawn[0], held: cloud.held(), of: cloud.rows(), moving: drawing.moving };
+        let progress =
+            Progress { drawn: target.drawn[0], held: cloud.held(), of: cloud.rows(), moving: drawing.moving };
         self.pace.shows(drawing.view, progress);
         let Some(plan) = plan else { return };
         let times = self.meter.as_ref().and_then(Meter::set);
@@ -150,10 +173,12 @@ impl Renderer {
     }
 }
 
-/// Bytes of the buffers into which a picture of 8192 × 8192 pixels is drawn, the largest that egui's defaults allow.
+/// Bytes of the buffers into which a picture of 8192 × 8192 pixels is drawn, the largest that egui's defaults
+/// allow.
 const LARGEST_PICTURE: u64 = 1 << 28;
 
-/// The device that is requested: egui's defaults, plus what the largest picture takes and timestamp queries where supported.
+/// The device that is requested: egui's defaults, plus what the largest picture takes and timestamp queries
+/// where supported.
 pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
     let asked = egui_wgpu::WgpuSetupCreateNew::without_display_handle();
     let mut descriptor = (asked.device_descriptor)(adapter);

@@ -1,5 +1,5 @@
-//! How many points one frame has time for, learnt from how long frames took: on the GPU's own clock where it tells, else
-//! from the pace at which frames come.
+//! How many points one frame has time for, learnt from how long frames took: on the GPU's own clock where it
+//! tells, else from the pace at which frames come.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -47,8 +47,8 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// `budget`: points that are drawn in a frame before it is known how long that takes. `wake` is called when a picture
-    /// changed: there may be more to draw, and to say.
+    /// `budget`: points that are drawn in a frame before it is known how long that takes. `wake` is called
+    /// when a picture changed: there may be more to draw, and to say.
     pub fn new(budget: u32, wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self {
             budget: AtomicU32::new(budget),
@@ -117,7 +117,8 @@ impl Pace {
     /// Whether every view of the last frame shows all it will.
     pub fn is_complete(&self) -> bool {
         let now = self.frame.load(Ordering::Relaxed);
-        let done = |(frame, progress): &(u32, Progress)| now.wrapping_sub(*frame) > 1 || progress.is_complete();
+        let done =
+            |(frame, progress): &(u32, Progress)| now.wrapping_sub(*frame) > 1 || progress.is_complete();
         self.views.lock().map_or(true, |views| views.values().all(done))
     }
 
@@ -170,11 +171,22 @@ impl Meter {
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
         }
-        let set = device.create_query_set(&wgpu::QuerySetDescriptor { label: Some("picture's time"), ty: wgpu::QueryType::Timestamp, count: 2 });
-        let buffer =
-            |usage| device.create_buffer(&wgpu::BufferDescriptor { label: Some("picture's time"), size: BYTES, usage, mapped_at_creation: false });
+        let set = device.create_query_set(&wgpu::QuerySetDescriptor {
+            label: Some("picture's time"),
+            ty: wgpu::QueryType::Timestamp,
+            count: 2,
+        });
+        let buffer = |usage| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("picture's time"),
+                size: BYTES,
+                usage,
+                mapped_at_creation: false,
+            })
+        };
         let resolved = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
-        let free = (0..SLOTS).map(|_| buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)).collect();
+        let free =
+            (0..SLOTS).map(|_| buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)).collect();
         let (sender, receiver) = bounded(SLOTS);
         Some(Self { set, resolved, free, sender, receiver, ns_per_tick: queue.get_timestamp_period() })
     }
@@ -211,7 +223,8 @@ impl Meter {
         let (sender, theirs) = (self.sender.clone(), Arc::new(buffer.clone()));
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
             // The meter may be gone by now.
-            let _ = sender.send(Read { buffer: wgpu::Buffer::clone(&theirs), points, mapped: result.is_ok() });
+            let _ =
+                sender.send(Read { buffer: wgpu::Buffer::clone(&theirs), points, mapped: result.is_ok() });
         });
     }
 }
@@ -236,7 +249,10 @@ mod tests {
         for (ns, fixed) in [(30.0, 2.0), (300.0, 5.0), (3.0, 0.1), (1000.0, 0.0)] {
             for start in [20_000, 4_000_000] {
                 let ms = settle(&Pace::new(start, || {}), u32::MAX, ns, fixed);
-                assert!((GOAL_MS * 0.6..GOAL_MS * 1.2).contains(&ms), "{ns} ns a point from {start}: {ms} ms");
+                assert!(
+                    (GOAL_MS * 0.6..GOAL_MS * 1.2).contains(&ms),
+                    "{ns} ns a point from {start}: {ms} ms"
+                );
             }
         }
     }

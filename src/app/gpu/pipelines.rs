@@ -11,7 +11,12 @@ pub enum Entry {
 }
 
 /// Bindings 0, 1, … of group 0.
-pub fn layout(device: &wgpu::Device, label: &str, visibility: wgpu::ShaderStages, entries: &[Entry]) -> wgpu::BindGroupLayout {
+pub fn layout(
+    device: &wgpu::Device,
+    label: &str,
+    visibility: wgpu::ShaderStages,
+    entries: &[Entry],
+) -> wgpu::BindGroupLayout {
     let buffer = |ty| wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
     let entries: Vec<wgpu::BindGroupLayoutEntry> = (0..)
         .zip(entries)
@@ -30,25 +35,47 @@ pub fn layout(device: &wgpu::Device, label: &str, visibility: wgpu::ShaderStages
             count: None,
         })
         .collect();
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
+    device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
 }
 
 /// What stands at bindings 0, 1, ….
-pub fn bind<const N: usize>(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, resources: [wgpu::BindingResource<'_>; N]) -> wgpu::BindGroup {
-    let entries: Vec<wgpu::BindGroupEntry<'_>> = (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+pub fn bind<const N: usize>(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    resources: [wgpu::BindingResource<'_>; N],
+) -> wgpu::BindGroup {
+    let entries: Vec<wgpu::BindGroupEntry<'_>> =
+        (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
 }
 
 fn module(device: &wgpu::Device, label: &str, source: &str) -> wgpu::ShaderModule {
-    device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(source.into()) })
+    device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some(label),
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    })
 }
 
-fn pipeline_layout(device: &wgpu::Device, label: &str, bindings: &wgpu::BindGroupLayout) -> wgpu::PipelineLayout {
-    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor { label: Some(label), bind_group_layouts: &[Some(bindings)], immediate_size: 0 })
+fn pipeline_layout(
+    device: &wgpu::Device,
+    label: &str,
+    bindings: &wgpu::BindGroupLayout,
+) -> wgpu::PipelineLayout {
+    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some(label),
+        bind_group_layouts: &[Some(bindings)],
+        immediate_size: 0,
+    })
 }
 
 /// A compute shader with one entry point.
-pub fn compute(device: &wgpu::Device, label: &str, source: &str, bindings: &wgpu::BindGroupLayout) -> wgpu::ComputePipeline {
+pub fn compute(
+    device: &wgpu::Device,
+    label: &str,
+    source: &str,
+    bindings: &wgpu::BindGroupLayout,
+) -> wgpu::ComputePipeline {
     device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(label),
         layout: Some(&pipeline_layout(device, label, bindings)),
@@ -81,7 +108,10 @@ pub fn render(
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             buffers,
         },
-        primitive: wgpu::PrimitiveState { topology: wgpu::PrimitiveTopology::TriangleStrip, ..Default::default() },
+        primitive: wgpu::PrimitiveState {
+            topology: wgpu::PrimitiveTopology::TriangleStrip,
+            ..Default::default()
+        },
         depth_stencil: depth.map(|format| wgpu::DepthStencilState {
             format,
             depth_write_enabled: Some(true),
@@ -170,6 +200,10 @@ impl Uniforms {
 impl Slot {
     /// For a bind group.
     pub fn of(self, buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
-        wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: self.offset, size: wgpu::BufferSize::new(self.size) })
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer,
+            offset: self.offset,
+            size: wgpu::BufferSize::new(self.size),
+        })
     }
 }

@@ -1,5 +1,5 @@
-//! Points by the rasteriser, a square for each: for adapters without compute shaders. Where points cover each other many
-//! times over in Plane, they let the ground through, so that density shows.
+//! Points by the rasteriser, a square for each: for adapters without compute shaders. Where points cover each
+//! other many times over in Plane, they let the ground through, so that density shows.
 
 use std::collections::HashMap;
 
@@ -22,12 +22,25 @@ pub struct Quads {
 
 impl Quads {
     pub fn new(device: &wgpu::Device) -> Self {
-        let layout = pipelines::layout(device, "quads", wgpu::ShaderStages::VERTEX_FRAGMENT, &[Entry::Uniform, Entry::Uniform]);
-        let source = concat!(include_str!("../../../assets/look.wgsl"), include_str!("../../../assets/quads.wgsl"));
-        let instances =
-            |stride, attributes| Some(wgpu::VertexBufferLayout { array_stride: stride, step_mode: wgpu::VertexStepMode::Instance, attributes });
-        let buffers =
-            [instances(12, const { &wgpu::vertex_attr_array![0 => Float32x3] }), instances(4, const { &wgpu::vertex_attr_array![1 => Float32] })];
+        let layout = pipelines::layout(
+            device,
+            "quads",
+            wgpu::ShaderStages::VERTEX_FRAGMENT,
+            &[Entry::Uniform, Entry::Uniform],
+        );
+        let source =
+            concat!(include_str!("../../../assets/look.wgsl"), include_str!("../../../assets/quads.wgsl"));
+        let instances = |stride, attributes| {
+            Some(wgpu::VertexBufferLayout {
+                array_stride: stride,
+                step_mode: wgpu::VertexStepMode::Instance,
+                attributes,
+            })
+        };
+        let buffers = [
+            instances(12, const { &wgpu::vertex_attr_array![0 => Float32x3] }),
+            instances(4, const { &wgpu::vertex_attr_array![1 => Float32] }),
+        ];
         let blend = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
         let points = pipelines::render(device, "quads", source, &layout, &buffers, COLOR, blend, Some(DEPTH));
         Self { points, layout, depths: HashMap::new() }
@@ -63,7 +76,8 @@ impl Quads {
         }
         let uniforms = uniforms.upload(device, queue);
         let depth_ops = if plan.fresh { wgpu::LoadOp::Clear(1.0) } else { wgpu::LoadOp::Load };
-        let color_ops = if plan.fresh { wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT) } else { wgpu::LoadOp::Load };
+        let color_ops =
+            if plan.fresh { wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT) } else { wgpu::LoadOp::Load };
         let timestamps = times.map(|query_set| wgpu::RenderPassTimestampWrites {
             query_set,
             beginning_of_pass_write_index: Some(0),
@@ -87,7 +101,8 @@ fn opacity(drawing: &Drawing, layer: usize, target: &Target) -> f32 {
     if drawing.dense.is_none() || layer != 0 {
         return 1.0;
     }
-    let points = if drawing.moving { target.drawn[layer] } else { drawing.layers[layer].points.stored().held() };
+    let points =
+        if drawing.moving { target.drawn[layer] } else { drawing.layers[layer].points.stored().held() };
     let area = (drawing.size[0] * drawing.size[1]) as f32;
     let covered = drawing.visible * points as f32 * drawing.layers[layer].diameter.powi(2) / area;
     (1.2 / covered.max(1e-6)).clamp(0.2, 1.0)

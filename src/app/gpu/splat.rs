@@ -1,5 +1,5 @@
-//! Points by compute shaders: atomics find each pixel's point, and a last pass gives it its colour. So other colours need no
-//! points again, and points can be added to a picture over several frames.
+//! Points by compute shaders: atomics find each pixel's point, and a last pass gives it its colour. So other
+//! colours need no points again, and points can be added to a picture over several frames.
 
 use std::collections::HashMap;
 
@@ -68,16 +68,31 @@ impl Splat {
             device,
             "splat",
             Stages::COMPUTE,
-            &[Entry::Uniform, Entry::Storage { read_only: true }, Entry::Storage { read_only: false }, Entry::Storage { read_only: false }],
+            &[
+                Entry::Uniform,
+                Entry::Storage { read_only: true },
+                Entry::Storage { read_only: false },
+                Entry::Storage { read_only: false },
+            ],
         );
-        let most_layout =
-            pipelines::layout(device, "most", Stages::COMPUTE, &[Entry::Storage { read_only: true }, Entry::Storage { read_only: false }]);
+        let most_layout = pipelines::layout(
+            device,
+            "most",
+            Stages::COMPUTE,
+            &[Entry::Storage { read_only: true }, Entry::Storage { read_only: false }],
+        );
         let reads = [Entry::Storage { read_only: true }; 4];
         let entries: Vec<Entry> = std::iter::once(Entry::Uniform).chain(reads).collect();
         let resolve_layout = pipelines::layout(device, "resolve", Stages::FRAGMENT, &entries);
-        let resolve = concat!(include_str!("../../../assets/look.wgsl"), include_str!("../../../assets/resolve.wgsl"));
+        let resolve =
+            concat!(include_str!("../../../assets/look.wgsl"), include_str!("../../../assets/resolve.wgsl"));
         Self {
-            splat: pipelines::compute(device, "splat", include_str!("../../../assets/splat.wgsl"), &splat_layout),
+            splat: pipelines::compute(
+                device,
+                "splat",
+                include_str!("../../../assets/splat.wgsl"),
+                &splat_layout,
+            ),
             most: pipelines::compute(device, "most", include_str!("../../../assets/most.wgsl"), &most_layout),
             resolve: pipelines::render(device, "resolve", resolve, &resolve_layout, &[], COLOR, None, None),
             splat_layout,
@@ -113,8 +128,13 @@ impl Splat {
                     if begin >= end {
                         continue;
                     }
-                    let view =
-                        view_uniform(drawing, batch.layer, firsts[batch.layer] + segment.first, begin - segment.first..end - segment.first, step);
+                    let view = view_uniform(
+                        drawing,
+                        batch.layer,
+                        firsts[batch.layer] + segment.first,
+                        begin - segment.first..end - segment.first,
+                        step,
+                    );
                     splats.push((uniforms.push(&view), &segment.buffer, end - begin));
                 }
             }
@@ -139,19 +159,31 @@ impl Splat {
             beginning_of_pass_write_index: Some(0),
             end_of_pass_write_index: None,
         });
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some("splat"), timestamp_writes: timestamps });
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("splat"),
+            timestamp_writes: timestamps,
+        });
         pass.set_pipeline(&self.splat);
         for (view, places, count) in splats {
             let bind = pipelines::bind(
                 device,
                 &self.splat_layout,
-                [view.of(&uniforms), places.as_entire_binding(), pixels.depths.as_entire_binding(), pixels.ids.as_entire_binding()],
+                [
+                    view.of(&uniforms),
+                    places.as_entire_binding(),
+                    pixels.depths.as_entire_binding(),
+                    pixels.ids.as_entire_binding(),
+                ],
             );
             pass.set_bind_group(0, &bind, &[]);
             pass.dispatch_workgroups(count.div_ceil(GROUP), 1, 1);
         }
         if drawing.dense.is_some() {
-            let bind = pipelines::bind(device, &self.most_layout, [pixels.depths.as_entire_binding(), pixels.most.as_entire_binding()]);
+            let bind = pipelines::bind(
+                device,
+                &self.most_layout,
+                [pixels.depths.as_entire_binding(), pixels.most.as_entire_binding()],
+            );
             pass.set_pipeline(&self.most);
             pass.set_bind_group(0, &bind, &[]);
             pass.dispatch_workgroups(SEARCHERS, 1, 1);
@@ -191,7 +223,13 @@ fn first_ids(drawing: &Drawing) -> Vec<u32> {
 }
 
 /// What the shaders know of a part of a layer.
-pub fn view_uniform(drawing: &Drawing, layer: usize, first: u32, part: std::ops::Range<u32>, step: u32) -> ViewUniform {
+pub fn view_uniform(
+    drawing: &Drawing,
+    layer: usize,
+    first: u32,
+    part: std::ops::Range<u32>,
+    step: u32,
+) -> ViewUniform {
     let of = &drawing.layers[layer];
     let [x, y, z] = of.projection.center;
     ViewUniform {

@@ -1,6 +1,6 @@
-//! Numbers of rows on the GPU: places and values, in drawing order. They are gathered piece by piece on a thread, or at
-//! once where there are few, straight into buffers of the GPU: the host keeps nothing. What is there already is a random
-//! sample of all, so a picture shows at once and fills up.
+//! Numbers of rows on the GPU: places and values, in drawing order. They are gathered piece by piece on a
+//! thread, or at once where there are few, straight into buffers of the GPU: the host keeps nothing. What is
+//! there already is a random sample of all, so a picture shows at once and fills up.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -15,8 +15,8 @@ use crate::app::model::Projection;
 /// Threads of a group, as the shaders have them. A dispatch has 65,535 groups at most.
 pub const GROUP: u32 = 128;
 
-/// Rows in one buffer: what one dispatch of the compute shaders reaches. With three f32 each, 96 MiB, which every adapter
-/// binds.
+/// Rows in one buffer: what one dispatch of the compute shaders reaches. With three f32 each, 96 MiB, which
+/// every adapter binds.
 const SEGMENT: u32 = GROUP * u16::MAX as u32;
 
 /// Rows that are gathered and sent at once.
@@ -142,8 +142,8 @@ struct Upload {
     threads: Weak<Threads>,
 }
 
-/// The threads that fill buffers. They stop with the store and are waited for: the driver tidies up when the program ends, and must
-/// not be in use then.
+/// The threads that fill buffers. They stop with the store and are waited for: the driver tidies up when the
+/// program ends, and must not be in use then.
 #[derive(Default)]
 struct Threads(Mutex<Vec<JoinHandle<()>>>);
 
@@ -196,10 +196,18 @@ impl Store {
         self.segment = segment;
     }
 
-    /// Places of rows of a cloud of `dims` dimensions: all of them where they are three at most, else those that `place`
-    /// chooses. `place` gives 0 for what is missing.
-    pub fn points(&self, rows: &Rows, dims: usize, place: impl Fn(u32) -> [f32; 3] + Send + Sync + 'static) -> Points {
-        Points { stored: self.store(rows, place), columns: if dims <= 3 { Columns::All(dims) } else { Columns::Chosen } }
+    /// Places of rows of a cloud of `dims` dimensions: all of them where they are three at most, else those
+    /// that `place` chooses. `place` gives 0 for what is missing.
+    pub fn points(
+        &self,
+        rows: &Rows,
+        dims: usize,
+        place: impl Fn(u32) -> [f32; 3] + Send + Sync + 'static,
+    ) -> Points {
+        Points {
+            stored: self.store(rows, place),
+            columns: if dims <= 3 { Columns::All(dims) } else { Columns::Chosen },
+        }
     }
 
     /// A value for each row.
@@ -207,7 +215,11 @@ impl Store {
         self.store(rows, move |row| [value(row)])
     }
 
-    fn store<const W: usize>(&self, rows: &Rows, number: impl Fn(u32) -> [f32; W] + Send + Sync + 'static) -> Arc<Stored> {
+    fn store<const W: usize>(
+        &self,
+        rows: &Rows,
+        number: impl Fn(u32) -> [f32; W] + Send + Sync + 'static,
+    ) -> Arc<Stored> {
         let n = rows.len();
         let segments = self.segments(n.min(MOST), W);
         let held = segments.iter().map(|segment| segment.count).sum();
@@ -234,7 +246,8 @@ impl Store {
     /// Buffers for as many rows as the adapter has memory for.
     fn segments(&self, rows: u32, width: usize) -> Vec<Segment> {
         let mut segments = Vec::new();
-        let most = (self.device.limits().max_buffer_size / (width as u64 * 4)).min(u64::from(self.segment)) as u32;
+        let most =
+            (self.device.limits().max_buffer_size / (width as u64 * 4)).min(u64::from(self.segment)) as u32;
         for first in (0..rows).step_by(most as usize) {
             let count = most.min(rows - first);
             let scope = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
@@ -254,12 +267,21 @@ impl Store {
 
     /// Adapters without compute shaders have no storage buffers.
     fn storage(&self) -> wgpu::BufferUsages {
-        if self.device.limits().max_storage_buffers_per_shader_stage > 0 { wgpu::BufferUsages::STORAGE } else { wgpu::BufferUsages::empty() }
+        if self.device.limits().max_storage_buffers_per_shader_stage > 0 {
+            wgpu::BufferUsages::STORAGE
+        } else {
+            wgpu::BufferUsages::empty()
+        }
     }
 }
 
 impl Upload {
-    fn fill<const W: usize>(&self, stored: &Arc<Stored>, rows: &Rows, number: &(impl Fn(u32) -> [f32; W] + Sync)) {
+    fn fill<const W: usize>(
+        &self,
+        stored: &Arc<Stored>,
+        rows: &Rows,
+        number: &(impl Fn(u32) -> [f32; W] + Sync),
+    ) {
         let n = rows.len();
         let order = Permutation::new(n, SEED);
         let mut piece: Vec<f32> = Vec::new();
@@ -282,7 +304,11 @@ impl Upload {
                         to.copy_from_slice(&number(row));
                     }
                 });
-                self.queue.write_buffer(&segment.buffer, u64::from(begin) * W as u64 * 4, bytemuck::cast_slice(&piece));
+                self.queue.write_buffer(
+                    &segment.buffer,
+                    u64::from(begin) * W as u64 * 4,
+                    bytemuck::cast_slice(&piece),
+                );
                 if stored.held > AT_ONCE {
                     // So that what is on its way does not pile up.
                     self.queue.submit([]);
@@ -296,8 +322,8 @@ impl Upload {
     }
 }
 
-// A random order of rows that is computed, not stored: the row of a draw index costs a few dozen instructions and no
-// memory. Every prefix of it is a random sample of the cloud.
+// A random order of rows that is computed, not stored: the row of a draw index costs a few dozen instructions
+// and no memory. Every prefix of it is a random sample of the cloud.
 
 /// Two for each half are not random enough to the eye, eight are.
 const ROUNDS: u32 = 8;
@@ -414,8 +440,9 @@ mod tests {
         }
     }
 
-    /// χ² of a prefix over 64 equal ranges of rows, and over rows modulo 64: with 63 degrees of freedom, 130 is exceeded
-    /// once in a million tries. A prefix without putting back is spread a little more evenly, so there is a least, too.
+    /// χ² of a prefix over 64 equal ranges of rows, and over rows modulo 64: with 63 degrees of freedom, 130
+    /// is exceeded once in a million tries. A prefix without putting back is spread a little more evenly, so
+    /// there is a least, too.
     #[test]
     fn every_prefix_is_spread_as_a_random_sample() {
         const BINS: usize = 64;
@@ -431,20 +458,22 @@ mod tests {
                 }
                 let expected = f64::from(prefix) / BINS as f64;
                 for counts in [ranges, residues] {
-                    let chi: f64 = counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+                    let chi: f64 =
+                        counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
                     assert!((25.0..130.0).contains(&chi), "χ² of the first {prefix} is {chi:.1}");
                 }
             }
         }
     }
 
-    /// Neighbours in the drawing order are no neighbours in the file: the correlation of rows drawn one after another is
-    /// that of independent numbers, whose standard deviation is 1/√n.
+    /// Neighbours in the drawing order are no neighbours in the file: the correlation of rows drawn one after
+    /// another is that of independent numbers, whose standard deviation is 1/√n.
     #[test]
     fn what_is_drawn_in_turn_is_independent() {
         let n: u32 = 100_000;
         let permutation = Permutation::new(n, 5);
-        let rows: Vec<f64> = (0..n).map(|index| f64::from(permutation.row(index)) / f64::from(n) - 0.5).collect();
+        let rows: Vec<f64> =
+            (0..n).map(|index| f64::from(permutation.row(index)) / f64::from(n) - 0.5).collect();
         for lag in [1, 2, 3, 16, 317] {
             let sum: f64 = rows.iter().zip(&rows[lag..]).map(|(one, other)| one * other).sum();
             let correlation = sum / f64::from(n) * 12.0;

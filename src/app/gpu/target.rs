@@ -43,20 +43,29 @@ impl Plan {
 
 impl Target {
     pub fn new(device: &wgpu::Device, blit: &wgpu::BindGroupLayout, size: [u32; 2]) -> Self {
-        let color = texture(device, size, COLOR, wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_SRC);
+        let color = texture(
+            device,
+            size,
+            COLOR,
+            wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_SRC,
+        );
         let bind = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("blit"),
             layout: blit,
-            entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::TextureView(&color) }],
+            entries: &[wgpu::BindGroupEntry {
+                binding: 0,
+                resource: wgpu::BindingResource::TextureView(&color),
+            }],
         });
         Self { color, bind, size, shown: None, drawn: Vec::new() }
     }
 
-    /// What to do for a drawing, when one frame has time for `budget` points; `None` when the picture is as it should be.
-    /// `redraw_for_looks`: whether other colours need all points again.
+    /// What to do for a drawing, when one frame has time for `budget` points; `None` when the picture is as
+    /// it should be. `redraw_for_looks`: whether other colours need all points again.
     pub fn plan(&mut self, drawing: &Drawing, budget: u32, redraw_for_looks: bool) -> Option<Plan> {
         let (geometry, looks) = (drawing.geometry(), drawing.looks());
-        let (same_points, same_looks) = self.shown.as_ref().map_or((false, false), |shown| (shown.0 == geometry, shown.1 == looks));
+        let (same_points, same_looks) =
+            self.shown.as_ref().map_or((false, false), |shown| (shown.0 == geometry, shown.1 == looks));
         let fresh = !same_points || (redraw_for_looks && !same_looks);
         if fresh {
             self.drawn = vec![0; drawing.layers.len()];
@@ -68,7 +77,11 @@ impl Target {
             // What covers the cloud leaves half of the time to it.
             let most = if layer == 0 { left } else { left / 2 };
             // While the view moves, a picture that stands still is not added to: it would flicker.
-            let end = if drawing.moving { ready.min(most).max(*drawn) } else { ready.min(drawn.saturating_add(most)) };
+            let end = if drawing.moving {
+                ready.min(most).max(*drawn)
+            } else {
+                ready.min(drawn.saturating_add(most))
+            };
             if end > *drawn {
                 batches.push(Batch { layer, begin: *drawn, end });
                 left -= (end - *drawn).min(left);
@@ -84,7 +97,12 @@ impl Target {
 }
 
 /// A texture that is drawn into.
-pub fn texture(device: &wgpu::Device, size: [u32; 2], format: wgpu::TextureFormat, usage: wgpu::TextureUsages) -> wgpu::TextureView {
+pub fn texture(
+    device: &wgpu::Device,
+    size: [u32; 2],
+    format: wgpu::TextureFormat,
+    usage: wgpu::TextureUsages,
+) -> wgpu::TextureView {
     device
         .create_texture(&wgpu::TextureDescriptor {
             label: Some("picture"),

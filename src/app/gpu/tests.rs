@@ -25,7 +25,8 @@ struct Studio {
 }
 
 fn studio(method: Method) -> Studio {
-    let offscreen = Offscreen::open(true).expect("a graphics adapter: install mesa-vulkan-drivers, which needs no GPU");
+    let offscreen =
+        Offscreen::open(true).expect("a graphics adapter: install mesa-vulkan-drivers, which needs no GPU");
     let (device, queue) = (&offscreen.device, &offscreen.queue);
     assert_eq!(Method::best(device, &offscreen.adapter), Method::Splat, "lavapipe has compute shaders");
     let pace = Arc::new(Pace::new(1_000_000, || {}));
@@ -62,7 +63,11 @@ impl Studio {
 
     fn ink(&self, values: &[f32], scale: Scale) -> Ink {
         let values = values.to_vec();
-        Ink::Scaled(self.store.values(&Rows::All(values.len() as u32), move |row| values[row as usize]), scale, MISSING)
+        Ink::Scaled(
+            self.store.values(&Rows::All(values.len() as u32), move |row| values[row as usize]),
+            scale,
+            MISSING,
+        )
     }
 }
 
@@ -85,7 +90,10 @@ impl Picture {
     /// Pixels that are not ground, with their colours.
     fn inked(&self) -> Vec<([u32; 2], Color32)> {
         let pixels = (0..self.pixels.len() as u32).map(|at| [at % self.width, at / self.width]);
-        pixels.map(|pixel| (pixel, self.at(pixel[0], pixel[1]))).filter(|(_, color)| *color != Color32::TRANSPARENT).collect()
+        pixels
+            .map(|pixel| (pixel, self.at(pixel[0], pixel[1])))
+            .filter(|(_, color)| *color != Color32::TRANSPARENT)
+            .collect()
     }
 }
 
@@ -104,7 +112,10 @@ fn by_pixel() -> Projection {
     let [width, height] = SIZE.map(|side| side as f32);
     // A perspective whose w is z, so that nearness is what it is in Space.
     let (x, y) = (2.0 / width, 2.0 / height);
-    Projection { center: [0.0; 3], matrix: [[x, 0.0, 0.0, 0.0], [0.0, -y, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]] }
+    Projection {
+        center: [0.0; 3],
+        matrix: [[x, 0.0, 0.0, 0.0], [0.0, -y, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]],
+    }
 }
 
 /// A place that is seen at a pixel's middle, at a distance from the eye.
@@ -163,17 +174,29 @@ fn values_are_colours() {
         };
         let linear = colors(&mut studio, &[0.0, 1.0, 0.2, f32::NAN, -3.0, f32::INFINITY], LINEAR);
         let expected = [viridis(0), viridis(15), viridis(3), MISSING, viridis(0), viridis(15)];
-        assert!(linear.iter().zip(expected).all(|(one, other)| close(*one, other, 1)), "{method:?}: {linear:?}");
+        assert!(
+            linear.iter().zip(expected).all(|(one, other)| close(*one, other, 1)),
+            "{method:?}: {linear:?}"
+        );
 
         let log = Scale { low: 1.0, high: 32768.0, log: true, ..LINEAR };
         let logged = colors(&mut studio, &[1.0, 32768.0, 8.0, -1.0, 0.0, 4096.0], log);
         let expected = [viridis(0), viridis(15), viridis(3), viridis(0), viridis(0), viridis(12)];
-        assert!(logged.iter().zip(expected).all(|(one, other)| close(*one, other, 1)), "{method:?}: {logged:?}");
+        assert!(
+            logged.iter().zip(expected).all(|(one, other)| close(*one, other, 1)),
+            "{method:?}: {logged:?}"
+        );
 
         let packed = [0xff_ffff, 0x00_0001, 0x12_3456, 0x80_0000, 0x00_ff00].map(|packed| packed as f32);
-        let own = colors(&mut studio, &[packed[0], packed[1], packed[2], f32::NAN, packed[3], packed[4]], Scale { map: ColorMap::Own, ..LINEAR });
+        let own = colors(
+            &mut studio,
+            &[packed[0], packed[1], packed[2], f32::NAN, packed[3], packed[4]],
+            Scale { map: ColorMap::Own, ..LINEAR },
+        );
         let expected = [(255, 255, 255), (0, 0, 1), (0x12, 0x34, 0x56), (9, 9, 9), (0x80, 0, 0), (0, 255, 0)];
-        let expected = expected.map(|color| if color == (9, 9, 9) { MISSING } else { Color32::from_rgb(color.0, color.1, color.2) });
+        let expected = expected.map(|color| {
+            if color == (9, 9, 9) { MISSING } else { Color32::from_rgb(color.0, color.1, color.2) }
+        });
         assert!(own.iter().zip(expected).all(|(one, other)| close(*one, other, 1)), "{method:?}: {own:?}");
 
         let none = colors(&mut studio, &[7.0; 6], Scale { low: 7.0, high: 7.0, ..LINEAR });
@@ -193,7 +216,8 @@ fn sizes_are_pixels_and_large_points_are_discs() {
             } else {
                 (place[0], place[1]) = (place[0] + 0.01, place[1] + 0.02);
             }
-            let picture = studio.frame(&space(vec![layer(studio.points(&[place]), Ink::Flat(RED), diameter)]));
+            let picture =
+                studio.frame(&space(vec![layer(studio.points(&[place]), Ink::Flat(RED), diameter)]));
             assert_eq!(picture.inked().len(), expected, "{method:?}, a diameter of {diameter}");
         }
     }
@@ -209,7 +233,11 @@ fn later_layers_cover_earlier_ones_and_the_rest_fades() {
         let selected = layer(studio.points(&[at(20, 20, 4.0)]), Ink::Flat(BLUE), 3.0);
         let picture = studio.frame(&space(vec![near, outline, selected]));
         assert_eq!((picture.at(20, 20), picture.at(17, 20)), (BLUE, Color32::WHITE), "{method:?}");
-        assert!(close(picture.at(50, 40), Color32::from_rgba_premultiplied(100, 0, 0, 128), 1), "{method:?}: {:?}", picture.at(50, 40));
+        assert!(
+            close(picture.at(50, 40), Color32::from_rgba_premultiplied(100, 0, 0, 128), 1),
+            "{method:?}: {:?}",
+            picture.at(50, 40)
+        );
     }
 }
 
@@ -217,11 +245,13 @@ fn later_layers_cover_earlier_ones_and_the_rest_fades() {
 fn what_is_out_of_sight_is_not_drawn() {
     for method in BOTH {
         let mut studio = studio(method);
-        let places = [at(20, 20, -1.0), at(64, 20, 1.0), at(20, 48, 1.0), [f32::MAX, 0.0, 1.0], [0.0, 0.0, 0.0]];
+        let places =
+            [at(20, 20, -1.0), at(64, 20, 1.0), at(20, 48, 1.0), [f32::MAX, 0.0, 1.0], [0.0, 0.0, 0.0]];
         let picture = studio.frame(&space(vec![layer(studio.points(&places), Ink::Flat(RED), 1.0)]));
         assert!(picture.inked().is_empty(), "{method:?}: {:?}", picture.inked());
         // On the edge, the part that is inside is.
-        let picture = studio.frame(&space(vec![layer(studio.points(&[at(0, 47, 1.0)]), Ink::Flat(RED), 2.99)]));
+        let picture =
+            studio.frame(&space(vec![layer(studio.points(&[at(0, 47, 1.0)]), Ink::Flat(RED), 2.99)]));
         assert_eq!(picture.inked().len(), 4, "{method:?}");
     }
 }
@@ -240,7 +270,11 @@ fn orbit(studio: &Studio, n: usize, axes: [usize; 3]) -> (Drawing, SpaceCamera, 
     let projection = points.project(camera.projection(), &axes);
     let values = (0..n).map(|row| row as f32 / n as f32).collect::<Vec<f32>>();
     let layer = Layer { points, projection, diameter: 3.0, ink: studio.ink(&values, LINEAR), opacity: 1.0 };
-    (Drawing { view: 2, size: [600, 450], dense: None, layers: vec![layer], moving: false, visible: 1.0 }, camera, rect)
+    (
+        Drawing { view: 2, size: [600, 450], dense: None, layers: vec![layer], moving: false, visible: 1.0 },
+        camera,
+        rect,
+    )
 }
 
 #[test]
@@ -254,7 +288,8 @@ fn every_point_is_at_the_pixel_where_the_pointer_finds_it() {
             let cloud = cloud(60, 3, 5);
             let (mut seen, mut hidden) = (0, 0);
             for row in 0..60 {
-                let (screen, _): (Pos2, f64) = camera.screen(place(&cloud, row, axes)).expect("before the eye");
+                let (screen, _): (Pos2, f64) =
+                    camera.screen(place(&cloud, row, axes)).expect("before the eye");
                 if !rect.shrink(1.0).contains(screen) {
                     continue;
                 }
@@ -262,10 +297,15 @@ fn every_point_is_at_the_pixel_where_the_pointer_finds_it() {
                 let pixel = ((screen - rect.min) * 1.5).to_pos2();
                 // A point on the edge of a pixel may be on either side.
                 let near = |offset: f32| [(pixel.x + offset) as u32, (pixel.y + offset) as u32];
-                let found = [near(-0.01), near(0.01)].iter().any(|[x, y]| close(picture.at(*x, *y), colour(row, 60), 2));
+                let found = [near(-0.01), near(0.01)]
+                    .iter()
+                    .any(|[x, y]| close(picture.at(*x, *y), colour(row, 60), 2));
                 hidden += u32::from(!found);
             }
-            assert!(seen > 40 && hidden <= 1, "{method:?}, {axes:?}: {hidden} of {seen} points are elsewhere");
+            assert!(
+                seen > 40 && hidden <= 1,
+                "{method:?}, {axes:?}: {hidden} of {seen} points are elsewhere"
+            );
         }
     }
 }
@@ -296,14 +336,18 @@ fn a_picture_drawn_in_several_frames_is_the_same() {
         drawing.view = 3;
         studio.pace = Arc::new(Pace::new(25_000, || {}));
         let (device, queue) = (&studio.offscreen.device, &studio.offscreen.queue);
-        studio.renderer = Renderer::new(device, queue, method, wgpu::TextureFormat::Rgba8Unorm, Arc::clone(&studio.pace));
+        studio.renderer =
+            Renderer::new(device, queue, method, wgpu::TextureFormat::Rgba8Unorm, Arc::clone(&studio.pace));
         drawing.moving = true;
         let first = studio.frame(&drawing);
         let drawn = studio.pace.progress(3).expect("drawn");
         assert_eq!((drawn.drawn, drawn.of, drawn.is_complete()), (25_000, 60_000, false));
         assert!(first.unlike(&whole) > 1_000);
         studio.frame(&drawing);
-        assert!(!studio.pace.progress(3).expect("drawn").is_complete(), "while it moves, the rest is not added");
+        assert!(
+            !studio.pace.progress(3).expect("drawn").is_complete(),
+            "while it moves, the rest is not added"
+        );
         drawing.moving = false;
         let last = studio.whole(&drawing);
         assert_eq!(last.unlike(&whole), 0, "{method:?}");
@@ -349,7 +393,8 @@ fn many_points_on_a_pixel_show_and_single_points_stay_in_sight() {
     let light = Color32::from_rgb(160, 160, 160);
     let mut studio = studio(Method::Splat);
     // 1, 10, 100 and 1,000 points at four places.
-    let places: Vec<[f32; 3]> = (0..4).flat_map(|power| vec![at(10 * power + 5, 9, 1.0); 10usize.pow(power)]).collect();
+    let places: Vec<[f32; 3]> =
+        (0..4).flat_map(|power| vec![at(10 * power + 5, 9, 1.0); 10usize.pow(power)]).collect();
     let mut drawing = space(vec![layer(studio.points(&places), Ink::Flat(light), 1.0)]);
     drawing.dense = Some(dense);
     let picture = studio.frame(&drawing);
@@ -359,11 +404,17 @@ fn many_points_on_a_pixel_show_and_single_points_stay_in_sight() {
         f32::from(color.r()) + 255.0 - f32::from(color.a())
     };
     let shades: Vec<f32> = (0..4).map(|power| shade(10 * power + 5)).collect();
-    assert!(shades.windows(2).all(|pair| pair[0] > pair[1] + 30.0), "equal factors are steps to be seen: {shades:?}");
+    assert!(
+        shades.windows(2).all(|pair| pair[0] > pair[1] + 30.0),
+        "equal factors are steps to be seen: {shades:?}"
+    );
     assert!(shades[0] < 220.0, "a single point is seen on white: {shades:?}");
     assert!(shades[3] < 5.0, "most points are full ink: {shades:?}");
 
-    let picture = studio.frame(&Drawing { view: 5, ..space(vec![layer(studio.points(&[at(5, 9, 1.0)]), Ink::Flat(light), 1.0)]) });
+    let picture = studio.frame(&Drawing {
+        view: 5,
+        ..space(vec![layer(studio.points(&[at(5, 9, 1.0)]), Ink::Flat(light), 1.0)])
+    });
     assert_eq!(picture.at(5, 9), light, "alone, it has its colour");
 }
 
@@ -376,14 +427,26 @@ fn plane_is_drawn_where_its_camera_says() {
         for axes in [[0, 1], [1, 0], [1, 1], [0, 2]] {
             let camera = PlaneCamera::new(rect, None, &cloud, axes);
             let from = Arc::clone(&cloud);
-            let points = Arc::new(studio.store.points(&Rows::All(40), 2, move |row| [from.point(row as usize)[0], from.point(row as usize)[1], 0.0]));
+            let points = Arc::new(studio.store.points(&Rows::All(40), 2, move |row| {
+                [from.point(row as usize)[0], from.point(row as usize)[1], 0.0]
+            }));
             let projection = points.project(camera.projection(), &axes);
             let layer = Layer { points, projection, diameter: 3.0, ink: Ink::Flat(RED), opacity: 1.0 };
-            let drawing = Drawing { view: 6, size: [600, 400], dense: Some(BLUE), layers: vec![layer], moving: false, visible: 1.0 };
+            let drawing = Drawing {
+                view: 6,
+                size: [600, 400],
+                dense: Some(BLUE),
+                layers: vec![layer],
+                moving: false,
+                visible: 1.0,
+            };
             let picture = studio.frame(&drawing);
             for row in 0..40 {
                 let pixel = ((camera.screen(place(&cloud, row, axes)) - rect.min) * 2.0).to_pos2();
-                assert!(picture.at(pixel.x as u32, pixel.y as u32).a() > 100, "{method:?}, {axes:?}: nothing at {pixel:?}");
+                assert!(
+                    picture.at(pixel.x as u32, pixel.y as u32).a() > 100,
+                    "{method:?}, {axes:?}: nothing at {pixel:?}"
+                );
             }
             assert!(picture.inked().len() <= 40 * 9);
         }

@@ -1,6 +1,7 @@
-//! The table of what goes on in the background. A [`Kind`] says once of a task what it is for, whether one takes the place of
-//! the one before, what Cancel does, and what takes in its result; [`Jobs`] holds those that are under way, whatever their
-//! types, and [`Jobs::next`] is the one place that looks whether any has something to say.
+//! The table of what goes on in the background. A [`Kind`] says once of a task what it is for, whether one
+//! takes the place of the one before, what Cancel does, and what takes in its result; [`Jobs`] holds those
+//! that are under way, whatever their types, and [`Jobs::next`] is the one place that looks whether any has
+//! something to say.
 //!
 //! `C` is what results are taken in by: the window.
 
@@ -12,8 +13,8 @@ use super::task::{Outcome, Stopped, Task};
 use crate::app::model::{Activity, Session};
 use crate::progress::Progress;
 
-/// What tasks are for. Where several are under way, the status line names the first in this order; the last ones are never
-/// named, as they take a moment or nobody waits for them.
+/// What tasks are for. Where several are under way, the status line names the first in this order; the last
+/// ones are never named, as they take a moment or nobody waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Slot {
     /// A cloud is read or generated. Before a run, because it is what the next run waits for.
@@ -113,7 +114,8 @@ pub struct Kind<C, A, T> {
     pub slot: Slot,
     /// The name of its thread, after `warpscope-`.
     pub thread: &'static str,
-    /// Whether several may be under way; else the newest wins, and the one before it is cancelled and its result lost.
+    /// Whether several may be under way; else the newest wins, and the one before it is cancelled and its
+    /// result lost.
     pub several: bool,
     /// After so long it is worth a word in the status line.
     pub noticed: Duration,
@@ -128,18 +130,27 @@ pub struct Kind<C, A, T> {
 }
 
 impl<C, A, T> Kind<C, A, T> {
-    /// One at a time, so short that the status line does not name it, and nothing is lost if the window closes first: what
-    /// most kinds begin with.
+    /// One at a time, so short that the status line does not name it, and nothing is lost if the window
+    /// closes first: what most kinds begin with.
     pub const fn new(slot: Slot, thread: &'static str, apply: fn(&mut C, A, Outcome<T>)) -> Self {
-        Self { slot, thread, several: false, noticed: Duration::ZERO, purpose: |_, _| None, cancel: Cancel::Ask, at_exit: |_| AtExit::Forget, apply }
+        Self {
+            slot,
+            thread,
+            several: false,
+            noticed: Duration::ZERO,
+            purpose: |_, _| None,
+            cancel: Cancel::Ask,
+            at_exit: |_| AtExit::Forget,
+            apply,
+        }
     }
 }
 
 /// A result, and who takes it in.
 pub type Applied<C> = Box<dyn FnOnce(&mut C)>;
 
-/// What is under way: a task, or a thread that lives as long as the window and says something now and then. Of such a thread
-/// nothing is asked that has an end.
+/// What is under way: a task, or a thread that lives as long as the window and says something now and then.
+/// Of such a thread nothing is asked that has an end.
 pub trait Row<C> {
     /// What it has to say, to be taken in; true when that was the last.
     fn next(&mut self) -> Option<(Applied<C>, bool)>;
@@ -246,7 +257,8 @@ impl<C: 'static> Jobs<C> {
             self.stop(kind);
         }
         let wake = Arc::clone(&self.wake);
-        let task = Task::start(kind.thread, move || wake(), work).map_err(|error| Some(Stopped::NoThread(error.to_string())));
+        let task = Task::start(kind.thread, move || wake(), work)
+            .map_err(|error| Some(Stopped::NoThread(error.to_string())));
         if task.is_err() {
             (self.wake)();
         }
@@ -261,7 +273,8 @@ impl<C: 'static> Jobs<C> {
 
     /// The first thing that any of them has to say.
     pub fn next(&mut self) -> Option<Applied<C>> {
-        let (at, (said, last)) = self.rows.iter_mut().enumerate().find_map(|(at, (_, row))| Some((at, row.next()?)))?;
+        let (at, (said, last)) =
+            self.rows.iter_mut().enumerate().find_map(|(at, (_, row))| Some((at, row.next()?)))?;
         if last {
             self.rows.remove(at);
         }
@@ -274,7 +287,8 @@ impl<C: 'static> Jobs<C> {
         (named, self.rows.iter().filter_map(|(_, row)| row.unnoticed()).min())
     }
 
-    /// Cancels what the status line names, if it names anything: asks it to stop, or gives what is to be done instead.
+    /// Cancels what the status line names, if it names anything: asks it to stop, or gives what is to be done
+    /// instead.
     pub fn cancel(&mut self, session: &Session) -> Option<Cancel<C>> {
         let row = &self.rows.iter().find(|(_, row)| row.purpose(session).is_some())?.1;
         let cancel = row.cancel();
@@ -405,6 +419,9 @@ mod tests {
         assert!(named.is_none() && later.is_some_and(|later| later > Duration::from_secs(3_000)));
         assert!(jobs.cancel(&Session::default()).is_none(), "what is not named is not cancelled");
         wait(&mut jobs, &mut said, 2);
-        assert!(said.iter().all(|(_, outcome)| *outcome == Err(Stopped::Broken("on purpose".to_owned()))), "{said:?}");
+        assert!(
+            said.iter().all(|(_, outcome)| *outcome == Err(Stopped::Broken("on purpose".to_owned()))),
+            "{said:?}"
+        );
     }
 }

@@ -62,14 +62,22 @@ impl<T: Send + 'static> Task<T> {
         wake: impl Fn() + Send + Sync + 'static,
         work: impl FnOnce(&dyn Progress) -> T + Send + 'static,
     ) -> std::io::Result<Self> {
-        let watch = Arc::new(Watch { done: AtomicU64::new(0), total: AtomicU64::new(0), cancelled: AtomicBool::new(false), wake: Box::new(wake) });
+        let watch = Arc::new(Watch {
+            done: AtomicU64::new(0),
+            total: AtomicU64::new(0),
+            cancelled: AtomicBool::new(false),
+            wake: Box::new(wake),
+        });
         let (sender, result) = bounded(1);
         let theirs = Arc::clone(&watch);
         let thread = thread::Builder::new().name(format!("warpscope-{name}")).spawn(move || {
             // Also after a panic: who waits must not wait for ever.
             let _wake = Wake(Arc::clone(&theirs));
             // Nobody listens any more when the work was replaced.
-            let _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&*theirs))).map_err(|panic| Stopped::Broken(said(&*panic))));
+            let _ = sender.send(
+                catch_unwind(AssertUnwindSafe(|| work(&*theirs)))
+                    .map_err(|panic| Stopped::Broken(said(&*panic))),
+            );
         })?;
         Ok(Self { watch, result, thread: Some(thread) })
     }
@@ -77,7 +85,10 @@ impl<T: Send + 'static> Task<T> {
 
 /// What a panic said.
 fn said(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "it panicked".to_owned())
 }
 

@@ -18,7 +18,8 @@ struct Moved {
     backwards: bool,
 }
 
-/// Before anything is drawn in a frame: edges that only a pointer drags are no place for the keys, and are passed by.
+/// Before anything is drawn in a frame: edges that only a pointer drags are no place for the keys, and are
+/// passed by.
 pub fn pass_by(ctx: &Context) {
     let moved = moved(ctx);
     if !focused(ctx).is_some_and(|response| is_edge(ctx, &response)) {
@@ -47,7 +48,12 @@ pub fn ring_ui(ctx: &Context, palette: &Palette) {
     }
     if moved.by_keys && response.interact_rect.is_positive() {
         let painter = ctx.layer_painter(response.layer_id);
-        painter.rect_stroke(ring(response.interact_rect), 4.0, Stroke::new(RING, palette.accent), StrokeKind::Outside);
+        painter.rect_stroke(
+            ring(response.interact_rect),
+            4.0,
+            Stroke::new(RING, palette.accent),
+            StrokeKind::Outside,
+        );
     }
 }
 
@@ -63,7 +69,9 @@ fn moved(ctx: &Context) -> Moved {
     ctx.input(|input| {
         for event in &input.events {
             match event {
-                Event::Key { key: Key::Tab, pressed: true, modifiers, .. } => moved = Moved { by_keys: true, backwards: modifiers.shift },
+                Event::Key { key: Key::Tab, pressed: true, modifiers, .. } => {
+                    moved = Moved { by_keys: true, backwards: modifiers.shift }
+                }
                 Event::Key { pressed: true, .. } | Event::AccessKitActionRequest(_) => moved.by_keys = true,
                 Event::PointerButton { pressed: true, .. } | Event::Touch { .. } => moved.by_keys = false,
                 _ => {}
@@ -82,16 +90,25 @@ pub fn is_keyed(response: &Response) -> bool {
     response.has_focus() && moved.is_none_or(|moved| moved.by_keys)
 }
 
-/// Arrow keys that are pressed on a widget that has the focus, as a way on the screen; they are its own then, and go to no other widget.
+/// Arrow keys that are pressed on a widget that has the focus, as a way on the screen; they are its own then,
+/// and go to no other widget.
 pub fn arrows(ui: &Ui, response: &Response) -> Vec2 {
     if !response.has_focus() {
         return Vec2::ZERO;
     }
     let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-    let ways =
-        [(Key::ArrowLeft, vec2(-1.0, 0.0)), (Key::ArrowRight, vec2(1.0, 0.0)), (Key::ArrowUp, vec2(0.0, -1.0)), (Key::ArrowDown, vec2(0.0, 1.0))];
-    ui.input(|input| ways.into_iter().filter(|(key, _)| input.key_pressed(*key)).fold(Vec2::ZERO, |sum, (_, way)| sum + way))
+    let ways = [
+        (Key::ArrowLeft, vec2(-1.0, 0.0)),
+        (Key::ArrowRight, vec2(1.0, 0.0)),
+        (Key::ArrowUp, vec2(0.0, -1.0)),
+        (Key::ArrowDown, vec2(0.0, 1.0)),
+    ];
+    ui.input(|input| {
+        ways.into_iter()
+            .filter(|(key, _)| input.key_pressed(*key))
+            .fold(Vec2::ZERO, |sum, (_, way)| sum + way)
+    })
 }
 
 /// At the end of what scrolls: shows the widget of it that the focus has come to.

@@ -1,4 +1,5 @@
-//! What egui painted, as SVG: text stays text, lines stay lines. Points that the GPU drew come as a picture of their part.
+//! What egui painted, as SVG: text stays text, lines stay lines. Points that the GPU drew come as a picture
+//! of their part.
 
 use std::f32::consts::TAU;
 
@@ -23,16 +24,21 @@ pub struct Page {
     pub mm_per_point: Option<f32>,
 }
 
-/// What was painted as a file, with the fonts of its text. `points` is a picture of the page, of as many pixels a point as the number
-/// says, for what only a GPU can paint.
+/// What was painted as a file, with the fonts of its text. `points` is a picture of the page, of as many
+/// pixels a point as the number says, for what only a GPU can paint.
 pub fn svg(shapes: &[ClippedShape], page: &Page, points: Option<(&RgbaImage, f32)>) -> String {
     // All inks are colours, which palettes do not change.
     let color = |ink: Ink| hex(ink.color(&LIGHT));
-    let mut painted = Painted { writer: Writer::new("", &color), page: Rect::from_min_size(Pos2::ZERO, page.size), points };
+    let mut painted =
+        Painted { writer: Writer::new("", &color), page: Rect::from_min_size(Pos2::ZERO, page.size), points };
     for clipped in shapes {
         painted.clipped(clipped);
     }
-    painted.writer.file(page.size.into(), page.mm_per_point, paint(page.ground).map_or(Ink::Canvas, |ground| ground.ink))
+    painted.writer.file(
+        page.size.into(),
+        page.mm_per_point,
+        paint(page.ground).map_or(Ink::Canvas, |ground| ground.ink),
+    )
 }
 
 struct Painted<'a> {
@@ -60,11 +66,18 @@ impl Painted<'_> {
             Shape::Circle(circle) => {
                 let (fill, line) = (paint(circle.fill), line(circle.stroke));
                 if fill.is_some() || line.is_some() {
-                    self.writer.shape(&draw::Shape::Dots { centers: vec![circle.center.into()], radius: circle.radius, fill, line });
+                    self.writer.shape(&draw::Shape::Dots {
+                        centers: vec![circle.center.into()],
+                        radius: circle.radius,
+                        fill,
+                        line,
+                    });
                 }
             }
             Shape::Ellipse(ellipse) => {
-                let corner = |at| ellipse.center + ellipse.radius * Vec2::angled(TAU * f32::from(at) / f32::from(CORNERS));
+                let corner = |at| {
+                    ellipse.center + ellipse.radius * Vec2::angled(TAU * f32::from(at) / f32::from(CORNERS))
+                };
                 self.path(&(0..CORNERS).map(corner).collect::<Vec<_>>(), true, ellipse.fill, ellipse.stroke);
             }
             Shape::LineSegment { points, stroke } => self.path(points, false, Color32::TRANSPARENT, *stroke),
@@ -77,12 +90,21 @@ impl Painted<'_> {
                     StrokeKind::Outside => rect.rect.expand(half),
                 };
                 let (fill, line) = (paint(rect.fill), line(rect.stroke));
-                self.writer.shape(&draw::Shape::Rect { area: area_of(area), round: rect.corner_radius.nw.into(), fill, line });
+                self.writer.shape(&draw::Shape::Rect {
+                    area: area_of(area),
+                    round: rect.corner_radius.nw.into(),
+                    fill,
+                    line,
+                });
             }
             Shape::Text(text) => self.text(text),
             Shape::Mesh(mesh) => self.mesh(mesh),
-            Shape::QuadraticBezier(curve) => self.path(&curve.flatten(None), curve.closed, curve.fill, solid(&curve.stroke)),
-            Shape::CubicBezier(curve) => self.path(&curve.flatten(None), curve.closed, curve.fill, solid(&curve.stroke)),
+            Shape::QuadraticBezier(curve) => {
+                self.path(&curve.flatten(None), curve.closed, curve.fill, solid(&curve.stroke))
+            }
+            Shape::CubicBezier(curve) => {
+                self.path(&curve.flatten(None), curve.closed, curve.fill, solid(&curve.stroke))
+            }
             Shape::Callback(callback) => self.picture(callback.rect),
         }
     }
@@ -103,7 +125,8 @@ impl Painted<'_> {
             let of = |at: usize| mesh.vertices.get(corners[at] as usize);
             let (Some(a), Some(b), Some(c)) = (of(0), of(1), of(2)) else { continue };
             let mean = |channel: usize| {
-                let sum: u32 = [a, b, c].iter().map(|vertex| u32::from(vertex.color.to_array()[channel])).sum();
+                let sum: u32 =
+                    [a, b, c].iter().map(|vertex| u32::from(vertex.color.to_array()[channel])).sum();
                 (sum / 3) as u8
             };
             let color = Color32::from_rgba_premultiplied(mean(0), mean(1), mean(2), mean(3));
@@ -114,7 +137,11 @@ impl Painted<'_> {
     fn text(&mut self, text: &TextShape) {
         let rotation = (text.angle != 0.0).then(|| (text.angle.to_degrees(), text.pos.into()));
         for piece in pieces(&text.galley) {
-            let color = text.override_text_color.unwrap_or(if piece.color == Color32::PLACEHOLDER { text.fallback_color } else { piece.color });
+            let color = text.override_text_color.unwrap_or(if piece.color == Color32::PLACEHOLDER {
+                text.fallback_color
+            } else {
+                piece.color
+            });
             let Some(paint) = paint(color.gamma_multiply(text.opacity_factor)) else { continue };
             let font = if piece.family == FontFamily::Monospace { Font::Mono } else { Font::Sans };
             let baseline = Baseline { start: (text.pos + piece.at.to_vec2()).into(), width: piece.length };
@@ -156,14 +183,26 @@ fn pieces(galley: &Galley) -> Vec<Piece> {
     for row in &galley.rows {
         let mut section = usize::MAX;
         for glyph in &row.row.glyphs {
-            let of_byte = galley.job.sections.iter().position(|section| section.byte_range.start.0 <= byte && byte < section.byte_range.end.0);
+            let of_byte =
+                galley.job.sections.iter().position(|section| {
+                    section.byte_range.start.0 <= byte && byte < section.byte_range.end.0
+                });
             let of_glyph = of_byte.unwrap_or(galley.job.sections.len().saturating_sub(1));
-            let Some(format) = galley.job.sections.get(of_glyph).map(|section| &section.format) else { continue };
+            let Some(format) = galley.job.sections.get(of_glyph).map(|section| &section.format) else {
+                continue;
+            };
             if of_glyph != section || pieces.is_empty() {
                 section = of_glyph;
                 let (size, family) = (format.font_id.size, format.font_id.family.clone());
                 let at = row.pos + glyph.pos.to_vec2();
-                pieces.push(Piece { text: String::new(), at, length: 0.0, size, family, color: format.color });
+                pieces.push(Piece {
+                    text: String::new(),
+                    at,
+                    length: 0.0,
+                    size,
+                    family,
+                    color: format.color,
+                });
             }
             if let Some(piece) = pieces.last_mut() {
                 piece.text.push(glyph.chr);
@@ -188,7 +227,11 @@ fn paint(color: Color32) -> Option<Paint> {
 }
 
 fn line(stroke: Stroke) -> Option<Line> {
-    paint(stroke.color).filter(|_| !stroke.is_empty()).map(|paint| Line { paint, width: stroke.width, dash: None })
+    paint(stroke.color).filter(|_| !stroke.is_empty()).map(|paint| Line {
+        paint,
+        width: stroke.width,
+        dash: None,
+    })
 }
 
 /// A path's line in one colour: nothing here is painted in more.

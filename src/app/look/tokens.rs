@@ -30,7 +30,10 @@ impl Look {
     pub fn apply(self, ctx: &egui::Context) {
         ctx.set_theme(self.preference());
         ctx.set_visuals_of(egui::Theme::Light, visuals(&Palette::LIGHT));
-        ctx.set_visuals_of(egui::Theme::Dark, visuals(if self == Self::HighContrast { &Palette::HIGH_CONTRAST } else { &Palette::DARK }));
+        ctx.set_visuals_of(
+            egui::Theme::Dark,
+            visuals(if self == Self::HighContrast { &Palette::HIGH_CONTRAST } else { &Palette::DARK }),
+        );
         ctx.all_styles_mut(|style| {
             style.spacing.item_spacing = egui::vec2(8.0, 6.0);
             style.spacing.button_padding = egui::vec2(8.0, 3.0);
@@ -47,7 +50,8 @@ pub fn reduce_motion(ctx: &egui::Context, reduce: bool) {
     ctx.all_styles_mut(|style| style.animation_time = seconds);
 }
 
-/// Lets sentences have what only the font of code has: arrows, ⌈ and ⌉. Pictures in files are written likewise.
+/// Lets sentences have what only the font of code has: arrows, ⌈ and ⌉. Pictures in files are written
+/// likewise.
 pub fn install_fonts(ctx: &egui::Context) {
     let mut fonts = egui::FontDefinitions::default();
     if let Some(faces) = fonts.families.get_mut(&egui::FontFamily::Proportional) {
@@ -219,14 +223,17 @@ impl ColorMap {
         }
     }
 
-    /// The colour at 0 to 1 of a ramp, in the part of it that stands out from the canvas; of categories the first is at 0
-    /// and the last at 1.
+    /// The colour at 0 to 1 of a ramp, in the part of it that stands out from the canvas; of categories the
+    /// first is at 0 and the last at 1.
     pub fn color(self, at: f32, palette: &Palette) -> Color32 {
         let [from, to] = palette.ramp;
         match self {
             Self::Viridis => on_ramp(&VIRIDIS, from + (to - from) * at.clamp(0.0, 1.0)),
             Self::Cividis => on_ramp(&CIVIDIS, from + (to - from) * at.clamp(0.0, 1.0)),
-            Self::Categories => self.category((at.clamp(0.0, 1.0) * (palette.categories.len() - 1) as f32).round() as usize, palette),
+            Self::Categories => self.category(
+                (at.clamp(0.0, 1.0) * (palette.categories.len() - 1) as f32).round() as usize,
+                palette,
+            ),
             Self::Own => own((at.clamp(0.0, 1.0) * OWN) as u32),
         }
     }
@@ -241,7 +248,9 @@ impl ColorMap {
         match self {
             Self::Categories => palette.categories.to_vec(),
             Self::Own => Vec::new(),
-            _ => (0..steps).map(|step| self.color(step as f32 / steps.saturating_sub(1).max(1) as f32, palette)).collect(),
+            _ => (0..steps)
+                .map(|step| self.color(step as f32 / steps.saturating_sub(1).max(1) as f32, palette))
+                .collect(),
         }
     }
 }
@@ -260,7 +269,8 @@ impl Scale {
 
     /// Where a value is between the ends, 0 to 1.
     pub fn place(&self, value: f32) -> f32 {
-        let (value, low, high) = if self.log { (value.ln(), self.low.ln(), self.high.ln()) } else { (value, self.low, self.high) };
+        let (value, low, high) =
+            if self.log { (value.ln(), self.low.ln(), self.high.ln()) } else { (value, self.low, self.high) };
         if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 }
@@ -317,11 +327,28 @@ mod tests {
         for palette in PALETTES {
             for ground in [palette.panel, palette.canvas] {
                 for text in [palette.text, palette.text_weak, palette.error, palette.warning] {
-                    assert!(contrast(text, ground) >= 4.5, "{text:?} on {ground:?}: {:.2}", contrast(text, ground));
+                    assert!(
+                        contrast(text, ground) >= 4.5,
+                        "{text:?} on {ground:?}: {:.2}",
+                        contrast(text, ground)
+                    );
                 }
             }
-            for mark in [palette.query, palette.neighbor, palette.intermediate, palette.buffer, palette.theory, palette.runs[0], palette.runs[1]] {
-                assert!(contrast(mark, palette.canvas) >= 3.0, "{mark:?} on {:?}: {:.2}", palette.canvas, contrast(mark, palette.canvas));
+            for mark in [
+                palette.query,
+                palette.neighbor,
+                palette.intermediate,
+                palette.buffer,
+                palette.theory,
+                palette.runs[0],
+                palette.runs[1],
+            ] {
+                assert!(
+                    contrast(mark, palette.canvas) >= 3.0,
+                    "{mark:?} on {:?}: {:.2}",
+                    palette.canvas,
+                    contrast(mark, palette.canvas)
+                );
             }
             assert!(contrast(palette.on_accent, palette.accent) >= 4.5);
         }
@@ -335,11 +362,19 @@ mod tests {
     fn seen(colour: Color32, matrix: [[f64; 3]; 3]) -> [f64; 3] {
         let seen = times(matrix, linear(colour)).map(|channel| channel.clamp(0.0, 1.0));
         let cones = times(
-            [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]],
+            [
+                [0.4122214708, 0.5363325363, 0.0514459929],
+                [0.2119034982, 0.6806995451, 0.1073969566],
+                [0.0883024619, 0.2817188376, 0.6299787005],
+            ],
             seen,
         );
         times(
-            [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099], [0.0259040371, 0.7827717662, -0.8086757660]],
+            [
+                [0.2104542553, 0.7936177850, -0.0040720468],
+                [1.9779984951, -2.4285922050, 0.4505937099],
+                [0.0259040371, 0.7827717662, -0.8086757660],
+            ],
             cones.map(f64::cbrt),
         )
     }
@@ -360,9 +395,14 @@ mod tests {
     fn categories_are_told_apart_by_every_kind_of_eye() {
         for palette in PALETTES {
             for (at, &one) in palette.categories.iter().enumerate() {
-                assert!(contrast(one, palette.canvas) >= 1.9, "{one:?} on the canvas: {:.2}", contrast(one, palette.canvas));
+                assert!(
+                    contrast(one, palette.canvas) >= 1.9,
+                    "{one:?} on the canvas: {:.2}",
+                    contrast(one, palette.canvas)
+                );
                 for &other in &palette.categories[..at] {
-                    let least = VISIONS.iter().map(|&vision| apart(one, other, vision)).fold(f64::INFINITY, f64::min);
+                    let least =
+                        VISIONS.iter().map(|&vision| apart(one, other, vision)).fold(f64::INFINITY, f64::min);
                     assert!(least > 0.07, "{one:?} and {other:?}: {least:.3}");
                 }
             }
@@ -374,9 +414,16 @@ mod tests {
         for palette in PALETTES {
             assert!(contrast(palette.selected, palette.canvas) >= 7.0);
             for other in [palette.neighbor, palette.query, palette.point] {
-                let least = VISIONS.iter().map(|&vision| apart(palette.selected, other, vision)).fold(f64::INFINITY, f64::min);
+                let least = VISIONS
+                    .iter()
+                    .map(|&vision| apart(palette.selected, other, vision))
+                    .fold(f64::INFINITY, f64::min);
                 assert!(least > 0.13, "{other:?}: {least:.3}");
-                assert!(contrast(palette.selected, other) >= 2.0, "{other:?}: {:.2}", contrast(palette.selected, other));
+                assert!(
+                    contrast(palette.selected, other) >= 2.0,
+                    "{other:?}: {:.2}",
+                    contrast(palette.selected, other)
+                );
             }
         }
     }
@@ -385,7 +432,11 @@ mod tests {
     fn ramps_stand_out_from_the_canvas_and_what_has_no_value_stays_behind() {
         for palette in PALETTES {
             for map in [ColorMap::Viridis, ColorMap::Cividis] {
-                let least = map.table(64, palette).into_iter().map(|colour| contrast(colour, palette.canvas)).fold(f64::INFINITY, f64::min);
+                let least = map
+                    .table(64, palette)
+                    .into_iter()
+                    .map(|colour| contrast(colour, palette.canvas))
+                    .fold(f64::INFINITY, f64::min);
                 assert!(least >= 1.45, "{map:?}: {least:.2}");
             }
             assert!((1.2..2.5).contains(&contrast(palette.muted, palette.canvas)));
@@ -395,17 +446,27 @@ mod tests {
     #[test]
     fn ramps_grow_lighter_in_even_steps() {
         for map in [ColorMap::Viridis, ColorMap::Cividis] {
-            let lightness: Vec<f64> = map.table(RAMP, &Palette::DARK).into_iter().map(|colour| seen(colour, VISIONS[0])[0]).collect();
+            let lightness: Vec<f64> = map
+                .table(RAMP, &Palette::DARK)
+                .into_iter()
+                .map(|colour| seen(colour, VISIONS[0])[0])
+                .collect();
             let steps: Vec<f64> = lightness.windows(2).map(|pair| pair[1] - pair[0]).collect();
             let mean = steps.iter().sum::<f64>() / steps.len() as f64;
-            assert!(steps.iter().all(|&step| step > 0.25 * mean && step < 2.5 * mean), "{map:?}: {steps:.3?}");
+            assert!(
+                steps.iter().all(|&step| step > 0.25 * mean && step < 2.5 * mean),
+                "{map:?}: {steps:.3?}"
+            );
         }
     }
 
     #[test]
     fn more_categories_than_colours_share_them() {
         let palette = &Palette::LIGHT;
-        assert_eq!(ColorMap::Categories.category(CATEGORIES, palette), ColorMap::Categories.category(0, palette));
+        assert_eq!(
+            ColorMap::Categories.category(CATEGORIES, palette),
+            ColorMap::Categories.category(0, palette)
+        );
         assert_eq!(ColorMap::Categories.table(256, palette).len(), CATEGORIES);
         let Rgb(red, green, blue) = VIRIDIS[0];
         assert_eq!(ColorMap::Viridis.color(0.0, palette), Color32::from_rgb(red, green, blue));
@@ -422,7 +483,10 @@ mod tests {
     #[test]
     fn a_scale_has_its_ends_at_its_ends() {
         let scale = |low, high, log| Scale { map: ColorMap::Viridis, low, high, log, dark: false };
-        assert_eq!([0.0, 2.0, 3.0, 6.0, 9.0].map(|value| scale(2.0, 6.0, false).place(value)), [0.0, 0.0, 0.25, 1.0, 1.0]);
+        assert_eq!(
+            [0.0, 2.0, 3.0, 6.0, 9.0].map(|value| scale(2.0, 6.0, false).place(value)),
+            [0.0, 0.0, 0.25, 1.0, 1.0]
+        );
         assert!((scale(1.0, 100.0, true).place(10.0) - 0.5).abs() < 1e-6);
         assert_eq!(scale(3.0, 3.0, false).place(3.0), 0.0, "where all are alike, as the GPU has it");
     }

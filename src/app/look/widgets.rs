@@ -1,6 +1,9 @@
 //! Small parts that several panels use.
 
-use egui::{Align, Align2, Key, Label, Layout, Response, RichText, ScrollArea, Sense, Stroke, TextEdit, TextStyle, Ui, Widget, vec2};
+use egui::{
+    Align, Align2, Key, Label, Layout, Response, RichText, ScrollArea, Sense, Stroke, TextEdit, TextStyle,
+    Ui, Widget, vec2,
+};
 
 use super::tokens::Palette;
 use crate::app::model::{Action, Actions, Command, Field, FieldError, Mark, PaneKind, Sort};
@@ -19,10 +22,14 @@ pub const LABEL_WIDTH: f32 = 84.0;
 pub fn row_ui<R>(ui: &mut Ui, label: &str, palette: &Palette, add: impl FnOnce(&mut Ui, egui::Id) -> R) -> R {
     ui.horizontal(|ui| {
         let response = ui
-            .allocate_ui_with_layout(egui::vec2(LABEL_WIDTH, ui.spacing().interact_size.y), Layout::left_to_right(Align::Center), |ui| {
-                ui.set_min_width(LABEL_WIDTH);
-                ui.label(palette.weak(label))
-            })
+            .allocate_ui_with_layout(
+                egui::vec2(LABEL_WIDTH, ui.spacing().interact_size.y),
+                Layout::left_to_right(Align::Center),
+                |ui| {
+                    ui.set_min_width(LABEL_WIDTH);
+                    ui.label(palette.weak(label))
+                },
+            )
             .inner;
         add(ui, response.id)
     })
@@ -30,19 +37,37 @@ pub fn row_ui<R>(ui: &mut Ui, label: &str, palette: &Palette, add: impl FnOnce(&
 }
 
 /// A text field with its label before it and what is wrong with it under it.
-pub fn field_ui(ui: &mut Ui, label: &str, text: &mut String, hint: &str, field: Field, errors: &[FieldError], palette: &Palette) -> Response {
+pub fn field_ui(
+    ui: &mut Ui,
+    label: &str,
+    text: &mut String,
+    hint: &str,
+    field: Field,
+    errors: &[FieldError],
+    palette: &Palette,
+) -> Response {
     let response = row_ui(ui, label, palette, |ui, label_id| {
         let width = ui.available_width();
-        ui.add(TextEdit::singleline(text).id_salt(label).hint_text(hint.to_owned()).desired_width(width)).labelled_by(label_id)
+        ui.add(TextEdit::singleline(text).id_salt(label).hint_text(hint.to_owned()).desired_width(width))
+            .labelled_by(label_id)
     });
     error_ui(ui, field, errors, palette);
     response
 }
 
 /// A text field under its label, as wide as the panel: for paths and specs.
-pub fn wide_field_ui(ui: &mut Ui, label: &str, text: &mut String, hint: &str, field: Field, errors: &[FieldError], palette: &Palette) -> Response {
+pub fn wide_field_ui(
+    ui: &mut Ui,
+    label: &str,
+    text: &mut String,
+    hint: &str,
+    field: Field,
+    errors: &[FieldError],
+    palette: &Palette,
+) -> Response {
     let label_id = ui.label(palette.weak(label)).id;
-    let edit = TextEdit::singleline(text).id_salt(label).hint_text(hint.to_owned()).desired_width(f32::INFINITY);
+    let edit =
+        TextEdit::singleline(text).id_salt(label).hint_text(hint.to_owned()).desired_width(f32::INFINITY);
     let response = ui.add(edit).labelled_by(label_id);
     error_ui(ui, field, errors, palette);
     response
@@ -55,7 +80,8 @@ pub fn error_ui(ui: &mut Ui, field: Field, errors: &[FieldError], palette: &Pale
     }
 }
 
-/// Keys as they are written: signs as they stand on the keyboard, not by their names. The window's fonts have no other arrows.
+/// Keys as they are written: signs as they stand on the keyboard, not by their names. The window's fonts have
+/// no other arrows.
 pub fn keys_text(ctx: &egui::Context, shortcut: &egui::KeyboardShortcut) -> String {
     let (text, key) = (ctx.format_shortcut(shortcut), shortcut.logical_key);
     let sign = match key {
@@ -97,7 +123,12 @@ pub fn menu_items_ui(ui: &mut Ui, commands: &[Command], actions: &mut Actions) {
 }
 
 /// Anything else in a menu, which closes once it is chosen.
-pub fn menu_entry_ui(ui: &mut Ui, entry: impl Widget, action: impl Into<Action>, actions: &mut Actions) -> Response {
+pub fn menu_entry_ui(
+    ui: &mut Ui,
+    entry: impl Widget,
+    action: impl Into<Action>,
+    actions: &mut Actions,
+) -> Response {
     let response = ui.add(entry);
     if response.clicked() {
         actions.send(action);
@@ -156,7 +187,13 @@ pub fn empty_ui(ui: &mut Ui, title: &str, next: &str, palette: &Palette) {
 }
 
 /// The head of a column, which sorts its table: ascending, descending, and back.
-pub fn sort_head_ui(ui: &mut Ui, text: RichText, pane: PaneKind, sort: Option<&Sort>, actions: &mut Actions) -> Response {
+pub fn sort_head_ui(
+    ui: &mut Ui,
+    text: RichText,
+    pane: PaneKind,
+    sort: Option<&Sort>,
+    actions: &mut Actions,
+) -> Response {
     let name = text.text().to_owned();
     let of_this = sort.filter(|sort| sort.column == name);
     let shown = match of_this {
@@ -165,9 +202,17 @@ pub fn sort_head_ui(ui: &mut Ui, text: RichText, pane: PaneKind, sort: Option<&S
     };
     // No higher than its text, as a head is.
     ui.spacing_mut().interact_size.y = 0.0;
-    // As wide as its column, to be hit beside a short name too; what stands on the right keeps the name on the left.
+    // As wide as its column, to be hit beside a short name too; what stands on the right keeps the name on
+    // the left.
     let width = ui.available_width();
-    let response = ui.add(egui::Button::new(shown).right_text("").gap(0.0).frame(false).truncate().min_size(egui::vec2(width, 0.0)));
+    let response = ui.add(
+        egui::Button::new(shown)
+            .right_text("")
+            .gap(0.0)
+            .frame(false)
+            .truncate()
+            .min_size(egui::vec2(width, 0.0)),
+    );
     let spoken = match of_this {
         Some(sort) => format!("{name}, sorted {}", if sort.descending { "descending" } else { "ascending" }),
         None => name.clone(),
@@ -184,8 +229,8 @@ pub fn number(text: impl Into<String>) -> RichText {
     RichText::new(text).monospace()
 }
 
-/// A name and its value, for lists of facts: the name left, the value right-hand of a fixed column, or below it where a number
-/// would be broken there.
+/// A name and its value, for lists of facts: the name left, the value right-hand of a fixed column, or below
+/// it where a number would be broken there.
 pub fn fact_ui(ui: &mut Ui, name: &str, value: impl Into<String>, palette: &Palette) {
     const NAMES: f32 = 96.0;
     let value = value.into();
@@ -214,7 +259,8 @@ pub fn code_height(ui: &Ui) -> f32 {
     ui.text_style_height(&TextStyle::Monospace) + 2.0
 }
 
-/// A text in an area that scrolls; of its lines only those in sight are laid out. `lit` is a line that is emphasised, from 0.
+/// A text in an area that scrolls; of its lines only those in sight are laid out. `lit` is a line that is
+/// emphasised, from 0.
 pub fn code_ui(area: ScrollArea, ui: &mut Ui, text: &str, lit: Option<usize>, palette: &Palette) {
     area.show_rows(ui, code_height(ui), text.lines().count(), |ui, rows| {
         for (at, line) in text.lines().enumerate().skip(rows.start).take(rows.len()) {
@@ -238,7 +284,11 @@ const SAMPLE: f32 = 14.0;
 pub fn marks_legend_ui(ui: &mut Ui, marks: &[Mark], palette: &Palette) {
     ui.horizontal_wrapped(|ui| {
         for &mark in marks {
-            let text = ui.painter().layout_no_wrap(mark.text().to_owned(), TextStyle::Body.resolve(ui.style()), palette.text);
+            let text = ui.painter().layout_no_wrap(
+                mark.text().to_owned(),
+                TextStyle::Body.resolve(ui.style()),
+                palette.text,
+            );
             let size = vec2(SAMPLE + 6.0 + text.size().x, text.size().y);
             // In one piece, which goes to the next line as a whole.
             ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
@@ -296,6 +346,9 @@ mod tests {
 
     #[test]
     fn names_are_listed_as_one_says_them() {
-        assert_eq!([&[][..], &["a"], &["a", "b"], &["a", "b", "c"]].map(any_of), ["", "a", "a or b", "a, b or c"]);
+        assert_eq!(
+            [&[][..], &["a"], &["a", "b"], &["a", "b", "c"]].map(any_of),
+            ["", "a", "a or b", "a, b or c"]
+        );
     }
 }

@@ -39,7 +39,8 @@ impl Answered {
         rows[..there].iter().copied().zip(distances[..there].iter().copied())
     }
 
-    /// The rows whose other columns are wanted: the neighbours, by rank, and the query's own row where it is none of them.
+    /// The rows whose other columns are wanted: the neighbours, by rank, and the query's own row where it is
+    /// none of them.
     pub fn rows_to_tell(&self) -> Vec<u32> {
         let mut rows: Vec<u32> = self.neighbors().map(|(row, _)| row).collect();
         if self.record.query_cloud.is_none() && !rows.contains(&self.row()) {

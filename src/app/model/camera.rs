@@ -1,4 +1,5 @@
-//! From cloud to pane and back: Plane's window and Space's orbit. Both give the GPU one matrix about one centre.
+//! From cloud to pane and back: Plane's window and Space's orbit. Both give the GPU one matrix about one
+//! centre.
 
 use std::sync::Arc;
 
@@ -19,7 +20,10 @@ pub struct Projection {
 
 /// The middle and the half extents of an axis, in local coordinates; an axis that is not there is 0.
 fn span(cloud: &PointCloud, axis: usize) -> (f64, f64) {
-    cloud.axes().get(axis).map_or((0.0, 0.0), |axis| ((axis.min + axis.max) / 2.0 - axis.origin, (axis.max - axis.min) / 2.0))
+    cloud
+        .axes()
+        .get(axis)
+        .map_or((0.0, 0.0), |axis| ((axis.min + axis.max) / 2.0 - axis.origin, (axis.max - axis.min) / 2.0))
 }
 
 /// The same of where most points are.
@@ -85,7 +89,9 @@ impl PlaneCamera {
 
     /// The camera of a view.
     pub fn of(rect: Rect, view: &PlaneView, cloud: &PointCloud) -> Self {
-        let window = view.window.filter(|window| window.units_per_point.is_normal() && window.center.iter().all(|c| c.is_finite()));
+        let window = view.window.filter(|window| {
+            window.units_per_point.is_normal() && window.center.iter().all(|c| c.is_finite())
+        });
         let fitting = || {
             let within = if view.whole { span } else { bulk };
             fit(rect, view.axes.map(|axis| within(cloud, axis)))
@@ -123,7 +129,11 @@ impl PlaneCamera {
     pub fn visible(&self, cloud: &PointCloud, axes: [usize; 2]) -> f32 {
         let seen = |axis: usize, points: f32| {
             let extent = 2.0 * bulk(cloud, axis).1;
-            if extent > 0.0 { (f64::from(points) * self.window.units_per_point / extent).min(1.0) } else { 1.0 }
+            if extent > 0.0 {
+                (f64::from(points) * self.window.units_per_point / extent).min(1.0)
+            } else {
+                1.0
+            }
         };
         (seen(axes[0], self.rect.width()) * seen(axes[1], self.rect.height())) as f32
     }
@@ -161,12 +171,14 @@ impl PlaneCamera {
 
 /// The window that shows two intervals, each by its middle and half its length, with a margin.
 fn fit(rect: Rect, [(x, half_x), (y, half_y)]: [(f64, f64); 2]) -> PlaneWindow {
-    let units = (half_x / f64::from(rect.width().max(1.0))).max(half_y / f64::from(rect.height().max(1.0))) * 2.0 * 1.06;
+    let units = (half_x / f64::from(rect.width().max(1.0))).max(half_y / f64::from(rect.height().max(1.0)))
+        * 2.0
+        * 1.06;
     PlaneWindow { center: [x, y], units_per_point: if units > 0.0 { units } else { 0.01 } }
 }
 
-/// Space: an orbit about a target, in perspective. Lengths are in half extents of the widest axis, a few far points aside, so
-/// that axes keep their true proportions.
+/// Space: an orbit about a target, in perspective. Lengths are in half extents of the widest axis, a few far
+/// points aside, so that axes keep their true proportions.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceCamera {
     rect: Rect,
@@ -203,7 +215,9 @@ impl SpaceCamera {
         let matrix = [
             view_rows[0].map(|value| value * focal / aspect),
             view_rows[1].map(|value| value * focal),
-            std::array::from_fn(|column| depth * view_rows[2][column] + if column == 3 { depth * NEAR } else { 0.0 }),
+            std::array::from_fn(|column| {
+                depth * view_rows[2][column] + if column == 3 { depth * NEAR } else { 0.0 }
+            }),
             view_rows[2].map(|value| -value),
         ];
         Self { rect, middle, unit, matrix }
@@ -215,8 +229,11 @@ impl SpaceCamera {
     }
 
     pub fn projection(&self) -> Projection {
-        let matrix =
-            std::array::from_fn(|column| std::array::from_fn(|row| (self.matrix[row][column] / if column < 3 { self.unit } else { 1.0 }) as f32));
+        let matrix = std::array::from_fn(|column| {
+            std::array::from_fn(|row| {
+                (self.matrix[row][column] / if column < 3 { self.unit } else { 1.0 }) as f32
+            })
+        });
         Projection { center: self.middle.map(|value| value as f32), matrix }
     }
 
@@ -313,7 +330,8 @@ pub struct Scene {
 
 /// A cloud with its picture, if it is of this cloud.
 fn picture(cloud: &Arc<PointCloud>, pictured: &Pictured) -> Option<Drawn> {
-    Arc::ptr_eq(cloud, &pictured.cloud).then(|| Drawn { cloud: Arc::clone(cloud), drawn: Arc::clone(&pictured.picture) })
+    Arc::ptr_eq(cloud, &pictured.cloud)
+        .then(|| Drawn { cloud: Arc::clone(cloud), drawn: Arc::clone(&pictured.picture) })
 }
 
 fn address(cloud: &PointCloud) -> usize {
@@ -321,8 +339,8 @@ fn address(cloud: &PointCloud) -> usize {
 }
 
 impl Scene {
-    /// What is drawn for a cloud, a file of queries, and the clouds of queries at places of their own. A projection is shown
-    /// when all of it is there.
+    /// What is drawn for a cloud, a file of queries, and the clouds of queries at places of their own. A
+    /// projection is shown when all of it is there.
     pub fn of<'a>(
         cloud: Arc<PointCloud>,
         queries: Option<Arc<PointCloud>>,
@@ -359,9 +377,13 @@ impl Scene {
         self.queries.as_ref().map(|queries| &queries.drawn)
     }
 
-    /// What is drawn for a cloud: the one that is searched, the file of queries, or that of a query at a place of its own.
+    /// What is drawn for a cloud: the one that is searched, the file of queries, or that of a query at a
+    /// place of its own.
     pub fn drawn<'a>(&'a self, cloud: &'a PointCloud) -> &'a PointCloud {
-        let known = [Some(&self.data), self.queries.as_ref()].into_iter().flatten().find(|known| std::ptr::eq(&*known.cloud, cloud));
+        let known = [Some(&self.data), self.queries.as_ref()]
+            .into_iter()
+            .flatten()
+            .find(|known| std::ptr::eq(&*known.cloud, cloud));
         let other = || self.others.iter().find(|(of, _)| *of == address(cloud)).map(|(_, drawn)| drawn);
         known.map(|known| &*known.drawn).or_else(other).unwrap_or(cloud)
     }
@@ -376,7 +398,8 @@ impl Scene {
         self.data.cloud.dims()
     }
 
-    /// Whether points are drawn along other directions than their axes, where lengths are not those of the file.
+    /// Whether points are drawn along other directions than their axes, where lengths are not those of the
+    /// file.
     pub fn is_projected(&self) -> bool {
         !Arc::ptr_eq(&self.data.cloud, &self.data.drawn)
     }
@@ -404,7 +427,10 @@ mod tests {
         camera.zoom(pointer, 3.0);
         assert!((camera.screen(place) - pointer).length() < 1e-3, "zooming keeps what is under the pointer");
         camera.pan(vec2(10.0, -7.0));
-        assert!((camera.screen(place) - (pointer + vec2(10.0, -7.0))).length() < 1e-3, "panning moves it along");
+        assert!(
+            (camera.screen(place) - (pointer + vec2(10.0, -7.0))).length() < 1e-3,
+            "panning moves it along"
+        );
     }
 
     #[test]
@@ -415,11 +441,16 @@ mod tests {
         let Projection { center, matrix } = camera.projection();
         for row in 0..cloud.len() {
             let point = cloud.point(row);
-            let local: [f32; 4] = std::array::from_fn(|axis| if axis < 3 { point[axis] - center[axis] } else { 1.0 });
+            let local: [f32; 4] =
+                std::array::from_fn(|axis| if axis < 3 { point[axis] - center[axis] } else { 1.0 });
             let clip: [f32; 4] = std::array::from_fn(|r| (0..4).map(|c| matrix[c][r] * local[c]).sum());
-            let (screen, depth) =
-                camera.screen([f64::from(point[0]), f64::from(point[1]), f64::from(point[2])]).expect("the cloud is before the eye");
-            let gpu = pos2(rect().center().x + clip[0] / clip[3] * 200.0, rect().center().y - clip[1] / clip[3] * 150.0);
+            let (screen, depth) = camera
+                .screen([f64::from(point[0]), f64::from(point[1]), f64::from(point[2])])
+                .expect("the cloud is before the eye");
+            let gpu = pos2(
+                rect().center().x + clip[0] / clip[3] * 200.0,
+                rect().center().y - clip[1] / clip[3] * 150.0,
+            );
             assert!((gpu - screen).length() < 0.01);
             assert!((f64::from(clip[3]) - depth).abs() < 1e-4);
             assert!((0.0..1.0).contains(&(clip[2] / clip[3])), "within the depth range");
@@ -429,7 +460,8 @@ mod tests {
     #[test]
     fn nearer_points_have_less_depth() {
         let cloud = cloud(50, 3, 3);
-        let camera = SpaceCamera::new(rect(), &SpaceView { yaw: 0.0, pitch: 0.0, ..SpaceView::default() }, &cloud);
+        let camera =
+            SpaceCamera::new(rect(), &SpaceView { yaw: 0.0, pitch: 0.0, ..SpaceView::default() }, &cloud);
         // With yaw 0 the eye stands at -y.
         let near = camera.screen([0.0, -0.5, 0.0]).expect("in view").1;
         let far = camera.screen([0.0, 0.5, 0.0]).expect("in view").1;

@@ -27,10 +27,16 @@ impl<'a> Apart<'a> {
     /// From a place given in the file's coordinates.
     pub fn new(cloud: &'a PointCloud, place: &[f64], metric: Metric) -> Self {
         let from = match metric {
-            Metric::L2 => Place::Local(place.iter().zip(cloud.axes()).map(|(&value, axis)| (value - axis.origin) as f32).collect()),
+            Metric::L2 => Place::Local(
+                place.iter().zip(cloud.axes()).map(|(&value, axis)| (value - axis.origin) as f32).collect(),
+            ),
             Metric::Angular | Metric::Cosine => {
                 let norm = place.iter().map(|value| value * value).sum::<f64>().sqrt();
-                if norm > 0.0 { Place::Direction(place.iter().map(|value| value / norm).collect()) } else { Place::Nowhere }
+                if norm > 0.0 {
+                    Place::Direction(place.iter().map(|value| value / norm).collect())
+                } else {
+                    Place::Nowhere
+                }
             }
             Metric::Haversine | Metric::Sky => match (Globe::of(cloud.axes()), place) {
                 (Ok(globe), &[first, second]) => Place::OnGlobe(globe, globe.unit([first, second])),
@@ -40,14 +46,19 @@ impl<'a> Apart<'a> {
         Self { cloud, metric, from }
     }
 
-    /// √ of the squared distance, the angle in radians, 1 − cos of it, or km on the globe. NaN for a row or a place without a direction, and where the
-    /// columns are no longitude and latitude.
+    /// √ of the squared distance, the angle in radians, 1 − cos of it, or km on the globe. NaN for a row or a
+    /// place without a direction, and where the columns are no longitude and latitude.
     pub fn to(&self, row: usize) -> f64 {
         let dims = self.cloud.dims();
         match &self.from {
             Place::Local(local) => {
                 let point = &self.cloud.points()[row * dims..][..dims];
-                point.iter().zip(local).map(|(&p, &q)| (f64::from(p) - f64::from(q)).powi(2)).sum::<f64>().sqrt()
+                point
+                    .iter()
+                    .zip(local)
+                    .map(|(&p, &q)| (f64::from(p) - f64::from(q)).powi(2))
+                    .sum::<f64>()
+                    .sqrt()
             }
             Place::Direction(direction) => {
                 let point = || (0..dims).map(|axis| self.cloud.coordinate(row, axis));
@@ -70,10 +81,12 @@ impl<'a> Apart<'a> {
 /// Axes whose share is said.
 const AXES: usize = 4;
 
-/// `Rows 3 and 8 are 1.414 apart: x 50 % (1.000), y 50 % (-1.000).` Under L2 the shares are those of the squared distance, with the way from the first row to
-/// the second along the axis. `None` where the metric tells no distance, as of a row without a direction.
+/// `Rows 3 and 8 are 1.414 apart: x 50 % (1.000), y 50 % (-1.000).` Under L2 the shares are those of the
+/// squared distance, with the way from the first row to the second along the axis. `None` where the metric
+/// tells no distance, as of a row without a direction.
 pub fn between(cloud: &PointCloud, a: u32, b: u32, metric: Metric) -> Option<String> {
-    let place = |row: u32| (0..cloud.dims()).map(|axis| cloud.coordinate(row as usize, axis)).collect::<Vec<f64>>();
+    let place =
+        |row: u32| (0..cloud.dims()).map(|axis| cloud.coordinate(row as usize, axis)).collect::<Vec<f64>>();
     let ways: Vec<f64> = place(b).iter().zip(place(a)).map(|(to, from)| to - from).collect();
     let distance = Apart::new(cloud, &place(a), metric).to(b as usize);
     if distance.is_nan() {
@@ -102,7 +115,10 @@ mod tests {
     #[test]
     fn each_axis_has_its_share() {
         let plane = cloud_of(&["x", "y"], &[0.0, 0.0, 4.0, -3.0, 4.0, -3.0]);
-        assert_eq!(between(&plane, 0, 1, Metric::L2).as_deref(), Some("Rows 0 and 1 are 5.000 apart: x 64 % (4.000), y 36 % (-3.000)."));
+        assert_eq!(
+            between(&plane, 0, 1, Metric::L2).as_deref(),
+            Some("Rows 0 and 1 are 5.000 apart: x 64 % (4.000), y 36 % (-3.000).")
+        );
         assert_eq!(between(&plane, 1, 2, Metric::L2).as_deref(), Some("Rows 1 and 2 are 0 apart."));
         assert_eq!(between(&plane, 0, 1, Metric::Angular), None, "the origin has no direction");
     }

@@ -114,7 +114,10 @@ impl Draft {
             DataKind::Generate => {
                 let spec = self.generator.trim();
                 if spec.is_empty() {
-                    return Err(FieldError::new(Field::Generator, "Choose a generator, for example uniform:n=100000,d=2."));
+                    return Err(FieldError::new(
+                        Field::Generator,
+                        "Choose a generator, for example uniform:n=100000,d=2.",
+                    ));
                 }
                 Ok(Source::Generate { spec: spec.to_owned(), seed: self.seed()? })
             }
@@ -149,8 +152,8 @@ impl Draft {
         self.read().err().unwrap_or_default()
     }
 
-    /// A file is opened, with the columns that win by default. Rows are left out of the file for which that was ticked, and of no
-    /// other: there nobody has said that they may be missing.
+    /// A file is opened, with the columns that win by default. Rows are left out of the file for which that
+    /// was ticked, and of no other: there nobody has said that they may be missing.
     pub fn open(&mut self, path: &Path) {
         self.drop_nonfinite &= self.names(path);
         (self.data, self.path) = (DataKind::File, path.display().to_string());
@@ -173,15 +176,19 @@ impl Draft {
     pub fn set_source(&mut self, source: &Source) {
         match source {
             Source::File { path, columns } => {
-                (self.data, self.path, self.columns) = (DataKind::File, path.display().to_string(), typed_columns(columns));
+                (self.data, self.path, self.columns) =
+                    (DataKind::File, path.display().to_string(), typed_columns(columns));
             }
-            Source::Generate { spec, seed } => (self.data, self.generator, self.seed) = (DataKind::Generate, spec.clone(), seed.to_string()),
+            Source::Generate { spec, seed } => {
+                (self.data, self.generator, self.seed) = (DataKind::Generate, spec.clone(), seed.to_string())
+            }
             // No field names a place as data.
             Source::Coordinates(_) => {}
         }
     }
 
-    /// The path was typed over, which was `before`: what was said of the file that is loaded is said of no other.
+    /// The path was typed over, which was `before`: what was said of the file that is loaded is said of no
+    /// other.
     pub fn leave(&mut self, before: &str, loaded: &Path) {
         let loaded = absolute(loaded);
         let [was, is] = [before, &self.path].map(|text| path(Field::Path, text, "").ok());
@@ -210,15 +217,22 @@ impl Draft {
         draft.set_source(&spec.data);
         match &spec.queries {
             QuerySpec::All => draft.queries = QueryKind::All,
-            QuerySpec::Count(count) => (draft.queries, draft.query_count) = (QueryKind::Count, count.to_string()),
+            QuerySpec::Count(count) => {
+                (draft.queries, draft.query_count) = (QueryKind::Count, count.to_string())
+            }
             QuerySpec::Rows(rows) => (draft.queries, draft.query_rows) = (QueryKind::Rows, listed(rows)),
-            QuerySpec::File { path, .. } => (draft.queries, draft.query_path) = (QueryKind::File, path.display().to_string()),
-            QuerySpec::At(at) => (draft.queries, draft.query_place) = (QueryKind::Coordinates, query_point::format(at)),
+            QuerySpec::File { path, .. } => {
+                (draft.queries, draft.query_path) = (QueryKind::File, path.display().to_string())
+            }
+            QuerySpec::At(at) => {
+                (draft.queries, draft.query_place) = (QueryKind::Coordinates, query_point::format(at))
+            }
         }
         draft
     }
 
-    /// The most neighbours that can be asked for; of an engine that this program does not have nothing is known.
+    /// The most neighbours that can be asked for; of an engine that this program does not have nothing is
+    /// known.
     pub fn max_k(&self) -> usize {
         let known = self.engine.engines().next().is_some();
         let limit = if known { self.engine.k_limit() } else { EngineChoice::Auto.k_limit() };
@@ -250,21 +264,25 @@ impl Draft {
         let warmup = number(Field::Warmup, &self.warmup, 0, 10_000).map_err(&mut keep).ok();
         let repeats = number(Field::Repeats, &self.repeats, 1, 10_000).map_err(&mut keep).ok();
         match (data, queries, k, seed, warmup, repeats) {
-            (Some(data), Some(queries), Some(k), Some(seed), Some(warmup), Some(repeats)) if errors.is_empty() => Ok(RunSpec {
-                data,
-                queries,
-                k: k as usize,
-                metric: self.metric,
-                engine: self.engine.clone(),
-                device: self.device,
-                order: self.order,
-                exclude_self: self.exclude_self,
-                seed,
-                warmup: warmup as u32,
-                repeats: repeats as u32,
-                drop_nonfinite: self.drop_nonfinite,
-                profile: self.profile,
-            }),
+            (Some(data), Some(queries), Some(k), Some(seed), Some(warmup), Some(repeats))
+                if errors.is_empty() =>
+            {
+                Ok(RunSpec {
+                    data,
+                    queries,
+                    k: k as usize,
+                    metric: self.metric,
+                    engine: self.engine.clone(),
+                    device: self.device,
+                    order: self.order,
+                    exclude_self: self.exclude_self,
+                    seed,
+                    warmup: warmup as u32,
+                    repeats: repeats as u32,
+                    drop_nonfinite: self.drop_nonfinite,
+                    profile: self.profile,
+                })
+            }
             _ => Err(errors),
         }
     }
@@ -274,7 +292,10 @@ impl Draft {
         let EngineChoice::Named(method) = &self.engine else { return Vec::new() };
         let wrong = |field, sentence: String| vec![FieldError::new(field, sentence)];
         let Some(engine) = registry::find(method.engine) else {
-            return wrong(Field::Engine, format!("This build has no engine {}; choose another one.", method.engine));
+            return wrong(
+                Field::Engine,
+                format!("This build has no engine {}; choose another one.", method.engine),
+            );
         };
         let declared = |name: &str| engine.parameters.iter().find(|parameter| parameter.name == name);
         if let Some((name, _)) = method.parameters.iter().find(|(name, _)| declared(name).is_none()) {
@@ -282,7 +303,10 @@ impl Draft {
         }
         let refused = |(name, value)| {
             let parameter = declared(name).filter(|parameter| !parameter.values.allow(value))?;
-            Some(FieldError::new(Field::Parameter(parameter.name), format!("“{value}” is not allowed; {name} may be {}.", parameter.values)))
+            Some(FieldError::new(
+                Field::Parameter(parameter.name),
+                format!("“{value}” is not allowed; {name} may be {}.", parameter.values),
+            ))
         };
         method.parameters.iter().filter_map(refused).collect()
     }
@@ -293,8 +317,8 @@ impl Draft {
         self.device = self.device.filter(|device| engine.runs_on.contains(&device.kind()));
     }
 
-    /// Gives a parameter of the chosen engine a value as it was typed; nothing leaves it to the engine. Only what a value can
-    /// be made of is taken, so that the method can be written down and read again.
+    /// Gives a parameter of the chosen engine a value as it was typed; nothing leaves it to the engine. Only
+    /// what a value can be made of is taken, so that the method can be written down and read again.
     pub fn set_parameter(&mut self, name: &str, typed: &str) {
         let EngineChoice::Named(method) = &mut self.engine else { return };
         let value: String = typed.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
@@ -304,21 +328,39 @@ impl Draft {
     fn queries(&self) -> Result<QuerySpec, FieldError> {
         Ok(match self.queries {
             QueryKind::All => QuerySpec::All,
-            QueryKind::Count => QuerySpec::Count(number(Field::QueryCount, &self.query_count, 1, u64::from(u32::MAX))?),
+            QueryKind::Count => {
+                QuerySpec::Count(number(Field::QueryCount, &self.query_count, 1, u64::from(u32::MAX))?)
+            }
             QueryKind::Rows => {
                 rows(&self.query_rows)?;
                 QuerySpec::Rows(Vec::new())
             }
-            QueryKind::Coordinates => QuerySpec::At(query_point::parse(&self.query_place).map_err(|part| {
-                let what = if part.is_empty() { "A coordinate is missing".to_owned() } else { format!("“{part}” is no number") };
-                FieldError::new(Field::QueryPlace, format!("{what}; write a place as its coordinates, for example 0.5,-1."))
-            })?),
+            QueryKind::Coordinates => {
+                QuerySpec::At(query_point::parse(&self.query_place).map_err(|part| {
+                    let what = if part.is_empty() {
+                        "A coordinate is missing".to_owned()
+                    } else {
+                        format!("“{part}” is no number")
+                    };
+                    FieldError::new(
+                        Field::QueryPlace,
+                        format!("{what}; write a place as its coordinates, for example 0.5,-1."),
+                    )
+                })?)
+            }
             QueryKind::Selected if self.selected_rows.is_empty() => {
-                return Err(FieldError::new(Field::QueryRows, "Select points in Plane or Space, then press Use as queries."));
+                return Err(FieldError::new(
+                    Field::QueryRows,
+                    "Select points in Plane or Space, then press Use as queries.",
+                ));
             }
             QueryKind::Selected => QuerySpec::Rows(Vec::new()),
             QueryKind::File => QuerySpec::File {
-                path: path(Field::QueryPath, &self.query_path, "Type the path of a file of queries, or press Browse…")?,
+                path: path(
+                    Field::QueryPath,
+                    &self.query_path,
+                    "Type the path of a file of queries, or press Browse…",
+                )?,
                 columns: ColumnChoice::Default,
             },
         })
@@ -346,7 +388,10 @@ mod tests {
 
     #[test]
     fn a_run_that_is_shown_is_asked_again_by_the_fields() {
-        let file = |path: &str| Source::File { path: path.into(), columns: ColumnChoice::Named(vec!["lon".to_owned(), "0".to_owned()]) };
+        let file = |path: &str| Source::File {
+            path: path.into(),
+            columns: ColumnChoice::Named(vec!["lon".to_owned(), "0".to_owned()]),
+        };
         let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 7 };
         let queries = [
             QuerySpec::All,
@@ -393,7 +438,11 @@ mod tests {
             let asked = draft.to_spec().expect("all are allowed");
             assert_eq!(asked.engine.parameters().iter().len(), engine.parameters.len());
             assert_eq!(Draft::of(&asked, &Draft::default()).to_spec().as_ref(), Ok(&asked));
-            assert_eq!(serde_json::from_str::<Draft>(&serde_json::to_string(&draft).expect("JSON")).expect("the same"), draft);
+            assert_eq!(
+                serde_json::from_str::<Draft>(&serde_json::to_string(&draft).expect("JSON"))
+                    .expect("the same"),
+                draft
+            );
             for parameter in engine.parameters {
                 draft.set_parameter(parameter.name, " ");
             }
@@ -409,10 +458,20 @@ mod tests {
                 let mut draft = Draft::default();
                 draft.choose_engine(engine);
                 draft.set_parameter(parameter.name, "1,2=3:x é");
-                assert_eq!(serde_json::from_str::<Draft>(&serde_json::to_string(&draft).expect("JSON")).expect("the same"), draft);
+                assert_eq!(
+                    serde_json::from_str::<Draft>(&serde_json::to_string(&draft).expect("JSON"))
+                        .expect("the same"),
+                    draft
+                );
                 let errors = draft.errors();
-                assert_eq!(errors.iter().map(|error| error.field).collect::<Vec<_>>(), [Field::Parameter(parameter.name)]);
-                assert_eq!(errors[0].sentence, format!("“123x” is not allowed; {} may be {}.", parameter.name, parameter.values));
+                assert_eq!(
+                    errors.iter().map(|error| error.field).collect::<Vec<_>>(),
+                    [Field::Parameter(parameter.name)]
+                );
+                assert_eq!(
+                    errors[0].sentence,
+                    format!("“123x” is not allowed; {} may be {}.", parameter.name, parameter.values)
+                );
                 assert!(draft.to_spec().is_err());
             }
         }
@@ -420,10 +479,18 @@ mod tests {
 
     #[test]
     fn an_engine_of_another_program_is_said_not_to_be_there() {
-        let named = |method: &str| errors(|draft| draft.engine = EngineChoice::Named(method.parse().expect("a method")));
-        assert_eq!(named("quantum:qubits=3"), [FieldError::new(Field::Engine, "This build has no engine quantum; choose another one.")]);
+        let named = |method: &str| {
+            errors(|draft| draft.engine = EngineChoice::Named(method.parse().expect("a method")))
+        };
+        assert_eq!(
+            named("quantum:qubits=3"),
+            [FieldError::new(Field::Engine, "This build has no engine quantum; choose another one.")]
+        );
         let known = registry::ENGINES[0].id;
-        assert_eq!(named(&format!("{known}:qubits=3"))[0].sentence, format!("{known} has no parameter qubits; choose Reset."));
+        assert_eq!(
+            named(&format!("{known}:qubits=3"))[0].sentence,
+            format!("{known} has no parameter qubits; choose Reset.")
+        );
     }
 
     #[test]
@@ -440,18 +507,44 @@ mod tests {
     /// As they were written when engines were variants of an enum: in sessions, and by the window for itself.
     #[test]
     fn fields_that_were_saved_with_an_engines_name_open() {
-        const SESSION: &str = r#"{"data":"Generate","path":"","columns":"","drop_nonfinite":false,"generator":"uniform:n=50,d=2","seed":"1",
-            "queries":"Count","query_count":"40","query_rows":"","query_path":"","query_place":"","k":"8","metric":"l2","order":"shuffled",
-            "exclude_self":false,"profile":false,"engine":"ENGINE","warmup":"1","repeats":"5"}"#;
-        const WINDOW: &str = r#"(data:Generate,path:"",columns:"",drop_nonfinite:false,generator:"uniform:n=50,d=2",seed:"1",queries:Count,
-            query_count:"40",query_rows:"",query_path:"",query_place:"",k:"8",metric:l2,order:shuffled,exclude_self:false,profile:false,
-            engine:ENGINE,warmup:"1",repeats:"5")"#;
-        let usual = Draft { generator: "uniform:n=50,d=2".to_owned(), query_count: "40".to_owned(), k: "8".to_owned(), ..Draft::default() };
+        const SESSION: &str = concat!(
+            r#"{"data":"Generate","path":"","columns":"","drop_nonfinite":false,"#,
+            r#""generator":"uniform:n=50,d=2","seed":"1",
+            "queries":"Count","query_count":"40","query_rows":"","query_path":"","#,
+            r#""query_place":"","k":"8","metric":"l2","order":"shuffled",
+            "exclude_self":false,"profile":false,"engine":"ENGINE","warmup":"1","repeats":"5"}"#,
+        );
+        const WINDOW: &str = concat!(
+            r#"(data:Generate,path:"",columns:"",drop_nonfinite:false,"#,
+            r#"generator:"uniform:n=50,d=2",seed:"1",queries:Count,
+            query_count:"40",query_rows:"",query_path:"",query_place:"",k:"8",metric:l2,"#,
+            r#"order:shuffled,exclude_self:false,profile:false,
+            engine:ENGINE,warmup:"1",repeats:"5")"#,
+        );
+        let usual = Draft {
+            generator: "uniform:n=50,d=2".to_owned(),
+            query_count: "40".to_owned(),
+            k: "8".to_owned(),
+            ..Draft::default()
+        };
         // What is no identifier was written as a raw one.
-        for (name, variant) in [("auto", "auto"), ("cuda", "cuda"), ("cuda-split", "r#cuda-split"), ("lockstep", "lockstep"), ("kdtree", "kdtree")] {
+        for (name, variant) in [
+            ("auto", "auto"),
+            ("cuda", "cuda"),
+            ("cuda-split", "r#cuda-split"),
+            ("lockstep", "lockstep"),
+            ("kdtree", "kdtree"),
+        ] {
             let expected = Draft { engine: name.parse().expect("an engine"), ..usual.clone() };
-            assert_eq!(serde_json::from_str::<Draft>(&SESSION.replace("ENGINE", name)).expect("JSON"), expected);
-            assert_eq!(eframe::get_value(&Stored(WINDOW.replace("ENGINE", variant)), ""), Some(expected), "{variant}");
+            assert_eq!(
+                serde_json::from_str::<Draft>(&SESSION.replace("ENGINE", name)).expect("JSON"),
+                expected
+            );
+            assert_eq!(
+                eframe::get_value(&Stored(WINDOW.replace("ENGINE", variant)), ""),
+                Some(expected),
+                "{variant}"
+            );
         }
     }
 
@@ -479,9 +572,19 @@ mod tests {
     fn each_wrong_field_says_a_sentence() {
         assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 4,294,967,295.");
         assert_eq!(errors(|draft| draft.k = "many".to_owned())[0].field, Field::K);
-        let place = |text: &str| errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Coordinates, text.to_owned())).remove(0).sentence;
-        assert_eq!(place("1, east"), "“east” is no number; write a place as its coordinates, for example 0.5,-1.");
-        assert_eq!(place(""), "A coordinate is missing; write a place as its coordinates, for example 0.5,-1.");
+        let place = |text: &str| {
+            errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Coordinates, text.to_owned()))
+                .remove(0)
+                .sentence
+        };
+        assert_eq!(
+            place("1, east"),
+            "“east” is no number; write a place as its coordinates, for example 0.5,-1."
+        );
+        assert_eq!(
+            place(""),
+            "A coordinate is missing; write a place as its coordinates, for example 0.5,-1."
+        );
         assert_eq!(
             errors(|draft| (draft.k, draft.exclude_self) = ("4294967295".to_owned(), true))[0].sentence,
             "4,294,967,295 is outside 1 to 4,294,967,294."
@@ -494,8 +597,12 @@ mod tests {
 
     #[test]
     fn rows_are_lists_and_ranges() {
-        let draft = |text: &str| Draft { queries: QueryKind::Rows, query_rows: text.to_owned(), ..Draft::default() };
-        assert_eq!(draft("0,5, 10-12").to_spec().map(|spec| spec.queries), Ok(QuerySpec::Rows(vec![0, 5, 10, 11, 12])));
+        let draft =
+            |text: &str| Draft { queries: QueryKind::Rows, query_rows: text.to_owned(), ..Draft::default() };
+        assert_eq!(
+            draft("0,5, 10-12").to_spec().map(|spec| spec.queries),
+            Ok(QuerySpec::Rows(vec![0, 5, 10, 11, 12]))
+        );
         assert_eq!(rows("0-9999999"), Ok(vec![0..=9_999_999]), "checked without being listed");
         assert!(rows("0-9999999,10000000").is_err());
         assert_eq!(draft("3-1").errors(), draft("3-1").to_spec().unwrap_err());
@@ -511,14 +618,20 @@ mod tests {
         assert_eq!(typed_rows(0..100_000).as_deref(), Some("0-99999"));
         assert_eq!(typed_rows((0..100_000).map(|row| row * 2)), None);
         let listed: Arc<[u64]> = (0..100_000).map(|row| row * 2).collect();
-        let draft = Draft { queries: QueryKind::Selected, selected_rows: Arc::clone(&listed), ..Draft::default() };
+        let draft =
+            Draft { queries: QueryKind::Selected, selected_rows: Arc::clone(&listed), ..Draft::default() };
         assert_eq!(draft.to_spec().map(|spec| spec.queries), Ok(QuerySpec::Rows(listed.to_vec())));
         assert_eq!(errors(|draft| draft.queries = QueryKind::Selected)[0].field, Field::QueryRows);
     }
 
     #[test]
     fn a_pasted_path_loses_its_quotes() {
-        let draft = Draft { data: DataKind::File, path: " '/a b.csv' ".to_owned(), columns: "lon,lat".to_owned(), ..Draft::default() };
+        let draft = Draft {
+            data: DataKind::File,
+            path: " '/a b.csv' ".to_owned(),
+            columns: "lon,lat".to_owned(),
+            ..Draft::default()
+        };
         let columns = ColumnChoice::Named(vec!["lon".to_owned(), "lat".to_owned()]);
         assert_eq!(draft.source(), Ok(Source::File { path: "/a b.csv".into(), columns }));
     }

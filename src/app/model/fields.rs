@@ -1,4 +1,5 @@
-//! Fields as they are typed: which there are, what is wrong with one, and numbers, paths and rows read from their text.
+//! Fields as they are typed: which there are, what is wrong with one, and numbers, paths and rows read from
+//! their text.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -65,9 +66,13 @@ pub fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, Field
     });
     match value {
         Some(value) if (min..=max).contains(&value) => Ok(value),
-        Some(value) => Err(FieldError::new(field, format!("{} is outside {}.", text::thousands(value), range()))),
+        Some(value) => {
+            Err(FieldError::new(field, format!("{} is outside {}.", text::thousands(value), range())))
+        }
         None if plain.is_empty() => Err(FieldError::new(field, format!("Type a whole number, {}.", range()))),
-        None => Err(FieldError::new(field, format!("“{text}” is not a whole number; it may be {}.", range()))),
+        None => {
+            Err(FieldError::new(field, format!("“{text}” is not a whole number; it may be {}.", range())))
+        }
     }
 }
 
@@ -95,7 +100,10 @@ pub fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
             return Err(wrong(format!("“{part}” runs backwards; write {to}-{from}.")));
         }
         if to - from >= MOST || count + (to - from) >= MOST {
-            return Err(wrong(format!("“{part}” makes more than {} rows; choose all rows instead.", text::thousands(MOST))));
+            return Err(wrong(format!(
+                "“{part}” makes more than {} rows; choose all rows instead.",
+                text::thousands(MOST)
+            )));
         }
         count += to - from + 1;
         rows.push(from..=to);
@@ -106,7 +114,8 @@ pub fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     Ok(rows)
 }
 
-/// Ascending rows as they would be typed, with ranges where possible; `None` where that is too long to be read.
+/// Ascending rows as they would be typed, with ranges where possible; `None` where that is too long to be
+/// read.
 pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
     const LONGEST: usize = 200;
     let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();
@@ -120,7 +129,11 @@ pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
         }
     }
     let text = |range: &RangeInclusive<u64>| {
-        if range.start() == range.end() { range.start().to_string() } else { format!("{}-{}", range.start(), range.end()) }
+        if range.start() == range.end() {
+            range.start().to_string()
+        } else {
+            format!("{}-{}", range.start(), range.end())
+        }
     };
     Some(ranges.iter().map(text).collect::<Vec<_>>().join(",")).filter(|typed| typed.len() <= LONGEST)
 }

@@ -15,7 +15,8 @@ pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// What the system says of a file: while it says the same, the file is not read again to see whether it has changed.
+/// What the system says of a file: while it says the same, the file is not read again to see whether it has
+/// changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
     pub bytes: u64,
@@ -66,7 +67,8 @@ pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-// What the columns of a file are: coordinates, the label, the name, or neither; and which numeric ones it was opened without.
+// What the columns of a file are: coordinates, the label, the name, or neither; and which numeric ones it was
+// opened without.
 
 /// What a column is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +97,10 @@ impl ColumnRole {
     pub fn about(self) -> &'static str {
         match self {
             Self::Coordinate => "A dimension in which is searched.",
-            Self::Label => "Says of what kind a row is: colours points, and counts neighbours by kind. One column can be the label.",
+            Self::Label => {
+                "Says of what kind a row is: colours points, and counts neighbours by kind. One column can \
+                 be the label."
+            }
             Self::Name => "What a row is called in tooltips, tables and answers. One column can be the name.",
             Self::Ignored => "Not searched; told of each point beside its coordinates.",
         }
@@ -142,7 +147,8 @@ impl Roles {
     /// `label state, name city`; `None` where nothing was chosen.
     pub fn sentence(&self) -> Option<String> {
         let told = [("label", &self.label), ("name", &self.name)];
-        let said: Vec<String> = told.iter().filter_map(|(what, by)| Some(format!("{what} {}", by.column()?.name))).collect();
+        let said: Vec<String> =
+            told.iter().filter_map(|(what, by)| Some(format!("{what} {}", by.column()?.name))).collect();
         (!said.is_empty()).then(|| said.join(", "))
     }
 }
@@ -237,10 +243,18 @@ pub enum Material {
 pub static SAMPLES: [Sample; 3] = [
     Sample {
         title: "Capitals of the world",
-        about: "161 capitals by longitude and latitude, to within ten kilometres, with country and continent.",
-        material: Material::File { name: "capitals.csv", text: include_str!("../../../assets/samples/capitals.csv") },
+        about: "161 capitals by longitude and latitude, to within ten kilometres, with country and \
+                continent.",
+        material: Material::File {
+            name: "capitals.csv",
+            text: include_str!("../../../assets/samples/capitals.csv"),
+        },
     },
-    Sample { title: "A swiss roll", about: "20,000 points on a rolled sheet in three dimensions.", material: Material::Spec("swiss-roll:n=20000") },
+    Sample {
+        title: "A swiss roll",
+        about: "20,000 points on a rolled sheet in three dimensions.",
+        material: Material::Spec("swiss-roll:n=20000"),
+    },
     Sample {
         title: "Ten clusters in 16 dimensions",
         about: "5,000 points about ten centres; principal components show them apart.",
@@ -266,17 +280,31 @@ mod tests {
         let column = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
         let said = |label, name| Roles { label, name, ..Roles::default() }.sentence();
         assert_eq!(said(column("state"), column("city")).as_deref(), Some("label state, name city"));
-        assert_eq!((said(Told::Nothing, column("city")).as_deref(), said(Told::Guessed, Told::Nothing)), (Some("name city"), None));
+        assert_eq!(
+            (said(Told::Nothing, column("city")).as_deref(), said(Told::Guessed, Told::Nothing)),
+            (Some("name city"), None)
+        );
     }
 
     #[test]
     fn columns_are_told_by_what_they_are() {
-        let column = |name: &str, role| LeftOut { name: name.to_owned(), number: 0, key: name.to_owned(), role };
-        let told = [column("d64", Role::Label), column("id", Role::Id), column("dme", Role::MostlyEmpty), column("feet", Role::Other)];
-        let said = "d64 looks like a label, id looks like a row number, dme is mostly empty, feet is not named as a coordinate";
+        let column =
+            |name: &str, role| LeftOut { name: name.to_owned(), number: 0, key: name.to_owned(), role };
+        let told = [
+            column("d64", Role::Label),
+            column("id", Role::Id),
+            column("dme", Role::MostlyEmpty),
+            column("feet", Role::Other),
+        ];
+        let said = "d64 looks like a label, id looks like a row number, dme is mostly empty, feet is not \
+                    named as a coordinate";
         assert_eq!(left_out_sentence(&told), said);
         let many: Vec<LeftOut> = (0..8).map(|at| column(&format!("f{at}"), Role::MostlyEmpty)).collect();
-        assert!(left_out_sentence(&many).ends_with("f5 is mostly empty, and 2 more"), "{}", left_out_sentence(&many));
+        assert!(
+            left_out_sentence(&many).ends_with("f5 is mostly empty, and 2 more"),
+            "{}",
+            left_out_sentence(&many)
+        );
     }
 
     /// Each can be opened, and has what its text promises.

@@ -1,5 +1,5 @@
-//! Everything that was said, with its time, and what of it stands in the status line: the newest note, and before it what
-//! went wrong, until something of its kind succeeds or somebody has read it.
+//! Everything that was said, with its time, and what of it stands in the status line: the newest note, and
+//! before it what went wrong, until something of its kind succeeds or somebody has read it.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -103,7 +103,8 @@ impl Log {
         self.say(about, Entry::now(Level::Error, text));
     }
 
-    /// Says what went wrong, unless it still stands there: a drag through places that cannot be asked says it once.
+    /// Says what went wrong, unless it still stands there: a drag through places that cannot be asked says it
+    /// once.
     pub fn error_once(&mut self, about: About, text: &str) {
         if self.trouble().is_none_or(|trouble| trouble.text != text) {
             self.error(about, text);
@@ -138,7 +139,8 @@ impl Log {
         self.trouble = self.trouble.take().filter(|(of, entry)| *of != about || entry.unix >= unix);
     }
 
-    /// What was said last holds no longer, where it is this: the status line stops saying it, and the list keeps it.
+    /// What was said last holds no longer, where it is this: the status line stops saying it, and the list
+    /// keeps it.
     pub fn withdraw(&mut self, text: &str) {
         self.note = self.note.take().filter(|note| note.text != text);
     }
@@ -266,12 +268,17 @@ mod tests {
 
     #[test]
     fn times_are_of_the_day() {
-        assert_eq!(Entry { unix: 86_400 + 3_661, level: Level::Info, text: String::new() }.time(), "01:01:01");
+        assert_eq!(
+            Entry { unix: 86_400 + 3_661, level: Level::Info, text: String::new() }.time(),
+            "01:01:01"
+        );
     }
 
     #[test]
     fn what_went_wrong_stays_until_it_is_settled_or_dismissed() {
-        let shown = |log: &Log| [log.trouble(), log.note()].map(|entry| entry.map(|entry| entry.text.clone()).unwrap_or_default());
+        let shown = |log: &Log| {
+            [log.trouble(), log.note()].map(|entry| entry.map(|entry| entry.text.clone()).unwrap_or_default())
+        };
         let mut log = Log::default();
         log.info("a");
         log.error(About::Data, "gone");
@@ -293,7 +300,8 @@ mod tests {
         assert_eq!(shown(&log), ["no answer", ""]);
         log.dismiss();
         assert_eq!((shown(&log), log.entries().len()), (["", ""].map(str::to_owned), 9));
-        for (entries, told) in [(10, "at first"), (10, "while it stands there"), (11, "once it was settled")] {
+        for (entries, told) in [(10, "at first"), (10, "while it stands there"), (11, "once it was settled")]
+        {
             if entries == 11 {
                 log.settle(About::Query);
             }

@@ -1,5 +1,5 @@
-//! Which panes there are, and what is said of each: the row that menus, keys, exports and the layout are made from. How a
-//! pane is drawn, and what goes into a file, is in its own file in `panes`.
+//! Which panes there are, and what is said of each: the row that menus, keys, exports and the layout are made
+//! from. How a pane is drawn, and what goes into a file, is in its own file in `panes`.
 
 use egui::Key;
 use egui_tiles::{Container, Linear, LinearDir, Tile, Tiles, Tree};
@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
 /// A pane of the centre. Its name is what saved layouts call it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, VariantArray)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, VariantArray,
+)]
 pub enum PaneKind {
     #[default]
     Plane,
@@ -74,8 +76,20 @@ impl PaneKind {
     pub const fn words(self) -> Words {
         use Written::{Csv, Neighbors, Table};
         let ([title, file_stem, show], key, written, tab, about) = match self {
-            Self::Plane => (["Plane", "plane", "Show Plane"], Some(Key::Num1), Table, (Tab::Views, 0), "Two axes of the cloud."),
-            Self::Space => (["Space", "space", "Show Space"], Some(Key::Num2), Table, (Tab::Views, 1), "Three axes of the cloud."),
+            Self::Plane => (
+                ["Plane", "plane", "Show Plane"],
+                Some(Key::Num1),
+                Table,
+                (Tab::Views, 0),
+                "Two axes of the cloud.",
+            ),
+            Self::Space => (
+                ["Space", "space", "Show Space"],
+                Some(Key::Num2),
+                Table,
+                (Tab::Views, 1),
+                "Three axes of the cloud.",
+            ),
             Self::Neighbors => (
                 ["Neighbours", "neighbors", "Show Neighbours"],
                 Some(Key::Num3),
@@ -102,7 +116,8 @@ impl PaneKind {
                 Some(Key::Num8),
                 Table,
                 (Tab::Below, 5),
-                "Phases of the run over time, and warps on their multiprocessors, or queries on their threads.",
+                "Phases of the run over time, and warps on their multiprocessors, or queries on their \
+                 threads.",
             ),
             Self::Merges => (
                 ["Counts", "counts", "Show Counts"],
@@ -118,15 +133,28 @@ impl PaneKind {
                 (Tab::Below, 2),
                 "How max_distance shrinks as points are seen.",
             ),
-            Self::Runs => (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Below, 6), "All runs, and two of them side by side."),
+            Self::Runs => (
+                ["Runs", "runs", "Show Runs"],
+                Some(Key::Num9),
+                Csv,
+                (Tab::Below, 6),
+                "All runs, and two of them side by side.",
+            ),
             Self::Engines => (
                 ["Engines", "engines", "Show Engines"],
                 None,
                 Csv,
                 (Tab::Below, 7),
-                "Every engine on one question: time, what it counted, whether its answer is equal; and how it works.",
+                "Every engine on one question: time, what it counted, whether its answer is equal; and how \
+                 it works.",
             ),
-            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Below, 8), "All messages of this session."),
+            Self::Log => (
+                ["Log", "log", "Show Log"],
+                Some(Key::Num7),
+                Csv,
+                (Tab::Below, 8),
+                "All messages of this session.",
+            ),
         };
         Words { title, file_stem, show, key, written, tab, about }
     }
@@ -145,7 +173,8 @@ impl PaneKind {
 pub fn default_layout() -> Tree<PaneKind> {
     let mut tiles = Tiles::default();
     let mut tabs = |tab: Tab| {
-        let mut kinds: Vec<PaneKind> = PaneKind::ALL.iter().copied().filter(|kind| kind.words().tab.0 == tab).collect();
+        let mut kinds: Vec<PaneKind> =
+            PaneKind::ALL.iter().copied().filter(|kind| kind.words().tab.0 == tab).collect();
         kinds.sort_by_key(|kind| kind.words().tab.1);
         let panes = kinds.into_iter().map(|kind| tiles.insert_pane(kind)).collect();
         tiles.insert_tab_tile(panes)
@@ -158,14 +187,17 @@ pub fn default_layout() -> Tree<PaneKind> {
     Tree::new(egui::Id::unique("panes"), root, tiles)
 }
 
-/// The same views on the left, and beside them how the search went over when: for those who measure, and want both in sight.
+/// The same views on the left, and beside them how the search went over when: for those who measure, and want
+/// both in sight.
 pub fn measuring_layout() -> Tree<PaneKind> {
     let mut tiles = Tiles::default();
     let mut tabs = |kinds: &[PaneKind]| {
         let panes = kinds.iter().map(|&kind| tiles.insert_pane(kind)).collect();
         tiles.insert_tab_tile(panes)
     };
-    use PaneKind::{Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings};
+    use PaneKind::{
+        Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings,
+    };
     let views = tabs(&[Plane, Space, Analysis, Engines]);
     let (how, time) = (tabs(&[Convergence, Merges, Neighbors]), tabs(&[Timings, Timeline, Runs, Log]));
     let right = tiles.insert_vertical_tile(vec![how, time]);
@@ -176,18 +208,27 @@ pub fn measuring_layout() -> Tree<PaneKind> {
     Tree::new(egui::Id::unique("panes"), root, tiles)
 }
 
-/// Adds a pane that a layout has not, as that of an older version: among the tabs of the pane that is nearest to it in the first layout. Where
-/// there is no pane at all, it is alone.
+/// Adds a pane that a layout has not, as that of an older version: among the tabs of the pane that is nearest
+/// to it in the first layout. Where there is no pane at all, it is alone.
 pub fn add_pane(tree: &mut Tree<PaneKind>, pane: PaneKind) {
     let (group, place) = pane.words().tab;
     let far = |kind: PaneKind| (kind.words().tab.0 != group, kind.words().tab.1.abs_diff(place), kind);
-    let known = tree.tiles.iter().filter_map(|(&tile, of)| if let Tile::Pane(kind) = of { Some((far(*kind), tile)) } else { None });
-    let Some(((.., kind), beside)) = known.min_by_key(|(far, _)| *far) else { return *tree = single_layout(pane) };
+    let known = tree
+        .tiles
+        .iter()
+        .filter_map(|(&tile, of)| if let Tile::Pane(kind) = of { Some((far(*kind), tile)) } else { None });
+    let Some(((.., kind), beside)) = known.min_by_key(|(far, _)| *far) else {
+        return *tree = single_layout(pane);
+    };
     let new = tree.tiles.insert_pane(pane);
     let parent = tree.tiles.parent_of(beside);
-    if let Some(Tile::Container(Container::Tabs(tabs))) = parent.and_then(|parent| tree.tiles.get_mut(parent)) {
-        let after =
-            tabs.children.iter().position(|&tile| tile == beside).map_or(tabs.children.len(), |at| at + usize::from(kind.words().tab.1 < place));
+    if let Some(Tile::Container(Container::Tabs(tabs))) = parent.and_then(|parent| tree.tiles.get_mut(parent))
+    {
+        let after = tabs
+            .children
+            .iter()
+            .position(|&tile| tile == beside)
+            .map_or(tabs.children.len(), |at| at + usize::from(kind.words().tab.1 < place));
         tabs.children.insert(after, new);
         return;
     }
@@ -216,7 +257,9 @@ pub fn join_tabs(tree: &mut Tree<PaneKind>) {
     };
     let nested = |tree: &Tree<PaneKind>| {
         let mut strips = tree.tiles.tile_ids().filter_map(|tile| Some((tile, tabs_of(tree, tile)?.0)));
-        strips.find_map(|(tile, tabs)| Some((tile, tabs.into_iter().find(|&child| tabs_of(tree, child).is_some())?)))
+        strips.find_map(|(tile, tabs)| {
+            Some((tile, tabs.into_iter().find(|&child| tabs_of(tree, child).is_some())?))
+        })
     };
     while let Some((outer, inner)) = nested(tree) {
         let Some((children, front)) = tabs_of(tree, inner) else { return };
@@ -225,7 +268,11 @@ pub fn join_tabs(tree: &mut Tree<PaneKind>) {
             if tabs.active == Some(inner) {
                 tabs.active = front;
             }
-            tabs.children = tabs.children.iter().flat_map(|&child| if child == inner { children.clone() } else { vec![child] }).collect();
+            tabs.children = tabs
+                .children
+                .iter()
+                .flat_map(|&child| if child == inner { children.clone() } else { vec![child] })
+                .collect();
         }
     }
 }

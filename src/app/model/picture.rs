@@ -1,4 +1,5 @@
-//! A picture of a pane for slides and papers: the plot, its legend and its title, laid out for the size that it will have there.
+//! A picture of a pane for slides and papers: the plot, its legend and its title, laid out for the size that
+//! it will have there.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +45,8 @@ impl PictureSize {
         }
     }
 
-    /// Its lengths; `window` is the pane in points and how many pixels each has, and `times` the pixels beyond the usual.
+    /// Its lengths; `window` is the pane in points and how many pixels each has, and `times` the pixels
+    /// beyond the usual.
     pub fn layout(self, window: ([f32; 2], f32), times: u8) -> Layout {
         let printed = |mm: [f32; 2]| Layout {
             points: mm.map(|length| length / MM_PER_POINT),
@@ -52,9 +54,15 @@ impl PictureSize {
             mm_per_point: Some(MM_PER_POINT),
         };
         match self {
-            Self::Window => Layout { points: window.0, pixels_per_point: window.1 * f32::from(times), mm_per_point: None },
+            Self::Window => {
+                Layout { points: window.0, pixels_per_point: window.1 * f32::from(times), mm_per_point: None }
+            }
             // 1920 × 1080 pixels, and text as large as on a slide.
-            Self::Slide => Layout { points: [768.0, 432.0], pixels_per_point: 2.5 * f32::from(times), mm_per_point: None },
+            Self::Slide => Layout {
+                points: [768.0, 432.0],
+                pixels_per_point: 2.5 * f32::from(times),
+                mm_per_point: None,
+            },
             Self::Column => printed([85.0, 64.0]),
             Self::Page => printed([180.0, 110.0]),
         }
@@ -75,7 +83,9 @@ impl Layout {
     /// Its lengths in words, as pixels or as shapes.
     pub fn text(&self, shapes: bool) -> String {
         let sides = |[width, height]: [u64; 2]| format!("{width} × {height}");
-        let mm = self.mm_per_point.map(|mm| format!("{} mm", sides(self.points.map(|length| (length * mm).round() as u64))));
+        let mm = self
+            .mm_per_point
+            .map(|mm| format!("{} mm", sides(self.points.map(|length| (length * mm).round() as u64))));
         let pixels = format!("{} pixels", sides(self.pixels()));
         match (mm, self.dpi()) {
             (Some(mm), _) if shapes => mm,
@@ -172,7 +182,8 @@ pub struct Picture {
     pub legend: bool,
     /// The marks that the legend explains.
     pub marks: Vec<Mark>,
-    /// How much of the cloud Plane shows to the right and upwards, in local units; what it shows of itself without it.
+    /// How much of the cloud Plane shows to the right and upwards, in local units; what it shows of itself
+    /// without it.
     pub extent: Option<[f64; 2]>,
 }
 
@@ -219,7 +230,13 @@ mod tests {
 
     #[test]
     fn what_the_window_shows_is_in_a_picture_of_any_shape() {
-        let picture = Picture { pane: PaneKind::Plane, title: String::new(), legend: true, marks: Vec::new(), extent: Some([10.0, 4.0]) };
+        let picture = Picture {
+            pane: PaneKind::Plane,
+            title: String::new(),
+            legend: true,
+            marks: Vec::new(),
+            extent: Some([10.0, 4.0]),
+        };
         assert_eq!(picture.units_per_point([100.0, 100.0]), Some(0.1));
         assert_eq!(picture.units_per_point([1000.0, 20.0]), Some(0.2));
         assert_eq!(Picture { extent: None, ..picture }.units_per_point([1.0, 1.0]), None);

@@ -43,13 +43,15 @@ impl Pictures {
     pub fn possible(dims: usize) -> Vec<Self> {
         let square = |channels: usize| {
             let side = (dims / channels).isqrt();
-            Some(Self { width: side, height: side, channels }).filter(|pictures| side > 1 && pictures.fits(dims))
+            Some(Self { width: side, height: side, channels })
+                .filter(|pictures| side > 1 && pictures.fits(dims))
         };
         [square(1), square(3)].into_iter().flatten().collect()
     }
 
-    /// The pictures that axes say by their names that rows are: `r0c0` to `r27c27`, as of an IDX file or an array of pictures, which in colour has
-    /// `r0c0red`, `r0c0green` and so on; `pixel_0_0` to `pixel_7_7`, or as many as a square has of `pixel0`, or of `pixel1`, and so on. No pixel is negative.
+    /// The pictures that axes say by their names that rows are: `r0c0` to `r27c27`, as of an IDX file or an
+    /// array of pictures, which in colour has `r0c0red`, `r0c0green` and so on; `pixel_0_0` to `pixel_7_7`,
+    /// or as many as a square has of `pixel0`, or of `pixel1`, and so on. No pixel is negative.
     pub fn named(axes: &[Axis]) -> Option<Self> {
         let last = axes.last().filter(|_| axes.iter().all(|axis| axis.min >= 0.0))?;
         let pair = |name: &str, before: &str, between: &str| {
@@ -64,25 +66,37 @@ impl Pictures {
                 let name = if channels == 3 { name.strip_suffix(colours[at % channels])? } else { name };
                 pair(name, before, between)
             };
-            if let Some((row, column)) = pair(axes.len() - 1, &last.name).filter(|&(row, column)| row < SIDE && column < SIDE) {
+            if let Some((row, column)) =
+                pair(axes.len() - 1, &last.name).filter(|&(row, column)| row < SIDE && column < SIDE)
+            {
                 let pictures = Self { width: column + 1, height: row + 1, channels };
                 let place = |at: usize| (at / channels / pictures.width, at / channels % pictures.width);
-                let places = axes.iter().enumerate().all(|(at, axis)| pair(at, &axis.name) == Some(place(at)));
-                return Some(pictures).filter(|pictures| places && pictures.width > 1 && pictures.height > 1 && pictures.fits(axes.len()));
+                let places =
+                    axes.iter().enumerate().all(|(at, axis)| pair(at, &axis.name) == Some(place(at)));
+                return Some(pictures).filter(|pictures| {
+                    places && pictures.width > 1 && pictures.height > 1 && pictures.fits(axes.len())
+                });
             }
         }
-        let number = |axis: &Axis| axis.name.strip_prefix("pixel").map(|rest| rest.trim_start_matches('_'))?.parse::<usize>().ok();
+        let number = |axis: &Axis| {
+            axis.name.strip_prefix("pixel").map(|rest| rest.trim_start_matches('_'))?.parse::<usize>().ok()
+        };
         let first = number(axes.first()?).filter(|&first| first <= 1)?;
         let counted = axes.iter().enumerate().all(|(at, axis)| number(axis) == Some(first + at));
         Self::possible(axes.len()).into_iter().find(|pictures| counted && pictures.channels == 1)
     }
 
-    /// The pixels of a row, a byte a channel: from the least value of the cloud, which is black, to the largest.
+    /// The pixels of a row, a byte a channel: from the least value of the cloud, which is black, to the
+    /// largest.
     pub fn pixels(self, cloud: &PointCloud, row: usize) -> Vec<u8> {
         let least = cloud.axes().iter().map(|axis| axis.min).fold(f64::INFINITY, f64::min);
         let most = cloud.axes().iter().map(|axis| axis.max).fold(f64::NEG_INFINITY, f64::max);
         let span = if most > least { most - least } else { 1.0 };
-        (0..cloud.dims()).map(|axis| ((cloud.coordinate(row, axis) - least) / span * 255.0).round().clamp(0.0, 255.0) as u8).collect()
+        (0..cloud.dims())
+            .map(|axis| {
+                ((cloud.coordinate(row, axis) - least) / span * 255.0).round().clamp(0.0, 255.0) as u8
+            })
+            .collect()
     }
 }
 
@@ -101,18 +115,29 @@ mod tests {
 
     #[test]
     fn names_of_pixels_say_that_rows_are_pictures() {
-        let named = |names: &dyn Fn(usize) -> String, count: usize| Pictures::named(&axes((0..count).map(names)));
+        let named =
+            |names: &dyn Fn(usize) -> String, count: usize| Pictures::named(&axes((0..count).map(names)));
         assert_eq!(named(&|at| format!("r{}c{}", at / 5, at % 5), 15), of(5, 3));
         assert_eq!(named(&|at| format!("pixel_{}_{}", at / 8, at % 8), 64), of(8, 8));
         let colours = ["red", "green", "blue"];
         let in_colour = Some(Pictures { width: 4, height: 2, channels: 3 });
         assert_eq!(named(&|at| format!("r{}c{}{}", at / 12, at / 3 % 4, colours[at % 3]), 24), in_colour);
         assert_eq!(named(&|at| format!("r{}c{}{}", at / 12, at / 3 % 4, colours[(at + 1) % 3]), 24), None);
-        assert_eq!((named(&|at| format!("pixel{at}"), 784), named(&|at| format!("pixel{}", at + 1), 784)), (of(28, 28), of(28, 28)));
-        // Neither a square, nor all of one, nor names of pixels.
-        assert_eq!((named(&|at| format!("pixel{at}"), 60), named(&|at| format!("r{}c{}", at / 5, at % 5), 14)), (None, None));
         assert_eq!(
-            (named(&|at| format!("d{at}"), 64), named(&|at| format!("pixel{}", at * 2), 64), named(&|at| at.to_string(), 0)),
+            (named(&|at| format!("pixel{at}"), 784), named(&|at| format!("pixel{}", at + 1), 784)),
+            (of(28, 28), of(28, 28))
+        );
+        // Neither a square, nor all of one, nor names of pixels.
+        assert_eq!(
+            (named(&|at| format!("pixel{at}"), 60), named(&|at| format!("r{}c{}", at / 5, at % 5), 14)),
+            (None, None)
+        );
+        assert_eq!(
+            (
+                named(&|at| format!("d{at}"), 64),
+                named(&|at| format!("pixel{}", at * 2), 64),
+                named(&|at| at.to_string(), 0)
+            ),
             (None, None, None)
         );
         let mut negative = axes((0..64).map(|at| format!("pixel{at}")));
@@ -122,8 +147,12 @@ mod tests {
 
     #[test]
     fn rows_can_be_squares() {
-        let texts = |dims: usize| Pictures::possible(dims).into_iter().map(Pictures::text).collect::<Vec<_>>();
-        assert_eq!((texts(64), texts(3072), texts(60)), (vec!["8 × 8".to_owned()], vec!["32 × 32 in colour".to_owned()], Vec::new()));
+        let texts =
+            |dims: usize| Pictures::possible(dims).into_iter().map(Pictures::text).collect::<Vec<_>>();
+        assert_eq!(
+            (texts(64), texts(3072), texts(60)),
+            (vec!["8 × 8".to_owned()], vec!["32 × 32 in colour".to_owned()], Vec::new())
+        );
         assert!(texts(1).is_empty() && texts(3).is_empty() && texts(0).is_empty());
         assert!(!Pictures { width: usize::MAX, height: 2, channels: 1 }.fits(8), "as a file may say it");
     }
@@ -132,6 +161,9 @@ mod tests {
     fn the_least_value_is_black_and_the_largest_white() {
         let cloud = cloud_of(&["d0", "d1", "d2", "d3"], &[0.0, 4.0, 8.0, 16.0, 16.0, 0.0, 0.0, 0.0]);
         let pictures = Pictures { width: 2, height: 2, channels: 1 };
-        assert_eq!((pictures.pixels(&cloud, 0), pictures.pixels(&cloud, 1)), (vec![0, 64, 128, 255], vec![255, 0, 0, 0]));
+        assert_eq!(
+            (pictures.pixels(&cloud, 0), pictures.pixels(&cloud, 1)),
+            (vec![0, 64, 128, 255], vec![255, 0, 0, 0])
+        );
     }
 }

@@ -105,7 +105,9 @@ impl FileColumns {
         let places = crate::cloud::roles::colors(self.columns.iter().map(|column| column.name.as_str()))?;
         let shows = |&place: &usize| self.columns[place].max.is_some_and(|most| most > 0.0);
         let name = |place: usize| self.columns[place].name.as_str();
-        let is_own = |&place: &usize| self.columns.iter().filter(|column| column.name.eq_ignore_ascii_case(name(place))).count() == 1;
+        let is_own = |&place: &usize| {
+            self.columns.iter().filter(|column| column.name.eq_ignore_ascii_case(name(place))).count() == 1
+        };
         let key = |place: usize| if is_own(&place) { name(place).to_owned() } else { place.to_string() };
         places.iter().any(shows).then(|| places.map(key))
     }
@@ -116,7 +118,8 @@ pub struct Session {
     pub cloud: Option<Arc<PointCloud>>,
     /// What columns its file has, once they are listed.
     pub columns: Option<FileColumns>,
-    /// Whether the file's own colours are shown once it is known that there are any: it was just opened, and nothing else colours its points.
+    /// Whether the file's own colours are shown once it is known that there are any: it was just opened, and
+    /// nothing else colours its points.
     pub awaits_colors: bool,
     /// The numeric columns that its file was opened without.
     pub left_out: Vec<LeftOut>,
@@ -182,7 +185,8 @@ pub struct Session {
     pub hovered_query: Option<usize>,
     /// What a drag in Plane and Space does.
     pub tool: Tool,
-    /// What the file has of the neighbours that are listed beside their coordinates; or of those that were listed before.
+    /// What the file has of the neighbours that are listed beside their coordinates; or of those that were
+    /// listed before.
     pub beside: Option<Beside>,
     /// The picture of a pane that is drawn in place of the window.
     pub picture: Option<Arc<Picture>>,
@@ -236,9 +240,13 @@ impl Session {
         self.file_columns()?.colors()
     }
 
-    /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
+    /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are
+    /// tried out beside it.
     pub fn has_dialog(&self) -> bool {
-        let files = self.export.is_some() || self.chooser.is_some() || self.parts.is_some() || self.columns_dialog.is_some();
+        let files = self.export.is_some()
+            || self.chooser.is_some()
+            || self.parts.is_some()
+            || self.columns_dialog.is_some();
         files || self.finder.is_some() || self.unusable.is_some() || self.quitting == Some(Quitting::Asks)
     }
 
@@ -257,7 +265,10 @@ impl Session {
             quitting: None,
             tool: Tool::Move,
             activity: Activity::Idle,
-            endings: Endings { load: self.endings.load.clone().filter(|_| self.cloud.is_none()), ..self.endings.clone() },
+            endings: Endings {
+                load: self.endings.load.clone().filter(|_| self.cloud.is_none()),
+                ..self.endings.clone()
+            },
             running: None,
             hovered: None,
             live,
@@ -272,7 +283,9 @@ impl Session {
 
     /// The answer in a sentence.
     pub fn answer_sentence(&self) -> Option<String> {
-        self.answered.as_ref().map(|answered| Telling::of(answered, self.picked, self.listed_beside(), &self.roles).sentence())
+        self.answered
+            .as_ref()
+            .map(|answered| Telling::of(answered, self.picked, self.listed_beside(), &self.roles).sentence())
     }
 
     /// The pictures that rows of a cloud are, which is the one shown or has its axes.
@@ -285,12 +298,17 @@ impl Session {
         pictures.filter(|pictures| pictures.fits(cloud.dims()))
     }
 
-    /// The pictures that rows of the cloud that is shown may be, where nobody said whether they are: squares of at least 8 × 8 of numbers that
-    /// are not negative.
+    /// The pictures that rows of the cloud that is shown may be, where nobody said whether they are: squares
+    /// of at least 8 × 8 of numbers that are not negative.
     pub fn offered_pictures(&self) -> Option<Pictures> {
-        let cloud = self.cloud.as_ref().filter(|_| self.roles.pictures == Pictured::Named && self.pictures_named.is_none())?;
+        let cloud = self
+            .cloud
+            .as_ref()
+            .filter(|_| self.roles.pictures == Pictured::Named && self.pictures_named.is_none())?;
         let has_pixels = cloud.axes().iter().all(|axis| axis.min >= 0.0);
-        Pictures::possible(cloud.dims()).into_iter().find(|pictures| has_pixels && pictures.channels == 1 && pictures.width >= 8)
+        Pictures::possible(cloud.dims())
+            .into_iter()
+            .find(|pictures| has_pixels && pictures.channels == 1 && pictures.width >= 8)
     }
 
     /// Whether a legend is drawn: in the window always, in a picture where it is asked for.
@@ -347,7 +365,11 @@ impl Session {
     /// Whether a GPU is there to record a lesson with so many lanes: its warps have 32.
     pub fn can_record_on_gpu(&self, width: u32) -> bool {
         width == 32
-            && self.engines.iter().any(|status| status.is_there() && status.is_gpu() && status.descriptor().is_some_and(|engine| engine.traces))
+            && self.engines.iter().any(|status| {
+                status.is_there()
+                    && status.is_gpu()
+                    && status.descriptor().is_some_and(|engine| engine.traces)
+            })
     }
 
     /// What is known of the best engine that runs on a GPU.
@@ -357,7 +379,9 @@ impl Session {
 
     /// What is known of an engine, on a device or where it runs when nobody says.
     pub fn engine(&self, id: EngineId, device: Option<DeviceId>) -> Option<&EngineStatus> {
-        self.engines.iter().find(|status| status.id == id && device.is_none_or(|device| status.device_id == device))
+        self.engines
+            .iter()
+            .find(|status| status.id == id && device.is_none_or(|device| status.device_id == device))
     }
 
     /// Notes what was found out of an engine on a device. Devices of an engine come in their order.
@@ -366,7 +390,11 @@ impl Session {
         match self.engines.iter().position(|known| key(known) == key(&status)) {
             Some(at) => self.engines[at] = status,
             None => {
-                let after = self.engines.iter().rposition(|known| known.id == status.id).map_or(self.engines.len(), |at| at + 1);
+                let after = self
+                    .engines
+                    .iter()
+                    .rposition(|known| known.id == status.id)
+                    .map_or(self.engines.len(), |at| at + 1);
                 self.engines.insert(after, status);
             }
         }
@@ -392,9 +420,13 @@ impl Session {
 
     /// The run to draw beside the answer: none where the answer is to another question.
     pub fn compared_record(&self) -> Option<&Arc<RunRecord>> {
-        let question = |record: &RunRecord| (record.spec.k, record.spec.metric, record.spec.order, record.spec.exclude_self, record.engine);
+        let question = |record: &RunRecord| {
+            (record.spec.k, record.spec.metric, record.spec.order, record.spec.exclude_self, record.engine)
+        };
         let answered = self.answered.as_ref();
-        self.record.as_ref().filter(|record| answered.is_none_or(|answered| question(&answered.record) == question(record)))
+        self.record
+            .as_ref()
+            .filter(|record| answered.is_none_or(|answered| question(&answered.record) == question(record)))
     }
 
     /// Local coordinates of what is picked, and the cloud that has them.
@@ -405,7 +437,11 @@ impl Session {
     /// The cloud that has a point, and its row there.
     pub fn point(&self, what: Picked) -> Option<(&Arc<PointCloud>, usize)> {
         match what {
-            Picked::Row(row) => self.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()).map(|cloud| (cloud, row as usize)),
+            Picked::Row(row) => self
+                .cloud
+                .as_ref()
+                .filter(|cloud| (row as usize) < cloud.len())
+                .map(|cloud| (cloud, row as usize)),
             Picked::Query(query) => {
                 let record = self.record.as_ref()?;
                 let cloud = record.query_cloud.as_ref()?;
@@ -415,7 +451,8 @@ impl Session {
         }
     }
 
-    /// Local coordinates of the query that is answered, which lags behind a dragged one, and the cloud that has them.
+    /// Local coordinates of the query that is answered, which lags behind a dragged one, and the cloud that
+    /// has them.
     pub fn answered_point(&self) -> Option<(&PointCloud, usize)> {
         self.answered.as_ref().map(|answered| (answered.query_cloud(), answered.row() as usize))
     }
@@ -441,15 +478,24 @@ mod tests {
 
     #[test]
     fn engines_are_known_by_device() {
-        let status = |name: &str, device_id, device| EngineStatus { id: EngineId::new(name), device_id, device };
+        let status =
+            |name: &str, device_id, device| EngineStatus { id: EngineId::new(name), device_id, device };
         let gpu = |ordinal| Some(Ok(DeviceInfo { name: format!("GPU {ordinal}"), ..DeviceInfo::default() }));
-        let mut session = Session { engines: vec![status("a", DeviceId::Gpu(0), None), status("b", DeviceId::Cpu, None)], ..Session::default() };
-        for found in
-            [status("a", DeviceId::Gpu(0), gpu(0)), status("a", DeviceId::Gpu(1), gpu(1)), status("b", DeviceId::Cpu, Some(Err(String::new())))]
-        {
+        let mut session = Session {
+            engines: vec![status("a", DeviceId::Gpu(0), None), status("b", DeviceId::Cpu, None)],
+            ..Session::default()
+        };
+        for found in [
+            status("a", DeviceId::Gpu(0), gpu(0)),
+            status("a", DeviceId::Gpu(1), gpu(1)),
+            status("b", DeviceId::Cpu, Some(Err(String::new()))),
+        ] {
             session.note_engine(found);
         }
-        assert_eq!(session.engines.iter().map(EngineStatus::device_text).collect::<Vec<_>>(), ["0: GPU 0", "1: GPU 1", "cpu"]);
+        assert_eq!(
+            session.engines.iter().map(EngineStatus::device_text).collect::<Vec<_>>(),
+            ["0: GPU 0", "1: GPU 1", "cpu"]
+        );
         let first = session.engine(EngineId::new("a"), None).expect("it is there");
         assert!(first.device_id == DeviceId::Gpu(0) && first.is_there() && first.is_gpu());
         assert!(session.engine(EngineId::new("a"), Some(DeviceId::Cpu)).is_none());
@@ -461,7 +507,8 @@ mod tests {
         let (cloud, queries) = (cloud(50, 3, 7), cloud(9, 3, 2));
         let mut run = RunRecord::clone(&record());
         (run.cloud, run.query_cloud) = (Arc::clone(&cloud), Some(Arc::clone(&queries)));
-        let mut session = Session { cloud: Some(Arc::clone(&cloud)), record: Some(Arc::new(run)), ..Session::default() };
+        let mut session =
+            Session { cloud: Some(Arc::clone(&cloud)), record: Some(Arc::new(run)), ..Session::default() };
         session.projected = Some(Arc::new(pca(&cloud, None)));
         assert!(!session.scene().expect("a cloud").is_projected(), "where queries lie is not known yet");
         session.projected = Some(Arc::new(pca(&cloud, Some(Arc::clone(&queries)))));
@@ -478,6 +525,9 @@ mod tests {
         let drawn = session.scene().expect("a cloud").drawn(&place).point(0).to_vec();
         assert_eq!(drawn, projected.directions.project_point(place.point(0)));
         session.cloud = Some(Arc::clone(&queries));
-        assert!(!session.scene().expect("a cloud").is_projected(), "a projection of another cloud is none of this one");
+        assert!(
+            !session.scene().expect("a cloud").is_projected(),
+            "a projection of another cloud is none of this one"
+        );
     }
 }

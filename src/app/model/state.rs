@@ -153,18 +153,20 @@ impl State {
     /// Of as many files it is remembered what their columns are.
     pub const FILE_ROLES: usize = 50;
 
-    /// As it can be shown: what was saved may have been changed by hand, or by a program that went wrong, and a window that
-    /// stops at every start could not even be told to forget it.
+    /// As it can be shown: what was saved may have been changed by hand, or by a program that went wrong, and
+    /// a window that stops at every start could not even be told to forget it.
     #[must_use]
     pub fn settled(mut self) -> Self {
-        let settled = |scale: f32| if scale.is_nan() { 1.0 } else { scale.clamp(*SCALES.start(), *SCALES.end()) };
+        let settled =
+            |scale: f32| if scale.is_nan() { 1.0 } else { scale.clamp(*SCALES.start(), *SCALES.end()) };
         self.scale = settled(self.scale);
         if let Some(before) = &mut self.before_presenter {
             before.scale = settled(before.scale);
             before.point_sizes = before.point_sizes.map(views::diameter);
         }
         self.plane.window = self.plane.window.filter(PlaneWindow::makes_sense);
-        (self.plane.point_size, self.space.point_size) = (views::diameter(self.plane.point_size), views::diameter(self.space.point_size));
+        (self.plane.point_size, self.space.point_size) =
+            (views::diameter(self.plane.point_size), views::diameter(self.space.point_size));
         camera::settle(&mut self.space);
         if !self.lesson.speed.is_finite() || self.lesson.speed <= 0.0 {
             self.lesson.speed = LessonView::default().speed;
@@ -186,7 +188,9 @@ impl State {
         }
         match room {
             Room::One => [self.problem_alone, false],
-            Room::Two if self.show_problem && self.show_selection => [!self.selection_first, self.selection_first],
+            Room::Two if self.show_problem && self.show_selection => {
+                [!self.selection_first, self.selection_first]
+            }
             Room::Two | Room::Three => [self.show_problem, self.show_selection],
         }
     }
@@ -224,11 +228,13 @@ impl State {
         self.file_roles.iter().find(|kept| kept.path == path)
     }
 
-    /// Remembers what was chosen of the columns of a source's file, in place of what was chosen before; `None` forgets it.
+    /// Remembers what was chosen of the columns of a source's file, in place of what was chosen before;
+    /// `None` forgets it.
     pub fn keep_roles(&mut self, source: &Source, chosen: Option<FileRoles>) {
         let Some(path) = FileRoles::path_of(source) else { return };
         self.file_roles.retain(|kept| kept.path != path);
-        if let Some(chosen) = chosen.filter(|chosen| chosen.columns.len() + path.len() <= FileRoles::LONGEST) {
+        if let Some(chosen) = chosen.filter(|chosen| chosen.columns.len() + path.len() <= FileRoles::LONGEST)
+        {
             self.file_roles.insert(0, FileRoles { path: path.to_owned(), ..chosen });
             self.file_roles.truncate(Self::FILE_ROLES);
         }
@@ -248,7 +254,8 @@ impl State {
             panels: [self.show_problem, self.show_selection],
         });
         self.scale = 1.75;
-        (self.plane.point_size, self.space.point_size) = (self.plane.point_size.max(3.5), self.space.point_size.max(3.5));
+        (self.plane.point_size, self.space.point_size) =
+            (self.plane.point_size.max(3.5), self.space.point_size.max(3.5));
         (self.show_problem, self.show_selection) = (false, false);
     }
 }
@@ -273,12 +280,20 @@ mod tests {
         fn numbers(value: &serde_json::Value, at: &str, all: &mut Vec<String>) {
             match value {
                 serde_json::Value::Number(_) => all.push(at.to_owned()),
-                serde_json::Value::Array(list) => list.iter().enumerate().for_each(|(index, value)| numbers(value, &format!("{at}/{index}"), all)),
-                serde_json::Value::Object(map) => map.iter().for_each(|(key, value)| numbers(value, &format!("{at}/{key}"), all)),
+                serde_json::Value::Array(list) => list
+                    .iter()
+                    .enumerate()
+                    .for_each(|(index, value)| numbers(value, &format!("{at}/{index}"), all)),
+                serde_json::Value::Object(map) => {
+                    map.iter().for_each(|(key, value)| numbers(value, &format!("{at}/{key}"), all))
+                }
                 _ => {}
             }
         }
-        let plane = PlaneView { window: Some(PlaneWindow { center: [0.0; 2], units_per_point: 1.0 }), ..PlaneView::default() };
+        let plane = PlaneView {
+            window: Some(PlaneWindow { center: [0.0; 2], units_per_point: 1.0 }),
+            ..PlaneView::default()
+        };
         let saved = serde_json::to_value(State { plane, ..State::default() }).expect("a state");
         let mut places = Vec::new();
         numbers(&saved, "", &mut places);
@@ -291,30 +306,49 @@ mod tests {
                 let Ok(state) = serde_json::from_value::<State>(wrong) else { continue };
                 let state = state.settled();
                 assert!(SCALES.contains(&state.scale) && state.lesson.speed > 0.0, "{place} = {number}");
-                assert!(state.plane.window.is_none_or(|window| window.makes_sense()) && state.space.distance > 0.0, "{place} = {number}");
-                assert!((0.5..=32.0).contains(&state.plane.point_size) && Layout::of(&state.tree).is_some(), "{place} = {number}");
+                assert!(
+                    state.plane.window.is_none_or(|window| window.makes_sense())
+                        && state.space.distance > 0.0,
+                    "{place} = {number}"
+                );
+                assert!(
+                    (0.5..=32.0).contains(&state.plane.point_size) && Layout::of(&state.tree).is_some(),
+                    "{place} = {number}"
+                );
             }
         }
         for scale in [f32::NAN, f32::INFINITY, 0.0] {
             assert!(SCALES.contains(&State { scale, ..State::default() }.settled().scale), "{scale}");
         }
         let usual = State::default();
-        assert_eq!(serde_json::to_value(usual.clone().settled().draft).ok(), serde_json::to_value(usual.draft).ok(), "what makes sense stays");
+        assert_eq!(
+            serde_json::to_value(usual.clone().settled().draft).ok(),
+            serde_json::to_value(usual.draft).ok(),
+            "what makes sense stays"
+        );
     }
 
     #[test]
     fn what_columns_are_is_kept_of_a_number_of_files() {
-        let source = |at: usize| Source::File { path: format!("/there/{at}.csv").into(), columns: Default::default() };
+        let source =
+            |at: usize| Source::File { path: format!("/there/{at}.csv").into(), columns: Default::default() };
         let mut state = State::default();
         for at in 0..State::FILE_ROLES + 5 {
-            state.keep_roles(&source(at), Some(FileRoles { columns: at.to_string(), ..FileRoles::default() }));
+            state
+                .keep_roles(&source(at), Some(FileRoles { columns: at.to_string(), ..FileRoles::default() }));
         }
         assert_eq!(state.file_roles.len(), State::FILE_ROLES);
         assert!(state.roles_of(&source(4)).is_none());
         assert_eq!(state.roles_of(&source(7)).map(|kept| kept.columns.as_str()), Some("7"));
         state.keep_roles(&source(7), None);
-        state.keep_roles(&source(8), Some(FileRoles { columns: "0,".repeat(FileRoles::LONGEST), ..FileRoles::default() }));
-        assert!(state.roles_of(&source(7)).is_none() && state.roles_of(&source(8)).is_none(), "what is very long is not kept");
+        state.keep_roles(
+            &source(8),
+            Some(FileRoles { columns: "0,".repeat(FileRoles::LONGEST), ..FileRoles::default() }),
+        );
+        assert!(
+            state.roles_of(&source(7)).is_none() && state.roles_of(&source(8)).is_none(),
+            "what is very long is not kept"
+        );
     }
 
     #[test]
@@ -329,7 +363,8 @@ mod tests {
 
     #[test]
     fn a_state_from_an_older_version_keeps_what_it_can() {
-        let back: State = serde_json::from_str(r#"{"scale": 2.0, "gone": 1}"#).expect("fields may come and go");
+        let back: State =
+            serde_json::from_str(r#"{"scale": 2.0, "gone": 1}"#).expect("fields may come and go");
         assert_eq!(back.scale, 2.0);
         assert_eq!(back.draft, Draft::default());
     }

@@ -42,7 +42,8 @@ pub struct Kinds {
     pub counts: Vec<(String, usize)>,
     /// Neighbours of all other kinds.
     pub others: usize,
-    /// Neighbours that are as the query is, itself left out, and out of how many; `None` where the query is no row, or has no kind.
+    /// Neighbours that are as the query is, itself left out, and out of how many; `None` where the query is
+    /// no row, or has no kind.
     pub alike: Option<(usize, usize)>,
 }
 
@@ -70,8 +71,8 @@ impl Telling {
     /// Whose neighbours they are, where the query is a place.
     pub const PLACE: &str = "this place";
 
-    /// Tells an answer; `beside` is what the file has of the neighbours, once that was read, and `roles` the columns that are known to say
-    /// what rows are.
+    /// Tells an answer; `beside` is what the file has of the neighbours, once that was read, and `roles` the
+    /// columns that are known to say what rows are.
     pub fn of(answered: &Answered, picked: Option<Picked>, beside: Option<&Beside>, roles: &Roles) -> Self {
         let metric = answered.record.spec.metric;
         // Of the answer: a query that is dragged or picked may be a moment ahead.
@@ -85,7 +86,9 @@ impl Telling {
         let name = beside.zip(place_of_own).and_then(|(beside, place)| name(beside, roles, place));
         let whose = match (name, own, picked) {
             (Some(name), ..) => name,
-            (None, Some(row), _) => format!("row {}", text::thousands(answered.record.cloud.record(row as usize))),
+            (None, Some(row), _) => {
+                format!("row {}", text::thousands(answered.record.cloud.record(row as usize)))
+            }
             (None, None, Some(Picked::Query(query))) => format!("query {}", text::thousands(query as u64)),
             _ => Self::PLACE.to_owned(),
         };
@@ -105,15 +108,26 @@ impl Telling {
     /// `The 31 points nearest to West Union, IL are all within 0.3414.`
     pub fn sentence(&self) -> String {
         match self.found {
-            0 if self.is_itself => format!("{} is its own nearest; ask for more, or exclude the query itself.", text::sentence_case(&self.whose)),
+            0 if self.is_itself => format!(
+                "{} is its own nearest; ask for more, or exclude the query itself.",
+                text::sentence_case(&self.whose)
+            ),
             0 => format!("Nothing was found near {}.", self.whose),
             _ if self.distances.iter().all(|&distance| distance == 0.0) => {
-                let (points, are) =
-                    if self.found == 1 { ("point".to_owned(), "is") } else { (text::count(self.found as u64, "point", "points"), "are") };
+                let (points, are) = if self.found == 1 {
+                    ("point".to_owned(), "is")
+                } else {
+                    (text::count(self.found as u64, "point", "points"), "are")
+                };
                 format!("The {points} nearest to {} {are} {}.", self.whose, self.at_zero)
             }
             1 => format!("The point nearest to {} is within {}.", self.whose, self.within),
-            found => format!("The {} points nearest to {} are all within {}.", text::thousands(found as u64), self.whose, self.within),
+            found => format!(
+                "The {} points nearest to {} are all within {}.",
+                text::thousands(found as u64),
+                self.whose,
+                self.within
+            ),
         }
     }
 }
@@ -148,8 +162,16 @@ fn at_most_text(metric: Metric, distance: f64) -> String {
 /// The column whose heading has the best of some words in it, of those that are accepted.
 fn headed(beside: &Beside, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
     let columns = &beside.others()?.columns;
-    let place = |column: usize| wanted.iter().position(|wanted| words_of(&columns[column]).any(|word| word.eq_ignore_ascii_case(wanted)));
-    (0..columns.len()).filter(|&column| accepts(column)).filter_map(|column| Some((place(column)?, column))).min().map(|(_, column)| column)
+    let place = |column: usize| {
+        wanted
+            .iter()
+            .position(|wanted| words_of(&columns[column]).any(|word| word.eq_ignore_ascii_case(wanted)))
+    };
+    (0..columns.len())
+        .filter(|&column| accepts(column))
+        .filter_map(|column| Some((place(column)?, column)))
+        .min()
+        .map(|(_, column)| column)
 }
 
 fn texts(beside: &Beside, column: usize) -> Vec<Option<String>> {
@@ -171,7 +193,11 @@ fn text_of(cell: &Cell, told: &Told) -> Option<String> {
 /// As much of a text as a sentence has room for.
 fn shortened(text: &str) -> String {
     const MOST: usize = 40;
-    if text.chars().count() <= MOST { text.to_owned() } else { text.chars().take(MOST).chain(['…']).collect() }
+    if text.chars().count() <= MOST {
+        text.to_owned()
+    } else {
+        text.chars().take(MOST).chain(['…']).collect()
+    }
 }
 
 /// Of numbers only whole ones are kinds.
@@ -201,11 +227,14 @@ fn chosen(beside: &Beside, told: &Told) -> Option<Option<usize>> {
     match told {
         Told::Guessed => None,
         Told::Nothing => Some(None),
-        Told::By(of) => Some(beside.others().and_then(|others| others.columns.iter().position(|column| *column == of.name))),
+        Told::By(of) => Some(
+            beside.others().and_then(|others| others.columns.iter().position(|column| *column == of.name)),
+        ),
     }
 }
 
-/// By which column neighbours are of kinds: by the one that is known to be a label, by a heading, or else by the text that repeats most.
+/// By which column neighbours are of kinds: by the one that is known to be a label, by a heading, or else by
+/// the text that repeats most.
 fn kind_column(beside: &Beside, roles: &Roles) -> Option<usize> {
     if let Some(known) = chosen(beside, &roles.label) {
         return known;
@@ -218,7 +247,9 @@ fn kind_column(beside: &Beside, roles: &Roles) -> Option<usize> {
     let by_heading = headed(beside, &LABELS, repeats);
     by_heading.or_else(|| {
         let columns = 0..beside.others().map_or(0, |others| others.columns.len());
-        columns.filter(|&column| is_text(beside, column) && repeats(column)).min_by_key(|&column| variety(&texts(beside, column)).0)
+        columns
+            .filter(|&column| is_text(beside, column) && repeats(column))
+            .min_by_key(|&column| variety(&texts(beside, column)).0)
     })
 }
 
@@ -254,7 +285,9 @@ fn name_column(beside: &Beside, roles: &Roles, kind: Option<usize>) -> Option<us
     let by_heading = headed(beside, &NAMES, names_rows);
     by_heading.or_else(|| {
         let columns = 0..beside.others().map_or(0, |others| others.columns.len());
-        columns.filter(|&column| names_rows(column)).max_by_key(|&column| (variety(&texts(beside, column)).0, usize::MAX - column))
+        columns
+            .filter(|&column| names_rows(column))
+            .max_by_key(|&column| (variety(&texts(beside, column)).0, usize::MAX - column))
     })
 }
 
@@ -280,7 +313,9 @@ fn name(beside: &Beside, roles: &Roles, place: usize) -> Option<String> {
     let kind = kind_column(beside, roles);
     let column = name_column(beside, roles, kind)?;
     let name = shortened(&beside.cell(place, column).and_then(|cell| text_of(cell, &roles.name))?);
-    let kind = kind.filter(|&kind| is_text(beside, kind)).and_then(|kind| beside.cell(place, kind).and_then(cell_text));
+    let kind = kind
+        .filter(|&kind| is_text(beside, kind))
+        .and_then(|kind| beside.cell(place, kind).and_then(cell_text));
     Some(kind.map_or_else(|| name.clone(), |kind| format!("{name}, {kind}")))
 }
 
@@ -293,7 +328,11 @@ mod tests {
     use crate::app::testing::cloud;
 
     fn beside(columns: &[&str], rows: Vec<Vec<Cell>>) -> Beside {
-        let others = Others { columns: columns.iter().map(|&name| name.to_owned()).collect(), total: columns.len(), rows };
+        let others = Others {
+            columns: columns.iter().map(|&name| name.to_owned()).collect(),
+            total: columns.len(),
+            rows,
+        };
         let numbers = (0..others.rows.len() as u32).collect();
         Beside { cloud: cloud(9, 2, 1), rows: numbers, found: Arc::new(Ok(others)) }
     }
@@ -301,10 +340,20 @@ mod tests {
     #[test]
     fn rows_are_named_by_the_column_that_names_them() {
         let row = |city: &str, state: &str| vec![Cell::Number(7.0), text(city), text(state)];
-        let rows = vec![row("Ames", "IA"), row("Boone", "IA"), vec![Cell::Number(7.0), Cell::Missing, text("IA")], row("Tama", "IA")];
+        let rows = vec![
+            row("Ames", "IA"),
+            row("Boone", "IA"),
+            vec![Cell::Number(7.0), Cell::Missing, text("IA")],
+            row("Tama", "IA"),
+        ];
         let all = names(&beside(&["pop", "city", "state"], rows.clone()), &Roles::default());
         assert_eq!(all, [Some("Ames".to_owned()), Some("Boone".to_owned()), None, Some("Tama".to_owned())]);
-        assert!(names(&beside(&["pop"], vec![vec![Cell::Number(0.5)]; 3]), &Roles::default()).iter().all(Option::is_none), "numbers are no names");
+        assert!(
+            names(&beside(&["pop"], vec![vec![Cell::Number(0.5)]; 3]), &Roles::default())
+                .iter()
+                .all(Option::is_none),
+            "numbers are no names"
+        );
     }
 
     #[test]
@@ -323,9 +372,15 @@ mod tests {
             }
             .sentence()
         };
-        assert_eq!(telling(&[0.0, 0.0], "0 km"), "The 2 points nearest to Holtsville, NY are at the very same place.");
+        assert_eq!(
+            telling(&[0.0, 0.0], "0 km"),
+            "The 2 points nearest to Holtsville, NY are at the very same place."
+        );
         assert_eq!(telling(&[0.0], "0 km"), "The point nearest to Holtsville, NY is at the very same place.");
-        assert_eq!(telling(&[0.0, 2.0], "2 km"), "The 2 points nearest to Holtsville, NY are all within 2 km.");
+        assert_eq!(
+            telling(&[0.0, 2.0], "2 km"),
+            "The 2 points nearest to Holtsville, NY are all within 2 km."
+        );
     }
 
     fn text(text: &str) -> Cell {
@@ -335,7 +390,12 @@ mod tests {
     #[test]
     fn places_are_named_and_counted_by_state() {
         let row = |zip: f64, city: &str, state: &str| vec![Cell::Number(zip), text(city), text(state)];
-        let rows = vec![row(1.0, "Woodburn", "IA"), row(2.0, "Osceola", "IA"), row(3.0, "Davis City", "MO"), row(4.0, "Lacona", "IA")];
+        let rows = vec![
+            row(1.0, "Woodburn", "IA"),
+            row(2.0, "Osceola", "IA"),
+            row(3.0, "Davis City", "MO"),
+            row(4.0, "Lacona", "IA"),
+        ];
         let beside = beside(&["zip_code", "city", "state"], rows);
         assert_eq!(name(&beside, &Roles::default(), 0).as_deref(), Some("Woodburn, IA"));
         let kinds = kinds(&beside, &Roles::default(), 4, Some(0)).expect("states");
@@ -344,7 +404,9 @@ mod tests {
 
     #[test]
     fn a_label_is_a_kind_and_no_name() {
-        let rows = (0..20).map(|at| vec![Cell::Number(f64::from(at) + 0.5), Cell::Number(f64::from(at % 8))]).collect();
+        let rows = (0..20)
+            .map(|at| vec![Cell::Number(f64::from(at) + 0.5), Cell::Number(f64::from(at % 8))])
+            .collect();
         let beside = beside(&["weight", "digit"], rows);
         assert_eq!(name(&beside, &Roles::default(), 3), None);
         let kinds = kinds(&beside, &Roles::default(), 20, None).expect("digits");
@@ -355,7 +417,9 @@ mod tests {
 
     #[test]
     fn texts_without_a_known_heading_serve_too() {
-        let rows = ["ab", "cd", "ef", "gh"].map(|name| vec![text(name), text(if name < "d" { "low" } else { "high" })]).to_vec();
+        let rows = ["ab", "cd", "ef", "gh"]
+            .map(|name| vec![text(name), text(if name < "d" { "low" } else { "high" })])
+            .to_vec();
         let beside = beside(&["one", "two"], rows);
         assert_eq!(name(&beside, &Roles::default(), 1).as_deref(), Some("cd, low"));
         assert_eq!(kinds(&beside, &Roles::default(), 4, Some(1)).expect("kinds").alike, Some((1, 3)));
@@ -365,11 +429,21 @@ mod tests {
     fn columns_that_were_chosen_come_first() {
         use crate::app::model::files::FileColumn;
         let row = |city: &str, state: &str, size: f64| vec![text(city), text(state), Cell::Number(size)];
-        let beside = beside(&["city", "state", "size"], vec![row("Ames", "IA", 1.5), row("Boone", "IA", 1.5), row("Tama", "MO", 2.5)]);
+        let beside = beside(
+            &["city", "state", "size"],
+            vec![row("Ames", "IA", 1.5), row("Boone", "IA", 1.5), row("Tama", "MO", 2.5)],
+        );
         let by = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
-        assert_eq!(told_by(&beside, &Roles::default()), [None, Some("city")], "of three rows, two are too few to be kinds");
+        assert_eq!(
+            told_by(&beside, &Roles::default()),
+            [None, Some("city")],
+            "of three rows, two are too few to be kinds"
+        );
         let roles = Roles { label: by("size"), name: by("state"), ..Roles::default() };
-        assert_eq!((told_by(&beside, &roles), name(&beside, &roles, 2).as_deref()), ([Some("size"), Some("state")], Some("MO")));
+        assert_eq!(
+            (told_by(&beside, &roles), name(&beside, &roles, 2).as_deref()),
+            ([Some("size"), Some("state")], Some("MO"))
+        );
         assert_eq!(kinds(&beside, &roles, 3, Some(0)).expect("sizes").sentence(), "size: 1.5 1, 2.5 1");
         let none = Roles { label: Told::Nothing, name: Told::Nothing, ..Roles::default() };
         assert_eq!((told_by(&beside, &none), names(&beside, &none)), ([None, None], Vec::new()));
@@ -386,6 +460,9 @@ mod tests {
     #[test]
     fn nothing_is_made_up() {
         let beside = beside(&["height"], vec![vec![Cell::Number(0.25)], vec![Cell::Missing]]);
-        assert_eq!((name(&beside, &Roles::default(), 0), kinds(&beside, &Roles::default(), 2, None)), (None, None));
+        assert_eq!(
+            (name(&beside, &Roles::default(), 0), kinds(&beside, &Roles::default(), 2, None)),
+            (None, None)
+        );
     }
 }

@@ -13,23 +13,32 @@ use crate::text;
 /// The title of a pane's picture; empty where there is nothing to say.
 pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
     let record = session.compared_record().or(session.answered.as_ref().map(|answered| &answered.record));
-    let of_run = |what: &str, record: &RunRecord| format!("{what} — {}, k = {}, {}", record.engine, record.spec.k, source_name(&record.cloud));
+    let of_run = |what: &str, record: &RunRecord| {
+        format!("{what} — {}, k = {}, {}", record.engine, record.spec.k, source_name(&record.cloud))
+    };
     match (pane, record) {
         (PaneKind::Plane | PaneKind::Space | PaneKind::Neighbors, _) => places(session).unwrap_or_default(),
         (PaneKind::Timings, _) => {
             let record = session.record.as_ref().or(record);
             record.map_or_else(String::new, |record| of_run("Search time of each repeat", record))
         }
-        (PaneKind::Timeline, _) => session.record.as_ref().map_or_else(String::new, |record| of_run("Timeline of the run", record)),
+        (PaneKind::Timeline, _) => {
+            session.record.as_ref().map_or_else(String::new, |record| of_run("Timeline of the run", record))
+        }
         (PaneKind::Merges, Some(record)) => {
             let names = || record.measured.columns().map(|(name, _)| name);
             let wanted = state.counts.measure.as_deref();
             let name = names().find(|&name| Some(name) == wanted).or_else(|| names().next());
-            name.map_or_else(String::new, |name| of_run(&format!("{} per query", text::sentence_case(&Measure::words(name))), record))
+            name.map_or_else(String::new, |name| {
+                of_run(&format!("{} per query", text::sentence_case(&Measure::words(name))), record)
+            })
         }
         (PaneKind::Convergence, Some(record)) => of_run("Convergence of max_distance", record),
         (PaneKind::Runs, _) => text::count(session.runs.runs().len() as u64, "run", "runs"),
-        (PaneKind::Engines, _) => session.cloud.as_ref().map_or_else(String::new, |cloud| format!("Engines compared — {}", source_name(cloud))),
+        (PaneKind::Engines, _) => session
+            .cloud
+            .as_ref()
+            .map_or_else(String::new, |cloud| format!("Engines compared — {}", source_name(cloud))),
         (PaneKind::Merges | PaneKind::Convergence | PaneKind::Analysis | PaneKind::Log, _) => String::new(),
     }
 }
@@ -38,10 +47,17 @@ pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
 fn places(session: &Session) -> Option<String> {
     let cloud = session.cloud.as_ref()?;
     let points = || text::count(cloud.len() as u64, "point", "points");
-    let telling = session.answered.as_ref().map(|answered| Telling::of(answered, session.picked, session.listed_beside(), &session.roles));
+    let telling = session
+        .answered
+        .as_ref()
+        .map(|answered| Telling::of(answered, session.picked, session.listed_beside(), &session.roles));
     let what = telling.filter(|telling| telling.found > 0).map_or_else(points, |telling| {
         let whose = if telling.whose == Telling::PLACE { "a place" } else { &telling.whose };
-        if telling.found == 1 { format!("Nearest to {whose}") } else { format!("{} nearest to {whose}", text::thousands(telling.found as u64)) }
+        if telling.found == 1 {
+            format!("Nearest to {whose}")
+        } else {
+            format!("{} nearest to {whose}", text::thousands(telling.found as u64))
+        }
     });
     Some(format!("{what} — {}", source_name(cloud)))
 }
@@ -74,8 +90,14 @@ mod tests {
         assert_eq!(title_of(PaneKind::Convergence, &state, &session), "");
         session.record = Some(Arc::clone(&record));
         let engine = record.engine;
-        assert_eq!(title_of(PaneKind::Convergence, &state, &session), format!("Convergence of max_distance — {engine}, k = {k}, {spec}"));
-        assert_eq!(title_of(PaneKind::Merges, &state, &session), format!("Merges per query — {engine}, k = {k}, {spec}"));
+        assert_eq!(
+            title_of(PaneKind::Convergence, &state, &session),
+            format!("Convergence of max_distance — {engine}, k = {k}, {spec}")
+        );
+        assert_eq!(
+            title_of(PaneKind::Merges, &state, &session),
+            format!("Merges per query — {engine}, k = {k}, {spec}")
+        );
         let answered = Answered { record: Arc::clone(&record), query: 1 };
         (session.picked, session.answered) = (Some(Picked::Row(answered.row())), Some(answered));
         let title = title_of(PaneKind::Space, &state, &session);

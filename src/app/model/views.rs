@@ -14,7 +14,8 @@ use crate::run::Timeline;
 pub struct PlaneView {
     /// Dimensions shown to the right and upwards.
     pub axes: [usize; 2],
-    /// In the middle of the pane, and local units per point of the screen; `None` shows where most points are.
+    /// In the middle of the pane, and local units per point of the screen; `None` shows where most points
+    /// are.
     pub window: Option<PlaneWindow>,
     /// Whether, without a window, a few far points are shown too.
     pub whole: bool,
@@ -40,7 +41,9 @@ pub struct PlaneWindow {
 impl PlaneWindow {
     /// Whether it is a place and a scale.
     pub fn makes_sense(&self) -> bool {
-        self.center.iter().all(|center| center.is_finite()) && self.units_per_point.is_finite() && self.units_per_point > 0.0
+        self.center.iter().all(|center| center.is_finite())
+            && self.units_per_point.is_finite()
+            && self.units_per_point > 0.0
     }
 }
 
@@ -58,7 +61,15 @@ impl PlaneView {
 
 impl Default for PlaneView {
     fn default() -> Self {
-        Self { axes: [0, 1], window: None, whole: false, point_size: 2.0, lines: true, names: false, lens: true }
+        Self {
+            axes: [0, 1],
+            window: None,
+            whole: false,
+            point_size: 2.0,
+            lines: true,
+            names: false,
+            lens: true,
+        }
     }
 }
 
@@ -88,7 +99,13 @@ pub struct SpaceView {
 impl SpaceView {
     /// The same switches, looking where another one looks.
     pub fn looking(self, other: &Self) -> Self {
-        Self { point_size: self.point_size, lines: self.lines, names: self.names, color_by_height: self.color_by_height, ..*other }
+        Self {
+            point_size: self.point_size,
+            lines: self.lines,
+            names: self.names,
+            color_by_height: self.color_by_height,
+            ..*other
+        }
     }
 }
 
@@ -178,7 +195,9 @@ impl TimelineView {
     pub fn settled(&self) -> Self {
         /// One year in microseconds: a bound on what a saved window may name.
         const LONGEST: f64 = 3.2e13;
-        let window = self.window.filter(|[from, to]| from.abs() <= LONGEST && to.abs() <= LONGEST && to - from >= SHORTEST * 0.5);
+        let window = self
+            .window
+            .filter(|[from, to]| from.abs() <= LONGEST && to.abs() <= LONGEST && to - from >= SHORTEST * 0.5);
         Self { window, open: self.open.clone() }
     }
 
@@ -396,7 +415,10 @@ mod tests {
 
     #[test]
     fn places_and_times_are_each_others_inverse() {
-        let axis = TimeAxis::new(Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(NAMES + 200.0, 50.0)), [5.0, 25.0]);
+        let axis = TimeAxis::new(
+            Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(NAMES + 200.0, 50.0)),
+            [5.0, 25.0],
+        );
         assert_eq!((axis.x(5.0), axis.x(25.0), axis.at(NAMES + 50.0)), (NAMES, NAMES + 200.0, 10.0));
         assert!(axis.x(1e12) <= NAMES + 400.0, "far places are no places on a screen");
     }
@@ -408,13 +430,25 @@ mod tests {
         let down = Sort::after_click(Some(&up), "k").expect("sorted");
         assert!(down.descending);
         assert_eq!(Sort::after_click(Some(&down), "k"), None);
-        assert_eq!(Sort::after_click(Some(&down), "n"), Sort::after_click(None, "n"), "another column begins anew");
+        assert_eq!(
+            Sort::after_click(Some(&down), "n"),
+            Sort::after_click(None, "n"),
+            "another column begins anew"
+        );
     }
 
     #[test]
     fn rows_without_a_value_come_last_and_equal_ones_stay_in_order() {
         let number = SortKey::Number;
-        let keys = [number(2.0), SortKey::Missing, number(1.0), SortKey::text("b"), number(f64::NAN), SortKey::text("A"), number(1.0)];
+        let keys = [
+            number(2.0),
+            SortKey::Missing,
+            number(1.0),
+            SortKey::text("b"),
+            number(f64::NAN),
+            SortKey::text("A"),
+            number(1.0),
+        ];
         assert_eq!(sorted(&keys, false), [2, 6, 0, 5, 3, 1, 4]);
         assert_eq!(sorted(&keys, true), [3, 5, 0, 2, 6, 1, 4]);
     }

@@ -42,7 +42,8 @@ pub const PANE: Pane = Pane {
     more: &[More {
         kind: ExportKind::Graph(GraphForm::Edges),
         text: "Graph of neighbours…",
-        about: "The nearest rows of every row: a table of edges, a sparse matrix for SciPy, or arrays for umap-learn.",
+        about: "The nearest rows of every row: a table of edges, a sparse matrix for SciPy, or arrays for \
+                umap-learn.",
     }],
 };
 
@@ -55,9 +56,15 @@ fn analysis_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     against_ui(ui, context);
     let Some(analysed) = session.analysed() else {
         if let Activity::Preparing { what, fraction } = &session.activity {
-            return empty_ui(ui, &format!("{what}{}", percent_done(*fraction)), "Press Cancel in the status line to stop it.", context.palette);
+            return empty_ui(
+                ui,
+                &format!("{what}{}", percent_done(*fraction)),
+                "Press Cancel in the status line to stop it.",
+                context.palette,
+            );
         }
-        let next = "Density, outliers, hubs, dimension, duplicates and components, and how well neighbours tell a label: each can colour the points, be brushed, and be exported.";
+        let next = "Density, outliers, hubs, dimension, duplicates and components, and how well neighbours \
+                    tell a label: each can colour the points, be brushed, and be exported.";
         return empty_ui(ui, "What do the neighbours of all rows say?", next, context.palette);
     };
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -74,7 +81,8 @@ fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let mut view = context.state.analysis.clone();
     ui.horizontal_wrapped(|ui| {
         let pressed = ui.button(AnalysisKind::START).on_hover_text(
-            "Searches the nearest rows of every row, with the k and the metric on the left, on the engine that should be fastest. Cancel stops it.",
+            "Searches the nearest rows of every row, with the k and the metric on the left, on the engine \
+             that should be fastest. Cancel stops it.",
         );
         if pressed.clicked() {
             context.actions.send(AnalysisAction::Start);
@@ -82,9 +90,10 @@ fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         labels_ui(ui, &mut view, session);
         let label = ui.label(palette.weak("Duplicates within"));
         let edit = TextEdit::singleline(&mut view.eps).id_salt("eps").desired_width(56.0);
-        ui.add(edit)
-            .labelled_by(label.id)
-            .on_hover_text("The largest distance between rows that count as duplicates, in the unit of the metric; 0 for equal rows.");
+        ui.add(edit).labelled_by(label.id).on_hover_text(
+            "The largest distance between rows that count as duplicates, in the unit of the metric; 0 for \
+             equal rows.",
+        );
         if let Err(why) = view.eps() {
             ui.label(RichText::new(why).color(palette.error).small());
         }
@@ -117,9 +126,10 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
         let label = ui.label(palette.weak("within"));
         let edit = TextEdit::singleline(&mut view.leak_eps).id_salt("leak eps").desired_width(56.0);
-        ui.add(edit)
-            .labelled_by(label.id)
-            .on_hover_text("The largest distance between a row here and a row there that count as one, in the unit of the metric; 0 for equal rows.");
+        ui.add(edit).labelled_by(label.id).on_hover_text(
+            "The largest distance between a row here and a row there that count as one, in the unit of the \
+             metric; 0 for equal rows.",
+        );
         if let Err(why) = view.leak_eps() {
             ui.label(RichText::new(why).color(palette.error).small());
         }
@@ -127,7 +137,9 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if view != context.state.analysis {
         context.actions.send(AnalysisAction::Set(view));
     }
-    for against in [AnalysisKind::Overlap, AnalysisKind::Leaks].into_iter().filter_map(|kind| session.against(kind)) {
+    for against in
+        [AnalysisKind::Overlap, AnalysisKind::Leaks].into_iter().filter_map(|kind| session.against(kind))
+    {
         line_ui(ui, against.kind(), Ok(&against.said), context);
         if against.kind() == AnalysisKind::Overlap {
             continue;
@@ -135,7 +147,11 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         let leaking = against.leaking_rows();
         ui.horizontal(|ui| {
             ui.add_space(NAME + ui.spacing().item_spacing.x);
-            if ui.button(format!("Export the rows of {}…", against.other)).on_hover_text("With the nearest row here of each.").clicked() {
+            if ui
+                .button(format!("Export the rows of {}…", against.other))
+                .on_hover_text("With the nearest row here of each.")
+                .clicked()
+            {
                 context.actions.send(Action::StartExport(ExportKind::Leaks));
             }
             if leaking.is_empty() {
@@ -143,7 +159,11 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             }
             let name = format!("Select the {} here", text::count(leaking.len() as u64, "row", "rows"));
             if ui.button(name).clicked() {
-                context.actions.send(SelectAction::rows(leaking, How::Replace, format!("leaks: also in {}", against.other)));
+                context.actions.send(SelectAction::rows(
+                    leaking,
+                    How::Replace,
+                    format!("leaks: also in {}", against.other),
+                ));
             }
         });
     }
@@ -154,16 +174,20 @@ fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
     let Some(known) = session.file_columns() else { return };
     let chosen = label_column(view, session);
     let shown = chosen.as_ref().map_or("no labels", |(_, title)| title);
-    let response = ComboBox::from_id_salt("labels").width(90.0).height(320.0).selected_text(format!("Labels: {shown}")).show_ui(ui, |ui| {
-        if ui.selectable_label(chosen.is_none(), "no labels").clicked() {
-            view.labels = Some(String::new());
-        }
-        for (name, key) in column_keys(known.columns.iter().map(|column| column.name.as_str())) {
-            if ui.selectable_label(chosen.as_ref().is_some_and(|(of, _)| *of == key), name).clicked() {
-                view.labels = Some(key);
+    let response = ComboBox::from_id_salt("labels")
+        .width(90.0)
+        .height(320.0)
+        .selected_text(format!("Labels: {shown}"))
+        .show_ui(ui, |ui| {
+            if ui.selectable_label(chosen.is_none(), "no labels").clicked() {
+                view.labels = Some(String::new());
             }
-        }
-    });
+            for (name, key) in column_keys(known.columns.iter().map(|column| column.name.as_str())) {
+                if ui.selectable_label(chosen.as_ref().is_some_and(|(of, _)| *of == key), name).clicked() {
+                    view.labels = Some(key);
+                }
+            }
+        });
     name_chooser(&response.response, "Column of labels", shown);
 }
 
@@ -180,7 +204,9 @@ fn line_ui(ui: &mut Ui, kind: AnalysisKind, said: Result<&String, &String>, cont
         ui.allocate_ui_with_layout(vec2(NAME, height), Layout::right_to_left(Align::Center), |ui| {
             colour_ui(ui, kind, said.is_ok(), context);
             let name = Label::new(RichText::new(text::sentence_case(kind.title())).strong()).truncate();
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(name).on_hover_text(kind.about()));
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(name).on_hover_text(kind.about())
+            });
         });
         let color = if said.is_ok() { context.palette.text } else { context.palette.error };
         let (Ok(said) | Err(said)) = said;
@@ -202,45 +228,61 @@ fn colour_ui(ui: &mut Ui, kind: AnalysisKind, is_there: bool, context: &mut Pane
     }
 }
 
-/// Labels down, what the neighbours' majority names across; or, of many labels, what is confused most often. A click selects the rows.
+/// Labels down, what the neighbours' majority names across; or, of many labels, what is confused most often.
+/// A click selects the rows.
 fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let column = analysed.labels.as_deref().unwrap_or_default();
     heading_ui(ui, "Each row’s label, and what most of its neighbours are");
     ui.horizontal_wrapped(|ui| {
         let wrong = of.points - of.correct;
-        let rows = text::count(wrong, "row disagrees with its neighbours", "rows disagree with their neighbours");
+        let rows =
+            text::count(wrong, "row disagrees with its neighbours", "rows disagree with their neighbours");
         let share = of.accuracy.map_or_else(String::new, |accuracy| format!("; {} agree", percent(accuracy)));
         ui.label(format!("{rows}{share}."));
         if wrong > 0 && ui.button("Select them").clicked() {
-            context.actions.send(SelectAction::rows(analysed.disagreeing(None), How::Replace, format!("{column} disagrees")));
+            context.actions.send(SelectAction::rows(
+                analysed.disagreeing(None),
+                How::Replace,
+                format!("{column} disagrees"),
+            ));
         }
     });
     let mut pressed: Option<&Confusion> = None;
     if of.labels.len() <= MOST_LABELS {
-        Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true).show(ui, |ui| {
-            ui.label(palette.weak(format!("{column} ↓ neighbours →")));
-            of.labels.iter().for_each(|label| drop(ui.label(RichText::new(label).strong())));
-            ui.end_row();
-            for (label, name) in of.labels.iter().enumerate() {
-                ui.label(RichText::new(name).strong());
-                for predicted in 0..of.labels.len() {
-                    let cell = of.confusion.iter().find(|cell| (cell.label as usize, cell.predicted as usize) == (label, predicted));
-                    let Some(cell) = cell else {
-                        ui.label(palette.weak("·"));
-                        continue;
-                    };
-                    let count = number(text::thousands(cell.points));
-                    let count = if label == predicted { count.color(palette.text_weak) } else { count.color(palette.error) };
-                    if cell_ui(ui, of, cell, count).clicked() {
-                        pressed = Some(cell);
-                    }
-                }
+        Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true).show(
+            ui,
+            |ui| {
+                ui.label(palette.weak(format!("{column} ↓ neighbours →")));
+                of.labels.iter().for_each(|label| drop(ui.label(RichText::new(label).strong())));
                 ui.end_row();
-            }
-        });
+                for (label, name) in of.labels.iter().enumerate() {
+                    ui.label(RichText::new(name).strong());
+                    for predicted in 0..of.labels.len() {
+                        let cell = of.confusion.iter().find(|cell| {
+                            (cell.label as usize, cell.predicted as usize) == (label, predicted)
+                        });
+                        let Some(cell) = cell else {
+                            ui.label(palette.weak("·"));
+                            continue;
+                        };
+                        let count = number(text::thousands(cell.points));
+                        let count = if label == predicted {
+                            count.color(palette.text_weak)
+                        } else {
+                            count.color(palette.error)
+                        };
+                        if cell_ui(ui, of, cell, count).clicked() {
+                            pressed = Some(cell);
+                        }
+                    }
+                    ui.end_row();
+                }
+            },
+        );
     } else {
-        let mut wrong: Vec<&Confusion> = of.confusion.iter().filter(|cell| cell.label != cell.predicted).collect();
+        let mut wrong: Vec<&Confusion> =
+            of.confusion.iter().filter(|cell| cell.label != cell.predicted).collect();
         wrong.sort_by_key(|cell| std::cmp::Reverse(cell.points));
         for cell in wrong.into_iter().take(MOST_CONFUSIONS) {
             let said = format!("{}: {}", sentence(of, cell), text::thousands(cell.points));
@@ -251,7 +293,11 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
     }
     if let Some(cell) = pressed {
         let rows = analysed.disagreeing(Some((cell.label, cell.predicted)));
-        context.actions.send(SelectAction::rows(rows, How::Replace, format!("{column} {}", sentence(of, cell))));
+        context.actions.send(SelectAction::rows(
+            rows,
+            How::Replace,
+            format!("{column} {}", sentence(of, cell)),
+        ));
     }
 }
 

@@ -1,5 +1,5 @@
-//! What stands over Plane and Space: their controls and the legend of the colours. In a small pane most of that is behind a
-//! button, so that most of the pane is the picture's.
+//! What stands over Plane and Space: their controls and the legend of the colours. In a small pane most of
+//! that is behind a button, so that most of the pane is the picture's.
 
 use super::empty::PaneContext;
 use crate::app::features::color::state::ColorBy;
@@ -18,12 +18,22 @@ const MOMENT: f32 = 28.0;
 /// The largest part of the pane that controls and legend may take unasked.
 const MOST: f32 = 0.35;
 
-/// The controls, then the legend. `add` puts controls into a line that wraps: all of them, or only those that are always needed.
-pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut Ui, &mut PaneContext<'_>, bool)) {
+/// The controls, then the legend. `add` puts controls into a line that wraps: all of them, or only those that
+/// are always needed.
+pub fn bar_ui(
+    ui: &mut Ui,
+    context: &mut PaneContext<'_>,
+    add: impl FnOnce(&mut Ui, &mut PaneContext<'_>, bool),
+) {
     if let Some(picture) = &context.session.picture {
         if picture.legend {
             crate::app::look::widgets::marks_legend_ui(ui, &picture.marks, context.palette);
-            crate::app::features::color::legend::picture_legend_ui(ui, context.state, context.session, context.palette);
+            crate::app::features::color::legend::picture_legend_ui(
+                ui,
+                context.state,
+                context.session,
+                context.palette,
+            );
         }
         return;
     }
@@ -31,23 +41,45 @@ pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut 
     let legend = LEGEND + if context.state.color.by == ColorBy::Moment { MOMENT } else { 0.0 };
     if has_room(size, legend) {
         ui.horizontal_wrapped(|ui| add(ui, context, true));
-        crate::app::features::color::legend::legend_ui(ui, context.state, context.session, context.palette, context.actions);
+        crate::app::features::color::legend::legend_ui(
+            ui,
+            context.state,
+            context.session,
+            context.palette,
+            context.actions,
+        );
         return;
     }
     let id = ui.scope_id().with("options");
     let before = ui.data(|data| data.get_temp(id)).unwrap_or(false);
     let mut open = before;
-    let all = ScrollArea::vertical().id_salt("bar").auto_shrink([false, true]).max_height((size.y * 0.5).max(LINE));
+    let all =
+        ScrollArea::vertical().id_salt("bar").auto_shrink([false, true]).max_height((size.y * 0.5).max(LINE));
     all.show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             let options = Button::new("Options").selected(open);
-            open ^= ui.add(options).on_hover_text("Axes, colours and their range, and what else is shown.").clicked();
+            open ^= ui
+                .add(options)
+                .on_hover_text("Axes, colours and their range, and what else is shown.")
+                .clicked();
             add(ui, context, before);
         });
         if before {
-            crate::app::features::color::legend::legend_ui(ui, context.state, context.session, context.palette, context.actions);
+            crate::app::features::color::legend::legend_ui(
+                ui,
+                context.state,
+                context.session,
+                context.palette,
+                context.actions,
+            );
         } else {
-            crate::app::features::color::legend::legend_line_ui(ui, context.state, context.session, context.palette, context.actions);
+            crate::app::features::color::legend::legend_line_ui(
+                ui,
+                context.state,
+                context.session,
+                context.palette,
+                context.actions,
+            );
         }
     });
     if open != before {
@@ -57,7 +89,8 @@ pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut 
 
 /// What is changed seldom, in a menu at the end of the bar.
 pub fn more_ui(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
-    let config = egui::containers::menu::MenuConfig::new().close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
+    let config = egui::containers::menu::MenuConfig::new()
+        .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
     let (response, _) = egui::containers::menu::MenuButton::new("More").config(config).ui(ui, add);
     name_widget(&response, Role::Button, "More of this view");
 }

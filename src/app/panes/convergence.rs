@@ -1,5 +1,5 @@
-//! Convergence: how `max_distance` shrinks as points are seen; the picked query as steps, the band of all queries, and
-//! theory beside them.
+//! Convergence: how `max_distance` shrinks as points are seen; the picked query as steps, the band of all
+//! queries, and theory beside them.
 
 use egui_plot::{FilledArea, LineStyle};
 
@@ -19,7 +19,9 @@ const LINES: usize = 40;
 pub const PANE: Pane = Pane {
     kind: PaneKind::Convergence,
     draw: convergence_ui,
-    data: |session| session.counted_record().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
+    data: |session| {
+        session.counted_record().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence)
+    },
     more: &[],
 };
 
@@ -28,10 +30,14 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let session = context.session;
     let compared = session.compared_record();
     let Some(record) = compared.or(session.answered.as_ref().map(|answered| &answered.record)) else {
-        return without_run(session, "curves", "Press Run, or click a point in Plane or Space.").ui(ui, palette);
+        return without_run(session, "curves", "Press Run, or click a point in Plane or Space.")
+            .ui(ui, palette);
     };
     if record.convergence.queries() == 0 {
-        let next = format!("Choose {} on the left and press Run: max_distance is kept as it shrinks.", any_of(&registry::with_history()));
+        let next = format!(
+            "Choose {} on the left and press Run: max_distance is kept as it shrinks.",
+            any_of(&registry::with_history())
+        );
         return empty_ui(ui, &format!("{} keeps no max_distance history", record.engine), &next, palette);
     }
     let mut view = context.state.convergence;
@@ -64,7 +70,8 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let xs: Vec<f64> = band.iter().map(|step| step.points_seen.log10()).collect();
     let lows: Vec<f64> = band.iter().map(|step| up(step.low)).collect();
     let highs: Vec<f64> = band.iter().map(|step| up(step.high)).collect();
-    let medians: Vec<[f64; 2]> = whole.iter().filter(|step| fits(step.median)).map(|step| at(step.points_seen, step.median)).collect();
+    let medians: Vec<[f64; 2]> =
+        whole.iter().filter(|step| fits(step.median)).map(|step| at(step.points_seen, step.median)).collect();
     let replayed = session.theory.as_ref().and_then(|curve| curve.replayed.as_ref());
     let walked = match (replayed, &session.answered) {
         (Some((seen, distances)), _) => steps(seen, distances),
@@ -77,7 +84,8 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let picked: Vec<[f64; 2]> = walked.iter().filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
     let expected_points = || session.theory.iter().flat_map(|curve| &curve.points);
     let theory: Vec<[f64; 2]> = expected_points().filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
-    let zeros = whole.iter().any(|step| step.low == 0.0) || walked.iter().chain(expected_points()).any(|p| p[1] == 0.0);
+    let zeros = whole.iter().any(|step| step.low == 0.0)
+        || walked.iter().chain(expected_points()).any(|p| p[1] == 0.0);
     if log_y && zeros {
         ui.label(palette.small("distances of 0 have no place on a log scale"));
     }
@@ -103,10 +111,16 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .x_axis_formatter(power)
         .y_axis_label(if in_window { "" } else { "squared max_distance" })
         .y_grid_spacer(move |input| if log_y { decades(input) } else { evenly(input) })
-        .y_axis_formatter(move |mark, range| if log_y { power(mark, range) } else { text::digits(mark.value, 3) })
+        .y_axis_formatter(
+            move |mark, range| if log_y { power(mark, range) } else { text::digits(mark.value, 3) },
+        )
         .label_formatter(near(move |name, at| {
             let distance = if log_y { 10f64.powf(at.y) } else { at.y };
-            Some(format!("{name}\n{} points seen\n{}", text::digits(10f64.powf(at.x), 3), text::digits(distance, 3)))
+            Some(format!(
+                "{name}\n{} points seen\n{}",
+                text::digits(10f64.powf(at.x), 3),
+                text::digits(distance, 3)
+            ))
         }));
     figure.show(ui, |plot| {
         let fill = palette.intermediate.gamma_multiply(0.22);
@@ -141,7 +155,11 @@ fn legend_ui(ui: &mut Ui, context: &PaneContext<'_>, compared: bool, total: usiz
     }
     if let Some(derived) = session.derived.as_ref().filter(|_| compared) {
         let of_queries = if derived.band_queries < total {
-            format!("{} of {} queries", text::thousands(derived.band_queries as u64), text::thousands(total as u64))
+            format!(
+                "{} of {} queries",
+                text::thousands(derived.band_queries as u64),
+                text::thousands(total as u64)
+            )
         } else {
             "queries".to_owned()
         };

@@ -1,4 +1,5 @@
-//! What a pane says while it has nothing to show: what is missing, what goes on or went wrong, and what to do.
+//! What a pane says while it has nothing to show: what is missing, what goes on or went wrong, and what to
+//! do.
 
 use crate::app::features::export::PaneData;
 use crate::app::features::export::state::ExportKind;
@@ -29,14 +30,19 @@ impl Empty {
 /// Of a pane that shows points.
 pub fn without_cloud(session: &Session) -> Empty {
     match (&session.activity, &session.endings.load) {
-        (Activity::Loading { what, fraction }, _) => {
-            Empty::new(format!("Loading {what}{}", percent(*fraction)), "Its points appear when they are loaded. Cancel stops it.")
-        }
-        (_, Some(Ended::Cancelled)) => {
-            Empty::new("Loading was cancelled", "Press Load or Generate on the left to start again, or open another file.")
-        }
+        (Activity::Loading { what, fraction }, _) => Empty::new(
+            format!("Loading {what}{}", percent(*fraction)),
+            "Its points appear when they are loaded. Cancel stops it.",
+        ),
+        (_, Some(Ended::Cancelled)) => Empty::new(
+            "Loading was cancelled",
+            "Press Load or Generate on the left to start again, or open another file.",
+        ),
         (_, Some(Ended::Failed(why))) => Empty::new("Nothing was loaded", why),
-        (_, None) => Empty::new("No cloud yet", "Open a file or generate a cloud on the left; dropping a file here works too."),
+        (_, None) => Empty::new(
+            "No cloud yet",
+            "Open a file or generate a cloud on the left; dropping a file here works too.",
+        ),
     }
 }
 
@@ -44,11 +50,19 @@ pub fn without_cloud(session: &Session) -> Empty {
 pub fn without_run(session: &Session, what: &str, todo: &str) -> Empty {
     let yet = format!("No {what} yet");
     match (&session.activity, &session.endings.run, &session.endings.load) {
-        (Activity::Running { stage, fraction }, ..) => Empty::new(yet, format!("The run goes on: {stage}{}.", percent(Some(*fraction)))),
-        (Activity::Loading { what, fraction }, ..) => Empty::new(yet, format!("Loading {what}{}.", percent(*fraction))),
-        (_, Some(Ended::Cancelled), _) => Empty::new("The run was cancelled", format!("There is nothing to show here. {todo}")),
+        (Activity::Running { stage, fraction }, ..) => {
+            Empty::new(yet, format!("The run goes on: {stage}{}.", percent(Some(*fraction))))
+        }
+        (Activity::Loading { what, fraction }, ..) => {
+            Empty::new(yet, format!("Loading {what}{}.", percent(*fraction)))
+        }
+        (_, Some(Ended::Cancelled), _) => {
+            Empty::new("The run was cancelled", format!("There is nothing to show here. {todo}"))
+        }
         (_, Some(Ended::Failed(why)), _) => Empty::new("The run failed", why),
-        (_, None, Some(Ended::Failed(why))) if session.cloud.is_none() => Empty::new("Nothing was loaded", why),
+        (_, None, Some(Ended::Failed(why))) if session.cloud.is_none() => {
+            Empty::new("Nothing was loaded", why)
+        }
         _ => Empty::new(yet, todo),
     }
 }
@@ -60,16 +74,27 @@ pub fn without_answer(session: &Session) -> Empty {
     }
     if session.picked.is_some() {
         return match &session.endings.ask {
-            _ if session.live.is_waiting() => Empty::new("The query is being answered…", "Its neighbours appear as soon as they are found."),
-            Some(Ended::Cancelled) => Empty::new("Cancelled", "The query was not answered. Click its point again, or another one."),
+            _ if session.live.is_waiting() => {
+                Empty::new("The query is being answered…", "Its neighbours appear as soon as they are found.")
+            }
+            Some(Ended::Cancelled) => {
+                Empty::new("Cancelled", "The query was not answered. Click its point again, or another one.")
+            }
             Some(Ended::Failed(why)) => Empty::new("The query could not be answered", why),
             None => Empty::new("Not answered", "Click its point again, or another one."),
         };
     }
     let next = match (&session.activity, &session.endings.run) {
-        (Activity::Running { .. }, _) => "Click a point in Plane or Space for an answer now; when the run is done, its first query is picked.",
-        (_, Some(Ended::Cancelled)) => "The run was cancelled. Click a point in Plane or Space, or press Run.",
-        (_, Some(Ended::Failed(why))) => return Empty::new("No query picked", format!("The run failed: {why}")),
+        (Activity::Running { .. }, _) => {
+            "Click a point in Plane or Space for an answer now; when the run is done, its first query is \
+             picked."
+        }
+        (_, Some(Ended::Cancelled)) => {
+            "The run was cancelled. Click a point in Plane or Space, or press Run."
+        }
+        (_, Some(Ended::Failed(why))) => {
+            return Empty::new("No query picked", format!("The run failed: {why}"));
+        }
         (_, None) => "Click a point in Plane or Space, or press Run.",
     };
     Empty::new("No query picked", next)
@@ -133,9 +158,14 @@ mod tests {
         let title = |session: &Session| without_cloud(session).title;
         assert_eq!(title(&with(Activity::Idle, Endings::default())), "No cloud yet");
         let cancelled = Endings { load: Some(Ended::Cancelled), ..Endings::default() };
-        assert_eq!(title(&with(loading(), cancelled.clone())), "Loading a.las, 25 %", "what goes on comes first");
+        assert_eq!(
+            title(&with(loading(), cancelled.clone())),
+            "Loading a.las, 25 %",
+            "what goes on comes first"
+        );
         assert_eq!(title(&with(Activity::Idle, cancelled)), "Loading was cancelled");
-        let wrong = with(Activity::Idle, Endings { load: failed("no such file: a.las"), ..Endings::default() });
+        let wrong =
+            with(Activity::Idle, Endings { load: failed("no such file: a.las"), ..Endings::default() });
         assert_eq!(without_cloud(&wrong), Empty::new("Nothing was loaded", "no such file: a.las"));
         assert_eq!(without_run(&wrong, "timings", TODO), without_cloud(&wrong));
         assert_eq!(without_answer(&wrong), without_cloud(&wrong));
@@ -149,8 +179,12 @@ mod tests {
         assert_eq!(of(&with(running, Endings::default())).next, "The run goes on: repeat 2 of 5, 40 %.");
         assert_eq!(of(&with(loading(), Endings::default())).next, "Loading a.las, 25 %.");
         let cancelled = with(Activity::Idle, Endings { run: Some(Ended::Cancelled), ..Endings::default() });
-        assert_eq!(of(&cancelled), Empty::new("The run was cancelled", "There is nothing to show here. Press Run to measure."));
-        let broken = with(Activity::Idle, Endings { run: failed("k = 9 is too large"), ..Endings::default() });
+        assert_eq!(
+            of(&cancelled),
+            Empty::new("The run was cancelled", "There is nothing to show here. Press Run to measure.")
+        );
+        let broken =
+            with(Activity::Idle, Endings { run: failed("k = 9 is too large"), ..Endings::default() });
         assert_eq!(of(&broken), Empty::new("The run failed", "k = 9 is too large"));
     }
 
@@ -163,9 +197,16 @@ mod tests {
         let run = |run: Option<Ended>| Endings { run, ..Endings::default() };
         let ask = |ask: Option<Ended>| Endings { ask, ..Endings::default() };
         let running = Activity::Running { stage: "counting".to_owned(), fraction: 0.0 };
-        assert_eq!(with(None, Activity::Idle, run(None)).next, "Click a point in Plane or Space, or press Run.");
+        assert_eq!(
+            with(None, Activity::Idle, run(None)).next,
+            "Click a point in Plane or Space, or press Run."
+        );
         assert!(with(None, running, run(None)).next.contains("when the run is done"));
-        assert!(with(None, Activity::Idle, run(Some(Ended::Cancelled))).next.starts_with("The run was cancelled."));
+        assert!(
+            with(None, Activity::Idle, run(Some(Ended::Cancelled)))
+                .next
+                .starts_with("The run was cancelled.")
+        );
         assert_eq!(with(None, Activity::Idle, run(failed("why"))).next, "The run failed: why");
         let row = Some(Picked::Row(1));
         assert_eq!(with(row, Activity::Idle, ask(None)).title, "Not answered");

@@ -39,56 +39,71 @@ pub fn hover_ui(
     let Some((cloud, row)) = session.point(hovered.what) else { return };
     let Some(place) = screen(cloud, row).filter(|place| rect.contains(*place)) else { return };
     let anchor = Rect::from_center_size(place, vec2(CLEAR, CLEAR));
-    Tooltip::always_open(ui.ctx().clone(), response.layer_id, response.id.with("hovered"), anchor).show(|ui| {
-        let known = context.lookup.known(cloud, &[row as u32]).and_then(|found| found.as_ref().as_ref().ok());
-        let called = known.and_then(|others| named(session, others)).map_or_else(String::new, |name| format!("{name}, "));
-        ui.label(RichText::new(format!("{called}{}", title(session, hovered.what, cloud, row))).strong());
-        if let Some(pictures) = session.pictures(cloud) {
-            picture_ui(ui, cloud, row, pictures, PICTURE);
-        }
-        Grid::new("facts").num_columns(2).spacing([10.0, 2.0]).show(ui, |ui| {
-            for (name, value) in facts(session, hovered.what, cloud, row) {
-                ui.label(context.palette.weak(name));
-                ui.label(number(value));
-                ui.end_row();
+    Tooltip::always_open(ui.ctx().clone(), response.layer_id, response.id.with("hovered"), anchor).show(
+        |ui| {
+            let known =
+                context.lookup.known(cloud, &[row as u32]).and_then(|found| found.as_ref().as_ref().ok());
+            let called = known
+                .and_then(|others| named(session, others))
+                .map_or_else(String::new, |name| format!("{name}, "));
+            ui.label(RichText::new(format!("{called}{}", title(session, hovered.what, cloud, row))).strong());
+            if let Some(pictures) = session.pictures(cloud) {
+                picture_ui(ui, cloud, row, pictures, PICTURE);
             }
-            let lookup = context.lookup;
-            let coloring = coloring(session, hovered.what, row).filter(|(title, _)| cloud.axes().iter().all(|axis| axis.name != *title));
-            if let Some((title, value)) = &coloring {
-                ui.label(context.palette.weak(title));
-                ui.label(number(value));
-                ui.end_row();
-            }
-            match lookup.known(cloud, &[row as u32]).map(|found| &**found) {
-                Some(Ok(others)) => {
-                    // The value that sets the colour is listed already.
-                    let is = |told: &Told, name: &str| told.column().is_some_and(|column| column.name == name);
-                    let told = |name: &str| is(&session.roles.name, name) || coloring.as_ref().is_some_and(|(title, _)| title == name);
-                    let mut cells: Vec<_> = others.columns.iter().zip(others.rows.iter().flatten()).filter(|(name, _)| !told(name)).collect();
-                    cells.sort_by_key(|(name, _)| !is(&session.roles.label, name));
-                    for (name, cell) in cells.into_iter().take(LISTED) {
-                        ui.label(context.palette.weak(name));
-                        ui.label(cell_text(cell));
-                        ui.end_row();
-                    }
-                    let left = others.total - others.columns.iter().filter(|name| told(name)).count();
-                    if left > LISTED {
-                        ui.label(context.palette.small(format!("and {} more columns", left - LISTED)));
-                        ui.end_row();
-                    }
-                }
-                Some(Err(why)) => {
-                    ui.label(RichText::new(why).color(context.palette.warning).small());
+            Grid::new("facts").num_columns(2).spacing([10.0, 2.0]).show(ui, |ui| {
+                for (name, value) in facts(session, hovered.what, cloud, row) {
+                    ui.label(context.palette.weak(name));
+                    ui.label(number(value));
                     ui.end_row();
                 }
-                None if lookup.is_reading(cloud, &[row as u32]) => {
-                    ui.label(context.palette.small("reading its file…"));
+                let lookup = context.lookup;
+                let coloring = coloring(session, hovered.what, row)
+                    .filter(|(title, _)| cloud.axes().iter().all(|axis| axis.name != *title));
+                if let Some((title, value)) = &coloring {
+                    ui.label(context.palette.weak(title));
+                    ui.label(number(value));
                     ui.end_row();
                 }
-                None => {}
-            }
-        });
-    });
+                match lookup.known(cloud, &[row as u32]).map(|found| &**found) {
+                    Some(Ok(others)) => {
+                        // The value that sets the colour is listed already.
+                        let is =
+                            |told: &Told, name: &str| told.column().is_some_and(|column| column.name == name);
+                        let told = |name: &str| {
+                            is(&session.roles.name, name)
+                                || coloring.as_ref().is_some_and(|(title, _)| title == name)
+                        };
+                        let mut cells: Vec<_> = others
+                            .columns
+                            .iter()
+                            .zip(others.rows.iter().flatten())
+                            .filter(|(name, _)| !told(name))
+                            .collect();
+                        cells.sort_by_key(|(name, _)| !is(&session.roles.label, name));
+                        for (name, cell) in cells.into_iter().take(LISTED) {
+                            ui.label(context.palette.weak(name));
+                            ui.label(cell_text(cell));
+                            ui.end_row();
+                        }
+                        let left = others.total - others.columns.iter().filter(|name| told(name)).count();
+                        if left > LISTED {
+                            ui.label(context.palette.small(format!("and {} more columns", left - LISTED)));
+                            ui.end_row();
+                        }
+                    }
+                    Some(Err(why)) => {
+                        ui.label(RichText::new(why).color(context.palette.warning).small());
+                        ui.end_row();
+                    }
+                    None if lookup.is_reading(cloud, &[row as u32]) => {
+                        ui.label(context.palette.small("reading its file…"));
+                        ui.end_row();
+                    }
+                    None => {}
+                }
+            });
+        },
+    );
 }
 
 /// What a row is called by the column that was chosen for it.
@@ -127,21 +142,33 @@ const COUNTED: usize = 2;
 
 /// What the run counted of the query that the pointer rests on, in words: as much as is listed.
 fn counted(session: &Session) -> impl Iterator<Item = (String, u32)> {
-    let of = session.record.as_ref().zip(session.hovered_query).filter(|(record, query)| *query < record.measured.queries());
-    of.into_iter().flat_map(|(record, query)| record.measured.of(query).take(COUNTED)).map(|(name, value)| (Measure::words(name), value))
+    let of = session
+        .record
+        .as_ref()
+        .zip(session.hovered_query)
+        .filter(|(record, query)| *query < record.measured.queries());
+    of.into_iter()
+        .flat_map(|(record, query)| record.measured.of(query).take(COUNTED))
+        .map(|(name, value)| (Measure::words(name), value))
 }
 
 /// What is known at once.
 fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec<(String, String)> {
     // A picture says more than its first pixels.
     let listed = if session.pictures(cloud).is_some() { 0 } else { LISTED };
-    let mut facts: Vec<(String, String)> =
-        cloud.axes().iter().enumerate().take(listed).map(|(axis, of)| (of.name.clone(), text::coordinate(cloud.coordinate(row, axis)))).collect();
+    let mut facts: Vec<(String, String)> = cloud
+        .axes()
+        .iter()
+        .enumerate()
+        .take(listed)
+        .map(|(axis, of)| (of.name.clone(), text::coordinate(cloud.coordinate(row, axis))))
+        .collect();
     if listed > 0 && cloud.dims() > listed {
         facts.push(("more".to_owned(), format!("{} coordinates", cloud.dims() - listed)));
     }
     if let (Picked::Row(row), Some(answered)) = (what, &session.answered)
-        && let Some((rank, (_, squared))) = answered.neighbors().enumerate().find(|(_, (neighbor, _))| *neighbor == row)
+        && let Some((rank, (_, squared))) =
+            answered.neighbors().enumerate().find(|(_, (neighbor, _))| *neighbor == row)
     {
         facts.push(("rank".to_owned(), text::thousands(rank as u64)));
         let metric = answered.record.spec.metric;
@@ -155,7 +182,9 @@ fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec
 pub(super) fn cell_text(cell: &Cell) -> String {
     match cell {
         Cell::Number(value) => text::coordinate(*value),
-        Cell::Text(text) if text.chars().count() > 60 => format!("{}…", text.chars().take(60).collect::<String>()),
+        Cell::Text(text) if text.chars().count() > 60 => {
+            format!("{}…", text.chars().take(60).collect::<String>())
+        }
         Cell::Text(text) => text.clone(),
         Cell::Missing => "–".to_owned(),
     }
@@ -166,12 +195,19 @@ pub(super) fn cell_text(cell: &Cell) -> String {
 /// Pictures that are held on the graphics adapter.
 const MOST: usize = 512;
 
-/// Pictures by the cloud's address and the row. The cloud is held weakly, so that no other one comes to lie where it did.
+/// Pictures by the cloud's address and the row. The cloud is held weakly, so that no other one comes to lie
+/// where it did.
 #[derive(Default)]
 struct Known(HashMap<(usize, usize), (Weak<PointCloud>, Pictures, TextureHandle)>);
 
 /// The picture of a row of a cloud, as large as fits into a square.
-pub fn picture_ui(ui: &mut Ui, cloud: &Arc<PointCloud>, row: usize, pictures: Pictures, side: f32) -> Response {
+pub fn picture_ui(
+    ui: &mut Ui,
+    cloud: &Arc<PointCloud>,
+    row: usize,
+    pictures: Pictures,
+    side: f32,
+) -> Response {
     let texture = texture(ui, cloud, row, pictures);
     let longest = pictures.width.max(pictures.height) as f32;
     let size: Vec2 = vec2(pictures.width as f32, pictures.height as f32) * (side / longest);
@@ -181,7 +217,9 @@ pub fn picture_ui(ui: &mut Ui, cloud: &Arc<PointCloud>, row: usize, pictures: Pi
 }
 
 fn texture(ui: &Ui, cloud: &Arc<PointCloud>, row: usize, pictures: Pictures) -> TextureHandle {
-    let shared = ui.data_mut(|data| data.get_temp_mut_or_default::<Arc<Mutex<Known>>>(Id::unique("pictures of rows")).clone());
+    let shared = ui.data_mut(|data| {
+        data.get_temp_mut_or_default::<Arc<Mutex<Known>>>(Id::unique("pictures of rows")).clone()
+    });
     let mut known = shared.lock();
     let key = (Arc::as_ptr(cloud) as usize, row);
     if let Some((of, shown, texture)) = known.0.get(&key)
@@ -191,7 +229,11 @@ fn texture(ui: &Ui, cloud: &Arc<PointCloud>, row: usize, pictures: Pictures) -> 
         return texture.clone();
     }
     let (pixels, size) = (pictures.pixels(cloud, row), [pictures.width, pictures.height]);
-    let image = if pictures.channels == 3 { ColorImage::from_rgb(size, &pixels) } else { ColorImage::from_gray(size, &pixels) };
+    let image = if pictures.channels == 3 {
+        ColorImage::from_rgb(size, &pixels)
+    } else {
+        ColorImage::from_gray(size, &pixels)
+    };
     let texture = ui.ctx().load_texture("picture of a row", image, TextureOptions::NEAREST);
     if known.0.len() >= MOST {
         known.0.clear();

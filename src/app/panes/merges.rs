@@ -16,12 +16,15 @@ use crate::knn::{EngineId, Measure};
 use crate::text;
 
 /// Why the run is not drawn beside the picked query.
-pub const OTHER_QUESTION: &str = "the run asked another question (k, metric, order, engine): only the picked query is drawn";
+pub const OTHER_QUESTION: &str =
+    "the run asked another question (k, metric, order, engine): only the picked query is drawn";
 
 pub const PANE: Pane = Pane {
     kind: PaneKind::Merges,
     draw: merges_ui,
-    data: |session| session.counted_record().filter(|record| !record.measured.is_empty()).map(PaneData::Merges),
+    data: |session| {
+        session.counted_record().filter(|record| !record.measured.is_empty()).map(PaneData::Merges)
+    },
     more: &[],
 };
 
@@ -32,7 +35,8 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return without_run(session, "counts", "Press Run.").ui(ui, palette);
     };
     let compared = session.compared_record();
-    let record = session.answered.as_ref().filter(|_| compared.is_none()).map_or(run, |answered| &answered.record);
+    let record =
+        session.answered.as_ref().filter(|_| compared.is_none()).map_or(run, |answered| &answered.record);
     let names: Vec<&str> = record.measured.columns().map(|(name, _)| name).collect();
     let wanted = context.state.counts.measure.as_deref();
     let Some(&name) = names.iter().find(|&&name| Some(name) == wanted).or(names.first()) else {
@@ -43,22 +47,28 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let unit = declared.map_or([name, name], |measure| measure.unit);
     let words = Measure::words(name);
     let bins: &[(u32, u64)] = match (compared, &session.derived) {
-        (Some(_), None) => return empty_ui(ui, "Counting…", "The run is done; its histograms are being built.", palette),
+        (Some(_), None) => {
+            return empty_ui(ui, "Counting…", "The run is done; its histograms are being built.", palette);
+        }
         (Some(_), Some(derived)) => derived.histogram(name),
         (None, _) => &[],
     };
     let summary = &record.summary;
     let measure = summary.measure(name);
-    let (mean, bound) = (measure.map_or(0.0, |measure| measure.mean), measure.and_then(|measure| measure.expected));
+    let (mean, bound) =
+        (measure.map_or(0.0, |measure| measure.mean), measure.and_then(|measure| measure.expected));
     let width = bin_width(bins);
     let bins = &binned(bins, width)[..];
-    let bar = |&(first, queries): &(u32, u64)| Bar::new(middle(first, width), queries as f64).width(0.8 * f64::from(width));
+    let bar = |&(first, queries): &(u32, u64)| {
+        Bar::new(middle(first, width), queries as f64).width(0.8 * f64::from(width))
+    };
     let bars: Vec<Bar> = bins.iter().map(bar).collect();
     let picked = session.answered.as_ref().and_then(|answered| answered.counted(name));
     let shuffled = if_shuffled(record.spec.order);
     let selected = session.selected.measure(name).filter(|_| compared.is_some());
     let filled = selected.map_or_else(Vec::new, |selected| binned(&selected.histogram, width));
-    let filled: Vec<Bar> = filled.iter().map(|bin| bar(bin).fill(palette.selected.gamma_multiply(0.75))).collect();
+    let filled: Vec<Bar> =
+        filled.iter().map(|bin| bar(bin).fill(palette.selected.gamma_multiply(0.75))).collect();
     ui.horizontal_wrapped(|ui| {
         let in_window = session.picture.is_none();
         if in_window {
@@ -71,14 +81,24 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             inline_line_ui(ui, palette.text_weak, false, &format!("mean {}", text::digits(mean, 3)));
         }
         if let Some(bound) = bound {
-            inline_line_ui(ui, palette.theory, true, &format!("theory at most {}{shuffled}", text::digits(bound, 3)));
+            inline_line_ui(
+                ui,
+                palette.theory,
+                true,
+                &format!("theory at most {}{shuffled}", text::digits(bound, 3)),
+            );
         }
         if selected.is_some() {
             let queries = text::count(session.selection.queries().len() as u64, "query", "queries");
             inline_swatch_ui(ui, palette.selected, &format!("{queries} selected"));
         }
         if let Some(value) = picked {
-            inline_line_ui(ui, palette.query, false, &format!("picked query {}", text::thousands(value.into())));
+            inline_line_ui(
+                ui,
+                palette.query,
+                false,
+                &format!("picked query {}", text::thousands(value.into())),
+            );
         }
         if in_window && compared.is_none() {
             ui.label(palette.small(OTHER_QUESTION));
@@ -93,14 +113,28 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .include_y(0.0)
         .include_x(least - f64::from(width))
         .include_x(bound.unwrap_or(mean) + 0.5)
-        .custom_x_axes(vec![AxisHints::new_x().label(format!("{words} of a query")).label_spacing(18.0..=24.0).formatter(whole)])
+        .custom_x_axes(vec![
+            AxisHints::new_x()
+                .label(format!("{words} of a query"))
+                .label_spacing(18.0..=24.0)
+                .formatter(whole),
+        ])
         .x_grid_spacer(move |input| whole_numbers(input.bounds.1.clamp(1.0, 1e9) as usize))
         .y_axis_label("queries")
         .y_axis_formatter(whole)
         .label_formatter(near(move |_, at| {
             let first = (at.x - 0.5 * f64::from(width - 1)).round().max(0.0) as u64;
-            let last = if width > 1 { format!(" to {}", text::thousands(first + u64::from(width) - 1)) } else { String::new() };
-            Some(format!("{}{last} {}\n{} queries", text::thousands(first), unit[1], text::thousands(at.y as u64)))
+            let last = if width > 1 {
+                format!(" to {}", text::thousands(first + u64::from(width) - 1))
+            } else {
+                String::new()
+            };
+            Some(format!(
+                "{}{last} {}\n{} queries",
+                text::thousands(first),
+                unit[1],
+                text::thousands(at.y as u64)
+            ))
         }))
         .show(ui, |plot| {
             plot.bar_chart(BarChart::new("queries", bars).color(palette.buffer));
@@ -111,7 +145,12 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 plot.vline(VLine::new("mean", mean).color(palette.text_weak).width(1.5));
             }
             if let Some(bound) = bound {
-                plot.vline(VLine::new("theory, at most", bound).color(palette.theory).width(1.5).style(LineStyle::dashed_dense()));
+                plot.vline(
+                    VLine::new("theory, at most", bound)
+                        .color(palette.theory)
+                        .width(1.5)
+                        .style(LineStyle::dashed_dense()),
+                );
             }
             if let Some(value) = picked {
                 plot.vline(VLine::new("picked query", f64::from(value)).color(palette.query).width(2.0));
@@ -167,7 +206,8 @@ fn middle(first: u32, width: u32) -> f64 {
     f64::from(first) + 0.5 * f64::from(width - 1)
 }
 
-/// A click on a bin selects its queries; with Shift all bins from the last one clicked to this; with Ctrl it adds or removes it.
+/// A click on a bin selects its queries; with Shift all bins from the last one clicked to this; with Ctrl it
+/// adds or removes it.
 fn bins_ui(
     ui: &Ui,
     response: &Response,
@@ -179,7 +219,10 @@ fn bins_ui(
     let bin_at = |pointer: Pos2| {
         let value = transform.value_from_position(pointer);
         // Anywhere over a bar, so that low ones can be hit; between bars is none.
-        let there = |bin: u32| (value.x - middle(bin, width)).abs() <= 0.45 * f64::from(width) && transform.frame().contains(pointer);
+        let there = |bin: u32| {
+            (value.x - middle(bin, width)).abs() <= 0.45 * f64::from(width)
+                && transform.frame().contains(pointer)
+        };
         bins.iter().map(|bin| bin.0).find(|&bin| there(bin))
     };
     let pointed = response.hover_pos().or(response.interact_pointer_pos()).and_then(bin_at);
@@ -194,7 +237,12 @@ fn bins_ui(
     let last = ui.data(|data| data.get_temp::<u32>(id)).unwrap_or(bin);
     let how = How::of_click(ui.input(|input| input.modifiers));
     if how == How::Add {
-        context.actions.send(SelectAction::measure(name, unit, last.min(bin)..=last.max(bin).saturating_add(width - 1), How::Replace));
+        context.actions.send(SelectAction::measure(
+            name,
+            unit,
+            last.min(bin)..=last.max(bin).saturating_add(width - 1),
+            How::Replace,
+        ));
     } else {
         ui.data_mut(|data| data.insert_temp(id, bin));
         context.actions.send(SelectAction::measure(name, unit, bin..=bin.saturating_add(width - 1), how));
@@ -202,7 +250,13 @@ fn bins_ui(
 }
 
 /// The bin that keys have chosen, which has an outline: arrows go to the next one.
-fn keyed_ui(ui: &Ui, response: &Response, transform: &PlotTransform, (bins, width): (&[(u32, u64)], u32), context: &PaneContext<'_>) -> Option<u32> {
+fn keyed_ui(
+    ui: &Ui,
+    response: &Response,
+    transform: &PlotTransform,
+    (bins, width): (&[(u32, u64)], u32),
+    context: &PaneContext<'_>,
+) -> Option<u32> {
     if !is_keyed(response) {
         return None;
     }
@@ -212,9 +266,15 @@ fn keyed_ui(ui: &Ui, response: &Response, transform: &PlotTransform, (bins, widt
     ui.data_mut(|data| data.insert_temp(id, at));
     let (bin, queries) = bins[at];
     let half = 0.45 * f64::from(width);
-    let corner = |x: f64, y: f64| transform.position_from_point(&egui_plot::PlotPoint::new(middle(bin, width) + x, y));
+    let corner =
+        |x: f64, y: f64| transform.position_from_point(&egui_plot::PlotPoint::new(middle(bin, width) + x, y));
     let bar = Rect::from_two_pos(corner(-half, 0.0), corner(half, queries as f64)).expand(1.0);
-    ui.painter().with_clip_rect(*transform.frame()).rect_stroke(bar, 0.0, Stroke::new(1.5, context.palette.text), egui::StrokeKind::Outside);
+    ui.painter().with_clip_rect(*transform.frame()).rect_stroke(
+        bar,
+        0.0,
+        Stroke::new(1.5, context.palette.text),
+        egui::StrokeKind::Outside,
+    );
     Some(bin)
 }
 

@@ -1,5 +1,5 @@
-//! The panes of the centre, one file or folder each, and the table of them. A new pane is a file, a row here, and its words in
-//! [`PaneKind::words`].
+//! The panes of the centre, one file or folder each, and the table of them. A new pane is a file, a row here,
+//! and its words in [`PaneKind::words`].
 
 use crate::app::model::PaneKind;
 use crate::app::panes::empty::Pane;

@@ -25,7 +25,12 @@ use crate::text;
 pub const PANE: Pane = Pane {
     kind: PaneKind::Neighbors,
     draw: neighbors_ui,
-    data: |session| session.answered.clone().map(|answered| PaneData::Neighbors(answered, session.listed_beside().cloned())),
+    data: |session| {
+        session
+            .answered
+            .clone()
+            .map(|answered| PaneData::Neighbors(answered, session.listed_beside().cloned()))
+    },
     more: &[More {
         kind: ExportKind::AllNeighbors,
         text: "All neighbours of the run…",
@@ -67,15 +72,26 @@ fn title(answered: &Answered, found: u64) -> String {
     let k = answered.record.spec.k as u64;
     let of = match &answered.record.spec.queries {
         QuerySpec::At(at) if at.len() <= 3 => {
-            format!("of the place {}", at.iter().map(|&value| text::coordinate(value)).collect::<Vec<_>>().join(", "))
+            format!(
+                "of the place {}",
+                at.iter().map(|&value| text::coordinate(value)).collect::<Vec<_>>().join(", ")
+            )
         }
         QuerySpec::At(_) => "of a place".to_owned(),
-        _ => format!("of query row {}", text::thousands(answered.query_cloud().record(answered.row() as usize))),
+        _ => format!(
+            "of query row {}",
+            text::thousands(answered.query_cloud().record(answered.row() as usize))
+        ),
     };
-    let own = answered.record.query_cloud.is_none() && answered.neighbors().any(|(row, _)| row == answered.row());
+    let own =
+        answered.record.query_cloud.is_none() && answered.neighbors().any(|(row, _)| row == answered.row());
     let itself = if own { ", itself included" } else { "" };
     let title = format!("{} {of}{itself}", text::count(found, "neighbour", "neighbours"));
-    if found < k { format!("{title}; k = {} is more than there are points", text::thousands(k)) } else { title }
+    if found < k {
+        format!("{title}; k = {} is more than there are points", text::thousands(k))
+    } else {
+        title
+    }
 }
 
 fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
@@ -86,10 +102,15 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     // One place for the keys in all rows, at the one that was chosen last; the arrows move it.
     let current = context.session.rank.and_then(|rank| order.iter().position(|&of| of == rank)).unwrap_or(0);
     let moved = ui.data_mut(|data| data.remove_temp::<usize>(Id::unique(MOVED)));
-    let cloud = context.session.answered.as_ref().map(|answered| std::sync::Arc::clone(&answered.record.cloud));
+    let cloud =
+        context.session.answered.as_ref().map(|answered| std::sync::Arc::clone(&answered.record.cloud));
     let pictured = cloud.and_then(|cloud| Some((context.session.pictures(&cloud)?, cloud)));
     let height = if pictured.is_some() { PICTURE + 4.0 } else { 20.0 };
-    let mut table = TableBuilder::new(ui).striped(true).sense(Sense::CLICK).cell_layout(Layout::left_to_right(Align::Center)).auto_shrink(false);
+    let mut table = TableBuilder::new(ui)
+        .striped(true)
+        .sense(Sense::CLICK)
+        .cell_layout(Layout::left_to_right(Align::Center))
+        .auto_shrink(false);
     for (at, width) in widths.into_iter().enumerate() {
         if at == PICTURED && pictured.is_some() {
             table = table.column(Column::exact(PICTURE + 4.0));
@@ -141,7 +162,11 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
                 }
                 row.col(|ui| {
                     if has_keys && at == 0 {
-                        keyed = Some(ui.interact(ui.max_rect(), Id::unique("row of Neighbours with the keys"), Sense::focusable_noninteractive()));
+                        keyed = Some(ui.interact(
+                            ui.max_rect(),
+                            Id::unique("row of Neighbours with the keys"),
+                            Sense::focusable_noninteractive(),
+                        ));
                     }
                     if is_whole(ui.max_rect().x_range(), sight) {
                         let label = Label::new(number(shown.text)).selectable(false);
@@ -168,17 +193,31 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     }
 }
 
-/// The arrows choose the row above or below, with Shift beside those that are chosen; Enter and Space do as a click.
-fn keys_ui(ui: &Ui, row: &Response, at: usize, neighbors: &[(u32, f32)], order: &[usize], context: &mut PaneContext<'_>) {
+/// The arrows choose the row above or below, with Shift beside those that are chosen; Enter and Space do as a
+/// click.
+fn keys_ui(
+    ui: &Ui,
+    row: &Response,
+    at: usize,
+    neighbors: &[(u32, f32)],
+    order: &[usize],
+    context: &mut PaneContext<'_>,
+) {
     let Some(&rank) = order.get(at) else { return };
-    let name = format!("Neighbour of rank {}, row {}", text::thousands(rank as u64), text::thousands(u64::from(neighbors[rank].0)));
+    let name = format!(
+        "Neighbour of rank {}, row {}",
+        text::thousands(rank as u64),
+        text::thousands(u64::from(neighbors[rank].0))
+    );
     let chosen = context.session.rank == Some(rank);
     row.widget_info(|| egui::WidgetInfo::selected(Role::Button, true, chosen, &name));
     let by = arrows(ui, row).y as isize;
     if !row.has_focus() {
         return;
     }
-    let (shift, pressed) = ui.input(|input| (input.modifiers.shift, input.key_pressed(Key::Enter) || input.key_pressed(Key::Space)));
+    let (shift, pressed) = ui.input(|input| {
+        (input.modifiers.shift, input.key_pressed(Key::Enter) || input.key_pressed(Key::Space))
+    });
     if pressed {
         choose(rank, How::of_click(ui.input(|input| input.modifiers)), neighbors, order, context);
     } else if by != 0
@@ -191,8 +230,8 @@ fn keys_ui(ui: &Ui, row: &Response, at: usize, neighbors: &[(u32, f32)], order: 
     }
 }
 
-/// A click on a row selects or deselects it; with Shift it selects all from the last one clicked to this; with Ctrl it adds
-/// or removes this one.
+/// A click on a row selects or deselects it; with Shift it selects all from the last one clicked to this;
+/// with Ctrl it adds or removes this one.
 fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], order: &[usize], context: &mut PaneContext<'_>) {
     let by = "rows of Neighbours";
     let row = neighbors[rank].0;
@@ -216,8 +255,8 @@ fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], order: &[usize], cont
     }
 }
 
-// What the columns are, how wide they are, and which of them are in sight: whole ones only, since a number that is cut reads
-// as another one.
+// What the columns are, how wide they are, and which of them are in sight: whole ones only, since a number
+// that is cut reads as another one.
 
 /// Coordinates that are shown, and as many of the file's other columns; the export has all coordinates.
 pub const SHOWN: usize = 12;
@@ -230,7 +269,8 @@ pub struct Columns<'a> {
     answered: &'a Answered,
     /// With their squared distances, nearest first.
     pub neighbors: Vec<(u32, f32)>,
-    /// What the file has beside: of these neighbours, or while these are read still of others, whose columns are the same.
+    /// What the file has beside: of these neighbours, or while these are read still of others, whose columns
+    /// are the same.
     beside: Option<&'a Beside>,
     is_read: bool,
     /// The columns that were chosen to say what a row is, the name first: they stand beside the row's number.
@@ -254,8 +294,11 @@ impl<'a> Columns<'a> {
         let beside = session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
         let is_read = session.listed_beside().is_some();
         let all = beside.and_then(Beside::others).map_or(&[][..], |others| &others.columns);
-        let place = |told: &Told| all.iter().position(|name| told.column().is_some_and(|column| column.name == *name));
-        let told: Vec<usize> = [&session.roles.name, &session.roles.label].into_iter().filter_map(place).collect();
+        let place = |told: &Told| {
+            all.iter().position(|name| told.column().is_some_and(|column| column.name == *name))
+        };
+        let told: Vec<usize> =
+            [&session.roles.name, &session.roles.label].into_iter().filter_map(place).collect();
         let others = (0..all.len()).filter(|column| !told.contains(column)).take(SHOWN).collect();
         Self { answered, neighbors, beside, is_read, told, others }
     }
@@ -267,19 +310,31 @@ impl<'a> Columns<'a> {
     pub fn names(&self) -> Vec<&'a str> {
         let distance = self.answered.record.spec.metric.heading();
         let axes = self.answered.record.cloud.axes().iter().take(SHOWN).map(|axis| axis.name.as_str());
-        let heading = |&column: &usize| self.beside.and_then(Beside::others).map_or("", |others| others.columns[column].as_str());
+        let heading = |&column: &usize| {
+            self.beside.and_then(Beside::others).map_or("", |others| others.columns[column].as_str())
+        };
         let (told, others) = (self.told.iter().map(heading), self.others.iter().map(heading));
-        ["rank", "row"].into_iter().chain(told).chain(["squared distance", distance]).chain(axes).chain(others).collect()
+        ["rank", "row"]
+            .into_iter()
+            .chain(told)
+            .chain(["squared distance", distance])
+            .chain(axes)
+            .chain(others)
+            .collect()
     }
 
     /// What is left out, and why.
     pub fn note(&self) -> Option<String> {
         let dims = self.answered.record.cloud.dims();
-        let coordinates = (dims > SHOWN).then(|| format!("the first {SHOWN} of {dims} coordinates are shown; the export has all"));
+        let coordinates = (dims > SHOWN)
+            .then(|| format!("the first {SHOWN} of {dims} coordinates are shown; the export has all"));
         let total = self.beside.and_then(Beside::others).map_or(0, |others| others.total);
         let shown = self.told.len() + self.others.len();
         let others = (total > shown).then(|| format!("{shown} of {total} other columns are shown"));
-        let failed = self.beside.filter(|_| self.is_read).and_then(|beside| beside.found.as_ref().as_ref().err().cloned());
+        let failed = self
+            .beside
+            .filter(|_| self.is_read)
+            .and_then(|beside| beside.found.as_ref().as_ref().err().cloned());
         let said: Vec<String> = [coordinates, others, failed].into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join("; "))
     }
@@ -294,7 +349,8 @@ impl<'a> Columns<'a> {
             text::digits(f64::from(squared), 6),
             text::digits(metric.distance(squared), 6),
         ];
-        let coordinates = (0..self.dims()).map(move |axis| text::coordinate(cloud.coordinate(index as usize, axis)));
+        let coordinates =
+            (0..self.dims()).map(move |axis| text::coordinate(cloud.coordinate(index as usize, axis)));
         let of_file = move |&column: &usize| {
             let cell = self.beside.filter(|_| self.is_read).and_then(|beside| beside.cell(rank, column));
             Shown { text: cell.map(cell_text).unwrap_or_default(), long: matches!(cell, Some(Cell::Text(_))) }
@@ -309,14 +365,18 @@ impl<'a> Columns<'a> {
     /// The ranks in the order of the table, worked out once for each answer.
     pub fn order(&self, ui: &Ui, sort: Option<&Sort>) -> Arc<Vec<usize>> {
         let ranks = || (0..self.neighbors.len()).collect();
-        let Some((sort, column)) = sort.and_then(|sort| Some((sort, self.names().iter().position(|name| *name == sort.column)?))) else {
+        let Some((sort, column)) =
+            sort.and_then(|sort| Some((sort, self.names().iter().position(|name| *name == sort.column)?)))
+        else {
             return Arc::new(ranks());
         };
         let mut hasher = DefaultHasher::new();
         (self.key(), column, sort.descending).hash(&mut hasher);
         let key = hasher.finish();
         let id = Id::unique("order of neighbours");
-        if let Some((_, known)) = ui.data(|data| data.get_temp::<(u64, Arc<Vec<usize>>)>(id)).filter(|(of, _)| *of == key) {
+        if let Some((_, known)) =
+            ui.data(|data| data.get_temp::<(u64, Arc<Vec<usize>>)>(id)).filter(|(of, _)| *of == key)
+        {
             return known;
         }
         let keys: Vec<SortKey> = (0..self.neighbors.len()).map(|rank| self.sort_key(rank, column)).collect();
@@ -332,7 +392,11 @@ impl<'a> Columns<'a> {
             1 => SortKey::Number(cloud.record(index as usize) as f64),
             2 | 3 => SortKey::Number(f64::from(squared)),
             _ if column - 4 < self.dims() => SortKey::Number(cloud.coordinate(index as usize, column - 4)),
-            _ => match self.beside.filter(|_| self.is_read).and_then(|beside| beside.cell(rank, column - 4 - self.dims())) {
+            _ => match self
+                .beside
+                .filter(|_| self.is_read)
+                .and_then(|beside| beside.cell(rank, column - 4 - self.dims()))
+            {
                 Some(Cell::Number(value)) => SortKey::Number(*value),
                 Some(Cell::Text(text)) => SortKey::text(text),
                 Some(Cell::Missing) | None => SortKey::Missing,
@@ -343,12 +407,17 @@ impl<'a> Columns<'a> {
     /// Columns as wide as their numbers and names; a long name or text is cut instead, and says so.
     pub fn widths(&self, ui: &Ui, sort: Option<&Sort>) -> Vec<f32> {
         const NAME: f32 = 160.0;
-        let (numbers, text): (FontId, FontId) = (TextStyle::Monospace.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
+        let (numbers, text): (FontId, FontId) =
+            (TextStyle::Monospace.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
         let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&numbers, '0'));
-        let of_name = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), text.clone(), Color32::WHITE).size().x.min(NAME);
+        let of_name = |name: &str| {
+            ui.painter().layout_no_wrap(name.to_owned(), text.clone(), Color32::WHITE).size().x.min(NAME)
+        };
         let letters = self.letters(ui);
         let arrow = |name: &str| if sort.is_some_and(|sort| sort.column == name) { 2.0 * digit } else { 0.0 };
-        let width = |(name, &letters): (&&str, &usize)| (letters as f32 * digit).max(of_name(name) + arrow(name)).ceil() + 4.0;
+        let width = |(name, &letters): (&&str, &usize)| {
+            (letters as f32 * digit).max(of_name(name) + arrow(name)).ceil() + 4.0
+        };
         self.names().iter().zip(letters.iter()).map(width).collect()
     }
 
@@ -361,8 +430,8 @@ impl<'a> Columns<'a> {
         hasher.finish()
     }
 
-    /// The letters of each column's longest text. All rows are asked, once for each answer, so that columns stay as they are
-    /// while they scroll; and the file's own columns stay while the next answer's are read.
+    /// The letters of each column's longest text. All rows are asked, once for each answer, so that columns
+    /// stay as they are while they scroll; and the file's own columns stay while the next answer's are read.
     fn letters(&self, ui: &Ui) -> Arc<Vec<usize>> {
         let key = self.key();
         let id = Id::unique("letters of neighbours");

@@ -28,7 +28,8 @@ pub fn picture_ui(ui: &mut Ui, picture: &Picture, context: &mut PaneContext<'_>)
 pub fn marks_shown(pane: PaneKind, state: &State, session: &Session) -> Vec<Mark> {
     let is_view = matches!(pane, PaneKind::Plane | PaneKind::Space);
     let (query, answered) = (session.picked_point().is_some(), session.answered.as_ref());
-    let circle = || session.scene().is_some_and(|scene| circle_shown(state.plane, &scene, state, session).is_some());
+    let circle =
+        || session.scene().is_some_and(|scene| circle_shown(state.plane, &scene, state, session).is_some());
     let marks = [
         (Mark::Query, query),
         (Mark::Neighbors, query && answered.is_some_and(|answered| answered.neighbors().next().is_some())),

@@ -1,4 +1,5 @@
-//! Plane: two axes of the cloud at one scale, with the query, its neighbours, and the circle of its k-th distance.
+//! Plane: two axes of the cloud at one scale, with the query, its neighbours, and the circle of its k-th
+//! distance.
 
 use egui::emath::GuiRounding as _;
 
@@ -34,7 +35,12 @@ const VIEW: u64 = 2;
 
 const LENS: u64 = 3;
 
-pub const PANE: Pane = Pane { kind: PaneKind::Plane, draw: plane_ui, data: |session| session.cloud.clone().map(PaneData::Points), more: &[] };
+pub const PANE: Pane = Pane {
+    kind: PaneKind::Plane,
+    draw: plane_ui,
+    data: |session| session.cloud.clone().map(PaneData::Points),
+    more: &[],
+};
 
 fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some(scene) = context.session.scene() else {
@@ -45,7 +51,8 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let pane = ui.max_rect();
     let marks = [&mut view.lines, &mut view.names];
     controls_ui(ui, context, cloud, (&mut view.axes, ["right", "up"]), "Single colour", marks, |ui, _| {
-        ui.checkbox(&mut view.lens, "Lens").on_hover_text("Magnify neighbours that are too close together to tell apart.");
+        ui.checkbox(&mut view.lens, "Lens")
+            .on_hover_text("Magnify neighbours that are too close together to tell apart.");
     });
     walk::walk_ui(ui, context.state, context.session, true, context.palette, context.actions);
     if view.axes != context.state.plane.axes {
@@ -61,7 +68,9 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let response = ui.interact(rect, ui.scope_id().with("plane"), Sense::click_and_drag());
     name_widget(&response, Role::Canvas, "Plane of points");
     let picture = context.session.picture.as_deref();
-    if let (Some(window), Some(units)) = (&mut view.window, picture.and_then(|picture| picture.units_per_point(rect.size().into()))) {
+    if let (Some(window), Some(units)) =
+        (&mut view.window, picture.and_then(|picture| picture.units_per_point(rect.size().into())))
+    {
         window.units_per_point = units;
     }
     let mut camera = PlaneCamera::of(rect, &view, cloud);
@@ -71,17 +80,27 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     axes_ui(ui, &camera, cloud, view, context);
-    let far = picture.is_none() && view.window.is_none() && !view.whole && camera.leaves_out(cloud, view.axes);
+    let far =
+        picture.is_none() && view.window.is_none() && !view.whole && camera.leaves_out(cloud, view.axes);
     // The walk is about boxes that are larger than what a lens enlarges.
-    let lens = (view.lens && paint::shown(context.state.walk, context.session).is_none()).then(|| lens(&camera, &scene, view, context)).flatten();
+    let lens = (view.lens && paint::shown(context.state.walk, context.session).is_none())
+        .then(|| lens(&camera, &scene, view, context))
+        .flatten();
     // Neighbours that are too close to be told apart have their names in the lens.
     let without_names = PlaneView { names: view.names && lens.is_none(), ..view };
-    let note = cloud_ui(ui, context, VIEW, &camera, &scene, without_names, moved).or_else(|| far.then(|| far_note(ui)));
+    let note = cloud_ui(ui, context, VIEW, &camera, &scene, without_names, moved)
+        .or_else(|| far.then(|| far_note(ui)));
     if let Some(lens) = &lens {
         lens_ui(ui, context, &camera, lens, &scene, view);
     }
     if let Some(note) = note.filter(|_| !context.session.only_points) {
-        ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
+        ui.painter().text(
+            rect.left_bottom() + vec2(6.0, -4.0),
+            Align2::LEFT_BOTTOM,
+            note,
+            FontId::proportional(12.0),
+            context.palette.text,
+        );
     }
 
     // Over the canvas, so that it takes what begins on it; a click on it is one on what lies under it.
@@ -94,13 +113,26 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         dimensions_ui(ui, rect, 2, &scene, context.palette);
     }
 
-    let eyes = lens.iter().chain([&camera]).map(|camera| (camera.rect, Eye::Plane(*camera, view.axes))).collect::<Vec<_>>();
+    let eyes = lens
+        .iter()
+        .chain([&camera])
+        .map(|camera| (camera.rect, Eye::Plane(*camera, view.axes)))
+        .collect::<Vec<_>>();
     if let Some(gesture) = &gesture {
         gesture_ui(ui, &response, gesture, &eyes, context.palette, context.actions);
     }
-    pointing_ui(ui, mark.as_ref().filter(|mark| mark.hovered() || mark.clicked()).unwrap_or(&response), &eyes, context.session, context.actions);
-    let through = lens.filter(|lens| response.hover_pos().is_some_and(|pointer| lens.rect.contains(pointer))).unwrap_or(camera);
-    let screen = |cloud: &PointCloud, row: usize| Some(through.screen(place(scene.drawn(cloud), row, view.axes)));
+    pointing_ui(
+        ui,
+        mark.as_ref().filter(|mark| mark.hovered() || mark.clicked()).unwrap_or(&response),
+        &eyes,
+        context.session,
+        context.actions,
+    );
+    let through = lens
+        .filter(|lens| response.hover_pos().is_some_and(|pointer| lens.rect.contains(pointer)))
+        .unwrap_or(camera);
+    let screen =
+        |cloud: &PointCloud, row: usize| Some(through.screen(place(scene.drawn(cloud), row, view.axes)));
     hover_ui(ui, &response, through.rect, PaneKind::Plane, context, &screen);
     if view != context.state.plane {
         context.actions.send(Action::SetPlane(view));
@@ -115,7 +147,10 @@ fn shown_id() -> Id {
 /// How much of the cloud Plane showed last, to the right and upwards, in local units.
 pub fn shown_extent(ctx: &egui::Context) -> Option<[f64; 2]> {
     let camera = ctx.data(|data| data.get_temp::<PlaneCamera>(shown_id()))?;
-    Some([camera.rect.width(), camera.rect.height()].map(|side| f64::from(side) * camera.window.units_per_point))
+    Some(
+        [camera.rect.width(), camera.rect.height()]
+            .map(|side| f64::from(side) * camera.window.units_per_point),
+    )
 }
 
 /// That a few points are out of sight, and what shows them.
@@ -148,15 +183,18 @@ fn cloud_ui(
     };
     let note = points_ui(ui, context, scene, &sight);
     let walked = paint::shown(context.state.walk, context.session);
-    let on_screen = |place: [f64; 3]| Some(camera.screen(view.axes.map(|axis| place.get(axis).copied().unwrap_or(0.0))));
+    let on_screen =
+        |place: [f64; 3]| Some(camera.screen(view.axes.map(|axis| place.get(axis).copied().unwrap_or(0.0))));
     let painter = ui.painter().with_clip_rect(camera.rect);
-    let canvas = paint::Canvas { painter, screen: &on_screen, flat: true, point_size: size, palette: context.palette };
+    let canvas =
+        paint::Canvas { painter, screen: &on_screen, flat: true, point_size: size, palette: context.palette };
     let walk_note = walked.and_then(|(walked, at)| paint::paint(&canvas, walked, at));
     if context.session.only_points {
         return note;
     }
     circle_ui(ui, camera, scene, view, context);
-    let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
+    let screen =
+        |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
     let marking = over_ui(ui, camera.rect, context, &canvas, [view.lines, view.names], &screen);
     note.or(walk_note).or(marking)
 }
@@ -174,7 +212,8 @@ fn move_ui(ui: &Ui, response: &Response, camera: &mut PlaneCamera, view: &mut Pl
         moved = true;
     }
     // Also over the query's mark, which covers the canvas.
-    if let Some(pointer) = ui.input(|input| input.pointer.hover_pos()).filter(|_| response.contains_pointer()) {
+    if let Some(pointer) = ui.input(|input| input.pointer.hover_pos()).filter(|_| response.contains_pointer())
+    {
         let factor = closer(ui);
         if factor != 1.0 {
             camera.zoom(pointer, factor);
@@ -188,7 +227,12 @@ fn move_ui(ui: &Ui, response: &Response, camera: &mut PlaneCamera, view: &mut Pl
 }
 
 /// The camera of the lens: on the query, when its neighbours are crowded on the screen.
-fn lens(camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) -> Option<PlaneCamera> {
+fn lens(
+    camera: &PlaneCamera,
+    scene: &Scene,
+    view: PlaneView,
+    context: &PaneContext<'_>,
+) -> Option<PlaneCamera> {
     let (of, row) = context.session.picked_point()?;
     let answered = context.session.answered.as_ref()?;
     let center = place(scene.drawn(of), row, view.axes);
@@ -204,8 +248,9 @@ fn lens(camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneCont
     crowded.then_some(PlaneCamera { rect, window })
 }
 
-/// Where the lens is: in the corner that is farthest from the query, and so small that it covers nothing of what is around it, where the
-/// neighbours are; `None` where it would be too small for anything to be seen in it.
+/// Where the lens is: in the corner that is farthest from the query, and so small that it covers nothing of
+/// what is around it, where the neighbours are; `None` where it would be too small for anything to be seen in
+/// it.
 fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
     /// Between the lens and the pane's sides, and from the line of notes above or below.
     const GAP: Vec2 = vec2(8.0, NOTES);
@@ -228,7 +273,14 @@ fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
 }
 
 /// The lens, and a line to where it looks.
-fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &PlaneCamera, scene: &Scene, view: PlaneView) {
+fn lens_ui(
+    ui: &Ui,
+    context: &mut PaneContext<'_>,
+    camera: &PlaneCamera,
+    lens: &PlaneCamera,
+    scene: &Scene,
+    view: PlaneView,
+) {
     let palette = context.palette;
     let query = camera.screen(lens.window.center);
     let stroke = Stroke::new(1.0, palette.text_weak);
@@ -249,12 +301,16 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
     let galley = ui.painter().layout_no_wrap(text, FontId::proportional(11.0), palette.text_weak);
     let at = lens.rect.left_top() + vec2(5.0, 3.0);
     // A ground of its own, as points lie under it.
-    ui.painter().rect_filled(Rect::from_min_size(at, galley.size()).expand2(vec2(2.0, 0.0)), 2.0, palette.canvas);
+    ui.painter().rect_filled(
+        Rect::from_min_size(at, galley.size()).expand2(vec2(2.0, 0.0)),
+        2.0,
+        palette.canvas,
+    );
     ui.painter().galley(at, galley, palette.text_weak);
 }
 
-/// The circle of radius √max_distance: all neighbours are within it, and every point outside is farther. At a moment of the
-/// search it is as wide as it was then.
+/// The circle of radius √max_distance: all neighbours are within it, and every point outside is farther. At a
+/// moment of the search it is as wide as it was then.
 fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) {
     let Some((answered, squared)) = circle_shown(view, scene, context.state, context.session) else { return };
     let (of, row) = (answered.query_cloud(), answered.row() as usize);
@@ -264,17 +320,28 @@ fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, cont
     let center = camera.screen(place(scene.drawn(of), row, view.axes));
     let radius = (f64::from(squared).sqrt() / camera.window.units_per_point) as f32;
     if CIRCLE.contains(&radius) {
-        ui.painter().with_clip_rect(camera.rect).circle_stroke(center, radius, Stroke::new(1.5, context.palette.intermediate));
+        ui.painter().with_clip_rect(camera.rect).circle_stroke(
+            center,
+            radius,
+            Stroke::new(1.5, context.palette.intermediate),
+        );
     }
 }
 
-/// The answer whose circle is drawn, and its squared distance; `None` where there is none in the plane that is shown.
-pub fn circle_shown<'a>(view: PlaneView, scene: &Scene, state: &State, session: &'a Session) -> Option<(&'a Answered, f32)> {
+/// The answer whose circle is drawn, and its squared distance; `None` where there is none in the plane that
+/// is shown.
+pub fn circle_shown<'a>(
+    view: PlaneView,
+    scene: &Scene,
+    state: &State,
+    session: &'a Session,
+) -> Option<(&'a Answered, f32)> {
     let answered = session.answered.as_ref()?;
     let at_step = paint::shown(state.walk, session).map(|(walked, at)| walked.step(at).after);
     let squared = at_step.unwrap_or_else(|| bar::bound_shown(state, answered));
     let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1];
-    (flat && squared.is_finite() && !answered.record.spec.metric.is_of_directions()).then_some((answered, squared))
+    (flat && squared.is_finite() && !answered.record.spec.metric.is_of_directions())
+        .then_some((answered, squared))
 }
 
 /// Radii in points that are drawn: a smaller circle would only blur the query's mark.
@@ -283,10 +350,20 @@ const CIRCLE: std::ops::Range<f32> = 3.0..1e5;
 /// Places of the curve at the k-th distance on the globe.
 const GLOBE_CIRCLE: usize = 128;
 
-/// The same circle on the globe, which is none in degrees, and leaves the map at its eastern and western edge.
-fn globe_circle_ui(ui: &Ui, camera: &PlaneCamera, view: PlaneView, answered: &Answered, squared: f32, context: &PaneContext<'_>) {
+/// The same circle on the globe, which is none in degrees, and leaves the map at its eastern and western
+/// edge.
+fn globe_circle_ui(
+    ui: &Ui,
+    camera: &PlaneCamera,
+    view: PlaneView,
+    answered: &Answered,
+    squared: f32,
+    context: &PaneContext<'_>,
+) {
     let (of, row, axes) = (answered.query_cloud(), answered.row() as usize, answered.record.cloud.axes());
-    let Some(globe) = Globe::of(axes).ok().filter(|_| view.axes.iter().all(|&axis| axis < axes.len())) else { return };
+    let Some(globe) = Globe::of(axes).ok().filter(|_| view.axes.iter().all(|&axis| axis < axes.len())) else {
+        return;
+    };
     let center = [0, 1].map(|axis| of.coordinate(row, axis));
     let angle = Metric::Angular.distance(squared);
     if !CIRCLE.contains(&((angle.to_degrees() / camera.window.units_per_point) as f32)) {
@@ -295,8 +372,10 @@ fn globe_circle_ui(ui: &Ui, camera: &PlaneCamera, view: PlaneView, answered: &An
     let line = globe.circle(center, angle, GLOBE_CIRCLE);
     let painter = ui.painter().with_clip_rect(camera.rect);
     for part in globe.on_map(&line, globe.west(axes)) {
-        let on_screen = |place: [f64; 2]| camera.screen(view.axes.map(|axis| place[axis] - axes[axis].origin));
-        painter.line(part.into_iter().map(on_screen).collect(), Stroke::new(1.5, context.palette.intermediate));
+        let on_screen =
+            |place: [f64; 2]| camera.screen(view.axes.map(|axis| place[axis] - axes[axis].origin));
+        painter
+            .line(part.into_iter().map(on_screen).collect(), Stroke::new(1.5, context.palette.intermediate));
     }
 }
 
@@ -310,24 +389,50 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
     let axis = |at: usize| cloud.axes().get(view.axes[at]).unwrap_or(&none);
     let (x, y) = (axis(0), axis(1));
 
-    let name = outside.text(pos2(rect.right(), rect.bottom() + 3.0), Align2::RIGHT_TOP, &x.name, font.clone(), palette.text);
-    let (values, decimals) = linear_ticks(low[0] + x.origin, high[0] + x.origin, (rect.width() / 60.0) as usize);
+    let name = outside.text(
+        pos2(rect.right(), rect.bottom() + 3.0),
+        Align2::RIGHT_TOP,
+        &x.name,
+        font.clone(),
+        palette.text,
+    );
+    let (values, decimals) =
+        linear_ticks(low[0] + x.origin, high[0] + x.origin, (rect.width() / 60.0) as usize);
     for value in values {
         let at = camera.screen([value - x.origin, low[1]]).x;
         inside.vline(at, rect.y_range(), Stroke::new(1.0, palette.grid));
         // Numbers keep clear of the axis's name at the end.
         if at < name.left() - 26.0 {
-            outside.text(pos2(at, rect.bottom() + 3.0), Align2::CENTER_TOP, label(value, decimals), font.clone(), palette.text_weak);
+            outside.text(
+                pos2(at, rect.bottom() + 3.0),
+                Align2::CENTER_TOP,
+                label(value, decimals),
+                font.clone(),
+                palette.text_weak,
+            );
         }
     }
 
-    let name = outside.text(pos2(rect.left() - 4.0, rect.top()), Align2::RIGHT_TOP, &y.name, font.clone(), palette.text);
-    let (values, decimals) = linear_ticks(low[1] + y.origin, high[1] + y.origin, (rect.height() / 50.0) as usize);
+    let name = outside.text(
+        pos2(rect.left() - 4.0, rect.top()),
+        Align2::RIGHT_TOP,
+        &y.name,
+        font.clone(),
+        palette.text,
+    );
+    let (values, decimals) =
+        linear_ticks(low[1] + y.origin, high[1] + y.origin, (rect.height() / 50.0) as usize);
     for value in values {
         let at = camera.screen([low[0], value - y.origin]).y;
         inside.hline(rect.x_range(), at, Stroke::new(1.0, palette.grid));
         if at > name.bottom() + 6.0 {
-            outside.text(pos2(rect.left() - 4.0, at), Align2::RIGHT_CENTER, label(value, decimals), font.clone(), palette.text_weak);
+            outside.text(
+                pos2(rect.left() - 4.0, at),
+                Align2::RIGHT_CENTER,
+                label(value, decimals),
+                font.clone(),
+                palette.text_weak,
+            );
         }
     }
     ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
@@ -351,8 +456,14 @@ mod tests {
                 for around in [0.0, 10.0, 35.0] {
                     let Some(lens) = lens_place(pane, query, around) else { continue };
                     seen += 1;
-                    assert!(pane.contains_rect(lens) && lens.width() >= 80.0, "{pane:?}, {query:?}: {lens:?}");
-                    assert!(!lens.intersects(Rect::from_center_size(query, Vec2::splat(2.0 * around))), "{pane:?}, {query:?}, {around}: {lens:?}");
+                    assert!(
+                        pane.contains_rect(lens) && lens.width() >= 80.0,
+                        "{pane:?}, {query:?}: {lens:?}"
+                    );
+                    assert!(
+                        !lens.intersects(Rect::from_center_size(query, Vec2::splat(2.0 * around))),
+                        "{pane:?}, {query:?}, {around}: {lens:?}"
+                    );
                     assert!(lens.distance_to_pos(query) >= 12.0, "nor the query's own mark");
                 }
             }

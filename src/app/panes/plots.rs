@@ -1,5 +1,5 @@
-//! What the plots of several panes share: the plot itself, its lines, its legend, and its axes. On an axis by powers of ten the logarithm is
-//! drawn.
+//! What the plots of several panes share: the plot itself, its lines, its legend, and its axes. On an axis by
+//! powers of ten the logarithm is drawn.
 
 use std::ops::RangeInclusive;
 
@@ -38,8 +38,8 @@ pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
     });
 }
 
-/// As [`swatch_ui`], in a line that wraps: as one piece, which goes to the next line as a whole, and wraps itself only where it is
-/// wider than that.
+/// As [`swatch_ui`], in a line that wraps: as one piece, which goes to the next line as a whole, and wraps
+/// itself only where it is wider than that.
 pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
     entry_ui(ui, SWATCH, name, |ui, rect| {
         ui.painter().rect_filled(rect, 2.0, color);
@@ -59,7 +59,11 @@ pub fn inline_line_ui(ui: &mut Ui, color: Color32, dashed: bool, name: &str) {
 }
 
 fn entry_ui(ui: &mut Ui, sample: Vec2, name: &str, paint: impl FnOnce(&Ui, Rect)) {
-    let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::PLACEHOLDER);
+    let text = ui.painter().layout_no_wrap(
+        name.to_owned(),
+        egui::TextStyle::Body.resolve(ui.style()),
+        Color32::PLACEHOLDER,
+    );
     let width = sample.x + ui.spacing().item_spacing.x + text.size().x;
     let all = ui.max_rect().width();
     let size = vec2(width.min(all), text.size().y.max(sample.y));
@@ -80,7 +84,9 @@ pub fn line<'a>(name: impl Into<String>, points: Vec<[f64; 2]>, color: Color32, 
 }
 
 /// What is said of the data point under the pointer, by the name of its plot and its place.
-pub fn near<'a>(say: impl Fn(&str, PlotPoint) -> Option<String> + 'a) -> impl Fn(&HoverPosition<'_>) -> Option<String> + 'a {
+pub fn near<'a>(
+    say: impl Fn(&str, PlotPoint) -> Option<String> + 'a,
+) -> impl Fn(&HoverPosition<'_>) -> Option<String> + 'a {
     move |at| match at {
         HoverPosition::NearDataPoint { plot_name, position, .. } => say(plot_name, *position),
         HoverPosition::Elsewhere { .. } => None,
@@ -89,7 +95,11 @@ pub fn near<'a>(say: impl Fn(&str, PlotPoint) -> Option<String> + 'a) -> impl Fn
 
 /// A count at an axis; nothing between whole numbers.
 pub fn whole(mark: GridMark, _: &RangeInclusive<f64>) -> String {
-    if mark.value.fract() == 0.0 && mark.value >= 0.0 { text::thousands(mark.value as u64) } else { String::new() }
+    if mark.value.fract() == 0.0 && mark.value >= 0.0 {
+        text::thousands(mark.value as u64)
+    } else {
+        String::new()
+    }
 }
 
 /// Powers of ten, with the steps between them fainter.
@@ -100,7 +110,10 @@ pub fn decades(input: GridInput) -> Vec<GridMark> {
     }
     (low..=high)
         .flat_map(|decade| (1..10).map(move |digit| (decade, digit)))
-        .map(|(decade, digit)| GridMark { value: f64::from(decade) + f64::from(digit).log10(), step_size: if digit == 1 { 1.0 } else { 0.1 } })
+        .map(|(decade, digit)| GridMark {
+            value: f64::from(decade) + f64::from(digit).log10(),
+            step_size: if digit == 1 { 1.0 } else { 0.1 },
+        })
         .collect()
 }
 

@@ -29,10 +29,16 @@ const UNSELECTED: f32 = 0.35;
 
 /// A banner over the picture of the data that is still shown: why other data was not loaded.
 pub fn not_loaded_ui(ui: &mut Ui, rect: Rect, context: &PaneContext<'_>) {
-    let (Some(cloud), Some(Ended::Failed(why))) = (&context.session.cloud, &context.session.endings.load) else { return };
+    let (Some(cloud), Some(Ended::Failed(why))) = (&context.session.cloud, &context.session.endings.load)
+    else {
+        return;
+    };
     let said = format!("Not loaded, {} is still shown: {why}", source_name(cloud));
     let mut over = ui.new_child(UiBuilder::new().id_salt("not loaded").max_rect(rect.shrink(8.0)));
-    let frame = Frame::NONE.fill(context.palette.panel).stroke(Stroke::new(1.0, context.palette.error)).inner_margin(6);
+    let frame = Frame::NONE
+        .fill(context.palette.panel)
+        .stroke(Stroke::new(1.0, context.palette.error))
+        .inner_margin(6);
     frame.show(&mut over, |ui| ui.add(Label::new(RichText::new(said).color(context.palette.error)).wrap()));
 }
 
@@ -55,9 +61,14 @@ pub struct Sight<'a, const N: usize> {
     pub moved: bool,
 }
 
-/// Draws the cloud, over it the file of queries, and over both what is selected. Returns what to say when not all of it
-/// is drawn.
-pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: &Scene, sight: &Sight<'_, N>) -> Option<String> {
+/// Draws the cloud, over it the file of queries, and over both what is selected. Returns what to say when not
+/// all of it is drawn.
+pub fn points_ui<const N: usize>(
+    ui: &Ui,
+    context: &mut PaneContext<'_>,
+    scene: &Scene,
+    sight: &Sight<'_, N>,
+) -> Option<String> {
     let cloud = scene.data();
     let (palette, session) = (context.palette, context.session);
     let gpu = context.gpu.as_mut()?;
@@ -69,7 +80,8 @@ pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: 
     }
     let pixels_per_point = ui.pixels_per_point();
     let rect = sight.rect.round_to_pixels(pixels_per_point);
-    let size = [(rect.width() * pixels_per_point).round() as u32, (rect.height() * pixels_per_point).round() as u32];
+    let size =
+        [(rect.width() * pixels_per_point).round() as u32, (rect.height() * pixels_per_point).round() as u32];
     if size.contains(&0) {
         return None;
     }
@@ -95,7 +107,8 @@ pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: 
         }
         None => gpu.clear(of_queries),
     }
-    // Those of which there is something to see are not hidden by the others. Both kinds of layer over the cloud are too many.
+    // Those of which there is something to see are not hidden by the others. Both kinds of layer over the
+    // cloud are too many.
     match sight.paints.over.as_ref().filter(|_| scene.queries().is_none()) {
         Some((rows, paint)) if rows.last().is_some_and(|&row| (row as usize) < cloud.len()) => {
             let points = gpu.points(of_over, cloud, &sight.axes, Some(rows));
@@ -108,7 +121,8 @@ pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: 
         gpu.clear(of_selection);
     } else {
         let points = gpu.points(of_selection, cloud, &sight.axes, Some(selected));
-        // Where colours mean something, points keep theirs within a ring; else they are solid, so that many of them stand out too.
+        // Where colours mean something, points keep theirs within a ring; else they are solid, so that many
+        // of them stand out too.
         let (ring, ink) = match &sight.paints.data {
             Paint::Flat(_) => (palette.canvas, Ink::Flat(palette.selected)),
             paint => (palette.selected, gpu.ink(of_selection, cloud, Some(selected), paint)),
@@ -128,7 +142,8 @@ pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: 
 /// What to say of a picture that does not show all.
 fn note(progress: Option<Progress>) -> Option<String> {
     let progress = progress?;
-    let [drawn, held, of] = [progress.drawn, progress.held, progress.of].map(|count| text::thousands(u64::from(count)));
+    let [drawn, held, of] =
+        [progress.drawn, progress.held, progress.of].map(|count| text::thousands(u64::from(count)));
     if progress.moving && !progress.is_complete() {
         Some(format!("drawing {drawn} of {of} while moving"))
     } else if !progress.is_complete() {
@@ -161,7 +176,8 @@ pub fn closer(ui: &Ui) -> f32 {
     (scroll * 0.004).exp() * pinch
 }
 
-/// The controls of a view: tools, axes, what is shown along them and in which colours, lines and names, and what `more` adds.
+/// The controls of a view: tools, axes, what is shown along them and in which colours, lines and names, and
+/// what `more` adds.
 pub fn controls_ui<const N: usize>(
     ui: &mut Ui,
     context: &mut PaneContext<'_>,
@@ -184,14 +200,16 @@ pub fn controls_ui<const N: usize>(
         walk::show_ui(ui, context.state, context.actions);
         more_ui(ui, |ui| {
             ui.checkbox(lines, "Lines").on_hover_text("Draw lines from the query to its neighbours.");
-            ui.checkbox(names, "Names").on_hover_text("Label the query and its neighbours by name, or by row where the file has no names.");
+            ui.checkbox(names, "Names").on_hover_text(
+                "Label the query and its neighbours by name, or by row where the file has no names.",
+            );
             more(ui, context.state);
         });
     });
 }
 
-/// What is over the points, from the lowest: the selection, the query and its neighbours, the points of the walk, names, and what the
-/// pointer rests on. Returns what to say where not all of it is marked.
+/// What is over the points, from the lowest: the selection, the query and its neighbours, the points of the
+/// walk, names, and what the pointer rests on. Returns what to say where not all of it is marked.
 pub fn over_ui(
     ui: &Ui,
     rect: Rect,
@@ -227,13 +245,18 @@ fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, palet
     name_widget(&response.response, Role::ComboBox, &format!("Axis {label}"));
 }
 
-/// That distances are in all dimensions, where fewer are shown: in the corner below on the right of a picture.
+/// That distances are in all dimensions, where fewer are shown: in the corner below on the right of a
+/// picture.
 pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palette: &Palette) {
     if scene.dims() <= shown && !scene.is_projected() {
         return;
     }
     let text = format!("neighbours computed in all {} dimensions", scene.dims());
-    let galley = ui.painter().layout_no_wrap(text.clone(), egui::TextStyle::Small.resolve(ui.style()), palette.text_weak);
+    let galley = ui.painter().layout_no_wrap(
+        text.clone(),
+        egui::TextStyle::Small.resolve(ui.style()),
+        palette.text_weak,
+    );
     let place = Align2::RIGHT_BOTTOM.anchor_size(rect.right_bottom() - vec2(6.0, 4.0), galley.size());
     if rect.contains_rect(place) {
         ui.painter().rect_filled(place.expand2(vec2(3.0, 1.0)), 2.0, palette.canvas.gamma_multiply(0.85));
@@ -241,14 +264,23 @@ pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palet
     }
 }
 
-/// Whether a neighbour on the globe is beyond the edge of the map: a line to it would go around the wrong way.
+/// Whether a neighbour on the globe is beyond the edge of the map: a line to it would go around the wrong
+/// way.
 fn is_across(globe: Option<Globe>, answered: &Answered, row: usize) -> bool {
     let (data, queries) = (&answered.record.cloud, answered.query_cloud());
     globe.is_some_and(|globe| globe.is_across((queries, answered.row() as usize), (data, row)))
 }
 
-/// Query, neighbours, and lines between them, over the points. `screen` gives a row's position; `None` is out of sight.
-fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, lines: bool, screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>) {
+/// Query, neighbours, and lines between them, over the points. `screen` gives a row's position; `None` is out
+/// of sight.
+fn marks_ui(
+    ui: &Ui,
+    rect: Rect,
+    context: &PaneContext<'_>,
+    point_size: f32,
+    lines: bool,
+    screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>,
+) {
     let session = context.session;
     let palette = context.palette;
     let painter = ui.painter().with_clip_rect(rect);
@@ -258,15 +290,19 @@ fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, lin
     if let Some(answered) = &session.answered {
         let data = Arc::clone(&answered.record.cloud);
         let rows: Vec<usize> = answered.neighbors().map(|(row, _)| row as usize).collect();
-        let places: Vec<(usize, Pos2)> =
-            answered.neighbors().enumerate().filter_map(|(rank, (row, _))| Some((rank, screen(&data, row as usize)?))).collect();
+        let places: Vec<(usize, Pos2)> = answered
+            .neighbors()
+            .enumerate()
+            .filter_map(|(rank, (row, _))| Some((rank, screen(&data, row as usize)?)))
+            .collect();
         // From where was asked: a query that is dragged may be a moment ahead.
         if let Some(query) = session.answered_point().and_then(|(cloud, row)| screen(cloud, row))
             && lines
         {
             let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));
             // Names are compared once, and not for each neighbour.
-            let globe = if answered.record.spec.metric.is_on_sphere() { Globe::of(data.axes()).ok() } else { None };
+            let globe =
+                if answered.record.spec.metric.is_on_sphere() { Globe::of(data.axes()).ok() } else { None };
             let straight = places.iter().filter(|(rank, _)| !is_across(globe, answered, rows[*rank]));
             painter.extend(straight.map(|(_, place)| Shape::line_segment([query, *place], stroke)));
         }
@@ -297,7 +333,12 @@ fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, lin
             Some(Picked::Query(query)) => session.selection.queries().binary_search(&(query as u32)).is_ok(),
             Some(Picked::Coordinates) | None => false,
         };
-        painter.circle(query, radius + 1.5, palette.query, Stroke::new(1.5, if selected { palette.selected } else { palette.canvas }));
+        painter.circle(
+            query,
+            radius + 1.5,
+            palette.query,
+            Stroke::new(1.5, if selected { palette.selected } else { palette.canvas }),
+        );
         painter.circle_stroke(query, radius + 6.0, Stroke::new(1.5, palette.query));
     }
 }
@@ -307,7 +348,8 @@ fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, lin
 /// Marks that are drawn one by one.
 const MOST: usize = 4_000;
 
-/// Marks selected queries of a file of their own; `screen` gives a row's position. Returns what to say where not all are marked.
+/// Marks selected queries of a file of their own; `screen` gives a row's position. Returns what to say where
+/// not all are marked.
 fn selection_ui(
     ui: &Ui,
     rect: Rect,
@@ -320,23 +362,48 @@ fn selection_ui(
     let radius = (point_size / 2.0).max(1.0) + 1.2;
     let mark = |place: Pos2| {
         if rect.contains(place) {
-            painter.circle(place, radius, context.palette.selected, Stroke::new(0.75, context.palette.canvas));
+            painter.circle(
+                place,
+                radius,
+                context.palette.selected,
+                Stroke::new(0.75, context.palette.canvas),
+            );
         }
     };
     // Rows of the cloud are the drawer's, all of them; here are queries that are no rows.
     let mut marked = 0;
-    if let Some((record, cloud)) = session.record.as_ref().and_then(|record| Some((record, record.query_cloud.as_ref()?))) {
+    if let Some((record, cloud)) =
+        session.record.as_ref().and_then(|record| Some((record, record.query_cloud.as_ref()?)))
+    {
         let queries = session.selection.queries();
         marked = queries.len();
         let asked = |at: usize| record.query_rows.get(queries[at] as usize).copied();
-        spread(queries.len(), MOST).filter_map(asked).filter_map(|row| screen(cloud, row as usize)).for_each(mark);
+        spread(queries.len(), MOST)
+            .filter_map(asked)
+            .filter_map(|row| screen(cloud, row as usize))
+            .for_each(mark);
     }
-    (marked > MOST).then(|| format!("marking {} of {} selected queries", text::thousands(MOST as u64), text::thousands(marked as u64)))
+    (marked > MOST).then(|| {
+        format!(
+            "marking {} of {} selected queries",
+            text::thousands(MOST as u64),
+            text::thousands(marked as u64)
+        )
+    })
 }
 
 /// A ring around what the pointer rests on, here or in another pane.
-fn hovered_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>) {
-    let Some((cloud, row)) = context.session.hovered.and_then(|hovered| context.session.point(hovered.what)) else { return };
+fn hovered_ui(
+    ui: &Ui,
+    rect: Rect,
+    context: &PaneContext<'_>,
+    point_size: f32,
+    screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>,
+) {
+    let Some((cloud, row)) = context.session.hovered.and_then(|hovered| context.session.point(hovered.what))
+    else {
+        return;
+    };
     let Some(place) = screen(cloud, row) else { return };
     let painter = ui.painter().with_clip_rect(rect);
     let radius = (point_size / 2.0).max(1.0) + 4.5;
@@ -344,8 +411,8 @@ fn hovered_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, s
     painter.circle_stroke(place, radius, Stroke::new(1.5, context.palette.accent));
 }
 
-// What the picked query and its neighbours are called, beside their points, and how far they are where that has a unit. Where names would
-// cover one another the nearer's stays; those in one place are listed together.
+// What the picked query and its neighbours are called, beside their points, and how far they are where that
+// has a unit. Where names would cover one another the nearer's stays; those in one place are listed together.
 
 /// Names that are looked for room for.
 const MOST_NAMES: usize = 80;
@@ -360,23 +427,40 @@ const GAP: f32 = 7.0;
 const WIDE_GAP: f32 = 14.0;
 
 /// Names over the points, nearest first. `screen` gives a row's position; `None` is out of sight.
-fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>) {
+fn names_ui(
+    ui: &Ui,
+    rect: Rect,
+    context: &PaneContext<'_>,
+    screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>,
+) {
     let session = context.session;
     let Some(answered) = &session.answered else { return };
     let data = &answered.record.cloud;
     let rows = answered.rows_to_tell();
-    let names = session.listed_beside().map(|beside| telling::names(beside, &session.roles)).unwrap_or_default();
+    let names =
+        session.listed_beside().map(|beside| telling::names(beside, &session.roles)).unwrap_or_default();
     let metric = answered.record.spec.metric;
     let far: HashMap<u32, f32> = metric.unit().map(|_| answered.neighbors().collect()).unwrap_or_default();
     let painter = ui.painter().with_clip_rect(rect);
     // The points themselves are not covered either.
     let around = |place: Pos2| Rect::from_center_size(place, Vec2::splat(8.0));
-    let places: Vec<(u32, Option<Pos2>)> = rows.iter().map(|&row| (row, screen(data, row as usize))).collect();
-    let mut taken: Vec<Rect> = places.iter().filter_map(|(_, place)| place.filter(|place| rect.contains(*place)).map(around)).collect();
+    let places: Vec<(u32, Option<Pos2>)> =
+        rows.iter().map(|&row| (row, screen(data, row as usize))).collect();
+    let mut taken: Vec<Rect> = places
+        .iter()
+        .filter_map(|(_, place)| place.filter(|place| rect.contains(*place)).map(around))
+        .collect();
     // The query first, which is last where it is none of its own neighbours.
-    let own = places.iter().position(|(row, _)| answered.record.query_cloud.is_none() && *row == answered.row());
+    let own =
+        places.iter().position(|(row, _)| answered.record.query_cloud.is_none() && *row == answered.row());
     let others = (0..places.len()).filter(|at| Some(*at) != own);
-    let called = |at: usize| names.get(at).cloned().flatten().unwrap_or_else(|| text::thousands(data.record(places[at].0 as usize)));
+    let called = |at: usize| {
+        names
+            .get(at)
+            .cloned()
+            .flatten()
+            .unwrap_or_else(|| text::thousands(data.record(places[at].0 as usize)))
+    };
     let in_one_place = |a: Pos2, b: Pos2| a.distance(b) < 0.5;
     let mut named: Vec<Pos2> = Vec::new();
     for at in own.into_iter().chain(others).take(MOST_NAMES) {
@@ -386,14 +470,20 @@ fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(&Poi
             continue;
         }
         named.push(place);
-        let here: Vec<usize> =
-            (0..places.len()).filter(|&other| other != at && places[other].1.is_some_and(|other| in_one_place(other, place))).collect();
-        let all: Vec<String> = std::iter::once(at).chain(here.iter().copied().take(TOGETHER - 1)).map(called).collect();
+        let here: Vec<usize> = (0..places.len())
+            .filter(|&other| other != at && places[other].1.is_some_and(|other| in_one_place(other, place)))
+            .collect();
+        let all: Vec<String> =
+            std::iter::once(at).chain(here.iter().copied().take(TOGETHER - 1)).map(called).collect();
         let more = (here.len() + 1).saturating_sub(TOGETHER);
         let more = if more > 0 { format!(" +{more}") } else { String::new() };
-        let distance_of = |at: usize| far.get(&places[at].0).map(|&far| telling::distance_text(metric, metric.distance(far)));
+        let distance_of = |at: usize| {
+            far.get(&places[at].0).map(|&far| telling::distance_text(metric, metric.distance(far)))
+        };
         // Of places that only look like one, none.
-        let distance = distance_of(at).filter(|distance| Some(at) != own && here.iter().all(|&other| distance_of(other).as_ref() == Some(distance)));
+        let distance = distance_of(at).filter(|distance| {
+            Some(at) != own && here.iter().all(|&other| distance_of(other).as_ref() == Some(distance))
+        });
         let distance = distance.map_or_else(String::new, |distance| format!(" {distance}"));
         let name = format!("{}{more}{distance}", all.join(", "));
         let galley = painter.layout_no_wrap(name, FontId::proportional(12.0), context.palette.text);
@@ -412,7 +502,11 @@ fn names_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, screen: &dyn Fn(&Poi
         if let Some(&corner) = corners.iter().find(free) {
             let room = Rect::from_min_size(corner, size);
             taken.push(room);
-            painter.rect_filled(room.expand2(vec2(2.0, 0.0)), 2.0, context.palette.canvas.gamma_multiply(0.75));
+            painter.rect_filled(
+                room.expand2(vec2(2.0, 0.0)),
+                2.0,
+                context.palette.canvas.gamma_multiply(0.75),
+            );
             painter.galley(corner, galley, context.palette.text);
         }
     }

@@ -1,4 +1,5 @@
-//! Space: three axes of the cloud in perspective; drag to orbit, with the right or middle button to pan, scroll to come closer.
+//! Space: three axes of the cloud in perspective; drag to orbit, with the right or middle button to pan,
+//! scroll to come closer.
 
 use egui::emath::GuiRounding as _;
 
@@ -24,7 +25,12 @@ const KEY_STEP: f32 = 24.0;
 /// Identifies Space's picture in the GPU cache.
 const VIEW: u64 = 4;
 
-pub const PANE: Pane = Pane { kind: PaneKind::Space, draw: space_ui, data: |session| session.cloud.clone().map(PaneData::Points), more: &[] };
+pub const PANE: Pane = Pane {
+    kind: PaneKind::Space,
+    draw: space_ui,
+    data: |session| session.cloud.clone().map(PaneData::Points),
+    more: &[],
+};
 
 fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some(scene) = context.session.scene() else {
@@ -33,7 +39,12 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let cloud = scene.data();
     if cloud.dims() < 3 {
         let next = "Plane shows this cloud; Space needs three columns, for example of a .las or .ply file.";
-        return empty_ui(ui, &format!("This cloud has {}", text::count(cloud.dims() as u64, "dimension", "dimensions")), next, context.palette);
+        return empty_ui(
+            ui,
+            &format!("This cloud has {}", text::count(cloud.dims() as u64, "dimension", "dimensions")),
+            next,
+            context.palette,
+        );
     }
     let mut view = context.state.space;
     let pane = ui.max_rect();
@@ -42,7 +53,8 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     controls_ui(ui, context, cloud, (&mut view.axes, ["x", "y", "z"]), plain, marks, |ui, state| {
         // What is chosen for both views comes first; without it, height is a help to see depth.
         if state.color.by == ColorBy::Nothing {
-            ui.checkbox(&mut view.color_by_height, "Shade by height").on_hover_text("Colour points by height (the z axis), which shows depth.");
+            ui.checkbox(&mut view.color_by_height, "Shade by height")
+                .on_hover_text("Colour points by height (the z axis), which shows depth.");
         }
     });
     walk::walk_ui(ui, context.state, context.session, false, context.palette, context.actions);
@@ -77,18 +89,34 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     };
     let note = points_ui(ui, context, &scene, &sight);
     let walked = paint::shown(context.state.walk, context.session);
-    let on_screen = |place: [f64; 3]| camera.screen(view.axes.map(|axis| place.get(axis).copied().unwrap_or(0.0))).map(|(screen, _)| screen);
+    let on_screen = |place: [f64; 3]| {
+        camera.screen(view.axes.map(|axis| place.get(axis).copied().unwrap_or(0.0))).map(|(screen, _)| screen)
+    };
     let painter = ui.painter().with_clip_rect(rect);
-    let canvas = paint::Canvas { painter, screen: &on_screen, flat: false, point_size: view.point_size, palette: context.palette };
+    let canvas = paint::Canvas {
+        painter,
+        screen: &on_screen,
+        flat: false,
+        point_size: view.point_size,
+        palette: context.palette,
+    };
     let walk_note = walked.and_then(|(walked, at)| paint::paint(&canvas, walked, at));
-    let screen = |cloud: &PointCloud, row: usize| camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen);
+    let screen = |cloud: &PointCloud, row: usize| {
+        camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen)
+    };
     if context.session.only_points {
         return;
     }
     let marking = over_ui(ui, rect, context, &canvas, [view.lines, view.names], &screen);
     cross_ui(ui, rect, &view, cloud, context);
     if let Some(note) = note.or(walk_note).or(marking) {
-        ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
+        ui.painter().text(
+            rect.left_bottom() + vec2(6.0, -4.0),
+            Align2::LEFT_BOTTOM,
+            note,
+            FontId::proportional(12.0),
+            context.palette.text,
+        );
     }
 
     hint_ui(ui, rect, context.session, true, context.palette);
@@ -133,9 +161,16 @@ fn cross_ui(ui: &Ui, rect: Rect, view: &SpaceView, cloud: &PointCloud, context: 
     let painter = ui.painter().with_clip_rect(rect);
     let origin = rect.right_bottom() - vec2(48.0, 44.0);
     for (direction, &axis) in axis_directions(view).into_iter().zip(&view.axes) {
-        painter.line_segment([origin, origin + direction * 26.0], Stroke::new(1.5, context.palette.text_weak));
+        painter
+            .line_segment([origin, origin + direction * 26.0], Stroke::new(1.5, context.palette.text_weak));
         let name = cloud.axes().get(axis).map_or("", |axis| axis.name.as_str());
         let name: String = name.chars().take(6).collect();
-        painter.text(origin + direction * 35.0, Align2::CENTER_CENTER, name, FontId::proportional(11.0), context.palette.text);
+        painter.text(
+            origin + direction * 35.0,
+            Align2::CENTER_CENTER,
+            name,
+            FontId::proportional(11.0),
+            context.palette.text,
+        );
     }
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use egui::emath::GuiRounding as _;
 use egui::{Frame, Margin, StrokeKind};
-use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
+use egui_tiles::{
+    Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse,
+};
 
 use super::empty::PaneContext;
 use super::pane;
@@ -29,11 +31,13 @@ const EXPORT: &str = "Export";
 /// Room beside a tab's title.
 const TAB_MARGIN: f32 = 8.0;
 
-/// What all tiles beside and above each other need, in points of the screen; those behind others as tabs need no more.
+/// What all tiles beside and above each other need, in points of the screen; those behind others as tabs need
+/// no more.
 pub fn least_room(tree: &Tree<PaneKind>) -> Vec2 {
     fn of(tree: &Tree<PaneKind>, tile: TileId) -> Vec2 {
         let Some(Tile::Container(container)) = tree.tiles.get(tile) else { return LEAST };
-        let shown = || container.children().filter(|&&child| tree.is_visible(child)).map(|&child| of(tree, child));
+        let shown =
+            || container.children().filter(|&&child| tree.is_visible(child)).map(|&child| of(tree, child));
         let most = shown().fold(LEAST, Vec2::max);
         let sum = shown().fold(Vec2::ZERO, |sum, one| sum + one);
         match container {
@@ -78,38 +82,49 @@ impl Panes<'_> {
         let room = Room::of(ui.ctx().content_rect().width());
         let answered = self.context.session.answered.as_ref().filter(|_| !self.context.state.panels(room)[1]);
         let mut sentence = answered.map(|answered| telling(ui, self.context.session, answered).sentence());
-        Frame::NONE.fill(self.context.palette.panel).inner_margin(Margin::symmetric(PANE_MARGIN, 2)).show(ui, |ui| {
-            ui.horizontal(|ui| {
-                let combo = ComboBox::from_id_salt("pane").width(120.0).height(300.0).selected_text(shown.title());
-                let response = combo.show_ui(ui, |ui| {
-                    for &pane in PaneKind::ALL {
-                        if ui.selectable_label(pane == shown, pane.title()).clicked() {
-                            self.context.actions.send(Command::Show(pane));
+        Frame::NONE.fill(self.context.palette.panel).inner_margin(Margin::symmetric(PANE_MARGIN, 2)).show(
+            ui,
+            |ui| {
+                ui.horizontal(|ui| {
+                    let combo = ComboBox::from_id_salt("pane")
+                        .width(120.0)
+                        .height(300.0)
+                        .selected_text(shown.title());
+                    let response = combo.show_ui(ui, |ui| {
+                        for &pane in PaneKind::ALL {
+                            if ui.selectable_label(pane == shown, pane.title()).clicked() {
+                                self.context.actions.send(Command::Show(pane));
+                            }
                         }
+                    });
+                    name_chooser(&response.response, "Pane", shown.title());
+                    let maximised = self.context.state.maximised;
+                    let controls = export_width(ui)
+                        + if maximised { MAXIMISE + ui.spacing().item_spacing.x } else { 0.0 };
+                    let room = (ui.available_width() - controls - ui.spacing().item_spacing.x).max(0.0);
+                    let height = ui.spacing().interact_size.y;
+                    let fits = sentence.as_ref().is_some_and(|sentence| width_of(ui, sentence) <= room);
+                    ui.allocate_ui_with_layout(
+                        vec2(room, height),
+                        Layout::left_to_right(Align::Center),
+                        |ui| {
+                            ui.set_min_width(room);
+                            if let Some(sentence) = sentence.take_if(|_| fits) {
+                                ui.label(sentence);
+                            }
+                        },
+                    );
+                    if maximised {
+                        self.maximise_ui(ui, shown);
                     }
+                    self.export_ui(ui, shown);
                 });
-                name_chooser(&response.response, "Pane", shown.title());
-                let maximised = self.context.state.maximised;
-                let controls = export_width(ui) + if maximised { MAXIMISE + ui.spacing().item_spacing.x } else { 0.0 };
-                let room = (ui.available_width() - controls - ui.spacing().item_spacing.x).max(0.0);
-                let height = ui.spacing().interact_size.y;
-                let fits = sentence.as_ref().is_some_and(|sentence| width_of(ui, sentence) <= room);
-                ui.allocate_ui_with_layout(vec2(room, height), Layout::left_to_right(Align::Center), |ui| {
-                    ui.set_min_width(room);
-                    if let Some(sentence) = sentence.take_if(|_| fits) {
-                        ui.label(sentence);
-                    }
-                });
-                if maximised {
-                    self.maximise_ui(ui, shown);
+                // Where it has no room beside them, it stands under them, whole.
+                if let Some(sentence) = sentence {
+                    ui.add(Label::new(sentence).wrap());
                 }
-                self.export_ui(ui, shown);
-            });
-            // Where it has no room beside them, it stands under them, whole.
-            if let Some(sentence) = sentence {
-                ui.add(Label::new(sentence).wrap());
-            }
-        });
+            },
+        );
         self.content_ui(ui, shown);
     }
 
@@ -124,7 +139,12 @@ impl Panes<'_> {
         let actions = &mut self.context.actions;
         let response = menu_ui(ui, "»", |ui| {
             for &tab in tabs {
-                menu_entry_ui(ui, egui::RadioButton::new(tab == shown, tab.title()), Command::Show(tab), actions);
+                menu_entry_ui(
+                    ui,
+                    egui::RadioButton::new(tab == shown, tab.title()),
+                    Command::Show(tab),
+                    actions,
+                );
             }
         });
         name_widget(&response, Role::Button, "All tabs here");
@@ -134,23 +154,39 @@ impl Panes<'_> {
     /// The button that gives a pane the whole window, or restores it.
     fn maximise_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
         let maximised = self.context.state.maximised;
-        let (rect, response) = ui.allocate_exact_size(vec2(MAXIMISE, ui.spacing().interact_size.y), Sense::click());
+        let (rect, response) =
+            ui.allocate_exact_size(vec2(MAXIMISE, ui.spacing().interact_size.y), Sense::click());
         let name = if maximised { "Restore".to_owned() } else { format!("Maximise {}", pane.title()) };
         name_widget(&response, Role::Button, &name);
         let visuals = ui.style().interact(&response);
         if response.hovered() || response.has_focus() {
-            ui.painter().rect(rect, visuals.corner_radius, visuals.weak_bg_fill, visuals.bg_stroke, StrokeKind::Inside);
+            ui.painter().rect(
+                rect,
+                visuals.corner_radius,
+                visuals.weak_bg_fill,
+                visuals.bg_stroke,
+                StrokeKind::Inside,
+            );
         }
-        let window = Rect::from_center_size(rect.center(), vec2(11.0, 9.0)).round_to_pixels(ui.pixels_per_point());
+        let window =
+            Rect::from_center_size(rect.center(), vec2(11.0, 9.0)).round_to_pixels(ui.pixels_per_point());
         let stroke = Stroke::new(1.5, self.context.palette.text);
         if maximised {
             let small = Rect::from_min_max(window.min + vec2(0.0, 3.0), window.max - vec2(3.0, 0.0));
             ui.painter().rect_stroke(small, 0.0, stroke, StrokeKind::Middle);
-            let [a, b, c] = [small.left_top() + vec2(3.0, -3.0), window.right_top(), window.right_bottom() - vec2(0.0, 3.0)];
+            let [a, b, c] = [
+                small.left_top() + vec2(3.0, -3.0),
+                window.right_top(),
+                window.right_bottom() - vec2(0.0, 3.0),
+            ];
             ui.painter().line(vec![a, b, c], stroke);
         } else {
             ui.painter().rect_stroke(window, 0.0, stroke, StrokeKind::Middle);
-            ui.painter().hline(window.x_range(), window.top() + 1.0, Stroke::new(2.0, self.context.palette.text));
+            ui.painter().hline(
+                window.x_range(),
+                window.top() + 1.0,
+                Stroke::new(2.0, self.context.palette.text),
+            );
         }
         let keys = Command::Maximise.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
         if response.on_hover_text(format!("{name}  {keys}")).clicked() {
@@ -176,30 +212,40 @@ impl Panes<'_> {
                 copy.on_hover_text("Tab-separated, to paste into a spreadsheet.");
             }
             for more in super::pane(pane).more {
-                let response = menu_entry_ui(ui, Button::new(more.text), Action::StartExport(more.kind), actions);
+                let response =
+                    menu_entry_ui(ui, Button::new(more.text), Action::StartExport(more.kind), actions);
                 if !more.about.is_empty() {
                     response.on_hover_text(more.about);
                 }
             }
-            menu_entry_ui(ui, Button::new("Picture as PNG or SVG…"), Action::StartExport(ExportKind::Picture(pane)), actions);
+            menu_entry_ui(
+                ui,
+                Button::new("Picture as PNG or SVG…"),
+                Action::StartExport(ExportKind::Picture(pane)),
+                actions,
+            );
         });
         let name = format!("Export {}", pane.title());
         name_widget(&response, Role::Button, &name);
     }
 }
 
-/// What is said of a tile, in a tab and while it is dragged: the pane, the first tabs of a strip, or what is beside each other.
+/// What is said of a tile, in a tab and while it is dragged: the pane, the first tabs of a strip, or what is
+/// beside each other.
 fn title_of(tiles: &Tiles<PaneKind>, tile: TileId) -> String {
     /// Tabs that are named.
     const NAMED: usize = 3;
     match tiles.get(tile) {
         Some(Tile::Pane(pane)) => pane.title().to_owned(),
         Some(Tile::Container(Container::Tabs(tabs))) => {
-            let named: Vec<String> = tabs.children.iter().take(NAMED).map(|&child| title_of(tiles, child)).collect();
+            let named: Vec<String> =
+                tabs.children.iter().take(NAMED).map(|&child| title_of(tiles, child)).collect();
             let more = if tabs.children.len() > NAMED { ", …" } else { "" };
             format!("{}{more}", named.join(", "))
         }
-        Some(Tile::Container(container)) => container.children().map(|&child| title_of(tiles, child)).collect::<Vec<_>>().join(" | "),
+        Some(Tile::Container(container)) => {
+            container.children().map(|&child| title_of(tiles, child)).collect::<Vec<_>>().join(" | ")
+        }
         None => String::new(),
     }
 }
@@ -232,7 +278,12 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
             if let Some((strip, ground)) = ground {
                 ground_ui(ui, strip, ground);
             }
-            let mut inside = ui.new_child(egui::UiBuilder::new().id_salt("strip").max_rect(place).layout(Layout::left_to_right(Align::Center)));
+            let mut inside = ui.new_child(
+                egui::UiBuilder::new()
+                    .id_salt("strip")
+                    .max_rect(place)
+                    .layout(Layout::left_to_right(Align::Center)),
+            );
             inside.set_clip_rect(place.expand(2.0));
             if !tabs.is_empty() {
                 self.tabs_ui(&mut inside, *pane, &tabs);
@@ -252,9 +303,17 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         title_of(tiles, tile).into()
     }
 
-    fn top_bar_right_ui(&mut self, tiles: &Tiles<PaneKind>, ui: &mut Ui, tile: TileId, tabs: &egui_tiles::Tabs, _scroll: &mut f32) {
+    fn top_bar_right_ui(
+        &mut self,
+        tiles: &Tiles<PaneKind>,
+        ui: &mut Ui,
+        tile: TileId,
+        tabs: &egui_tiles::Tabs,
+        _scroll: &mut f32,
+    ) {
         let bar = ui.max_rect();
-        let pane = |tile: &TileId| if let Some(Tile::Pane(pane)) = tiles.get(*tile) { Some(*pane) } else { None };
+        let pane =
+            |tile: &TileId| if let Some(Tile::Pane(pane)) = tiles.get(*tile) { Some(*pane) } else { None };
         let Some(active) = tabs.active.as_ref().and_then(pane) else { return };
         let all: Vec<PaneKind> = tabs.children.iter().filter_map(pane).collect();
         let gap = ui.spacing().item_spacing.x;
@@ -277,7 +336,9 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         let in_front = matches!(tiles.get(tile), Some(Tile::Pane(pane)) if *pane == self.context.state.pane);
         let shown = response.ctx.data(|data| data.get_temp::<PaneKind>(Id::unique("tab that was shown")));
         if response.gained_focus() || (in_front && shown != Some(self.context.state.pane)) {
-            response.ctx.data_mut(|data| data.insert_temp(Id::unique("tab that was shown"), self.context.state.pane));
+            response
+                .ctx
+                .data_mut(|data| data.insert_temp(Id::unique("tab that was shown"), self.context.state.pane));
             response.scroll_to_me_animation(None, egui::style::ScrollAnimation::none());
         }
         if let Some(Tile::Pane(pane)) = tiles.get(tile)
@@ -297,11 +358,23 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         self.context.palette.panel
     }
 
-    fn tab_bg_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> Color32 {
+    fn tab_bg_color(
+        &self,
+        _visuals: &egui::Visuals,
+        _tiles: &Tiles<PaneKind>,
+        _tile: TileId,
+        state: &TabState,
+    ) -> Color32 {
         if state.active { self.context.palette.canvas } else { Color32::TRANSPARENT }
     }
 
-    fn tab_text_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> Color32 {
+    fn tab_text_color(
+        &self,
+        _visuals: &egui::Visuals,
+        _tiles: &Tiles<PaneKind>,
+        _tile: TileId,
+        state: &TabState,
+    ) -> Color32 {
         if state.active { self.context.palette.text } else { self.context.palette.text_weak }
     }
 

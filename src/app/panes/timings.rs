@@ -1,11 +1,14 @@
-//! Timings: what each phase took, each repeat of the search, and how near it came to what its device does at most.
+//! Timings: what each phase took, each repeat of the search, and how near it came to what its device does at
+//! most.
 
 use std::collections::BTreeMap;
 
 use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, PlotPoints, Points};
 
 use super::empty::{Pane, PaneContext, without_run};
-use super::plots::{decades, inline_line_ui, inline_swatch_ui, line, near, plot, power, prefixed, swatch_ui, whole_numbers};
+use super::plots::{
+    decades, inline_line_ui, inline_swatch_ui, line, near, plot, power, prefixed, swatch_ui, whole_numbers,
+};
 use crate::app::features::export::PaneData;
 use crate::app::model::{TimingsFigure, TimingsView};
 use crate::app::prelude::*;
@@ -15,7 +18,12 @@ use crate::run::planner::Planner;
 use crate::run::{Phase, RunRecord};
 use crate::text;
 
-pub const PANE: Pane = Pane { kind: PaneKind::Timings, draw: timings_ui, data: |session| session.counted_record().map(PaneData::Timings), more: &[] };
+pub const PANE: Pane = Pane {
+    kind: PaneKind::Timings,
+    draw: timings_ui,
+    data: |session| session.counted_record().map(PaneData::Timings),
+    more: &[],
+};
 
 /// The least height of a figure: in a lower pane it is scrolled to.
 const LEAST_HEIGHT: f32 = 150.0;
@@ -23,18 +31,26 @@ const LEAST_HEIGHT: f32 = 150.0;
 fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
-    let Some(record) = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record)) else {
+    let Some(record) = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record))
+    else {
         return without_run(session, "timings", "Press Run to measure.").ui(ui, palette);
     };
     let phases = per_repeat(record);
     // Of the run that is shown it was worked out once; what was only asked is of few queries.
     let is_shown = session.has_record(record);
-    let roofline = if is_shown { session.derived.as_ref().and_then(|derived| derived.roofline.clone()) } else { Roofline::of_run(record) };
+    let roofline = if is_shown {
+        session.derived.as_ref().and_then(|derived| derived.roofline.clone())
+    } else {
+        Roofline::of_run(record)
+    };
     let size = ui.available_size();
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         if session.picture.is_none() {
             let bound = roofline.as_ref().map(Roofline::sentence);
-            let said = [analysis::where_time_goes(record), bound, analysis::outlook(record, &Planner::shared())].into_iter().flatten();
+            let said =
+                [analysis::where_time_goes(record), bound, analysis::outlook(record, &Planner::shared())]
+                    .into_iter()
+                    .flatten();
             ui.scope(|ui| {
                 ui.set_max_width(size.x);
                 ui.add(Label::new(said.collect::<Vec<_>>().join(" ")).wrap());
@@ -70,10 +86,15 @@ fn about(record: &RunRecord, figure: TimingsFigure) -> String {
     match figure {
         TimingsFigure::Repeats => {
             // A rate is of engines that compute every distance.
-            let rate = record.summary.distances_per_second.map_or(",".to_owned(), |rate| format!(": {}", text::rate(rate)));
+            let rate = record
+                .summary
+                .distances_per_second
+                .map_or(",".to_owned(), |rate| format!(": {}", text::rate(rate)));
             format!("of the search{rate} on {}", record.engine)
         }
-        TimingsFigure::Roofline => format!("the measured peak of {}, and the search below it", record.device.name),
+        TimingsFigure::Roofline => {
+            format!("the measured peak of {}, and the search below it", record.device.name)
+        }
     }
 }
 
@@ -103,7 +124,11 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
     let Some(searches) = phases.get(&Phase::Search) else { return };
     let (_, median, _) = spread(searches);
     let color = palette.phase(Phase::Search);
-    let bars: Vec<Bar> = searches.iter().enumerate().map(|(repeat, &ms)| Bar::new(repeat as f64 + 1.0, ms).width(0.7).fill(color)).collect();
+    let bars: Vec<Bar> = searches
+        .iter()
+        .enumerate()
+        .map(|(repeat, &ms)| Bar::new(repeat as f64 + 1.0, ms).width(0.7).fill(color))
+        .collect();
     let searches_count = searches.len();
     let repeats = searches_count as f64;
     plot("timings", palette)
@@ -112,28 +137,43 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
         .include_y(0.0)
         .default_x_bounds(0.4, repeats + 0.6)
         .x_grid_spacer(move |_| whole_numbers(searches_count))
-        .custom_x_axes(vec![
-            AxisHints::new_x()
-                .label("repeat")
-                .label_spacing(18.0..=24.0)
-                .formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 1.0 { text::thousands(mark.value as u64) } else { String::new() }),
+        .custom_x_axes(vec![AxisHints::new_x().label("repeat").label_spacing(18.0..=24.0).formatter(
+            |mark, _| {
+                if mark.value.fract() == 0.0 && mark.value >= 1.0 {
+                    text::thousands(mark.value as u64)
+                } else {
+                    String::new()
+                }
+            },
+        )])
+        .custom_y_axes(vec![
+            AxisHints::new_y().label_spacing(14.0..=20.0).formatter(|mark, _| text::time(mark.value)),
         ])
-        .custom_y_axes(vec![AxisHints::new_y().label_spacing(14.0..=20.0).formatter(|mark, _| text::time(mark.value))])
         .label_formatter(near(|_, at| Some(format!("repeat {:.0}\n{}", at.x, text::time(at.y)))))
         .show(ui, |plot| {
             plot.bar_chart(BarChart::new("search", bars).color(color));
-            plot.hline(HLine::new("median", median).color(palette.text).width(1.5).style(LineStyle::dashed_dense()));
+            plot.hline(
+                HLine::new("median", median).color(palette.text).width(1.5).style(LineStyle::dashed_dense()),
+            );
         });
 }
 
-/// FP32 instructions a second over those for each byte, both by decades: the roof that memory and arithmetic make, and the search below it.
+/// FP32 instructions a second over those for each byte, both by decades: the roof that memory and arithmetic
+/// make, and the search below it.
 fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, size: Vec2, palette: &Palette) {
     let weak = |ui: &mut Ui, text: &str| _ = ui.label(palette.weak(text));
     let Some(roofline) = roofline else {
-        return weak(ui, "No roofline: what this device does at most was not measured with this run, or the run was faster than that. Run again.");
+        return weak(
+            ui,
+            "No roofline: what this device does at most was not measured with this run, or the run was \
+             faster than that. Run again.",
+        );
     };
     let (Some(intensity), Some(achieved)) = (roofline.intensity(), roofline.achieved()) else {
-        return weak(ui, &format!("{} does not tell how many distances it computed in FP32 here.", record.engine));
+        return weak(
+            ui,
+            &format!("{} does not tell how many distances it computed in FP32 here.", record.engine),
+        );
     };
     let Peaks { fp32_per_second, bytes_per_second, .. } = roofline.peaks;
     let ridge = bytes_per_second.map_or(intensity, |bytes| fp32_per_second / bytes);
@@ -148,8 +188,17 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
             let (unit, scale) = text::unit_of(bytes);
             format!(", memory {} {unit}B/s", text::significant(bytes / scale))
         });
-        inline_line_ui(ui, palette.theory, false, &format!("FP32 {} {unit} instructions/s{memory}", text::significant(fp32_per_second / scale)));
-        inline_swatch_ui(ui, palette.phase(Phase::Search), &format!("{}, {:.0} % of it", record.engine, achieved / roofline.roof(intensity) * 100.0));
+        inline_line_ui(
+            ui,
+            palette.theory,
+            false,
+            &format!("FP32 {} {unit} instructions/s{memory}", text::significant(fp32_per_second / scale)),
+        );
+        inline_swatch_ui(
+            ui,
+            palette.phase(Phase::Search),
+            &format!("{}, {:.0} % of it", record.engine, achieved / roofline.roof(intensity) * 100.0),
+        );
     });
     plot("roofline", palette)
         .height((size.y - ui.min_rect().height() - 10.0).max(LEAST_HEIGHT))
@@ -170,7 +219,11 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
             plot.line(line("most", roof, palette.theory, 2.0));
             plot.line(line("to the roof", below, palette.text_weak, 1.0).style(LineStyle::dashed_dense()));
             let at = vec![log(intensity, achieved)];
-            plot.points(Points::new(record.engine.to_string(), PlotPoints::from(at)).color(palette.phase(Phase::Search)).radius(5.0));
+            plot.points(
+                Points::new(record.engine.to_string(), PlotPoints::from(at))
+                    .color(palette.phase(Phase::Search))
+                    .radius(5.0),
+            );
         });
 }
 
@@ -189,7 +242,11 @@ fn spread(times: &[f64]) -> (f64, f64, f64) {
     sorted.sort_by(f64::total_cmp);
     let (Some(&least), Some(&most)) = (sorted.first(), sorted.last()) else { return (0.0, 0.0, 0.0) };
     let middle = sorted.len() / 2;
-    let median = if sorted.len().is_multiple_of(2) { (sorted[middle - 1] + sorted[middle]) / 2.0 } else { sorted[middle] };
+    let median = if sorted.len().is_multiple_of(2) {
+        (sorted[middle - 1] + sorted[middle]) / 2.0
+    } else {
+        sorted[middle]
+    };
     (least, median, most)
 }
 

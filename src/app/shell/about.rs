@@ -23,9 +23,17 @@ impl App {
                 None => "being looked for".to_owned(),
                 Some(Err(_)) => format!("none: {}", status.why_not().unwrap_or_default()),
                 Some(Ok(device)) => {
-                    let driver = device.details.iter().filter(|(name, _)| name.contains("driver") || name.contains("compute capability"));
-                    let details: Vec<String> = driver.map(|(name, value)| format!("{name} {value}")).collect();
-                    if details.is_empty() { device.name.clone() } else { format!("{}, {}", device.name, details.join(", ")) }
+                    let driver = device
+                        .details
+                        .iter()
+                        .filter(|(name, _)| name.contains("driver") || name.contains("compute capability"));
+                    let details: Vec<String> =
+                        driver.map(|(name, value)| format!("{name} {value}")).collect();
+                    if details.is_empty() {
+                        device.name.clone()
+                    } else {
+                        format!("{}, {}", device.name, details.join(", "))
+                    }
                 }
             };
             if !said.contains(&gpu) {
@@ -37,20 +45,28 @@ impl App {
         let adapter = adapter.map_or_else(
             || "none".to_owned(),
             |info| {
-                let driver: Vec<&str> = [info.driver.as_str(), info.driver_info.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
-                let driver = if driver.is_empty() { String::new() } else { format!(", {}", driver.join(" ")) };
+                let driver: Vec<&str> = [info.driver.as_str(), info.driver_info.as_str()]
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .collect();
+                let driver =
+                    if driver.is_empty() { String::new() } else { format!(", {}", driver.join(" ")) };
                 format!("{} ({}{driver})", info.name, info.backend)
             },
         );
         facts.push(("Drawn by", adapter));
-        let folder = self.kept.as_ref().map_or_else(|| "not kept".to_owned(), |kept| kept.folder().display().to_string());
+        let folder = self
+            .kept
+            .as_ref()
+            .map_or_else(|| "not kept".to_owned(), |kept| kept.folder().display().to_string());
         facts.push(("Settings", folder));
         facts
     }
 
     /// The same as lines, to be pasted.
     pub(in crate::app) fn copy_about(&mut self) {
-        let lines: Vec<String> = self.about().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let lines: Vec<String> =
+            self.about().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
         self.handles.ctx.copy_text(lines.join("\n"));
         self.session.log.info("copied: what Warpscope is and runs on");
     }
@@ -106,7 +122,9 @@ pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
             ui.label("or drag the ring: the");
             ui.label(colored("neighbours", palette.neighbor));
             ui.label("follow.");
-            let keys = |command: Command| command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
+            let keys = |command: Command| {
+                command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default()
+            };
             let (lesson, find) = (keys(Command::Lesson), keys(Command::Find));
             ui.label(format!("How it works: {lesson}. All commands: {find}."));
             if ui.button("Got it").on_hover_text("The Help menu brings these hints back.").clicked() {
@@ -120,6 +138,7 @@ pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
 /// The clouds that ship with the program, in a menu.
 pub fn samples_ui(ui: &mut Ui, actions: &mut Actions) {
     for sample in &SAMPLES {
-        menu_entry_ui(ui, Button::new(sample.title), Action::OpenSample(sample), actions).on_hover_text(sample.about);
+        menu_entry_ui(ui, Button::new(sample.title), Action::OpenSample(sample), actions)
+            .on_hover_text(sample.about);
     }
 }

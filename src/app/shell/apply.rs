@@ -1,5 +1,5 @@
-//! Dispatches the actions of panes and menus to the features, and carries out what is of the window alone: layout, views, looks. `poll`
-//! does so with background tasks and frames.
+//! Dispatches the actions of panes and menus to the features, and carries out what is of the window alone:
+//! layout, views, looks. `poll` does so with background tasks and frames.
 
 use crate::app::context::app::App;
 use crate::app::features::table::FEATURES;
@@ -13,7 +13,10 @@ use crate::cloud::PointCloud;
 impl App {
     /// Carries out an action.
     pub(in crate::app) fn apply(&mut self, action: Action) {
-        let Some(action) = FEATURES.iter().try_fold(action, |action, feature| (feature.apply)(self, action)) else { return };
+        let Some(action) = FEATURES.iter().try_fold(action, |action, feature| (feature.apply)(self, action))
+        else {
+            return;
+        };
         match action {
             Action::Command(command) => self.command(command),
             Action::SetDraft(draft) => {
@@ -40,7 +43,8 @@ impl App {
             Action::ShowHints(shown) => self.state.hints = shown,
             Action::DismissTrouble => {
                 self.session.log.dismiss();
-                self.session.endings.load = self.session.endings.load.take().filter(|_| self.session.cloud.is_none());
+                self.session.endings.load =
+                    self.session.endings.load.take().filter(|_| self.session.cloud.is_none());
             }
             Action::KeepSettings(keep) => self.state.keep_settings = keep,
             Action::CopyAddress(address) => {
@@ -64,7 +68,8 @@ impl App {
                 if let Some(scene) = self.session.scene() {
                     let (space, usual) = (&mut self.state.space, SpaceView::default());
                     let whole = camera::overview(scene.data(), space.axes);
-                    (space.target, space.distance) = if closer { (usual.target, usual.distance) } else { whole };
+                    (space.target, space.distance) =
+                        if closer { (usual.target, usual.distance) } else { whole };
                 }
             }
             Command::FocusQuery => self.focus_query(),
@@ -72,9 +77,14 @@ impl App {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
             }
-            Command::ToggleProblem => self.state.toggle_problem(Room::of(self.handles.ctx.content_rect().width())),
+            Command::ToggleProblem => {
+                self.state.toggle_problem(Room::of(self.handles.ctx.content_rect().width()))
+            }
             Command::ToggleSelection => match Room::of(self.handles.ctx.content_rect().width()) {
-                Room::One => self.session.log.info("no room for the right panel: widen the window, or make text and controls smaller"),
+                Room::One => self
+                    .session
+                    .log
+                    .info("no room for the right panel: widen the window, or make text and controls smaller"),
                 room => self.state.toggle_selection(room),
             },
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
@@ -107,7 +117,8 @@ impl App {
         self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
     }
 
-    /// Gives the pane under the pointer the whole window, or, where there is none, the one shown last; restores it where it has it.
+    /// Gives the pane under the pointer the whole window, or, where there is none, the one shown last;
+    /// restores it where it has it.
     fn maximise(&mut self) {
         let pointed = PaneKind::ALL.iter().copied().find(|&pane| self.is_at(pane));
         self.state.maximised ^= true;
@@ -121,8 +132,8 @@ impl App {
         self.handles.ctx.set_zoom_factor(self.state.scale);
     }
 
-    /// Stops the task that the status line names and no other: a user who cancels a run may have forgotten that
-    /// a session is still being written.
+    /// Stops the task that the status line names and no other: a user who cancels a run may have forgotten
+    /// that a session is still being written.
     fn cancel(&mut self) {
         match self.jobs.cancel(&self.session) {
             Some(Cancel::By(cancel)) => cancel(self),
@@ -143,15 +154,22 @@ impl App {
         let (data, cloud) = (scene.data(), scene.drawn(cloud));
         let Some(answered) = &self.session.answered else { return };
         let reach = |from: &[f64], axes: &[usize]| {
-            let far = |row: u32| axes.iter().zip(from).map(|(&axis, from)| (camera::along(data, row as usize, axis) - from).powi(2)).sum::<f64>();
+            let far = |row: u32| {
+                axes.iter()
+                    .zip(from)
+                    .map(|(&axis, from)| (camera::along(data, row as usize, axis) - from).powi(2))
+                    .sum::<f64>()
+            };
             let radius = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt();
             if radius > 0.0 { radius } else { camera::extent(data, axes) * NEARBY }
         };
         let axes = self.state.plane.axes;
         let center = camera::place(cloud, row, axes);
         let radius = reach(&center, &axes);
-        let pane = self.pane_rects.get(&PaneKind::Plane).map_or(400.0, |rect| rect.width().min(rect.height()));
-        let plane = (radius > 0.0).then(|| PlaneWindow { center, units_per_point: radius * 2.6 / f64::from(pane.max(1.0)) });
+        let pane =
+            self.pane_rects.get(&PaneKind::Plane).map_or(400.0, |rect| rect.width().min(rect.height()));
+        let plane = (radius > 0.0)
+            .then(|| PlaneWindow { center, units_per_point: radius * 2.6 / f64::from(pane.max(1.0)) });
         let axes = self.state.space.axes;
         let place = camera::place(cloud, row, axes);
         let radius = reach(&place, &axes);
@@ -167,19 +185,35 @@ impl App {
     /// Whether the pointer is over a pane, or a widget in it has the keyboard focus.
     fn is_at(&self, pane: PaneKind) -> bool {
         let ctx = &self.handles.ctx;
-        let focus = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id)).map(|focused| focused.rect.center());
+        let focus = ctx
+            .memory(|memory| memory.focused())
+            .and_then(|id| ctx.read_response(id))
+            .map(|focused| focused.rect.center());
         let places = [ctx.pointer_latest_pos(), focus];
-        self.pane_rects.get(&pane).is_some_and(|rect| places.into_iter().flatten().any(|place| rect.contains(place)))
+        self.pane_rects
+            .get(&pane)
+            .is_some_and(|rect| places.into_iter().flatten().any(|place| rect.contains(place)))
     }
 
     fn zoom_timeline(&mut self, factor: f64) {
-        let (Some(derived), Some(&pane)) = (&self.session.derived, self.pane_rects.get(&PaneKind::Timeline)) else { return };
+        let (Some(derived), Some(&pane)) = (&self.session.derived, self.pane_rects.get(&PaneKind::Timeline))
+        else {
+            return;
+        };
         let view = &mut self.session.timeline;
         let [from, to] = view.shown(&derived.timeline);
         // Within the frame around every pane.
         let axis = TimeAxis::new(pane.shrink(PANE_MARGIN.into()), [from, to]);
-        let pointer = self.handles.ctx.pointer_latest_pos().filter(|pointer| pane.contains(*pointer) && axis.range().contains(pointer.x));
-        view.zoom(&derived.timeline, pointer.map_or(f64::midpoint(from, to), |pointer| axis.at(pointer.x)), factor);
+        let pointer = self
+            .handles
+            .ctx
+            .pointer_latest_pos()
+            .filter(|pointer| pane.contains(*pointer) && axis.range().contains(pointer.x));
+        view.zoom(
+            &derived.timeline,
+            pointer.map_or(f64::midpoint(from, to), |pointer| axis.at(pointer.x)),
+            factor,
+        );
     }
 
     fn pan_timeline(&mut self, by: f64) {
@@ -188,7 +222,8 @@ impl App {
         }
     }
 
-    /// Zooms to the warp of the picked query and expands its multiprocessor; shows the whole run when there is none.
+    /// Zooms to the warp of the picked query and expands its multiprocessor; shows the whole run when there
+    /// is none.
     fn focus_timeline(&mut self) {
         let Some(derived) = &self.session.derived else { return };
         let of_run = |answered: &&Answered| self.session.has_record(&answered.record);
@@ -219,7 +254,8 @@ impl App {
         }
         let (named, later) = self.jobs.activity(&self.session);
         if let Some(later) = later {
-            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
+            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the
+            // rest.
             self.handles.ctx.request_repaint_after(later);
         }
         self.session.activity = named.map_or(Activity::Idle, |(_, activity)| activity);
@@ -259,7 +295,9 @@ mod tests {
     #[test]
     fn an_ask_that_takes_long_is_named_and_can_be_stopped() {
         let state = State { hints: false, tree: single_layout(PaneKind::Neighbors), ..State::default() };
-        let mut window = Harness::builder().with_size([1280.0, 800.0]).build_eframe(|cc| App::bare(cc, state).expect("a thread for the worker"));
+        let mut window = Harness::builder()
+            .with_size([1280.0, 800.0])
+            .build_eframe(|cc| App::bare(cc, state).expect("a thread for the worker"));
         let session = &mut window.state_mut().session;
         (session.cloud, session.picked) = (Some(cloud(30, 2, 1)), Some(Picked::Row(3)));
         // Nobody is asked, so that no reply comes, however fast this machine is.

@@ -1,5 +1,5 @@
-//! Finding what can be done by a few words: commands, files, what fields and choosers of the window offer, and
-//! what is typed out in full: a path, or k.
+//! Finding what can be done by a few words: commands, files, what fields and choosers of the window offer,
+//! and what is typed out in full: a path, or k.
 
 use std::path::{Path, PathBuf};
 
@@ -37,12 +37,17 @@ impl Found {
     }
 }
 
-/// What fits the words, best first: what they spell out, then everything in whose text or sentence all of them are, the rather
-/// the earlier in its text. Without any, all that does not depend on the cloud's columns, which may be thousands.
+/// What fits the words, best first: what they spell out, then everything in whose text or sentence all of
+/// them are, the rather the earlier in its text. Without any, all that does not depend on the cloud's
+/// columns, which may be thousands.
 pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Found> {
     // The finder itself is open already.
-    let commands = Command::all().iter().copied().filter(|command| command.mode().is_in(mode) && *command != Command::Find);
-    let mut all: Vec<Found> = commands.map(|command| Found::new(command.text(), command.tooltip(), command)).collect();
+    let commands = Command::all()
+        .iter()
+        .copied()
+        .filter(|command| command.mode().is_in(mode) && *command != Command::Find);
+    let mut all: Vec<Found> =
+        commands.map(|command| Found::new(command.text(), command.tooltip(), command)).collect();
     all.extend(everywhere(state));
     let spelled = spelled(words, mode, state);
     let words: Vec<String> = words.split_whitespace().map(british).collect();
@@ -56,11 +61,13 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fo
     }
     // What the window can do comes before a place that happens to be called so.
     let all = all.into_iter().map(|entry| (0, entry)).chain(rows.into_iter().map(|row| (BEHIND, row)));
-    let mut found: Vec<(usize, Found)> = all.filter_map(|(behind, entry)| Some((behind + worth(&entry, &words)?, entry))).collect();
+    let mut found: Vec<(usize, Found)> =
+        all.filter_map(|(behind, entry)| Some((behind + worth(&entry, &words)?, entry))).collect();
     found.sort_by_key(|(worth, _)| *worth);
     // A bare number is k only where no row is called so.
     let is_number = words.iter().all(|word| word.parse::<u64>().is_ok());
-    let (named, found): (Vec<_>, Vec<_>) = found.into_iter().partition(|(worth, _)| is_number && *worth == BEHIND);
+    let (named, found): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|(worth, _)| is_number && *worth == BEHIND);
     let order = |found: Vec<(usize, Found)>| found.into_iter().map(|(_, entry)| entry);
     order(named).chain(spelled).chain(order(found)).collect()
 }
@@ -80,7 +87,9 @@ fn worth(entry: &Found, words: &[String]) -> Option<usize> {
     let goes_on = |end: usize| text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
     let of_word = |word: &String| match text.find(word.as_str()) {
         Some(0) => Some(usize::from(goes_on(word.len()))),
-        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => Some(2 + usize::from(goes_on(at + word.len()))),
+        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => {
+            Some(2 + usize::from(goes_on(at + word.len())))
+        }
         Some(_) => Some(4),
         None => about.contains(word.as_str()).then_some(16),
     };
@@ -94,14 +103,38 @@ pub const SCALES: [f32; 7] = [0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
 /// Looks, scales, motion, files that were opened lately, samples and lessons.
 pub fn everywhere(state: &State) -> impl Iterator<Item = Found> {
-    let look = |look: Look| Found::new(format!("Look: {}", look.text().to_lowercase()), "The colours of the window.", Action::SetLook(look));
-    let scale = |scale: f32| Found::new(format!("Scale {:.0} %", scale * 100.0), "The size of all text and controls.", Action::SetScale(scale));
+    let look = |look: Look| {
+        Found::new(
+            format!("Look: {}", look.text().to_lowercase()),
+            "The colours of the window.",
+            Action::SetLook(look),
+        )
+    };
+    let scale = |scale: f32| {
+        Found::new(
+            format!("Scale {:.0} %", scale * 100.0),
+            "The size of all text and controls.",
+            Action::SetScale(scale),
+        )
+    };
     let motion = match state.reduce_motion {
-        true => Found::new("Motion: as usual", "In a lesson, keys move to their new places.", Action::ReduceMotion(false)),
+        true => Found::new(
+            "Motion: as usual",
+            "In a lesson, keys move to their new places.",
+            Action::ReduceMotion(false),
+        ),
         false => Found::new("Reduce motion", "Changes are shown at once.", Action::ReduceMotion(true)),
     };
-    let opened = |path: &PathBuf| Found::new(format!("Open {}", file_name(path)), path.display().to_string(), Action::OpenPath(path.clone()));
-    let sample = |sample: &'static Sample| Found::new(format!("Open the sample {}", sample.title), sample.about, Action::OpenSample(sample));
+    let opened = |path: &PathBuf| {
+        Found::new(
+            format!("Open {}", file_name(path)),
+            path.display().to_string(),
+            Action::OpenPath(path.clone()),
+        )
+    };
+    let sample = |sample: &'static Sample| {
+        Found::new(format!("Open the sample {}", sample.title), sample.about, Action::OpenSample(sample))
+    };
     let lesson = |lesson: &Lesson| {
         let text = format!("Lesson {}: {}", lesson.number, lesson.title);
         Found::new(text, "Watch it step by step.", LessonAction::Open(lesson.number))
@@ -130,8 +163,12 @@ pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<It
         draft(&|draft| (draft.engine, draft.device) = (EngineChoice::Auto, None)),
     );
     let engine = move |engine: &&'static Descriptor| {
-        let missing = session.engine(engine.id, None).and_then(|status| status.device.as_ref()?.as_ref().err());
-        let about = missing.map_or_else(|| engine.about.to_owned(), |why| format!("{} Not here: {}.", engine.about, why.trim_end_matches('.')));
+        let missing =
+            session.engine(engine.id, None).and_then(|status| status.device.as_ref()?.as_ref().err());
+        let about = missing.map_or_else(
+            || engine.about.to_owned(),
+            |why| format!("{} Not here: {}.", engine.about, why.trim_end_matches('.')),
+        );
         Found::new(format!("Engine: {}", engine.id), about, draft(&|draft| draft.choose_engine(engine)))
     };
     let plain = ColorBy::all().into_iter().filter(|by| !matches!(by, ColorBy::Axis(_) | ColorBy::Column(_)));
@@ -143,22 +180,40 @@ pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<It
         Found::new(format!("{name}: turn {}", if on { "off" } else { "on" }), about, draft(change))
     };
     let switches = [
-        switch("Profile", "Run the search once more, with clocks: what takes how long, and where and when.", state.draft.profile, &|draft| {
-            draft.profile ^= true
-        }),
-        switch("Exclude the query itself", "Leave the query’s own row out of its neighbours.", state.draft.exclude_self, &|draft| {
-            draft.exclude_self ^= true
-        }),
+        switch(
+            "Profile",
+            "Run the search once more, with clocks: what takes how long, and where and when.",
+            state.draft.profile,
+            &|draft| draft.profile ^= true,
+        ),
+        switch(
+            "Exclude the query itself",
+            "Leave the query’s own row out of its neighbours.",
+            state.draft.exclude_self,
+            &|draft| draft.exclude_self ^= true,
+        ),
     ];
-    switches.into_iter().chain(std::iter::once(auto)).chain(registry::ENGINES.iter().map(engine)).chain(colors)
+    switches
+        .into_iter()
+        .chain(std::iter::once(auto))
+        .chain(registry::ENGINES.iter().map(engine))
+        .chain(colors)
 }
 
 /// Columns that colour, and columns as axes of Plane and Space.
 pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
     let axes = session.cloud.iter().flat_map(|cloud| cloud.axes().iter().enumerate());
-    let axes =
-        axes.map(|(at, axis)| Found::new(format!("Colour by axis {}", axis.name), ColorBy::Axis(at).about(), color_by(state, ColorBy::Axis(at))));
-    let columns = session.file_columns().into_iter().flat_map(|known| column_keys(known.columns.iter().map(|column| column.name.as_str())));
+    let axes = axes.map(|(at, axis)| {
+        Found::new(
+            format!("Colour by axis {}", axis.name),
+            ColorBy::Axis(at).about(),
+            color_by(state, ColorBy::Axis(at)),
+        )
+    });
+    let columns = session
+        .file_columns()
+        .into_iter()
+        .flat_map(|known| column_keys(known.columns.iter().map(|column| column.name.as_str())));
     let columns = columns.map(move |(name, key)| {
         let name = if name.is_empty() { format!("column {key}") } else { name.to_owned() };
         let by = ColorBy::Column(key);
@@ -171,7 +226,8 @@ pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<I
 pub fn of_rows(session: &Session) -> impl Iterator<Item = Found> + '_ {
     session.row_names.iter().flat_map(|names| {
         session.name_search.rows().into_iter().map(|row| {
-            let about = format!("Row {}: find its neighbours.", text::thousands(names.cloud.record(row as usize)));
+            let about =
+                format!("Row {}: find its neighbours.", text::thousands(names.cloud.record(row as usize)));
             Found::new(names.called(row), about, Action::PickRow(row))
         })
     })
@@ -179,14 +235,27 @@ pub fn of_rows(session: &Session) -> impl Iterator<Item = Found> + '_ {
 
 /// What is drawn along which axis: columns of the cloud, or directions of its projection.
 fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
-    let names: Vec<String> = session.scene().iter().flat_map(|scene| scene.data().axes().iter().map(|axis| axis.name.clone())).collect();
+    let names: Vec<String> = session
+        .scene()
+        .iter()
+        .flat_map(|scene| scene.data().axes().iter().map(|axis| axis.name.clone()))
+        .collect();
     let space = names.len() >= 3;
-    let places = [("Plane", "right", 0), ("Plane", "up", 1), ("Space", "x", 0), ("Space", "y", 1), ("Space", "z", 2)];
+    let places =
+        [("Plane", "right", 0), ("Plane", "up", 1), ("Space", "x", 0), ("Space", "y", 1), ("Space", "z", 2)];
     let places = places.into_iter().filter(move |(pane, ..)| space || *pane == "Plane");
     places.flat_map(move |(pane, axis, place)| {
         let entry = move |(at, name): (usize, &String)| {
-            let action = if pane == "Plane" { plane_along(state.plane, place, at) } else { space_along(state.space, place, at) };
-            Found::new(format!("{pane}, {axis}: {name}"), format!("Put {name} on this axis of {pane}."), action)
+            let action = if pane == "Plane" {
+                plane_along(state.plane, place, at)
+            } else {
+                space_along(state.space, place, at)
+            };
+            Found::new(
+                format!("{pane}, {axis}: {name}"),
+                format!("Put {name} on this axis of {pane}."),
+                action,
+            )
         };
         names.iter().enumerate().map(entry).collect::<Vec<_>>()
     })
@@ -232,7 +301,8 @@ fn k(words: &str, state: &State) -> Option<Found> {
     Some(Found::new(text, "So many neighbours are asked for.", Action::SetDraft(Box::new(draft))))
 }
 
-/// A file as it is typed or pasted, from a folder on where it is relative; `None` where the words are no path.
+/// A file as it is typed or pasted, from a folder on where it is relative; `None` where the words are no
+/// path.
 pub fn path_in(folder: &Path, words: &str) -> Option<Found> {
     let typed = unquoted(words)?;
     let path = match typed.strip_prefix("~/").zip(std::env::home_dir()) {
@@ -255,7 +325,8 @@ pub fn path_in(folder: &Path, words: &str) -> Option<Found> {
 /// As file managers and shells give a path: in quotes, or as a URL.
 fn unquoted(words: &str) -> Option<String> {
     let words = words.trim();
-    let bare = ['\'', '"'].iter().find_map(|&quote| words.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(words);
+    let bare =
+        ['\'', '"'].iter().find_map(|&quote| words.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(words);
     let path = bare.strip_prefix("file://").map_or_else(|| bare.to_owned(), decoded);
     (!path.is_empty()).then_some(path)
 }
@@ -265,7 +336,10 @@ fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let [first, after @ ..] = rest {
-        let code = after.get(..2).filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        let code = after
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         bytes.push(code.unwrap_or(*first));
         rest = if code.is_some() { &after[2..] } else { after };
     }
@@ -339,7 +413,11 @@ mod tests {
         assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.k == "64"));
         for words in ["k 0", "k 5000000000"] {
             let found = with(words, &Session::default());
-            assert!(found[0].action.is_none() && found[0].about.contains("1 to 4,294,967,295"), "{words}: {}", found[0].about);
+            assert!(
+                found[0].action.is_none() && found[0].about.contains("1 to 4,294,967,295"),
+                "{words}: {}",
+                found[0].about
+            );
         }
     }
 
@@ -348,16 +426,31 @@ mod tests {
         let folder = folder();
         let path = file_in(&folder, "two words.csv", "x,y\n1,2\n");
         let shown = path.display().to_string();
-        for words in [shown.clone(), format!("'{shown}'"), format!("\"{shown}\" "), format!("file://{}", shown.replace(' ', "%20"))] {
+        for words in [
+            shown.clone(),
+            format!("'{shown}'"),
+            format!("\"{shown}\" "),
+            format!("file://{}", shown.replace(' ', "%20")),
+        ] {
             let found = with(&words, &Session::default());
-            assert!(matches!(&found[0].action, Some(Action::OpenPath(opened)) if *opened == path), "{words}: {:?}", found.first());
+            assert!(
+                matches!(&found[0].action, Some(Action::OpenPath(opened)) if *opened == path),
+                "{words}: {:?}",
+                found.first()
+            );
         }
         let relative = path_in(folder.path(), "two words.csv").expect("it is there");
         assert!(relative.action.is_some(), "from the folder in which the program was started");
-        assert!(path_in(folder.path(), "three words.csv").is_none(), "a few words are no path, unless a file has that name");
+        assert!(
+            path_in(folder.path(), "three words.csv").is_none(),
+            "a few words are no path, unless a file has that name"
+        );
         let missing = path_in(folder.path(), "./three.csv").expect("it can be nothing else");
         assert!(missing.action.is_none() && missing.about.contains("three.csv"), "{}", missing.about);
-        assert!(path_in(folder.path(), ".").is_none_or(|found| found.action.is_none()), "a folder is no file");
+        assert!(
+            path_in(folder.path(), ".").is_none_or(|found| found.action.is_none()),
+            "a folder is no file"
+        );
     }
 
     #[test]
@@ -371,10 +464,19 @@ mod tests {
     fn engines_scales_and_samples_are_found_by_their_names() {
         for engine in registry::ENGINES {
             let found = with(&format!("engine {}", engine.id), &Session::default());
-            assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.engine.to_string() == engine.id.as_str()), "{}", engine.id);
+            assert!(
+                matches!(
+                    &found[0].action,
+                    Some(Action::SetDraft(draft)) if draft.engine.to_string() == engine.id.as_str()
+                ),
+                "{}",
+                engine.id
+            );
         }
         let found = with("engine auto", &Session::default());
-        assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.engine.to_string() == "auto"));
+        assert!(
+            matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.engine.to_string() == "auto")
+        );
         let found = with("150 %", &Session::default());
         assert!(matches!(found[0].action, Some(Action::SetScale(scale)) if scale == 1.5));
         let found = with("swiss", &Session::default());
@@ -386,7 +488,11 @@ mod tests {
         let record = record();
         let session = Session { cloud: Some(cloud(20, 3, 1)), record: Some(record), ..Session::default() };
         let last = session.cloud.as_ref().expect("a cloud").axes()[2].name.clone();
-        let by = |words: &str, session: &Session| match with(words, session).into_iter().next().and_then(|found| found.action) {
+        let by = |words: &str, session: &Session| match with(words, session)
+            .into_iter()
+            .next()
+            .and_then(|found| found.action)
+        {
             Some(Action::Color(ColorAction::Set(view))) => view.by,
             other => panic!("{words}: {other:?}"),
         };
@@ -394,9 +500,19 @@ mod tests {
         assert_eq!(by("colour distance", &session), ColorBy::Distance);
         assert_eq!(by(&format!("colour axis {last}"), &session), ColorBy::Axis(2));
         let found = with(&format!("plane right {last}"), &session);
-        assert!(matches!(&found[0].action, Some(Action::SetPlane(view)) if view.axes == [2, 1] && view.window.is_none()), "{found:?}");
+        assert!(
+            matches!(
+                &found[0].action,
+                Some(Action::SetPlane(view)) if view.axes == [2, 1] && view.window.is_none()
+            ),
+            "{found:?}"
+        );
         let found = with(&format!("space z {last}"), &session);
-        assert!(found.iter().any(|found| matches!(&found.action, Some(Action::SetSpace(view)) if view.axes[2] == 2)));
+        assert!(
+            found
+                .iter()
+                .any(|found| matches!(&found.action, Some(Action::SetSpace(view)) if view.axes[2] == 2))
+        );
 
         let folder = folder();
         let path = file_in(&folder, "a.csv", "x,y,state\n0,1,TX\n1,2,CA\n");
@@ -415,8 +531,16 @@ mod tests {
             example_record: None,
             moment: None,
         };
-        let columns = vec![column("x", ColumnKind::Numeric), column("y", ColumnKind::Numeric), column("state", ColumnKind::Text)];
-        let session = Session { cloud: Some(cloud.into()), columns: Some(FileColumns { path, columns }), ..Session::default() };
+        let columns = vec![
+            column("x", ColumnKind::Numeric),
+            column("y", ColumnKind::Numeric),
+            column("state", ColumnKind::Text),
+        ];
+        let session = Session {
+            cloud: Some(cloud.into()),
+            columns: Some(FileColumns { path, columns }),
+            ..Session::default()
+        };
         assert_eq!(by("colour state", &session), ColorBy::Column("state".to_owned()));
     }
 

@@ -11,7 +11,9 @@ use crate::app::context::app::{App, FIRST_QUERIES};
 use crate::app::context::offscreen_render::{Medium, Still};
 use crate::app::features::export::state::is_svg;
 use crate::app::features::lesson::state::LessonAction;
-use crate::app::model::{Ground, Look, PictureChoice, PictureDraft, PictureSize, SCALES, single_layout, title_of};
+use crate::app::model::{
+    Ground, Look, PictureChoice, PictureDraft, PictureSize, SCALES, single_layout, title_of,
+};
 use crate::app::prelude::*;
 use crate::cloud::formats::FormatError;
 use crate::lesson::moments;
@@ -70,60 +72,82 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
     let scale = show.scale.clamp(*SCALES.start(), *SCALES.end());
     // In points: the scale makes pixels of them.
     let [width, height] = show.size.map(|pixels| pixels as f32 / scale);
-    // A sign in a file's name that no font has is a box, as in a window: the harness, made for tests, would panic.
-    let mut harness = Harness::builder().with_size([width, height]).allow_missing_glyphs().wgpu().build_eframe(move |cc| {
-        let mut state = State { look, scale, ..State::default() };
-        // What is shown is worked out for what is in sight.
-        if let Some(alone) = &alone {
-            (state.tree, state.plane.names, state.space.names) = (single_layout(alone.pane), alone.names, alone.names);
-        }
-        // In a picture nothing can be dragged.
-        state.lesson.has_dragged = true;
-        state.lesson.presenter_look = if look == Look::System { state.lesson.presenter_look } else { look };
-        if let Some(path) = file {
-            state.draft.data = crate::app::model::DataKind::File;
-            state.draft.path = path.display().to_string();
-        }
-        if let Some(spec) = generator {
-            state.draft.generator = spec;
-        }
-        let mut app = App::with_state(cc, state).expect("a thread for the worker");
-        if needs_run || asked {
-            app.send(crate::app::model::commands::Action::Load);
-        }
-        app
-    });
-    let wait_for =
-        |harness: &mut Harness<'static, App>, what: &str, patience: Duration, done: &mut dyn FnMut(&mut App) -> bool| -> anyhow::Result<()> {
-            let started = Instant::now();
-            loop {
-                harness.step();
-                if done(harness.state_mut()) {
-                    return Ok(());
-                }
-                let app = harness.state();
-                // Nobody is there to answer.
-                if let Some(dialog) = &app.session().parts {
-                    return Err(FormatError::Ambiguous { parts: dialog.parts.clone(), path: dialog.path.clone() }.into());
-                }
-                if let Some(dialog) = &app.session().unusable {
-                    bail!("{}", dialog.error);
-                }
-                if !app.is_busy()
-                    && started.elapsed() > Duration::from_secs(1)
-                    && let Some(entry) = app.session().log.entries().iter().rev().find(|entry| entry.level == crate::app::model::log::Level::Error)
-                {
-                    bail!("{}", entry.text);
-                }
-                if started.elapsed() > patience {
-                    bail!("no {what} within {} s{}", patience.as_secs(), if asked { "; use `warpscope run` for long jobs" } else { "" });
-                }
-                std::thread::sleep(Duration::from_millis(10));
+    // A sign in a file's name that no font has is a box, as in a window: the harness, made for tests, would
+    // panic.
+    let mut harness =
+        Harness::builder().with_size([width, height]).allow_missing_glyphs().wgpu().build_eframe(move |cc| {
+            let mut state = State { look, scale, ..State::default() };
+            // What is shown is worked out for what is in sight.
+            if let Some(alone) = &alone {
+                (state.tree, state.plane.names, state.space.names) =
+                    (single_layout(alone.pane), alone.names, alone.names);
             }
-        };
-    let wait = |harness: &mut Harness<'static, App>, what: &str, done: &mut dyn FnMut(&mut App) -> bool| -> anyhow::Result<()> {
-        wait_for(harness, what, PATIENCE, done)
+            // In a picture nothing can be dragged.
+            state.lesson.has_dragged = true;
+            state.lesson.presenter_look =
+                if look == Look::System { state.lesson.presenter_look } else { look };
+            if let Some(path) = file {
+                state.draft.data = crate::app::model::DataKind::File;
+                state.draft.path = path.display().to_string();
+            }
+            if let Some(spec) = generator {
+                state.draft.generator = spec;
+            }
+            let mut app = App::with_state(cc, state).expect("a thread for the worker");
+            if needs_run || asked {
+                app.send(crate::app::model::commands::Action::Load);
+            }
+            app
+        });
+    let wait_for = |harness: &mut Harness<'static, App>,
+                    what: &str,
+                    patience: Duration,
+                    done: &mut dyn FnMut(&mut App) -> bool|
+     -> anyhow::Result<()> {
+        let started = Instant::now();
+        loop {
+            harness.step();
+            if done(harness.state_mut()) {
+                return Ok(());
+            }
+            let app = harness.state();
+            // Nobody is there to answer.
+            if let Some(dialog) = &app.session().parts {
+                return Err(FormatError::Ambiguous {
+                    parts: dialog.parts.clone(),
+                    path: dialog.path.clone(),
+                }
+                .into());
+            }
+            if let Some(dialog) = &app.session().unusable {
+                bail!("{}", dialog.error);
+            }
+            if !app.is_busy()
+                && started.elapsed() > Duration::from_secs(1)
+                && let Some(entry) = app
+                    .session()
+                    .log
+                    .entries()
+                    .iter()
+                    .rev()
+                    .find(|entry| entry.level == crate::app::model::log::Level::Error)
+            {
+                bail!("{}", entry.text);
+            }
+            if started.elapsed() > patience {
+                bail!(
+                    "no {what} within {} s{}",
+                    patience.as_secs(),
+                    if asked { "; use `warpscope run` for long jobs" } else { "" }
+                );
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
     };
+    let wait = |harness: &mut Harness<'static, App>,
+                what: &str,
+                done: &mut dyn FnMut(&mut App) -> bool|
+     -> anyhow::Result<()> { wait_for(harness, what, PATIENCE, done) };
     if needs_run || asked {
         wait(&mut harness, "cloud", &mut |app| app.session().cloud.is_some())?;
     }
@@ -136,8 +160,12 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
         None if recorded => wait(&mut harness, "answer", &mut |app| {
             let session = app.session();
             // What a session shows beside a run, if it shows one: a projection, colours.
-            let listed = session.file_columns().is_some() || session.cloud.as_ref().is_none_or(|cloud| cloud.file().is_none());
-            let still = listed && !app.is_busy() && !app.is_walking() && matches!(session.activity, Activity::Idle | Activity::Checking { .. });
+            let listed = session.file_columns().is_some()
+                || session.cloud.as_ref().is_none_or(|cloud| cloud.file().is_none());
+            let still = listed
+                && !app.is_busy()
+                && !app.is_walking()
+                && matches!(session.activity, Activity::Idle | Activity::Checking { .. });
             let counted = session.record.as_ref().is_none_or(|record| record.convergence.queries() > 0);
             let without = session.record.is_none() || (!counted && session.derived.is_some());
             still && (without || answered(app))
@@ -146,7 +174,8 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
             let app = harness.state_mut();
             let mut draft = app.state().draft.clone();
             let rows = app.session().cloud.as_ref().map_or(0, |cloud| cloud.len() as u64);
-            let usual = if asked { draft.query_count.parse().unwrap_or(FIRST_QUERIES) } else { FIRST_QUERIES };
+            let usual =
+                if asked { draft.query_count.parse().unwrap_or(FIRST_QUERIES) } else { FIRST_QUERIES };
             let count = show.queries.map_or(usual, u64::from);
             draft.query_count = count.min(rows).to_string();
             if let Some(repeats) = show.repeats {
@@ -156,7 +185,9 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
             app.send(crate::app::model::commands::command::Command::Run);
             wait(&mut harness, "answer", answered)?;
             if show.pane.as_ref().is_some_and(|alone| alone.pane == PaneKind::Engines) {
-                wait(&mut harness, "list of engines", &mut |app| app.session().engines.iter().all(|status| status.device.is_some()))?;
+                wait(&mut harness, "list of engines", &mut |app| {
+                    app.session().engines.iter().all(|status| status.device.is_some())
+                })?;
                 harness.state_mut().send(crate::app::model::commands::command::Command::CompareEngines);
                 // However long it takes: engines predicted to take more than a minute are left out.
                 wait_for(&mut harness, "answer of all engines", Duration::MAX, &mut |app| {
@@ -206,13 +237,15 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
         }
     };
     let (width, height) = picture.dimensions();
-    let picture = egui::ColorImage::from_rgba_unmultiplied([width as usize, height as usize], picture.as_raw());
+    let picture =
+        egui::ColorImage::from_rgba_unmultiplied([width as usize, height as usize], picture.as_raw());
     files.iter().map(|file| write_picture(file, &picture)).collect()
 }
 
 /// Writes what the app shows, drawn once more: one pane alone, or shapes.
 fn save(show: &Headless, app: &App, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    let render_state = app.handles.render_state.as_ref().context("there is no graphics adapter to draw with")?;
+    let render_state =
+        app.handles.render_state.as_ref().context("there is no graphics adapter to draw with")?;
     let alone = show.pane.as_ref();
     let draft = PictureDraft {
         choice: PictureChoice {
@@ -220,13 +253,19 @@ fn save(show: &Headless, app: &App, files: &[PathBuf]) -> anyhow::Result<Vec<Pat
             ground: Ground::Window,
             legend: alone.is_none_or(|alone| alone.legend),
         },
-        title: alone.map_or_else(String::new, |alone| alone.title.clone().unwrap_or_else(|| title_of(alone.pane, &app.state, &app.session))),
+        title: alone.map_or_else(String::new, |alone| {
+            alone.title.clone().unwrap_or_else(|| title_of(alone.pane, &app.state, &app.session))
+        }),
         names: alone.is_some_and(|alone| alone.names),
     };
-    let layout = draft.choice.size.layout((show.size.map(|pixels| pixels as f32 / show.scale), show.scale), 1);
+    let layout =
+        draft.choice.size.layout((show.size.map(|pixels| pixels as f32 / show.scale), show.scale), 1);
     let written = |file: &PathBuf| {
         let portrait = app.portrait(alone.map(|alone| alone.pane), &draft, &layout);
-        portrait.save(Medium::of(&layout, file), render_state, file).map_err(|error| anyhow!(error)).context("cannot write the picture")
+        portrait
+            .save(Medium::of(&layout, file), render_state, file)
+            .map_err(|error| anyhow!(error))
+            .context("cannot write the picture")
     };
     files.iter().map(written).collect()
 }
@@ -236,5 +275,7 @@ fn save(show: &Headless, app: &App, files: &[PathBuf]) -> anyhow::Result<Vec<Pat
 /// # Errors
 /// When it cannot be written.
 pub fn write_picture(png: &Path, picture: &egui::ColorImage) -> anyhow::Result<PathBuf> {
-    crate::app::features::export::write_png(png, picture, None).map_err(|error| anyhow!(error)).context("cannot write the picture")
+    crate::app::features::export::write_png(png, picture, None)
+        .map_err(|error| anyhow!(error))
+        .context("cannot write the picture")
 }

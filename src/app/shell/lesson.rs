@@ -19,7 +19,8 @@ const LOW: f32 = 520.0;
 /// The size of the picture's text, beside panels.
 const TEXT: f32 = 13.0;
 
-/// Of the presenter: lines and columns of text that fill the window. On a projector of 1280 × 720 nothing is smaller than 18.
+/// Of the presenter: lines and columns of text that fill the window. On a projector of 1280 × 720 nothing is
+/// smaller than 18.
 const LINES: f32 = 36.0;
 const COLUMNS: f32 = 64.0;
 
@@ -29,8 +30,8 @@ const LEAST_ASKED: f32 = 132.0;
 /// What is below the picture has smaller type, by this: 18 on that projector.
 const SMALLER: f32 = 0.9;
 
-/// Height, in lines of text, of what is below the picture when it is presented: the player, or a question in its place, so that the picture
-/// stays where it is when one opens.
+/// Height, in lines of text, of what is below the picture when it is presented: the player, or a question in
+/// its place, so that the picture stays where it is when one opens.
 const BELOW: f32 = 8.6;
 
 impl App {
@@ -42,16 +43,25 @@ impl App {
         // Where there is no room for both, the picture comes first.
         if self.state.show_problem && presenting == Presenting::No && window.x >= 900.0 {
             let side = panel.inner_margin(Margin::symmetric(10, 6));
-            Panel::left("lessons").resizable(true).default_size(270.0).size_range(230.0..=420.0).frame(side).show(ui, |ui| {
-                panel_ui(ui, &self.state, &self.session, palette, &mut self.actions);
-            });
+            Panel::left("lessons")
+                .resizable(true)
+                .default_size(270.0)
+                .size_range(230.0..=420.0)
+                .frame(side)
+                .show(ui, |ui| {
+                    panel_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+                });
         }
         let presented = presenting != Presenting::No;
-        let text = if presented { (window.y / LINES).min(window.x / COLUMNS).clamp(TEXT, 44.0) } else { TEXT };
+        let text =
+            if presented { (window.y / LINES).min(window.x / COLUMNS).clamp(TEXT, 44.0) } else { TEXT };
         let (session, actions) = (&self.session.lesson, &mut self.actions);
-        let player = session.player.as_ref().filter(|player| player.lesson.number == self.state.lesson.number);
+        let player =
+            session.player.as_ref().filter(|player| player.lesson.number == self.state.lesson.number);
         let quiz = session.quiz.as_ref();
-        if let Some(player) = player.filter(|_| presenting != Presenting::Bare && !(presented && quiz.is_some())) {
+        if let Some(player) =
+            player.filter(|_| presenting != Presenting::Bare && !(presented && quiz.is_some()))
+        {
             let frame = panel.inner_margin(Margin::symmetric(10, 5));
             below("player", text, presented).frame(frame).show(ui, |ui| {
                 let (asking, brief) = (session.is_held(), presented || window.y < LOW);
@@ -71,32 +81,62 @@ impl App {
         }
         // The question also where there is only the picture: without it, nobody knows what is asked.
         if let Some((player, quiz)) = player.zip(quiz) {
-            let frame = Frame::NONE.fill(palette.field).inner_margin(Margin::symmetric(12, if presented { 4 } else { 8 }));
+            let frame = Frame::NONE
+                .fill(palette.field)
+                .inner_margin(Margin::symmetric(12, if presented { 4 } else { 8 }));
             // Beside panels it is as high as what it holds, but seldom another height than before.
             let highest = if presented { 64.0 } else { window.y * 0.4 };
             let panel = below("question", text, presented);
             let panel = if presented { panel } else { panel.min_size(LEAST_ASKED.min(highest)) };
             panel.frame(frame).show(ui, |ui| {
-                ScrollArea::vertical().auto_shrink([false, !presented]).min_scrolled_height(highest).show(ui, |ui| {
-                    let room = if presented { Room { size: text * SMALLER, is_tight: true } } else { Room { size: 14.0, is_tight: false } };
-                    if presented {
-                        (ui.spacing_mut().item_spacing.y, ui.spacing_mut().button_padding.y) = (2.0, 1.0);
-                    }
-                    ask::ask_ui(ui, quiz, player, room, palette, actions);
-                });
+                ScrollArea::vertical().auto_shrink([false, !presented]).min_scrolled_height(highest).show(
+                    ui,
+                    |ui| {
+                        let room = if presented {
+                            Room { size: text * SMALLER, is_tight: true }
+                        } else {
+                            Room { size: 14.0, is_tight: false }
+                        };
+                        if presented {
+                            (ui.spacing_mut().item_spacing.y, ui.spacing_mut().button_padding.y) = (2.0, 1.0);
+                        }
+                        ask::ask_ui(ui, quiz, player, room, palette, actions);
+                    },
+                );
             });
         }
-        CentralPanel::default().frame(Frame::NONE.fill(palette.canvas).inner_margin(Margin::same(4))).show(ui, |ui| match player {
-            Some(player) => {
-                let together = self.state.lesson.side_by_side;
-                let hints = !self.state.lesson.has_dragged;
-                let motion = paint::motion_seconds(self.state.reduce_motion, player.is_playing().then_some(self.state.lesson.speed));
-                let zoom = session.zoom;
-                let look = Look { together, text, presented, zoom, palette: Palette::base(look, ui.visuals()), tokens: palette, hints, motion };
-                picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);
-            }
-            None => waiting_ui(ui, session.error.as_deref(), lesson_of(self.state.lesson.number).title, palette, actions),
-        });
+        CentralPanel::default().frame(Frame::NONE.fill(palette.canvas).inner_margin(Margin::same(4))).show(
+            ui,
+            |ui| match player {
+                Some(player) => {
+                    let together = self.state.lesson.side_by_side;
+                    let hints = !self.state.lesson.has_dragged;
+                    let motion = paint::motion_seconds(
+                        self.state.reduce_motion,
+                        player.is_playing().then_some(self.state.lesson.speed),
+                    );
+                    let zoom = session.zoom;
+                    let look = Look {
+                        together,
+                        text,
+                        presented,
+                        zoom,
+                        palette: Palette::base(look, ui.visuals()),
+                        tokens: palette,
+                        hints,
+                        motion,
+                    };
+                    picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);
+                }
+                None => waiting_ui(
+                    ui,
+                    session.error.as_deref(),
+                    lesson_of(self.state.lesson.number).title,
+                    palette,
+                    actions,
+                ),
+            },
+        );
         if let Some((player, shown)) = player.zip(session.source) {
             source_ui(ui, shown, player, palette, actions);
         }
@@ -110,7 +150,13 @@ fn below(name: &'static str, text: f32, presented: bool) -> Panel {
 }
 
 /// While there is nothing to show: what is going on, or why nothing is.
-fn waiting_ui(ui: &mut Ui, error: Option<&str>, title: &str, palette: &Palette, actions: &mut crate::app::model::commands::Actions) {
+fn waiting_ui(
+    ui: &mut Ui,
+    error: Option<&str>,
+    title: &str,
+    palette: &Palette,
+    actions: &mut crate::app::model::commands::Actions,
+) {
     ui.vertical_centered(|ui| {
         ui.add_space((ui.available_height() / 2.0 - 50.0).max(8.0));
         ui.label(RichText::new(title).size(18.0).color(palette.text));

@@ -1,4 +1,5 @@
-//! The window's parts: menus above, the problem left, the selection right, the status line below, panes in the middle.
+//! The window's parts: menus above, the problem left, the selection right, the status line below, panes in
+//! the middle.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -36,31 +37,51 @@ impl App {
         let room = Room::of(ui.ctx().content_rect().width());
         let [problem, selection] = self.state.panels(room);
         let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
-        Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menus_ui(ui));
-        // What stands below and on the right has its place now, as it is around the panes, and is drawn after them: Tab goes through
-        // the widgets in the order in which they are drawn.
-        let below = Panel::bottom("status").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4)));
-        let below = below.show(ui, |ui| ui.allocate_space(vec2(ui.available_width(), ui.spacing().interact_size.y)).1).inner;
+        Panel::top("menus")
+            .frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3)))
+            .show(ui, |ui| self.menus_ui(ui));
+        // What stands below and on the right has its place now, as it is around the panes, and is drawn after
+        // them: Tab goes through the widgets in the order in which they are drawn.
+        let below = Panel::bottom("status")
+            .frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4)));
+        let below = below
+            .show(ui, |ui| ui.allocate_space(vec2(ui.available_width(), ui.spacing().interact_size.y)).1)
+            .inner;
         if self.session.lesson.open {
             self.lesson_ui(ui, palette);
             self.status_ui(ui, below, false, palette);
             return self.dialogs_ui(ui, palette);
         }
         if room == Room::One && problem {
-            CentralPanel::default()
-                .frame(side)
-                .show(ui, |ui| super::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions));
+            CentralPanel::default().frame(side).show(ui, |ui| {
+                super::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions)
+            });
             self.pane_rects.clear();
             self.status_ui(ui, below, problem, palette);
             return self.dialogs_ui(ui, palette);
         }
         if problem {
-            Panel::left("problem").resizable(true).default_size(280.0).size_range(250.0..=460.0).frame(side).show(ui, |ui| {
-                super::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions);
-            });
+            Panel::left("problem")
+                .resizable(true)
+                .default_size(280.0)
+                .size_range(250.0..=460.0)
+                .frame(side)
+                .show(ui, |ui| {
+                    super::panels::problem::problem_ui(
+                        ui,
+                        &self.state,
+                        &self.session,
+                        palette,
+                        &mut self.actions,
+                    );
+                });
         }
         let right = selection.then(|| {
-            let right = Panel::right("selection").resizable(true).default_size(228.0).size_range(200.0..=460.0).frame(side);
+            let right = Panel::right("selection")
+                .resizable(true)
+                .default_size(228.0)
+                .size_range(200.0..=460.0)
+                .frame(side);
             right.show(ui, |ui| ui.allocate_space(ui.available_size()).1).inner
         });
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| {
@@ -70,7 +91,8 @@ impl App {
             }
             // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
             let one_pane = self.state.has_one_pane();
-            let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(Id::unique("panes")));
+            let mut tree =
+                std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(Id::unique("panes")));
             self.pane_rects.clear();
             let mut panes = Panes {
                 context: PaneContext {
@@ -85,7 +107,8 @@ impl App {
                 root: tree.root,
                 strips: HashMap::new(),
             };
-            // Where panes beside or above each other would be too small to be read, there is one, and the others are chosen.
+            // Where panes beside or above each other would be too small to be read, there is one, and the
+            // others are chosen.
             let (room, least) = (ui.available_size(), least_room(&tree));
             let alone = self.state.maximised || room.x < least.x.max(TABS) || room.y < least.y;
             if alone && !one_pane {
@@ -98,7 +121,13 @@ impl App {
         });
         if let Some(right) = right {
             in_place(ui, "selection", right, |ui| {
-                super::panels::selection::selection_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+                super::panels::selection::selection_ui(
+                    ui,
+                    &self.state,
+                    &self.session,
+                    palette,
+                    &mut self.actions,
+                );
             });
         }
         self.status_ui(ui, below, problem, palette);
@@ -122,7 +151,9 @@ impl App {
             palette,
             actions: &mut self.actions,
         };
-        CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| panes::picture::picture_ui(ui, picture, &mut context));
+        CentralPanel::default()
+            .frame(Frame::NONE.fill(palette.canvas))
+            .show(ui, |ui| panes::picture::picture_ui(ui, picture, &mut context));
     }
 
     /// What lies over everything else.
@@ -138,15 +169,23 @@ impl App {
     }
 
     fn menus_ui(&mut self, ui: &mut Ui) {
-        let one = Room::of(ui.ctx().content_rect().width()) == Room::One && !self.session.lesson.open && !self.state.has_one_pane();
-        let (state, session, history, actions) = (&self.state, &self.session, &self.history, &mut self.actions);
+        let one = Room::of(ui.ctx().content_rect().width()) == Room::One
+            && !self.session.lesson.open
+            && !self.state.has_one_pane();
+        let (state, session, history, actions) =
+            (&self.state, &self.session, &self.history, &mut self.actions);
         egui::MenuBar::new().ui(ui, |ui| {
             menu_ui(ui, "File", |ui| {
                 menu_items_ui(ui, &Command::FILE[..1], actions);
                 recent_ui(ui, &state.recent, actions);
                 let mut keep = state.keep_settings;
-                menu_entry_ui(ui, Checkbox::new(&mut keep, "Keep settings"), Action::KeepSettings(!state.keep_settings), actions)
-                    .on_hover_text("k, engine, queries and the other settings stay when another file is opened.");
+                menu_entry_ui(
+                    ui,
+                    Checkbox::new(&mut keep, "Keep settings"),
+                    Action::KeepSettings(!state.keep_settings),
+                    actions,
+                )
+                .on_hover_text("k, engine, queries and the other settings stay when another file is opened.");
                 menu_ui(ui, "Open a sample", |ui| super::about::samples_ui(ui, actions));
                 menu_items_ui(ui, &Command::FILE[1..], actions);
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
@@ -156,7 +195,12 @@ impl App {
             });
             menu_ui(ui, "Edit", |ui| {
                 let moved = session.lesson.touch.can_undo().then_some("the last move");
-                step_ui(ui, Command::Undo, if session.lesson.open { moved } else { history.undo_name() }, actions);
+                step_ui(
+                    ui,
+                    Command::Undo,
+                    if session.lesson.open { moved } else { history.undo_name() },
+                    actions,
+                );
                 step_ui(ui, Command::Redo, history.redo_name(), actions);
                 ui.separator();
                 menu_items_ui(ui, &Command::EDIT, actions);
@@ -172,7 +216,12 @@ impl App {
                 }
                 ui.separator();
                 for look in Look::ALL {
-                    menu_entry_ui(ui, RadioButton::new(state.look == look, look.text()), Action::SetLook(look), actions);
+                    menu_entry_ui(
+                        ui,
+                        RadioButton::new(state.look == look, look.text()),
+                        Action::SetLook(look),
+                        actions,
+                    );
                 }
                 ui.separator();
                 menu_items_ui(ui, &Command::SCALE, actions);
@@ -183,8 +232,13 @@ impl App {
                 ui.separator();
                 let mut reduce = state.reduce_motion;
                 let about = "Changes are shown at once: in a lesson, keys do not move to their new places.";
-                menu_entry_ui(ui, Checkbox::new(&mut reduce, "Reduce motion"), Action::ReduceMotion(!state.reduce_motion), actions)
-                    .on_hover_text(about);
+                menu_entry_ui(
+                    ui,
+                    Checkbox::new(&mut reduce, "Reduce motion"),
+                    Action::ReduceMotion(!state.reduce_motion),
+                    actions,
+                )
+                .on_hover_text(about);
             });
             menu_ui(ui, "Lesson", |ui| {
                 menu_items_ui(ui, &Command::LESSON, actions);
@@ -228,7 +282,8 @@ fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
     ui.add_enabled_ui(!recent.is_empty(), |ui| {
         menu_ui(ui, "Open recent", |ui| {
             for path in recent {
-                let entry = menu_entry_ui(ui, Button::new(file_name(path)), Action::OpenPath(path.clone()), actions);
+                let entry =
+                    menu_entry_ui(ui, Button::new(file_name(path)), Action::OpenPath(path.clone()), actions);
                 entry.on_hover_text(path.display().to_string());
             }
             ui.separator();
@@ -256,5 +311,11 @@ fn drop_target_ui(ui: &Ui, palette: &Palette) {
     let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Foreground, Id::unique("drop")));
     let rect = ui.ctx().content_rect();
     painter.rect_filled(rect, 0.0, palette.canvas.gamma_multiply(0.85));
-    painter.text(rect.center(), Align2::CENTER_CENTER, "Drop to open", FontId::proportional(28.0), palette.text);
+    painter.text(
+        rect.center(),
+        Align2::CENTER_CENTER,
+        "Drop to open",
+        FontId::proportional(28.0),
+        palette.text,
+    );
 }

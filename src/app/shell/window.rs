@@ -21,12 +21,16 @@ const APP: &str = "warpscope";
 /// Of a window that is opened for the first time, in points.
 const SIZE: [u32; 2] = [1280, 800];
 
-/// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is closed.
-/// `on_start` gets what asks the window to close, and says whether there is one.
+/// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is
+/// closed. `on_start` gets what asks the window to close, and says whether there is one.
 ///
 /// # Errors
 /// When there is no display or no graphics adapter, in one sentence.
-pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box<dyn Fn() -> bool + Send>)) -> anyhow::Result<()> {
+pub fn run(
+    file: Option<PathBuf>,
+    lesson: Option<u32>,
+    on_start: impl FnOnce(Box<dyn Fn() -> bool + Send>),
+) -> anyhow::Result<()> {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Warpscope")
         .with_app_id(APP)
@@ -36,7 +40,8 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box
     #[cfg(all(unix, not(target_os = "macos")))]
     if DISPLAYS.iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
         anyhow::bail!(
-            "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --png FILE` draws the window into a PNG"
+            "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; \
+             `warpscope gui --png FILE` draws the window into a PNG"
         );
     }
     check_memory(SIZE)?;
@@ -90,9 +95,17 @@ fn why_closed(error: &eframe::Error) -> String {
         // With the place in the library's source before the reason.
         eframe::Error::WinitEventLoop(why) => {
             let why = why.to_string();
-            let set = |name: &&str| Some(format!("{name}={}", std::env::var_os(name).filter(|value| !value.is_empty())?.display()));
+            let set = |name: &&str| {
+                Some(format!(
+                    "{name}={}",
+                    std::env::var_os(name).filter(|value| !value.is_empty())?.display()
+                ))
+            };
             let displays = DISPLAYS.iter().filter_map(set).collect::<Vec<_>>().join(", ");
-            format!("{} ({displays}); `warpscope gui --png FILE` draws it into a PNG", why.rsplit(": ").next().unwrap_or(&why))
+            format!(
+                "{} ({displays}); `warpscope gui --png FILE` draws it into a PNG",
+                why.rsplit(": ").next().unwrap_or(&why)
+            )
         }
         why => format!("{why}; without a graphics driver, install mesa-vulkan-drivers"),
     }
@@ -123,8 +136,11 @@ impl eframe::App for App {
             gpu.pace().begin_frame();
         }
         let lesson = &self.session.lesson;
-        let mode =
-            if lesson.open { crate::app::model::commands::command::Mode::Lesson } else { crate::app::model::commands::command::Mode::Explorer };
+        let mode = if lesson.open {
+            crate::app::model::commands::command::Mode::Lesson
+        } else {
+            crate::app::model::commands::command::Mode::Explorer
+        };
         // A dialog has the keys to itself, and the finder's own close it.
         let (dialog, finder) = (self.session.has_dialog(), self.session.finder.is_some());
         if let Some(quiz) = lesson.quiz.as_ref().filter(|_| lesson.open && !dialog) {
@@ -132,7 +148,10 @@ impl eframe::App for App {
         }
         // While the query is held, Escape puts it back.
         let busy = self.session.activity.is_busy() && !self.session.live.is_held();
-        let marked = lesson.player.as_ref().is_some_and(crate::app::features::lesson::state::player::Player::has_marks);
+        let marked = lesson
+            .player
+            .as_ref()
+            .is_some_and(crate::app::features::lesson::state::player::Player::has_marks);
         let presents = lesson.presenting != crate::app::features::lesson::state::session::Presenting::No;
         let of_lesson = lesson.open && (marked || presents || lesson.zoom.is_some());
         let cancels = (busy || self.state.maximised || of_lesson) && !lesson.touch.held;
@@ -142,13 +161,18 @@ impl eframe::App for App {
             Command::Find => finder || !dialog,
             Command::Cancel => cancels && !dialog,
             // Space is also how a button is pressed by keys.
-            Command::PlayWalk => !dialog && matches!(self.session.walked, Walked::Ready(_)) && ui.memory(|memory| memory.focused()).is_none(),
+            Command::PlayWalk => {
+                !dialog
+                    && matches!(self.session.walked, Walked::Ready(_))
+                    && ui.memory(|memory| memory.focused()).is_none()
+            }
             _ => !dialog,
         };
         let mut commands = Actions::default();
         shortcuts(ui.ctx(), mode, allows, &mut commands);
         self.close_with_escape(ui.ctx());
-        let dropped: Vec<PathBuf> = ui.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
+        let dropped: Vec<PathBuf> =
+            ui.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         if !dropped.is_empty() {
             self.actions.send(Action::OpenPaths(dropped));
         }
@@ -167,7 +191,8 @@ impl eframe::App for App {
         self.gives_up = ui.ctx().text_edit_focused() || ui.ctx().dragged_id().is_some();
     }
 
-    /// eframe keeps where the window was, and how wide its panels, in a file that it does not write whole or not at all.
+    /// eframe keeps where the window was, and how wide its panels, in a file that it does not write whole or
+    /// not at all.
     fn save(&mut self, _storage: &mut dyn eframe::Storage) {
         self.keep();
     }
@@ -179,14 +204,22 @@ impl eframe::App for App {
 
 // Keys that are pressed, as commands.
 
-/// Sends the commands of a mode whose keys were pressed. Once per frame, outside all menus. The keys of those that `allows`
-/// refuses are left to whoever else wants them: where nothing is to be cancelled, Escape closes menus and dialogs.
+/// Sends the commands of a mode whose keys were pressed. Once per frame, outside all menus. The keys of those
+/// that `allows` refuses are left to whoever else wants them: where nothing is to be cancelled, Escape closes
+/// menus and dialogs.
 pub fn shortcuts(ctx: &egui::Context, mode: Mode, allows: impl Fn(Command) -> bool, actions: &mut Actions) {
-    // In the explorer a mark or a row that has the focus leaves letters to the commands; the lesson's questions take them.
+    // In the explorer a mark or a row that has the focus leaves letters to the commands; the lesson's
+    // questions take them.
     let typing = if mode == Mode::Lesson { ctx.egui_wants_keyboard_input() } else { ctx.text_edit_focused() };
     // To egui, keys without Shift are pressed with Shift too: those that ask for it are asked first.
-    let shifted = Command::all().iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| shortcut.modifiers.shift));
-    let others = Command::all().iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| !shortcut.modifiers.shift));
+    let shifted = Command::all()
+        .iter()
+        .copied()
+        .filter(|command| command.shortcut().is_some_and(|shortcut| shortcut.modifiers.shift));
+    let others = Command::all()
+        .iter()
+        .copied()
+        .filter(|command| command.shortcut().is_some_and(|shortcut| !shortcut.modifiers.shift));
     for command in shifted.chain(others) {
         let Some(shortcut) = command.shortcut().filter(|_| command.mode().is_in(mode)) else { continue };
         if (typing && command.is_typed()) || !allows(command) {

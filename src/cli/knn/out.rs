@@ -1,5 +1,5 @@
-//! Where neighbours go: a file, standard output or nowhere, in which format and with which columns of the files; and what is said of
-//! them, to a person or as JSON.
+//! Where neighbours go: a file, standard output or nowhere, in which format and with which columns of the
+//! files; and what is said of them, to a person or as JSON.
 
 use std::io::{BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -27,16 +27,20 @@ const WITH_QUERY: &str = "--with-query";
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Results")]
 pub struct OutArgs {
-    /// Writes the neighbours: .csv, .tsv, .parquet, .arrow, .npz, without --radius also .npy (row numbers alone), .ivecs with .fvecs or .ibin with .fbin; - prints them
+    /// Writes the neighbours: .csv, .tsv, .parquet, .arrow, .npz, without --radius also .npy (row numbers
+    /// alone), .ivecs with .fvecs or .ibin with .fbin; - prints them
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// With `-o -`: as what they are printed, part by part as they are found [default: csv]. A file is written as its name ends
+    /// With `-o -`: as what they are printed, part by part as they are found [default: csv]. A file is
+    /// written as its name ends
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Columns of IN beside each neighbour, as they are in the file: name,zip_code. Tables only, in which text stands in one line; file_ is put before a name that the table has itself
+    /// Columns of IN beside each neighbour, as they are in the file: name,zip_code. Tables only, in which
+    /// text stands in one line; file_ is put before a name that the table has itself
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     with: Vec<String>,
-    /// Columns of the file that the queries are rows of, beside each neighbour: iata,name become query_iata,query_name. Tables only
+    /// Columns of the file that the queries are rows of, beside each neighbour: iata,name become
+    /// query_iata,query_name. Tables only
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     with_query: Vec<String>,
     #[command(flatten)]
@@ -89,7 +93,8 @@ impl OutArgs {
 
     /// Whether the file has arrays of all neighbours one after the other, which are written at once.
     pub fn is_at_once(&self) -> bool {
-        self.file().is_some_and(|file| NeighborFormat::of(file).is_ok_and(|format| format == NeighborFormat::Npz))
+        self.file()
+            .is_some_and(|file| NeighborFormat::of(file).is_ok_and(|format| format == NeighborFormat::Npz))
     }
 
     /// Whether neighbours are shown beside the numbers.
@@ -109,29 +114,55 @@ impl OutArgs {
     pub fn check(&self, goal: Goal, queries: &QueryChoice) -> anyhow::Result<()> {
         let refuse = |why: String| -> anyhow::Result<()> { bail!(Usage(why)) };
         if self.json.json && self.printed().is_some() {
-            refuse("--json and --out - both print to standard output: write the neighbours to a file".to_owned())?;
+            refuse(
+                "--json and --out - both print to standard output: write the neighbours to a file".to_owned(),
+            )?;
         }
         if let Some(format) = self.format {
-            let name = clap::ValueEnum::to_possible_value(&format).map(|value| value.get_name().to_owned()).unwrap_or_default();
+            let name = clap::ValueEnum::to_possible_value(&format)
+                .map(|value| value.get_name().to_owned())
+                .unwrap_or_default();
             match self.file() {
-                Some(path) => refuse(format!("--format is for `-o -`: a file is written as its name ends: {}", path.display()))?,
-                None if self.out.is_none() => refuse(format!("--format {name}: say with `-o -` that the neighbours are printed"))?,
+                Some(path) => refuse(format!(
+                    "--format is for `-o -`: a file is written as its name ends: {}",
+                    path.display()
+                ))?,
+                None if self.out.is_none() => {
+                    refuse(format!("--format {name}: say with `-o -` that the neighbours are printed"))?
+                }
                 None => {}
             }
             if matches!(goal, Goal::Within(_)) && format == Format::Npy {
-                refuse("--format npy: queries do not have equally many neighbours within a radius; take arrow or parquet".to_owned())?;
+                refuse(
+                    "--format npy: queries do not have equally many neighbours within a radius; take arrow \
+                     or parquet"
+                        .to_owned(),
+                )?;
             }
             if !format.is_text() && std::io::stdout().is_terminal() {
-                refuse(format!("--format {name}: it is no text, and standard output is a terminal; send it to a file or a program"))?;
+                refuse(format!(
+                    "--format {name}: it is no text, and standard output is a terminal; send it to a file \
+                     or a program"
+                ))?;
             }
         }
-        self.columns().into_iter().try_for_each(|(flag, names)| self.check_columns(flag, names, goal, queries))
+        self.columns()
+            .into_iter()
+            .try_for_each(|(flag, names)| self.check_columns(flag, names, goal, queries))
     }
 
     /// Refuses columns that have nowhere to go, or come from nowhere.
-    fn check_columns(&self, flag: &str, names: &[String], goal: Goal, queries: &QueryChoice) -> anyhow::Result<()> {
+    fn check_columns(
+        &self,
+        flag: &str,
+        names: &[String],
+        goal: Goal,
+        queries: &QueryChoice,
+    ) -> anyhow::Result<()> {
         let Some(first) = names.first() else { return Ok(()) };
-        if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
+        if let Some(name) =
+            names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name))
+        {
             bail!(Usage(format!("{flag}: `{name}` is named twice")));
         }
         if flag == WITH_QUERY && matches!(queries, QueryChoice::At(_)) {
@@ -146,12 +177,17 @@ impl OutArgs {
             (Some(format), _) => format != NeighborFormat::Npy,
             (None, Some(path)) => NeighborFormat::for_goal(goal, path).is_ok_and(NeighborFormat::is_table),
             (None, None) if one && !self.json.json => true,
-            (None, None) => bail!(Usage(format!("{flag} {first}: columns stand beside neighbours: say with --out FILE or `-o -` where these go"))),
+            (None, None) => bail!(Usage(format!(
+                "{flag} {first}: columns stand beside neighbours: say with --out FILE or `-o -` where these \
+                 go"
+            ))),
         };
         if table {
             return Ok(());
         }
-        bail!(Usage(format!("{flag} {first}: only tables have room for further columns: .csv, .tsv, .parquet or .arrow")))
+        bail!(Usage(format!(
+            "{flag} {first}: only tables have room for further columns: .csv, .tsv, .parquet or .arrow"
+        )))
     }
 
     /// The columns of files that are to stand beside neighbours.
@@ -161,12 +197,16 @@ impl OutArgs {
     pub fn file_columns(&self, job: &Job) -> anyhow::Result<FileColumns> {
         let read = |names: &[String], cloud: &PointCloud| match cloud.source() {
             Source::File { path, .. } if !names.is_empty() => {
-                Beside::read(path, names, cloud, &Bar::new("reading the columns beside")).inspect(note_rounded)
+                Beside::read(path, names, cloud, &Bar::new("reading the columns beside"))
+                    .inspect(note_rounded)
             }
             _ => Ok(Beside::default()),
         };
         if let Some(queries) = &job.query_cloud {
-            return Ok(FileColumns { queries: read(&self.with_query, queries)?, neighbors: read(&self.with, &job.cloud)? });
+            return Ok(FileColumns {
+                queries: read(&self.with_query, queries)?,
+                neighbors: read(&self.with, &job.cloud)?,
+            });
         }
         // All are of one file, which is read once.
         let mut neighbors = read(&[&self.with[..], &self.with_query].concat(), &job.cloud)?;
@@ -178,7 +218,10 @@ impl OutArgs {
 /// Says which columns have not the digits of the file.
 fn note_rounded(beside: &Beside) {
     for column in beside.columns.iter().filter(|column| column.is_rounded()) {
-        output::note(&format!("whole numbers of 2^53 and more are rounded to what a float64 holds: column `{}`", column.name));
+        output::note(&format!(
+            "whole numbers of 2^53 and more are rounded to what a float64 holds: column `{}`",
+            column.name
+        ));
     }
 }
 
@@ -193,12 +236,19 @@ pub struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    pub fn new((job, goal): (&'a Job, Goal), batches: &Batches, columns: FileColumns, out: &'a OutArgs, graph: &'a GraphArgs) -> Self {
+    pub fn new(
+        (job, goal): (&'a Job, Goal),
+        batches: &Batches,
+        columns: FileColumns,
+        out: &'a OutArgs,
+        graph: &'a GraphArgs,
+    ) -> Self {
         let size = Size { q: batches.queries(), k: batches.k(), metric: job.spec.metric };
         Self { job, goal, size, columns, out, graph }
     }
 
-    /// Checks that the disk has room, and prints notes on the size, the rows of the queries and empty ranks; for the nearest only.
+    /// Checks that the disk has room, and prints notes on the size, the rows of the queries and empty ranks;
+    /// for the nearest only.
     ///
     /// # Errors
     /// As [`announce::room_of_file`].
@@ -227,7 +277,8 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Takes what a search hands over, batch by batch as it is found, and reports on it unless it was printed. `input` is how the cloud was named.
+    /// Takes what a search hands over, batch by batch as it is found, and reports on it unless it was
+    /// printed. `input` is how the cloud was named.
     ///
     /// # Errors
     /// Those of the search and of writing.
@@ -240,7 +291,14 @@ impl<'a> Sink<'a> {
         let context = Context { columns: &self.columns, provenance: &provenance };
         if let Some(format) = self.out.printed() {
             // Numbers, names of ours, and what readers have made safe: nothing that could command a terminal.
-            let begin = || output::written(NeighborStream::new(format, self.size, context, BufWriter::with_capacity(1 << 16, std::io::stdout())));
+            let begin = || {
+                output::written(NeighborStream::new(
+                    format,
+                    self.size,
+                    context,
+                    BufWriter::with_capacity(1 << 16, std::io::stdout()),
+                ))
+            };
             // Begun with the first neighbours: a search that is refused prints nothing.
             let mut begun = None;
             search(&mut |batch| {
@@ -271,7 +329,11 @@ impl<'a> Sink<'a> {
                     shown = shows.then(|| {
                         let head = batch.head(SHOWN);
                         let nearest = self.goal == Goal::Nearest;
-                        let table = if nearest { of_query(head, &self.columns) } else { table(head, &self.columns, &provenance) };
+                        let table = if nearest {
+                            of_query(head, &self.columns)
+                        } else {
+                            table(head, &self.columns, &provenance)
+                        };
                         table.tsv()
                     });
                     Ok(())
@@ -280,7 +342,11 @@ impl<'a> Sink<'a> {
         }
         let answered = answered.context("nothing was searched")?;
         let wrote = [self.out.file(), self.graph.file().map(|path| &**path)];
-        Report::new(input, (self.job, self.goal), self.size.q, tally, answered, wrote).print(self.job, self.out.json(), shown)
+        Report::new(input, (self.job, self.goal), self.size.q, tally, answered, wrote).print(
+            self.job,
+            self.out.json(),
+            shown,
+        )
     }
 }
 
@@ -348,7 +414,14 @@ impl Tally {
 
 impl Report {
     /// `wrote` are the file of neighbours and that of their graph.
-    pub fn new(input: &Path, (job, goal): (&Job, Goal), queries: usize, tally: Tally, answered: Answered, wrote: [Option<&Path>; 2]) -> Self {
+    pub fn new(
+        input: &Path,
+        (job, goal): (&Job, Goal),
+        queries: usize,
+        tally: Tally,
+        answered: Answered,
+        wrote: [Option<&Path>; 2],
+    ) -> Self {
         let radius = if let Goal::Within(radius) = goal { Some(radius) } else { None };
         let Answered { engine, device, index, seconds } = answered;
         let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
@@ -387,33 +460,60 @@ impl Report {
             (None, None) => String::new(),
         };
         let mean = self.neighbors as f64 / self.queries.max(1) as f64;
-        let mut found = format!("{}, {mean:.1} a query", text::count(self.neighbors, "neighbour", "neighbours"));
+        let mut found =
+            format!("{}, {mean:.1} a query", text::count(self.neighbors, "neighbour", "neighbours"));
         if let (Some(without), Some(most)) = (self.without, self.most) {
-            found += &format!(", {} at most; {} none", text::thousands(most), text::count(without, "query has", "queries have"));
+            found += &format!(
+                ", {} at most; {} none",
+                text::thousands(most),
+                text::count(without, "query has", "queries have")
+            );
         }
         let points = text::count(self.points as u64, "point", "points");
         let mut rows = vec![
-            vec!["cloud".to_owned(), format!("{}, {points} in {}", self.cloud, text::count(self.dimensions as u64, "dimension", "dimensions"))],
+            vec![
+                "cloud".to_owned(),
+                format!(
+                    "{}, {points} in {}",
+                    self.cloud,
+                    text::count(self.dimensions as u64, "dimension", "dimensions")
+                ),
+            ],
             vec!["columns".to_owned(), output::columns(job.cloud.axes())],
             vec![
                 "queries".to_owned(),
-                format!("{}: {}", text::count(self.queries as u64, "query", "queries"), queries::about(&job.spec, job.cloud.axes())),
+                format!(
+                    "{}: {}",
+                    text::count(self.queries as u64, "query", "queries"),
+                    queries::about(&job.spec, job.cloud.axes())
+                ),
             ],
             vec!["search".to_owned(), format!("{asked}, {}", self.metric)],
             vec!["found".to_owned(), found],
             vec![
                 "time".to_owned(),
-                format!("{:.3} s{}, {} on {}", self.seconds, if self.index { " with the index" } else { "" }, self.engine, self.device),
+                format!(
+                    "{:.3} s{}, {} on {}",
+                    self.seconds,
+                    if self.index { " with the index" } else { "" },
+                    self.engine,
+                    self.device
+                ),
             ],
         ];
-        let written: Vec<String> = self.wrote.iter().chain(&self.graph).map(|path| path.display().to_string()).collect();
+        let written: Vec<String> =
+            self.wrote.iter().chain(&self.graph).map(|path| path.display().to_string()).collect();
         if !written.is_empty() {
             rows.push(vec!["wrote".to_owned(), written.join(", ")]);
         }
         let mut all = text::table(&rows, &[]);
         let has_shown = shown.is_some();
         if let Some(shown) = shown {
-            let lines: Vec<Vec<String>> = shown.lines().take(SHOWN + 1).map(|line| line.split('\t').map(str::to_owned).collect()).collect();
+            let lines: Vec<Vec<String>> = shown
+                .lines()
+                .take(SHOWN + 1)
+                .map(|line| line.split('\t').map(str::to_owned).collect())
+                .collect();
             let right: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).collect();
             all += &format!("\n{}", text::table(&lines, &right));
             let more = self.neighbors.saturating_sub(SHOWN as u64);

@@ -1,4 +1,5 @@
-//! The picture of a figure, for print: title, panels side by side with their axes, legend, and what the publication states.
+//! The picture of a figure, for print: title, panels side by side with their axes, legend, and what the
+//! publication states.
 
 use super::{Curve, Figure};
 use crate::draw::pen::{ROW, Words, area, dashed, line, log_ticks, sans, width};
@@ -12,7 +13,8 @@ const TEXT: f32 = 12.0;
 const NOTE: f32 = 10.0;
 const TITLE: f32 = 16.0;
 
-/// Width and height of a panel with its labels, where there are more than two in a row, and the space around everything.
+/// Width and height of a panel with its labels, where there are more than two in a row, and the space around
+/// everything.
 const PANEL: [f32; 2] = [450.0, 330.0];
 const NARROW: f32 = 400.0;
 const MARGIN: f32 = 24.0;
@@ -38,7 +40,11 @@ pub fn drawing(figure: &Figure) -> Drawing {
     // A panel that nothing was measured for is left out, but one stays.
     let mut cells = Vec::new();
     for &panel in &figure.panels {
-        cells.extend(figure.parts().into_iter().map(|part| Cell { panel, part, curves: figure.curves(panel, part) }));
+        cells.extend(figure.parts().into_iter().map(|part| Cell {
+            panel,
+            part,
+            curves: figure.curves(panel, part),
+        }));
     }
     if cells.iter().any(|cell| !cell.curves.is_empty()) {
         cells.retain(|cell| !cell.curves.is_empty());
@@ -117,20 +123,25 @@ impl Page {
         };
         for (series, of) in figure.series().into_iter().enumerate() {
             if cells.iter().flat_map(|cell| &cell.curves).any(|curve| curve.series == series) {
-                put(self, &figure.series_name(of), &|drawing, ends| curve(drawing, &ends, series, false, &[middle_of(ends)]));
+                put(self, &figure.series_name(of), &|drawing, ends| {
+                    curve(drawing, &ends, series, false, &[middle_of(ends)])
+                });
             }
         }
         if cells.iter().any(|cell| cell.panel == Panel::Points) {
             for (text, is_dashed) in [("accessed", false), ("retained", true)] {
                 put(self, text, &|drawing, ends| {
-                    let stroke = if is_dashed { dashed(Ink::TextWeak, 1.5, 4.0) } else { line(Ink::TextWeak, 1.5) };
+                    let stroke =
+                        if is_dashed { dashed(Ink::TextWeak, 1.5, 4.0) } else { line(Ink::TextWeak, 1.5) };
                     drawing.path(ends.to_vec(), stroke);
                 });
             }
         }
         let is_stated = cells.iter().any(|cell| !figure.stated_in(cell.panel).is_empty());
         if let Some(publication) = figure.publication.filter(|_| is_stated) {
-            put(self, &format!("stated in {}", publication.short), &|drawing, ends| open_diamond(drawing, middle_of(ends)));
+            put(self, &format!("stated in {}", publication.short), &|drawing, ends| {
+                open_diamond(drawing, middle_of(ends))
+            });
         }
         self.y += LINE * 1.5;
     }
@@ -139,9 +150,15 @@ impl Page {
     fn notes(&mut self, figure: &Figure, cells: &[Cell]) {
         let any = |kinds: &[Panel]| cells.iter().any(|cell| kinds.contains(&cell.panel));
         if figure.has_zeros() {
-            self.lines("Counts of 0 are not drawn: a logarithmic axis has no place for them.", TEXT, Ink::TextWeak);
+            self.lines(
+                "Counts of 0 are not drawn: a logarithmic axis has no place for them.",
+                TEXT,
+                Ink::TextWeak,
+            );
         }
-        if let Some(repeats) = figure.repeats.as_ref().filter(|_| any(&[Panel::Throughput, Panel::Speedup, Panel::Transfer])) {
+        if let Some(repeats) =
+            figure.repeats.as_ref().filter(|_| any(&[Panel::Throughput, Panel::Speedup, Panel::Transfer]))
+        {
             self.lines(repeats, TEXT, Ink::TextWeak);
         }
         if any(&[Panel::Throughput]) && !figure.measured.is_empty() {
@@ -149,22 +166,39 @@ impl Page {
                 let (unit, scale) = unit_of(peak);
                 let peak = significant(peak / scale);
                 format!(
-                    "On the right, reading {DISTANCE_BYTES} bytes a distance once, in % of the {peak} {unit}B/s that the memory was measured to give."
+                    "On the right, reading {DISTANCE_BYTES} bytes a distance once, in % of the {peak} \
+                     {unit}B/s that the memory was measured to give."
                 )
             });
-            let without = || "The share of the memory's bandwidth is left out: it is not known of one device that all methods ran on.".to_owned();
+            let without = || {
+                "The share of the memory's bandwidth is left out: it is not known of one device that all \
+                 methods ran on."
+                    .to_owned()
+            };
             self.lines(&bandwidth.unwrap_or_else(without), TEXT, Ink::TextWeak);
         }
         if let Some(best) = &figure.axes.best {
-            self.lines(&format!("Numbers at points are the {best} that was fastest there."), TEXT, Ink::TextWeak);
+            self.lines(
+                &format!("Numbers at points are the {best} that was fastest there."),
+                TEXT,
+                Ink::TextWeak,
+            );
         }
     }
 
     /// The publication's sentences, and whether they are about the same problem.
     fn stated(&mut self, figure: &Figure) {
         let Some(publication) = figure.publication.filter(|_| !figure.stated.is_empty()) else { return };
-        let condition = if figure.is_as_published { "" } else { ", with its own data and sizes, which differ from these" };
-        self.lines(&format!("{} states, of {}{condition}", sentence_case(&publication.who), publication.device), TEXT, Ink::Text);
+        let condition = if figure.is_as_published {
+            ""
+        } else {
+            ", with its own data and sizes, which differ from these"
+        };
+        self.lines(
+            &format!("{} states, of {}{condition}", sentence_case(&publication.who), publication.device),
+            TEXT,
+            Ink::Text,
+        );
         for stated in figure.stated {
             self.lines(&format!("\u{2022} {}", stated.says), TEXT, Ink::TextWeak);
         }
@@ -178,7 +212,11 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
     let peak = figure.peak().filter(|_| cell.panel == Panel::Throughput);
     room.take_left(LABELS);
     room.take_right(if peak.is_some() { LABELS } else { 16.0 });
-    let said = figure.axes.panel.zip(cell.part).map_or_else(|| about_panel(figure, cell.panel), |(size, value)| figure.called(size, value));
+    let said = figure
+        .axes
+        .panel
+        .zip(cell.part)
+        .map_or_else(|| about_panel(figure, cell.panel), |(size, value)| figure.called(size, value));
     drawing.text([room.x, title.y], [0.0, 0.0], sans(TEXT, Ink::Text), said);
     let x_axis = match &figure.axes.x {
         Against::Size(size) => format!("{}, {}", size.name(), size.about()),
@@ -193,7 +231,10 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
     let places = [room.bottom(), room.y];
     let upwards = match cell.panel {
         Panel::ActiveThreads => Some(Axis::linear([0.0, 32.0], places)),
-        _ => Axis::around(all().map(|point| point[1]).chain(curves().flat_map(Curve::ends).flatten().flatten()), places),
+        _ => Axis::around(
+            all().map(|point| point[1]).chain(curves().flat_map(Curve::ends).flatten().flatten()),
+            places,
+        ),
     };
     let (Some(across), Some(upwards)) = (across, upwards) else {
         drawing.text(room.center(), [0.5, 0.5], sans(TEXT, Ink::TextWeak), "Nothing was measured");
@@ -211,7 +252,12 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
         for tick in percent.ticks(8) {
             let y = percent.place(tick);
             drawing.path(vec![[room.right(), y], [room.right() + 4.0, y]], line(Ink::TextWeak, 1.0));
-            drawing.text([room.right() + 8.0, y], [0.0, 0.5], sans(TEXT, Ink::TextWeak), format!("{} %", label(tick)));
+            drawing.text(
+                [room.right() + 8.0, y],
+                [0.0, 0.5],
+                sans(TEXT, Ink::TextWeak),
+                format!("{} %", label(tick)),
+            );
         }
     }
     // The values that were measured are the ticks, where their numbers have room.
@@ -230,10 +276,16 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
     }
     drawing.rect(room, 0.0, None, Some(line(Ink::TextWeak, 1.0)));
     for drawn in &cell.curves {
-        let points: Vec<Point> = drawn.points.iter().map(|&[x, y]| [across.place(x), upwards.place(y)]).collect();
+        let points: Vec<Point> =
+            drawn.points.iter().map(|&[x, y]| [across.place(x), upwards.place(y)]).collect();
         for ([x, _], ends) in points.iter().zip(drawn.ends()) {
             if let Some([low, high]) = ends {
-                bar(drawing, *x, [if low > 0.0 { upwards.place(low) } else { room.bottom() }, upwards.place(high)], drawn.series);
+                bar(
+                    drawing,
+                    *x,
+                    [if low > 0.0 { upwards.place(low) } else { room.bottom() }, upwards.place(high)],
+                    drawn.series,
+                );
             }
         }
         curve(drawing, &points, drawn.series, drawn.dashed, &points);
@@ -249,7 +301,9 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
 impl Curve {
     /// Both ends of each point's error bar, in the panel's units; `None` where there is none.
     fn ends(&self) -> impl Iterator<Item = Option<[f64; 2]>> {
-        let of = |([_, y], deviation): (&[f64; 2], &f64)| (*deviation > 0.0).then(|| [y * (1.0 - deviation), y * (1.0 + deviation)]);
+        let of = |([_, y], deviation): (&[f64; 2], &f64)| {
+            (*deviation > 0.0).then(|| [y * (1.0 - deviation), y * (1.0 + deviation)])
+        };
         self.points.iter().zip(&self.deviations).map(of)
     }
 }
@@ -273,7 +327,11 @@ fn about_panel(figure: &Figure, panel: Panel) -> String {
 /// An error bar.
 fn bar(drawing: &mut Drawing, x: f32, [low, high]: [f32; 2], series: usize) {
     let half = MARKER * 0.8;
-    for points in [vec![[x, low], [x, high]], vec![[x - half, low], [x + half, low]], vec![[x - half, high], [x + half, high]]] {
+    for points in [
+        vec![[x, low], [x, high]],
+        vec![[x - half, low], [x + half, low]],
+        vec![[x - half, high], [x + half, high]],
+    ] {
         drawing.path(points, line(Ink::Category(series), 1.0));
     }
 }
@@ -284,12 +342,22 @@ fn curve(drawing: &mut Drawing, points: &[Point], series: usize, is_dashed: bool
     let stroke = if is_dashed { dashed(ink, 1.5, 4.0) } else { line(ink, 1.8) };
     drawing.path(points.to_vec(), stroke);
     for &[x, y] in marks {
-        let corners = |around: &[[f32; 2]]| around.iter().map(|[right, down]| [x + right * MARKER, y + down * MARKER]).collect();
+        let corners = |around: &[[f32; 2]]| {
+            around.iter().map(|[right, down]| [x + right * MARKER, y + down * MARKER]).collect()
+        };
         let shape = match series % 4 {
             0 => Shape::Dots { centers: vec![[x, y]], radius: MARKER, fill: Some(ink.into()), line: None },
-            1 => Shape::Polygon { corners: corners(&[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]]), fill: ink.into() },
-            2 => Shape::Polygon { corners: corners(&[[0.0, -1.2], [1.1, 0.9], [-1.1, 0.9]]), fill: ink.into() },
-            _ => Shape::Polygon { corners: corners(&[[0.0, 1.2], [1.1, -0.9], [-1.1, -0.9]]), fill: ink.into() },
+            1 => Shape::Polygon {
+                corners: corners(&[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]]),
+                fill: ink.into(),
+            },
+            2 => {
+                Shape::Polygon { corners: corners(&[[0.0, -1.2], [1.1, 0.9], [-1.1, 0.9]]), fill: ink.into() }
+            }
+            _ => Shape::Polygon {
+                corners: corners(&[[0.0, 1.2], [1.1, -0.9], [-1.1, -0.9]]),
+                fill: ink.into(),
+            },
         };
         drawing.shapes.push(shape);
     }
@@ -335,10 +403,12 @@ impl Axis {
         Self { scale: Scale::Linear, ends, places }
     }
 
-    /// A logarithmic axis on which all of `values` have room, and some around them; `None` if none of them is positive.
+    /// A logarithmic axis on which all of `values` have room, and some around them; `None` if none of them is
+    /// positive.
     pub fn around(values: impl Iterator<Item = f64>, places: [f32; 2]) -> Option<Self> {
         let logs = values.filter(|value| *value > 0.0 && value.is_finite()).map(f64::ln);
-        let [min, max] = logs.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], log| [min.min(log), max.max(log)]);
+        let [min, max] =
+            logs.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], log| [min.min(log), max.max(log)]);
         // Within a factor of 6 there are always two ticks.
         let room = f64::max((max - min) * 0.06, (6f64.ln() - (max - min)) / 2.0);
         (min <= max).then_some(Self { scale: Scale::Logarithmic, ends: [min - room, max + room], places })
@@ -346,7 +416,8 @@ impl Axis {
 
     /// The same length for values in other units: so many of them to one of this axis.
     pub fn in_units(&self, per_one: f64) -> Self {
-        let ends = self.ends.map(|end| if self.scale == Scale::Linear { end * per_one } else { end + per_one.ln() });
+        let ends =
+            self.ends.map(|end| if self.scale == Scale::Linear { end * per_one } else { end + per_one.ln() });
         Self { ends, ..*self }
     }
 
@@ -360,12 +431,17 @@ impl Axis {
     /// At most so many round values on it; the quarters of a linear one.
     pub fn ticks(&self, most: usize) -> Vec<f64> {
         if self.scale == Scale::Linear {
-            return (0..=4).map(|quarter| self.ends[0] + (self.ends[1] - self.ends[0]) * f64::from(quarter) / 4.0).collect();
+            return (0..=4)
+                .map(|quarter| self.ends[0] + (self.ends[1] - self.ends[0]) * f64::from(quarter) / 4.0)
+                .collect();
         }
         let [min, max] = self.ends.map(f64::exp);
-        // Within about a decade, whole numbers of a power: 1, 2, 5 alone would be too few to read a factor from.
+        // Within about a decade, whole numbers of a power: 1, 2, 5 alone would be too few to read a factor
+        // from.
         let power = 10f64.powf(min.log10().floor());
-        let whole = [1.0, 10.0].into_iter().flat_map(|by| [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].map(|factor| factor * by * power));
+        let whole = [1.0, 10.0]
+            .into_iter()
+            .flat_map(|by| [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].map(|factor| factor * by * power));
         let whole: Vec<f64> = whole.filter(|tick| (min..=max).contains(tick)).collect();
         if max < 100.0 * power && whole.len() <= most { whole } else { log_ticks(min, max, most) }
     }
@@ -394,7 +470,11 @@ mod tests {
     fn factors_are_distances() {
         let axis = Axis::around([1.0, 100.0, 10.0].into_iter(), [50.0, 250.0]).unwrap();
         let places = [1.0, 10.0, 100.0].map(|value| axis.place(value));
-        assert!((places[1] - 150.0).abs() < 1e-3 && ((places[2] - places[1]) - (places[1] - places[0])).abs() < 1e-3, "{places:?}");
+        assert!(
+            (places[1] - 150.0).abs() < 1e-3
+                && ((places[2] - places[1]) - (places[1] - places[0])).abs() < 1e-3,
+            "{places:?}"
+        );
         assert!(50.0 < places[0] && places[2] < 250.0, "there is room around them: {places:?}");
         let upwards = Axis::around([1.0, 100.0].into_iter(), [300.0, 100.0]).unwrap();
         assert!(upwards.place(100.0) < upwards.place(1.0));
@@ -403,10 +483,16 @@ mod tests {
     #[test]
     fn ticks_are_round_and_on_the_axis() {
         let axis = Axis::around([0.31, 0.9, 42.0].into_iter(), [0.0, 100.0]).unwrap();
-        assert_eq!(axis.ticks(8).into_iter().map(label).collect::<Vec<_>>(), ["0.5", "1", "2", "5", "10", "20", "50"]);
+        assert_eq!(
+            axis.ticks(8).into_iter().map(label).collect::<Vec<_>>(),
+            ["0.5", "1", "2", "5", "10", "20", "50"]
+        );
         assert!(axis.ticks(8).iter().all(|tick| (0.0..=100.0).contains(&axis.place(*tick))));
         assert_eq!(label(65_536.0), "65,536");
-        assert_eq!([1e-4, 3.0 * 10f64.powi(-1), 3.0 * 10f64.powi(-4)].map(label), ["0.0001", "0.3", "0.0003"]);
+        assert_eq!(
+            [1e-4, 3.0 * 10f64.powi(-1), 3.0 * 10f64.powi(-4)].map(label),
+            ["0.0001", "0.3", "0.0003"]
+        );
     }
 
     #[test]
@@ -420,7 +506,14 @@ mod tests {
 
     #[test]
     fn a_short_axis_has_more_ticks() {
-        let of = |ends: [f64; 2]| Axis::around(ends.into_iter(), [0.0, 1.0]).unwrap().ticks(8).into_iter().map(large).collect::<Vec<_>>();
+        let of = |ends: [f64; 2]| {
+            Axis::around(ends.into_iter(), [0.0, 1.0])
+                .unwrap()
+                .ticks(8)
+                .into_iter()
+                .map(large)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(of([2.2e11, 7e11]), ["200 G", "300 G", "400 G", "500 G", "600 G", "800 G"]);
         assert_eq!(of([7.0, 12.0]), ["4", "5", "6", "8", "10", "20"]);
     }

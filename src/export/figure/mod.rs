@@ -1,4 +1,5 @@
-//! What a sweep measured as a figure: a line for each method against what varied, on logarithmic axes unless a quantity has known ends.
+//! What a sweep measured as a figure: a line for each method against what varied, on logarithmic axes unless
+//! a quantity has known ends.
 //!
 //! | module | holds |
 //! |---|---|
@@ -20,7 +21,10 @@ use crate::text::{count, sentence_case};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FigureError {
     /// Several sizes vary, or none does.
-    #[error("a figure is drawn against one size: give several values for one of --n, --q, --k and --d, and one or none for each of the others")]
+    #[error(
+        "a figure is drawn against one size: give several values for one of --n, --q, --k and --d, and one \
+         or none for each of the others"
+    )]
     OneSize,
     /// A size varies that the preset's figure has no place for.
     #[error("the figure of {preset} has no place for several values of --{size}: give one")]
@@ -67,7 +71,8 @@ struct Measured {
     ms: f64,
     mean_ms: f64,
     deviation_ms: f64,
-    /// Milliseconds of the transfers, the mean of repeats. Points that were there already are not in the first.
+    /// Milliseconds of the transfers, the mean of repeats. Points that were there already are not in the
+    /// first.
     upload_ms: f64,
     download_ms: f64,
     /// Bytes a second that the device was measured to read.
@@ -113,14 +118,26 @@ impl Figure {
         let of_preset = preset.and_then(|preset| Some((preset.axes.as_ref()?, preset)));
         let axes = match of_preset {
             Some((axes, preset)) => {
-                let has_place = |size: Size| axes.x == Against::Size(size) || [axes.curve, axes.panel].contains(&Some(size));
+                let has_place = |size: Size| {
+                    axes.x == Against::Size(size) || [axes.curve, axes.panel].contains(&Some(size))
+                };
                 let share = |size: Size| size == Size::K && axes.x == Against::Share;
-                match Size::ALL.into_iter().find(|&size| sweep.varies(size) && !has_place(size) && !share(size)) {
-                    Some(size) => return Err(FigureError::NoPlace { preset: preset.name(), size: size.name() }),
+                match Size::ALL
+                    .into_iter()
+                    .find(|&size| sweep.varies(size) && !has_place(size) && !share(size))
+                {
+                    Some(size) => {
+                        return Err(FigureError::NoPlace { preset: preset.name(), size: size.name() });
+                    }
                     None => axes.clone(),
                 }
             }
-            None => Axes { x: Against::Size(sweep.varied().ok_or(FigureError::OneSize)?), curve: None, panel: None, best: None },
+            None => Axes {
+                x: Against::Size(sweep.varied().ok_or(FigureError::OneSize)?),
+                curve: None,
+                panel: None,
+                best: None,
+            },
         };
         let title = match (preset, &axes.x) {
             (Some(preset), _) => sentence_case(&preset.about),
@@ -149,8 +166,10 @@ impl Figure {
     pub fn add(&mut self, asked: &EngineChoice, record: &RunRecord) {
         let Some(method) = self.methods.iter().position(|method| method == asked) else { return };
         let mean = |name: &str| record.summary.measure(name).map(|measure| measure.mean);
-        let [mean_ms, deviation_ms] = stats::mean_and_deviation(&stats::search_ms(&record.samples)).unwrap_or([record.summary.search_ms_median, 0.0]);
-        let [upload_ms, download_ms] = [Phase::Upload, Phase::Download].map(|phase| stats::mean_ms(&record.samples, phase).unwrap_or(0.0));
+        let [mean_ms, deviation_ms] = stats::mean_and_deviation(&stats::search_ms(&record.samples))
+            .unwrap_or([record.summary.search_ms_median, 0.0]);
+        let [upload_ms, download_ms] = [Phase::Upload, Phase::Download]
+            .map(|phase| stats::mean_ms(&record.samples, phase).unwrap_or(0.0));
         // What an engine says of itself there, such as `CPU, clusters`, is in the legend already.
         let device = record.device.name.split(',').next().unwrap_or_default().to_owned();
         self.measured.push(Measured {
@@ -171,7 +190,10 @@ impl Figure {
         if self.metric_and_data.is_empty() {
             self.metric_and_data = vec![spec.metric.name().to_owned(), data(&spec.data)];
             let repeats = count(spec.repeats.into(), "repeat", "repeats");
-            self.repeats = Some(format!("Means of {repeats} after {} untimed; bars are \u{b1} one standard deviation.", spec.warmup));
+            self.repeats = Some(format!(
+                "Means of {repeats} after {} untimed; bars are \u{b1} one standard deviation.",
+                spec.warmup
+            ));
         }
         if !self.devices.contains(&device) {
             self.devices.push(device);
@@ -189,7 +211,9 @@ impl Figure {
         };
         let of_size = |size: Size| {
             let values = self.values(size);
-            let [first, .., last] = values[..] else { return values.first().map(|value| named(size, *value)) };
+            let [first, .., last] = values[..] else {
+                return values.first().map(|value| named(size, *value));
+            };
             Some(format!("{} to {}", named(size, first), draw::label(last as f64)))
         };
         let sizes = Size::ALL.into_iter().filter(|size| !is_drawn(*size)).filter_map(of_size);
@@ -204,9 +228,11 @@ impl Figure {
         values
     }
 
-    /// A size's value as it is called in legends and above panels, with n beside q where that follows from it.
+    /// A size's value as it is called in legends and above panels, with n beside q where that follows from
+    /// it.
     fn called(&self, size: Size, value: u64) -> String {
-        let mut of_n = self.measured.iter().filter(|run| run.size(size) == value).map(|run| run.size(Size::N));
+        let mut of_n =
+            self.measured.iter().filter(|run| run.size(size) == value).map(|run| run.size(Size::N));
         let first = of_n.next().filter(|_| self.n_follows && size == Size::Q);
         match first.filter(|first| of_n.all(|n| n == *first)) {
             Some(n) => format!("{}, {}", named(Size::N, n), named(size, value)),
@@ -250,7 +276,9 @@ impl Figure {
             Against::Size(size) => Some(run.size(*size) as f64),
             // k is a whole number, so that shares of few points are not quite the ones that were asked for.
             Against::Share => Some((1e4 * run.size(Size::K) as f64 / run.size(Size::N) as f64).round() / 1e2),
-            Against::Parameter { name, .. } => self.methods[run.method].parameters().number(name).map(f64::from),
+            Against::Parameter { name, .. } => {
+                self.methods[run.method].parameters().number(name).map(f64::from)
+            }
         }
     }
 
@@ -259,10 +287,15 @@ impl Figure {
         let exact = |value: Option<f64>| value.map(|value| [value, 0.0]);
         match (panel, dashed) {
             (Panel::Time, false) => exact(Some(run.ms)),
-            (Panel::Throughput, false) => Some([run.size(Size::N) as f64 * run.size(Size::Q) as f64 / (run.mean_ms / 1e3), run.relative()]),
+            (Panel::Throughput, false) => Some([
+                run.size(Size::N) as f64 * run.size(Size::Q) as f64 / (run.mean_ms / 1e3),
+                run.relative(),
+            ]),
             (Panel::Speedup, false) => {
-                let first = self.measured.iter().find(|first| first.method == 0 && first.sizes == run.sizes)?;
-                // Where sizes have lines of their own, that of the first method would be there as many times, at 1.
+                let first =
+                    self.measured.iter().find(|first| first.method == 0 && first.sizes == run.sizes)?;
+                // Where sizes have lines of their own, that of the first method would be there as many times,
+                // at 1.
                 if self.axes.curve.is_some() && run.method == 0 {
                     return None;
                 }
@@ -272,35 +305,62 @@ impl Figure {
             (Panel::Transfer, false) => {
                 // The first run of a cloud took the points to the device; to those after it they were there.
                 let of_cloud = |other: &&Measured| {
-                    other.method == run.method && [Size::N, Size::Q, Size::D].into_iter().all(|size| other.size(size) == run.size(size))
+                    other.method == run.method
+                        && [Size::N, Size::Q, Size::D]
+                            .into_iter()
+                            .all(|size| other.size(size) == run.size(size))
                 };
-                let upload_ms = self.measured.iter().filter(of_cloud).map(|run| run.upload_ms).fold(0.0, f64::max);
+                let upload_ms =
+                    self.measured.iter().filter(of_cloud).map(|run| run.upload_ms).fold(0.0, f64::max);
                 Some([run.mean_ms / (upload_ms + run.download_ms), run.relative()])
             }
             (Panel::Points, false) => exact(run.accessed),
             (Panel::Points, true) => exact(run.retained),
             (Panel::Wrong, false) => exact(run.wrong),
             (Panel::ActiveThreads, false) => exact(run.active),
-            (Panel::Time | Panel::Throughput | Panel::Speedup | Panel::Transfer | Panel::Wrong | Panel::ActiveThreads, true) => None,
+            (
+                Panel::Time
+                | Panel::Throughput
+                | Panel::Speedup
+                | Panel::Transfer
+                | Panel::Wrong
+                | Panel::ActiveThreads,
+                true,
+            ) => None,
         }
     }
 
     /// The lines of a panel that have a point, of one of [`Self::parts`].
     fn curves(&self, panel: Panel, part: Option<u64>) -> Vec<Curve> {
-        let is_of_part = |run: &&Measured| self.axes.panel.zip(part).is_none_or(|(size, value)| run.size(size) == value);
+        let is_of_part =
+            |run: &&Measured| self.axes.panel.zip(part).is_none_or(|(size, value)| run.size(size) == value);
         let mut curves = Vec::new();
         for (series, of) in self.series().into_iter().enumerate() {
             for dashed in [false, true] {
                 let runs = self.measured.iter().filter(is_of_part).filter(|run| self.series_of(run) == of);
-                let mut points: Vec<([f64; 3], &Measured)> =
-                    runs.filter_map(|run| self.y(panel, dashed, run).and_then(|[y, deviation]| Some(([self.x(run)?, y, deviation], run)))).collect();
-                points.retain(|([x, y, _], _)| [x, y].into_iter().all(|value| *value > 0.0 && value.is_finite()));
-                // Of several at a place the fastest stays: they differ in the parameter whose best value counts.
-                points.sort_by(|([a, ..], one), ([b, ..], other)| a.total_cmp(b).then(one.mean_ms.total_cmp(&other.mean_ms)));
+                let mut points: Vec<([f64; 3], &Measured)> = runs
+                    .filter_map(|run| {
+                        self.y(panel, dashed, run)
+                            .and_then(|[y, deviation]| Some(([self.x(run)?, y, deviation], run)))
+                    })
+                    .collect();
+                points.retain(|([x, y, _], _)| {
+                    [x, y].into_iter().all(|value| *value > 0.0 && value.is_finite())
+                });
+                // Of several at a place the fastest stays: they differ in the parameter whose best value
+                // counts.
+                points.sort_by(|([a, ..], one), ([b, ..], other)| {
+                    a.total_cmp(b).then(one.mean_ms.total_cmp(&other.mean_ms))
+                });
                 points.dedup_by_key(|([x, ..], _)| *x);
                 if !points.is_empty() {
-                    let note =
-                        |run: &Measured| self.axes.best.as_ref().and_then(|name| self.methods[run.method].parameters().get(name)).unwrap_or_default();
+                    let note = |run: &Measured| {
+                        self.axes
+                            .best
+                            .as_ref()
+                            .and_then(|name| self.methods[run.method].parameters().get(name))
+                            .unwrap_or_default()
+                    };
                     curves.push(Curve {
                         series,
                         dashed,
@@ -316,7 +376,12 @@ impl Figure {
 
     /// Bytes a second that the device of all runs was measured to read.
     fn peak(&self) -> Option<f64> {
-        let mut peaks = self.measured.iter().map(|run| run.peak).collect::<Option<Vec<f64>>>().filter(|_| self.devices.len() == 1)?;
+        let mut peaks = self
+            .measured
+            .iter()
+            .map(|run| run.peak)
+            .collect::<Option<Vec<f64>>>()
+            .filter(|_| self.devices.len() == 1)?;
         // Measured again where a run was faster than that.
         peaks.sort_by(f64::total_cmp);
         peaks.pop()
@@ -324,8 +389,13 @@ impl Figure {
 
     /// Whether a count was 0, which a logarithmic axis has no place for.
     fn has_zeros(&self) -> bool {
-        let counts = |run: &Measured| [(Panel::Points, run.accessed), (Panel::Points, run.retained), (Panel::Wrong, run.wrong)];
-        self.measured.iter().flat_map(counts).any(|(panel, count)| self.panels.contains(&panel) && count == Some(0.0))
+        let counts = |run: &Measured| {
+            [(Panel::Points, run.accessed), (Panel::Points, run.retained), (Panel::Wrong, run.wrong)]
+        };
+        self.measured
+            .iter()
+            .flat_map(counts)
+            .any(|(panel, count)| self.panels.contains(&panel) && count == Some(0.0))
     }
 
     /// The places that a publication names in a panel; none where sizes or data are others.
@@ -348,7 +418,8 @@ fn named(size: Size, value: u64) -> String {
 fn data(source: &Source) -> String {
     let Source::Generate { spec, seed } = source else { return source.to_string() };
     let (name, parameters) = spec.split_once(':').unwrap_or((spec, ""));
-    let is_size = |parameter: &&str| ["n", "d", ""].contains(&parameter.split('=').next().unwrap_or_default().trim());
+    let is_size =
+        |parameter: &&str| ["n", "d", ""].contains(&parameter.split('=').next().unwrap_or_default().trim());
     let others: Vec<&str> = parameters.split(',').filter(|parameter| !is_size(parameter)).collect();
     let colon = if others.is_empty() { "" } else { ":" };
     format!("{}{colon}{} (seed {seed})", name.trim(), others.join(","))
@@ -369,19 +440,33 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of a preset's figure: methods that differ in what stands on the x axis, or in the parameter whose best value counts, are one, and
-    /// what all have in common is not repeated. Without axes, a line for each method, by its full name.
+    /// Lines of a preset's figure: methods that differ in what stands on the x axis, or in the parameter
+    /// whose best value counts, are one, and what all have in common is not repeated. Without axes, a line
+    /// for each method, by its full name.
     pub fn of(methods: &[EngineChoice], axes: Option<&Axes>) -> Self {
         let Some(axes) = axes else {
-            return Self { names: methods.iter().map(ToString::to_string).collect(), of_method: (0..methods.len()).collect(), common: Vec::new() };
+            return Self {
+                names: methods.iter().map(ToString::to_string).collect(),
+                of_method: (0..methods.len()).collect(),
+                common: Vec::new(),
+            };
         };
         let shared: Vec<(String, String)> = methods.first().map_or_else(Vec::new, |first| {
-            let by_all = |(name, value): &(&str, &str)| methods.iter().all(|method| method.parameters().get(name) == Some(value));
-            first.parameters().iter().filter(by_all).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+            let by_all = |(name, value): &(&str, &str)| {
+                methods.iter().all(|method| method.parameters().get(name) == Some(value))
+            };
+            first
+                .parameters()
+                .iter()
+                .filter(by_all)
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect()
         });
         let x = if let Against::Parameter { name, .. } = &axes.x { Some(name.as_str()) } else { None };
         let name_of = |choice: &EngineChoice| {
-            let EngineChoice::Named(Method { engine, parameters }) = choice else { return choice.to_string() };
+            let EngineChoice::Named(Method { engine, parameters }) = choice else {
+                return choice.to_string();
+            };
             let mut method = Method { engine: *engine, parameters: parameters.clone() };
             let best = axes.best.as_deref().filter(|name| parameters.get(name).is_some());
             for name in shared.iter().map(|(name, _)| name.as_str()).chain(x).chain(best) {
@@ -419,14 +504,27 @@ mod tests_of_lines {
     #[test]
     fn what_all_have_in_common_is_said_once() {
         let found = lines("bits:slots=ballot,timed=selection,warp-select:timed=selection", Some(AXES));
-        assert_eq!((found.names, found.common), (vec!["bits:slots=ballot".to_owned(), "warp-select".to_owned()], vec!["timed=selection".to_owned()]));
+        assert_eq!(
+            (found.names, found.common),
+            (
+                vec!["bits:slots=ballot".to_owned(), "warp-select".to_owned()],
+                vec!["timed=selection".to_owned()]
+            )
+        );
         let found = lines("bits:timed=selection", None);
-        assert_eq!((found.names, found.common), (vec!["bits:timed=selection".to_owned()], vec![]), "a sweep of its own");
+        assert_eq!(
+            (found.names, found.common),
+            (vec!["bits:timed=selection".to_owned()], vec![]),
+            "a sweep of its own"
+        );
     }
 
     #[test]
     fn values_of_which_the_best_counts_are_a_line_beside_the_default() {
-        let found = lines("warp-select:queue=2|3,bits,warp-select", Some(Axes { best: Some("queue".to_owned()), ..AXES }));
+        let found = lines(
+            "warp-select:queue=2|3,bits,warp-select",
+            Some(Axes { best: Some("queue".to_owned()), ..AXES }),
+        );
         assert_eq!(found.names, ["warp-select, best queue", "bits", "warp-select"]);
         assert_eq!(found.of_method, [0, 0, 1, 2]);
     }

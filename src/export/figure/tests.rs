@@ -16,7 +16,11 @@ fn figure(sweep: &Sweep, preset: Option<&'static Preset>) -> Figure {
 }
 
 fn small() -> Sweep {
-    let base = RunSpec::new(Source::Generate { spec: "rounded-normal:n=400".to_owned(), seed: 0 }, QuerySpec::Count(50), 8);
+    let base = RunSpec::new(
+        Source::Generate { spec: "rounded-normal:n=400".to_owned(), seed: 0 },
+        QuerySpec::Count(50),
+        8,
+    );
     let engines = EngineChoice::list("kdtree,step").unwrap();
     Sweep { k: vec![16, 4, 1], engines, ..Sweep::new(base) }
 }
@@ -25,13 +29,29 @@ fn small() -> Sweep {
 fn curves_are_what_was_measured_by_ascending_size() {
     let figure = figure(&small(), None);
     let time = figure.curves(Panel::Time, None);
-    assert_eq!(time.iter().map(|curve| (curve.series, curve.dashed)).collect::<Vec<_>>(), [(0, false), (1, false)]);
-    assert!(time.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 4.0, 16.0])), "{time:?}");
+    assert_eq!(
+        time.iter().map(|curve| (curve.series, curve.dashed)).collect::<Vec<_>>(),
+        [(0, false), (1, false)]
+    );
+    assert!(
+        time.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 4.0, 16.0])),
+        "{time:?}"
+    );
     let points = figure.curves(Panel::Points, None);
-    assert_eq!(points.iter().map(|curve| (curve.series, curve.dashed)).collect::<Vec<_>>(), [(1, false), (1, true)], "kdtree counts nothing");
-    assert!(points[0].points.iter().zip(&points[1].points).all(|(accessed, retained)| accessed[1] >= retained[1]), "{points:?}");
+    assert_eq!(
+        points.iter().map(|curve| (curve.series, curve.dashed)).collect::<Vec<_>>(),
+        [(1, false), (1, true)],
+        "kdtree counts nothing"
+    );
+    assert!(
+        points[0].points.iter().zip(&points[1].points).all(|(accessed, retained)| accessed[1] >= retained[1]),
+        "{points:?}"
+    );
     let speedup = figure.curves(Panel::Speedup, None);
-    assert!(speedup[0].points.iter().all(|point| point[1] == 1.0), "the first is as fast as itself: {speedup:?}");
+    assert!(
+        speedup[0].points.iter().all(|point| point[1] == 1.0),
+        "the first is as fast as itself: {speedup:?}"
+    );
     for ((first, second), factor) in time[0].points.iter().zip(&time[1].points).zip(&speedup[1].points) {
         assert_eq!(first[1] / second[1], factor[1]);
     }
@@ -62,7 +82,10 @@ fn numbers_of_the_paper_are_marked_only_where_sizes_are_its_own() {
     let other = Sweep { n: vec![300], ..own.clone() };
     assert_eq!(Figure::new(&own, Some(preset)).unwrap().stated_in(Panel::Speedup), [[8.0, 2.9]]);
     let text = figure(&Sweep { d: vec![2, 3], k: vec![5], ..other }, Some(preset)).svg();
-    assert!(text.contains("RTX 3070, with its own data and sizes") && !text.contains("stated in the paper"), "{text}");
+    assert!(
+        text.contains("RTX 3070, with its own data and sizes") && !text.contains("stated in the paper"),
+        "{text}"
+    );
     assert!(text.contains("2.9 times as fast"), "{text}");
 }
 
@@ -77,18 +100,29 @@ fn what_is_not_drawn_is_said() {
 
 /// A figure of a preset whose methods and sizes are these.
 fn of_preset(name: &str, engines: &str, with: impl Fn(Sweep) -> Sweep) -> Figure {
-    let base = RunSpec { repeats: 3, ..RunSpec::new(Source::Generate { spec: "uniform:n=300".to_owned(), seed: 0 }, QuerySpec::Count(20), 8) };
+    let base = RunSpec {
+        repeats: 3,
+        ..RunSpec::new(
+            Source::Generate { spec: "uniform:n=300".to_owned(), seed: 0 },
+            QuerySpec::Count(20),
+            8,
+        )
+    };
     let sweep = Sweep { engines: EngineChoice::list(engines).unwrap(), ..Sweep::new(base) };
     figure(&with(sweep), Some(presets::find(name).unwrap()))
 }
 
 #[test]
 fn the_best_value_of_a_parameter_counts_at_each_place() {
-    let mut figure = of_preset("hanak-5.5", "warp-select:queue=2|3|4,warp-select", |sweep| Sweep { k: vec![4, 40], ..sweep });
+    let mut figure = of_preset("hanak-5.5", "warp-select:queue=2|3|4,warp-select", |sweep| Sweep {
+        k: vec![4, 40],
+        ..sweep
+    });
     let [best, default] = &figure.curves(Panel::Throughput, None)[..] else { panic!("two lines") };
     for (at, [x, y]) in best.points.iter().enumerate() {
         let of = |run: &&Measured| run.size(Size::K) as f64 == *x && run.method < 3;
-        let fastest = figure.measured.iter().filter(of).min_by(|a, b| a.mean_ms.total_cmp(&b.mean_ms)).unwrap();
+        let fastest =
+            figure.measured.iter().filter(of).min_by(|a, b| a.mean_ms.total_cmp(&b.mean_ms)).unwrap();
         assert_eq!(*y, 300.0 * 20.0 / (fastest.mean_ms / 1e3));
         assert_eq!(best.notes[at], (fastest.method + 2).to_string());
         assert!(best.deviations[at] > 0.0 && default.notes[at].is_empty());
@@ -117,13 +151,23 @@ fn the_best_value_of_a_parameter_counts_at_each_place() {
 fn sizes_have_panels_and_n_follows_them() {
     let work = Some(crate::run::sweep::Work { product: 1 << 14, values: u64::MAX });
     let q = [16, 64].map(QuerySpec::Count).to_vec();
-    let figure = of_preset("hanak-5.6", "bits", |sweep| Sweep { work, q: q.clone(), k: vec![4, 8], d: vec![2], ..sweep });
+    let figure = of_preset("hanak-5.6", "bits", |sweep| Sweep {
+        work,
+        q: q.clone(),
+        k: vec![4, 8],
+        d: vec![2],
+        ..sweep
+    });
     assert_eq!(figure.parts(), [Some(16), Some(64)]);
-    assert!(figure.parts().into_iter().all(|part| figure.curves(Panel::Throughput, part)[0].points.len() == 2));
+    assert!(
+        figure.parts().into_iter().all(|part| figure.curves(Panel::Throughput, part)[0].points.len() == 2)
+    );
     let text = figure.svg();
     assert!(text.contains(">n = 512, q = 16<") && text.contains(">n = 128, q = 64<"), "{text}");
     assert!(!text.contains("n = 128 to 512"), "panels say it");
-    let why = Figure::new(&Sweep { d: vec![2, 3], ..small() }, presets::find("hanak-5.6").ok()).unwrap_err().to_string();
+    let why = Figure::new(&Sweep { d: vec![2, 3], ..small() }, presets::find("hanak-5.6").ok())
+        .unwrap_err()
+        .to_string();
     assert_eq!(why, "the figure of hanak-5.6 has no place for several values of --d: give one");
 }
 
@@ -132,13 +176,21 @@ fn parameters_and_shares_stand_on_an_axis_of_their_own() {
     let figure = of_preset("hanak-5.7", "bits:parts=1|2|4", |sweep| Sweep { k: vec![4, 8], ..sweep });
     let curves = figure.curves(Panel::Throughput, None);
     assert_eq!(curves.len(), 2, "one for each k");
-    assert!(curves.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 2.0, 4.0])), "{curves:?}");
+    assert!(
+        curves.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 2.0, 4.0])),
+        "{curves:?}"
+    );
     let text = figure.svg();
     assert!(text.contains(">parts, partitions of a row<") && text.contains(">k = 8<"), "{text}");
     assert!(figure.conditions().contains(&"bits".to_owned()), "{:?}", figure.conditions());
-    let figure = of_preset("hanak-5.10", "bits,warp-select", |sweep| Sweep { shares: vec![1, 5, 10], ..sweep });
+    let figure =
+        of_preset("hanak-5.10", "bits,warp-select", |sweep| Sweep { shares: vec![1, 5, 10], ..sweep });
     let curves = figure.curves(Panel::Throughput, None);
-    assert!(curves.len() == 2 && curves.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 5.0, 10.0])), "{curves:?}");
+    assert!(
+        curves.len() == 2
+            && curves.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 5.0, 10.0])),
+        "{curves:?}"
+    );
     assert!(figure.svg().contains(">k, % of n<"));
 }
 
@@ -154,10 +206,16 @@ fn points_are_transferred_once() {
         }
     }
     // Lines of sizes leave the first method out, which is 1 everywhere.
-    let figure = of_preset("hanak-5.13", "lockstep,bits", |sweep| Sweep { k: vec![4, 8], d: vec![2, 3], ..sweep });
+    let figure =
+        of_preset("hanak-5.13", "lockstep,bits", |sweep| Sweep { k: vec![4, 8], d: vec![2, 3], ..sweep });
     let curves = figure.curves(Panel::Speedup, None);
-    assert_eq!(curves.iter().map(|curve| figure.series_name(figure.series()[curve.series])).collect::<Vec<_>>(), ["bits, k = 4", "bits, k = 8"]);
-    assert!(curves.iter().all(|curve| curve.points.len() == 2 && curve.deviations.iter().all(|deviation| *deviation > 0.0)));
+    assert_eq!(
+        curves.iter().map(|curve| figure.series_name(figure.series()[curve.series])).collect::<Vec<_>>(),
+        ["bits, k = 4", "bits, k = 8"]
+    );
+    assert!(curves.iter().all(|curve| {
+        curve.points.len() == 2 && curve.deviations.iter().all(|deviation| *deviation > 0.0)
+    }));
 }
 
 /// Presets draw all sizes that they vary.
@@ -165,7 +223,8 @@ fn points_are_transferred_once() {
 fn every_preset_has_a_figure() {
     for preset in presets::all().filter(|preset| matches!(preset.data, presets::Data::Generated(_))) {
         let sweep = preset.sweep(None, 0).unwrap();
-        let figure = Figure::new(&sweep, Some(preset)).unwrap_or_else(|why| panic!("{}: {why}", preset.names[0]));
+        let figure =
+            Figure::new(&sweep, Some(preset)).unwrap_or_else(|why| panic!("{}: {why}", preset.names[0]));
         assert!(figure.is_as_published, "{}", preset.names[0]);
     }
 }
@@ -174,7 +233,10 @@ fn every_preset_has_a_figure() {
 fn sizes_of_a_generator_are_said_once() {
     let of = |spec: &str| data(&Source::Generate { spec: spec.to_owned(), seed: 7 });
     assert_eq!(of("uniform"), "uniform (seed 7)");
-    assert_eq!(of("gaussian-mixture: n=5,clusters=3, d=2,spread=1"), "gaussian-mixture:clusters=3,spread=1 (seed 7)");
+    assert_eq!(
+        of("gaussian-mixture: n=5,clusters=3, d=2,spread=1"),
+        "gaussian-mixture:clusters=3,spread=1 (seed 7)"
+    );
 }
 
 #[test]

@@ -25,8 +25,11 @@ impl Size {
         // No disk has more: nothing overflows.
         let [q, k] = [q, k].map(|count| count.min(1 << 48) as u128);
         let bytes = match format {
-            // Two numbers that are known, three of one digit at least, four where queries are rows, and what separates them. A place is one query.
-            NeighborFormat::Csv | NeighborFormat::Tsv => k * digits(q) + q * digits(k) + q * k * if q > 1 { 10 } else { 8 },
+            // Two numbers that are known, three of one digit at least, four where queries are rows, and what
+            // separates them. A place is one query.
+            NeighborFormat::Csv | NeighborFormat::Tsv => {
+                k * digits(q) + q * digits(k) + q * k * if q > 1 { 10 } else { 8 }
+            }
             NeighborFormat::Parquet => return None,
             NeighborFormat::Arrow => q * k * of_arrow(q),
             NeighborFormat::Npy => q * k * 8,
@@ -42,23 +45,35 @@ impl Size {
     pub fn expected(self, format: NeighborFormat, n: usize) -> Expected {
         /// Characters of a squared distance in text, and of a distance: most have all digits of their type.
         const TEXT: [f64; 2] = [10.0, 18.0];
-        /// Bytes of a neighbour in Parquet: of its record number and distances, which hardly compress, and of its place in the run, which does.
+        /// Bytes of a neighbour in Parquet: of its record number and distances, which hardly compress, and of
+        /// its place in the run, which does.
         const PARQUET: f64 = 19.0;
         let neighbors = self.q as f64 * self.k as f64;
-        let mean_digits = |end: usize| digits(end.clamp(1, 1 << 48) as u128) as f64 / end.clamp(1, 1 << 48) as f64;
+        let mean_digits =
+            |end: usize| digits(end.clamp(1, 1 << 48) as u128) as f64 / end.clamp(1, 1 << 48) as f64;
         let about = |each: f64| Expected { bytes: (neighbors * each) as u64, exact: false };
-        let arrays = |each: u64| Expected { bytes: each.saturating_mul(self.q as u64).saturating_mul(self.k as u64), exact: true };
+        let arrays = |each: u64| Expected {
+            bytes: each.saturating_mul(self.q as u64).saturating_mul(self.k as u64),
+            exact: true,
+        };
         match format {
             NeighborFormat::Csv | NeighborFormat::Tsv => {
                 // Separators, and the line's end.
-                about([self.q, n, self.k, n].map(mean_digits).iter().sum::<f64>() + TEXT.iter().sum::<f64>() + 6.0)
+                about(
+                    [self.q, n, self.k, n].map(mean_digits).iter().sum::<f64>()
+                        + TEXT.iter().sum::<f64>()
+                        + 6.0,
+                )
             }
             NeighborFormat::Parquet => about(PARQUET),
-            // Without the distances that wait; heads of an archive and its arrays are nothing beside a size that is worth a word.
+            // Without the distances that wait; heads of an archive and its arrays are nothing beside a size
+            // that is worth a word.
             NeighborFormat::Npz => arrays(20),
             NeighborFormat::Npy => arrays(8),
             NeighborFormat::Arrow => arrays(of_arrow(self.q as u128) as u64),
-            NeighborFormat::Vecs | NeighborFormat::Bin => Expected { bytes: self.bytes(format).unwrap_or(u64::MAX), exact: true },
+            NeighborFormat::Vecs | NeighborFormat::Bin => {
+                Expected { bytes: self.bytes(format).unwrap_or(u64::MAX), exact: true }
+            }
         }
     }
 }
@@ -95,8 +110,9 @@ pub(super) fn digits(end: u128) -> u128 {
     digits
 }
 
-/// Checks that the neighbours can be written to a path as far as that is known in advance: that they fit the format's numbers and the room that
-/// is left on the disk, where the system reports it. Before a long search, not after it.
+/// Checks that the neighbours can be written to a path as far as that is known in advance: that they fit the
+/// format's numbers and the room that is left on the disk, where the system reports it. Before a long search,
+/// not after it.
 ///
 /// # Errors
 /// [`ExportError::Extension`], [`ExportError::Width`], [`ExportError::Room`].
@@ -107,18 +123,36 @@ pub fn check_room(path: &Path, size: Size) -> Result<(), ExportError> {
 pub(super) fn fits(path: &Path, size: Size, free: Option<u64>) -> Result<(), ExportError> {
     let format = NeighborFormat::of(path)?;
     check_width(format, size, path)?;
-    let Some((needed, free)) = size.bytes(format).zip(free).filter(|(needed, free)| needed > free) else { return Ok(()) };
-    let what = format!("{} neighbours of each of {}", text::thousands(size.k as u64), text::count(size.q as u64, "query", "queries"));
+    let Some((needed, free)) = size.bytes(format).zip(free).filter(|(needed, free)| needed > free) else {
+        return Ok(());
+    };
+    let what = format!(
+        "{} neighbours of each of {}",
+        text::thousands(size.k as u64),
+        text::count(size.q as u64, "query", "queries")
+    );
     Err(ExportError::Room { what, needed: needed.div_ceil(1 << 20), free: free >> 20, path: path.to_owned() })
 }
 
 /// Rejects sizes that the head of a format cannot tell.
-pub(super) fn check_width(format: NeighborFormat, Size { q, k, .. }: Size, path: &Path) -> Result<(), ExportError> {
+pub(super) fn check_width(
+    format: NeighborFormat,
+    Size { q, k, .. }: Size,
+    path: &Path,
+) -> Result<(), ExportError> {
     let taken = match format {
         NeighborFormat::Vecs => i32::try_from(k).is_ok(),
         // q is less than 2³², because queries are rows of a cloud.
         NeighborFormat::Bin => u32::try_from(k).is_ok() && u32::try_from(q).is_ok(),
         _ => true,
     };
-    if taken { Ok(()) } else { Err(ExportError::Width { what: format!("k = {k}"), extension: format.extension(), path: path.to_owned() }) }
+    if taken {
+        Ok(())
+    } else {
+        Err(ExportError::Width {
+            what: format!("k = {k}"),
+            extension: format.extension(),
+            path: path.to_owned(),
+        })
+    }
 }

@@ -19,7 +19,13 @@ fn points(n: u32) -> Arc<PointCloud> {
 }
 
 fn asked(k: usize, metric: Metric) -> RunSpec {
-    RunSpec { queries: QuerySpec::All, k, metric, engine: EngineChoice::named("sort".parse().unwrap()), ..spec() }
+    RunSpec {
+        queries: QuerySpec::All,
+        k,
+        metric,
+        engine: EngineChoice::named("sort".parse().unwrap()),
+        ..spec()
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +37,13 @@ enum Failed {
 }
 
 /// Answers in parts of so many queries and writes each; fails at a part from `fails` on.
-fn stream(spec: &RunSpec, cloud: &Arc<PointCloud>, part: usize, path: &Path, fails: usize) -> Result<Vec<PathBuf>, Failed> {
+fn stream(
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    part: usize,
+    path: &Path,
+    fails: usize,
+) -> Result<Vec<PathBuf>, Failed> {
     stream_with(FileColumns::none(), spec, cloud, part, path, fails)
 }
 
@@ -64,17 +76,36 @@ fn files_are_the_same_whatever_the_parts() {
         let spec = asked(9, metric);
         let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap();
         for format in NeighborFormat::ALL {
-            let whole = neighbors(&record, &folder.path().join("whole").with_extension(format.extension())).unwrap();
+            let whole =
+                neighbors(&record, &folder.path().join("whole").with_extension(format.extension())).unwrap();
             for part in [1, 7, 40] {
-                let written = stream(&spec, &cloud, part, &folder.path().join("parts").with_extension(format.extension()), usize::MAX).unwrap();
+                let written = stream(
+                    &spec,
+                    &cloud,
+                    part,
+                    &folder.path().join("parts").with_extension(format.extension()),
+                    usize::MAX,
+                )
+                .unwrap();
                 assert_eq!(written.len(), whole.len());
                 for (written, whole) in written.iter().zip(&whole) {
                     if matches!(format, NeighborFormat::Parquet | NeighborFormat::Arrow) && part < 40 {
-                        let read = |path| read_with_distances(path, &Silent).map(|(_, rows, distances)| (rows, distances.unwrap())).unwrap();
+                        let read = |path| {
+                            read_with_distances(path, &Silent)
+                                .map(|(_, rows, distances)| (rows, distances.unwrap()))
+                                .unwrap()
+                        };
                         let (written, whole) = (read(written), read(whole));
-                        assert!(written.0.values.iter().eq(whole.0.values.iter()) && written.1.values.iter().eq(whole.1.values.iter()));
+                        assert!(
+                            written.0.values.iter().eq(whole.0.values.iter())
+                                && written.1.values.iter().eq(whole.1.values.iter())
+                        );
                     } else {
-                        assert!(fs::read(written).unwrap() == fs::read(whole).unwrap(), "{metric} {part} {}", written.display());
+                        assert!(
+                            fs::read(written).unwrap() == fs::read(whole).unwrap(),
+                            "{metric} {part} {}",
+                            written.display()
+                        );
                     }
                 }
             }
@@ -96,9 +127,13 @@ fn columns_of_files_are_those_of_each_parts_rows() {
     let content = fs::read_to_string(path).unwrap();
     let mut lines = content.lines();
     assert_eq!(lines.next(), Some("query,query_row,query_x,rank,index,squared_distance,distance,x"));
-    let rows: Vec<Vec<f64>> = lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+    let rows: Vec<Vec<f64>> =
+        lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
     assert_eq!(rows.iter().step_by(4).map(|row| row[1]).collect::<Vec<_>>(), [7.0, 3.0, 30.0, 12.0, 39.0]);
-    assert!(rows.len() == 20 && rows.iter().all(|row| row[2] == 100.0 + row[1] && row[7] == 200.0 + row[4]), "{content}");
+    assert!(
+        rows.len() == 20 && rows.iter().all(|row| row[2] == 100.0 + row[1] && row[7] == 200.0 + row[4]),
+        "{content}"
+    );
 }
 
 #[test]
@@ -107,7 +142,9 @@ fn all_points_are_found_in_order_where_k_is_n_or_more() {
     let n = 30;
     let cloud = points(n as u32);
     // By the rule of all engines, and by nothing of theirs.
-    let squared = |a: usize, b: usize| cloud.point(a).iter().zip(cloud.point(b)).fold(0.0f32, |sum, (a, b)| (b - a).mul_add(b - a, sum));
+    let squared = |a: usize, b: usize| {
+        cloud.point(a).iter().zip(cloud.point(b)).fold(0.0f32, |sum, (a, b)| (b - a).mul_add(b - a, sum))
+    };
     for k in [n, n + 3] {
         for format in NeighborFormat::ALL {
             let path = folder.path().join("all").with_extension(format.extension());
@@ -116,15 +153,26 @@ fn all_points_are_found_in_order_where_k_is_n_or_more() {
             let rows: Vec<f64> = rows.values.iter().collect();
             let distances: Option<Vec<f64>> = distances.map(|distances| distances.values.iter().collect());
             assert_eq!(rows.len(), n * k, "{}", path.display());
-            assert_eq!(distances.as_ref().map(Vec::len), (format != NeighborFormat::Npy).then_some(n * k), "{}", path.display());
+            assert_eq!(
+                distances.as_ref().map(Vec::len),
+                (format != NeighborFormat::Npy).then_some(n * k),
+                "{}",
+                path.display()
+            );
             for query in 0..n {
-                let mut expected: Vec<(f32, f64)> = (0..n).map(|point| (squared(query, point), point as f64)).collect();
+                let mut expected: Vec<(f32, f64)> =
+                    (0..n).map(|point| (squared(query, point), point as f64)).collect();
                 expected.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
                 expected.resize(k, (f32::INFINITY, -1.0));
                 for (rank, (squared, row)) in expected.into_iter().enumerate() {
                     let at = query * k + rank;
                     let distance = distances.as_ref().map_or(f64::from(squared), |distances| distances[at]);
-                    assert_eq!((rows[at], distance), (row, f64::from(squared)), "{} {query} {rank}", path.display());
+                    assert_eq!(
+                        (rows[at], distance),
+                        (row, f64::from(squared)),
+                        "{} {query} {rank}",
+                        path.display()
+                    );
                 }
             }
         }
@@ -138,7 +186,8 @@ fn what_is_given_up_leaves_the_old_files_and_nothing_else() {
         fs::write(folder.path().join(name), name).unwrap();
     }
     for name in ["a.csv", "a.ivecs", "a.npz", "new.parquet"] {
-        let failed = stream(&asked(3, Metric::L2), &points(20), 5, &folder.path().join(name), 10).unwrap_err();
+        let failed =
+            stream(&asked(3, Metric::L2), &points(20), 5, &folder.path().join(name), 10).unwrap_err();
         assert!(matches!(failed, Failed::Run(RunError::Cancelled)), "{failed}");
         for name in ["a.csv", "a.ivecs", "a.fvecs", "a.npz"] {
             assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), name);
@@ -157,7 +206,10 @@ fn distances_of_an_archive_wait_in_memory_or_in_a_file() {
             let mut arrays = Arrays::new(out, size, &path, waiting)?;
             for part in 0..3u32 {
                 let numbers = || part * 10_000..(part + 1) * 10_000;
-                arrays.append(numbers().map(|at| i64::from(at).to_le_bytes()), numbers().map(|at| (1e-6 * at as f32).to_le_bytes()))?;
+                arrays.append(
+                    numbers().map(|at| i64::from(at).to_le_bytes()),
+                    numbers().map(|at| (1e-6 * at as f32).to_le_bytes()),
+                )?;
             }
             arrays.finish()
         })
@@ -176,8 +228,14 @@ fn what_files_take_is_known_before_they_are_written() {
     assert_eq!([digits(1), digits(10), digits(11), digits(100), digits(1001)], [1, 10, 12, 190, 2894]);
     let bytes = |q, k| NeighborFormat::ALL.map(|format| size(q, k).bytes(format));
     // Each row of text is at least `9,9,9,9,9,9` and a line's end; a place has no row of its own.
-    assert_eq!(bytes(10, 10), [Some(1200), Some(1200), None, Some(3600), Some(2480), Some(800), Some(880), Some(816)]);
-    assert_eq!([NeighborFormat::Csv, NeighborFormat::Npz].map(|format| size(1, 10).bytes(format)), [Some(100), Some(240)]);
+    assert_eq!(
+        bytes(10, 10),
+        [Some(1200), Some(1200), None, Some(3600), Some(2480), Some(800), Some(880), Some(816)]
+    );
+    assert_eq!(
+        [NeighborFormat::Csv, NeighborFormat::Npz].map(|format| size(1, 10).bytes(format)),
+        [Some(100), Some(240)]
+    );
     assert_eq!(size(usize::MAX, usize::MAX).bytes(NeighborFormat::Csv), Some(u64::MAX));
 }
 
@@ -186,39 +244,59 @@ fn the_size_that_is_said_is_that_of_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let n = 400;
     // Places all over the globe, so that distances have the digits that they usually have.
-    let cloud = cloud(2, (0..2 * n).map(|at| f64::from(at * 7919 % 10_007) / 10_007.0 * 170.0 - 85.0).collect());
+    let cloud =
+        cloud(2, (0..2 * n).map(|at| f64::from(at * 7919 % 10_007) / 10_007.0 * 170.0 - 85.0).collect());
     for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
-        let record = Engines::default().answer(&asked(n as usize, metric), &cloud, None, &mut |_, _| true).unwrap();
+        let record =
+            Engines::default().answer(&asked(n as usize, metric), &cloud, None, &mut |_, _| true).unwrap();
         let size = Size { q: n as usize, k: n as usize, metric };
         for format in NeighborFormat::ALL {
-            let written = neighbors(&record, &folder.path().join("found").with_extension(format.extension())).unwrap();
+            let written =
+                neighbors(&record, &folder.path().join("found").with_extension(format.extension())).unwrap();
             let bytes = written.iter().map(|path| fs::metadata(path).unwrap().len()).sum::<u64>();
             let expected = size.expected(format, n as usize);
             let off = (bytes as f64 / expected.bytes as f64 - 1.0).abs();
             match format {
                 // Of so few points, numbers repeat; those of files worth a word do not.
-                NeighborFormat::Parquet => assert!(bytes < expected.bytes, "{metric}: {bytes} bytes, {expected:?}"),
+                NeighborFormat::Parquet => {
+                    assert!(bytes < expected.bytes, "{metric}: {bytes} bytes, {expected:?}")
+                }
                 // Exact but for the heads of an archive's arrays.
-                _ => assert!(off < if expected.exact { 5e-3 } else { 0.15 }, "{metric} {format:?}: {bytes} bytes, {expected:?}"),
+                _ => assert!(
+                    off < if expected.exact { 5e-3 } else { 0.15 },
+                    "{metric} {format:?}: {bytes} bytes, {expected:?}"
+                ),
             }
-            assert_eq!(expected.exact, !matches!(format, NeighborFormat::Csv | NeighborFormat::Tsv | NeighborFormat::Parquet));
+            assert_eq!(
+                expected.exact,
+                !matches!(format, NeighborFormat::Csv | NeighborFormat::Tsv | NeighborFormat::Parquet)
+            );
             assert!(!matches!(format, NeighborFormat::Vecs | NeighborFormat::Bin) || expected.bytes == bytes);
         }
     }
     let large = Size { q: 10_000, k: 100_000, metric: Metric::L2 };
-    let said = [NeighborFormat::Bin, NeighborFormat::Csv].map(|format| large.expected(format, 1_000_000).to_string());
+    let said = [NeighborFormat::Bin, NeighborFormat::Csv]
+        .map(|format| large.expected(format, 1_000_000).to_string());
     assert_eq!(said, ["8.00 GB", "about 54.6 GB"]);
-    assert_eq!(Size { q: usize::MAX, k: usize::MAX, ..large }.expected(NeighborFormat::Npz, usize::MAX).bytes, u64::MAX);
+    assert_eq!(
+        Size { q: usize::MAX, k: usize::MAX, ..large }.expected(NeighborFormat::Npz, usize::MAX).bytes,
+        u64::MAX
+    );
 }
 
 #[test]
 fn what_has_no_room_is_refused_with_its_size() {
     let size = Size { q: 10_000, k: 100_000, metric: Metric::L2 };
     let refused = |path: &str, size, free| fits(Path::new(path), size, Some(free)).unwrap_err().to_string();
-    let why = "cannot write: 100,000 neighbours of each of 10,000 queries take 7630 MiB, where 1024 MiB are free; use fewer queries or a smaller k, or write to another disk: a.ivecs";
+    let why = "cannot write: 100,000 neighbours of each of 10,000 queries take 7630 MiB, where 1024 MiB are \
+               free; use fewer queries or a smaller k, or write to another disk: a.ivecs";
     assert_eq!(refused("a.ivecs", size, 1 << 30), why);
-    assert!(fits(Path::new("a.ivecs"), size, Some(8_000_080_000)).is_ok() && fits(Path::new("a.ivecs"), size, None).is_ok());
+    assert!(
+        fits(Path::new("a.ivecs"), size, Some(8_000_080_000)).is_ok()
+            && fits(Path::new("a.ivecs"), size, None).is_ok()
+    );
     assert!(fits(Path::new("a.parquet"), size, Some(0)).is_ok());
-    let long = "k = 4000000000 does not fit the 32-bit numbers of .ivecs; use .csv, .parquet or .npz: a.ivecs";
+    let long =
+        "k = 4000000000 does not fit the 32-bit numbers of .ivecs; use .csv, .parquet or .npz: a.ivecs";
     assert_eq!(refused("a.ivecs", Size { k: 4_000_000_000, ..size }, u64::MAX), long);
 }

@@ -1,11 +1,15 @@
-//! Arrow IPC: a stream or a file of typed columns, in batches; those that may have missing values are nullable.
+//! Arrow IPC: a stream or a file of typed columns, in batches; those that may have missing values are
+//! nullable.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{
+    ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray,
+    UInt32Array, UInt64Array,
+};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
@@ -40,17 +44,23 @@ impl<W: Write> Arrow<W> {
     pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
         if let Some(out) = self.out.take() {
             let schema = Arc::new(schema(table));
-            let open =
-                if self.streamed { StreamWriter::try_new(out, &schema).map(Open::Stream) } else { FileWriter::try_new(out, &schema).map(Open::File) };
+            let open = if self.streamed {
+                StreamWriter::try_new(out, &schema).map(Open::Stream)
+            } else {
+                FileWriter::try_new(out, &schema).map(Open::File)
+            };
             self.open = Some((schema, open.map_err(plain)?));
         }
-        let Some((schema, open)) = &mut self.open else { return Err(io::Error::other("it could not be started")) };
+        let Some((schema, open)) = &mut self.open else {
+            return Err(io::Error::other("it could not be started"));
+        };
         for start in (0..table.rows).step_by(BATCH) {
             table.tell(start * table.columns.len())?;
             let rows = start..(start + BATCH).min(table.rows);
             let arrays = table.columns.iter().map(|column| array(column, rows.clone())).collect();
             let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-            let batch = RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(plain)?;
+            let batch =
+                RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(plain)?;
             match open {
                 Open::Stream(out) => out.write(&batch),
                 Open::File(out) => out.write(&batch),
@@ -90,7 +100,8 @@ fn schema(table: &Table<'_>) -> Schema {
         Field::new(name, kind, column.optional)
     };
     let fields = table.columns.iter().zip(table.unique_names()).map(field).collect::<Vec<_>>();
-    let attributes: HashMap<String, String> = table.attribute.iter().map(|(key, text)| ((*key).to_owned(), text.clone())).collect();
+    let attributes: HashMap<String, String> =
+        table.attribute.iter().map(|(key, text)| ((*key).to_owned(), text.clone())).collect();
     Schema::new_with_metadata(fields, attributes)
 }
 

@@ -1,7 +1,7 @@
 //! Tables, defined once and written as CSV, TSV, Parquet, Arrow or `.npz`.
 //!
-//! Columns are typed, so that numbers are written without conversion. Infinity is `inf` in text; missing values are empty in
-//! text, null in Parquet and Arrow and NaN in `.npz`.
+//! Columns are typed, so that numbers are written without conversion. Infinity is `inf` in text; missing
+//! values are empty in text, null in Parquet and Arrow and NaN in `.npz`.
 
 mod arrow;
 mod parquet;
@@ -86,7 +86,8 @@ impl<'a> Table<'a> {
         Self { rows, columns: Vec::new(), progress: None, attribute: None }
     }
 
-    /// Adds a column; `of` returns the value in a row: a u32, u64, i64, f32, f64 or text, or an [`Option`] of one.
+    /// Adds a column; `of` returns the value in a row: a u32, u64, i64, f32, f64 or text, or an [`Option`] of
+    /// one.
     #[must_use]
     pub fn with<T: Cell<'a>>(mut self, name: impl Into<Cow<'a, str>>, of: impl Fn(usize) -> T + 'a) -> Self {
         let (cells, optional) = T::cells(of);
@@ -94,14 +95,16 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// Says something of the whole, under a key: in Parquet and Arrow, beside the schema. The others have no place for it.
+    /// Says something of the whole, under a key: in Parquet and Arrow, beside the schema. The others have no
+    /// place for it.
     #[must_use]
     pub fn attributed(mut self, key: &'static str, text: String) -> Self {
         self.attribute = Some((key, text));
         self
     }
 
-    /// Has writing tell how far it is, and stop where that is asked: [`Table::write`] is [`ExportError::Cancelled`] then, and leaves nothing behind.
+    /// Has writing tell how far it is, and stop where that is asked: [`Table::write`] is
+    /// [`ExportError::Cancelled`] then, and leaves nothing behind.
     #[must_use]
     pub fn watched(mut self, progress: &'a dyn Progress) -> Self {
         self.progress = Some(progress);
@@ -160,7 +163,8 @@ impl<'a> Table<'a> {
     pub fn write(&self, path: &Path) -> Result<(), ExportError> {
         let format = TableFormat::of(path)?;
         let cancelled = || self.progress.is_some_and(|progress| progress.cancelled());
-        write(path, |out| self.write_as(format, out)).map_err(|error| if cancelled() { ExportError::Cancelled } else { error })
+        write(path, |out| self.write_as(format, out))
+            .map_err(|error| if cancelled() { ExportError::Cancelled } else { error })
     }
 
     /// Writes the table in a format.
@@ -306,8 +310,8 @@ impl<W: Write + Send> Appender<W> {
 /// Rows between two looks at whether to go on.
 const TOLD: usize = 1 << 12;
 
-/// Writes tables of the same columns below one another, a line per row, under one header; missing values are empty. Text that a
-/// spreadsheet would take for a formula gets a `'`.
+/// Writes tables of the same columns below one another, a line per row, under one header; missing values are
+/// empty. Text that a spreadsheet would take for a formula gets a `'`.
 pub(super) struct Text<W: Write> {
     writer: csv::Writer<W>,
     headed: bool,
@@ -347,9 +351,16 @@ impl<W: Write> Text<W> {
                     Cells::U32(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
                     Cells::U64(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
                     Cells::I64(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
-                    Cells::F32(of) => shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display)),
-                    Cells::F64(of) => shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display)),
-                    Cells::Text(of) => shown(&mut field, of(row).as_deref().map(cell).as_ref().map(|value| value as &dyn Display)),
+                    Cells::F32(of) => {
+                        shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display))
+                    }
+                    Cells::F64(of) => {
+                        shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display))
+                    }
+                    Cells::Text(of) => shown(
+                        &mut field,
+                        of(row).as_deref().map(cell).as_ref().map(|value| value as &dyn Display),
+                    ),
                 }
                 writer.write_field(field.as_bytes()).map_err(plain)?;
             }
@@ -381,18 +392,61 @@ fn write_npz(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
         let name = name.as_str();
         let float = |value: Option<f64>| value.unwrap_or(f64::NAN).to_le_bytes();
         match &column.cells {
-            Cells::U32(of) if column.optional => npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row).map(f64::from))))?,
-            Cells::U64(of) if column.optional => npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row).map(|value| value as f64))))?,
-            Cells::I64(of) if column.optional => npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row).map(|value| value as f64))))?,
-            Cells::U32(of) => npz.column(name, "<u4", table.rows, rows().map(|row| of(row).unwrap_or_default().to_le_bytes()))?,
-            Cells::U64(of) => npz.column(name, "<u8", table.rows, rows().map(|row| of(row).unwrap_or_default().to_le_bytes()))?,
-            Cells::I64(of) => npz.column(name, "<i8", table.rows, rows().map(|row| of(row).unwrap_or_default().to_le_bytes()))?,
-            Cells::F32(of) => npz.column(name, "<f4", table.rows, rows().map(|row| of(row).unwrap_or(f32::NAN).to_le_bytes()))?,
+            Cells::U32(of) if column.optional => {
+                npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row).map(f64::from))))?
+            }
+            Cells::U64(of) if column.optional => npz.column(
+                name,
+                "<f8",
+                table.rows,
+                rows().map(|row| float(of(row).map(|value| value as f64))),
+            )?,
+            Cells::I64(of) if column.optional => npz.column(
+                name,
+                "<f8",
+                table.rows,
+                rows().map(|row| float(of(row).map(|value| value as f64))),
+            )?,
+            Cells::U32(of) => npz.column(
+                name,
+                "<u4",
+                table.rows,
+                rows().map(|row| of(row).unwrap_or_default().to_le_bytes()),
+            )?,
+            Cells::U64(of) => npz.column(
+                name,
+                "<u8",
+                table.rows,
+                rows().map(|row| of(row).unwrap_or_default().to_le_bytes()),
+            )?,
+            Cells::I64(of) => npz.column(
+                name,
+                "<i8",
+                table.rows,
+                rows().map(|row| of(row).unwrap_or_default().to_le_bytes()),
+            )?,
+            Cells::F32(of) => npz.column(
+                name,
+                "<f4",
+                table.rows,
+                rows().map(|row| of(row).unwrap_or(f32::NAN).to_le_bytes()),
+            )?,
             Cells::F64(of) => npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row))))?,
             Cells::Text(of) => {
                 // NumPy strings have a fixed length, in UTF-32.
-                let length = rows().map(|row| of(row).map_or(0, |text| text.chars().count())).max().unwrap_or(0).max(1);
-                let padded = |row: usize| of(row).unwrap_or_default().chars().chain(std::iter::repeat('\0')).take(length).collect::<Vec<_>>();
+                let length = rows()
+                    .map(|row| of(row).map_or(0, |text| text.chars().count()))
+                    .max()
+                    .unwrap_or(0)
+                    .max(1);
+                let padded = |row: usize| {
+                    of(row)
+                        .unwrap_or_default()
+                        .chars()
+                        .chain(std::iter::repeat('\0'))
+                        .take(length)
+                        .collect::<Vec<_>>()
+                };
                 let letters = rows().flat_map(padded).map(|letter| u32::from(letter).to_le_bytes());
                 npz.column(name, &format!("<U{length}"), table.rows, letters)?;
             }

@@ -58,19 +58,33 @@ fn plain(why: ParquetError) -> io::Error {
 }
 
 fn start<W: Write + Send>(table: &Table<'_>, out: W) -> Result<SerializedFileWriter<W>, ParquetError> {
-    let fields = table.columns.iter().zip(table.unique_names()).map(|(column, name)| field(column, &name).map(Arc::new)).collect::<Result<_, _>>()?;
+    let fields = table
+        .columns
+        .iter()
+        .zip(table.unique_names())
+        .map(|(column, name)| field(column, &name).map(Arc::new))
+        .collect::<Result<_, _>>()?;
     let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
-    let attributes = table.attribute.as_ref().map(|(key, text)| vec![KeyValue::new((*key).to_owned(), text.clone())]);
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(attributes).build();
+    let attributes =
+        table.attribute.as_ref().map(|(key, text)| vec![KeyValue::new((*key).to_owned(), text.clone())]);
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_key_value_metadata(attributes)
+        .build();
     SerializedFileWriter::new(out, schema, Arc::new(properties))
 }
 
-fn write_groups<W: Write + Send>(table: &Table<'_>, file: &mut SerializedFileWriter<W>) -> Result<(), ParquetError> {
+fn write_groups<W: Write + Send>(
+    table: &Table<'_>,
+    file: &mut SerializedFileWriter<W>,
+) -> Result<(), ParquetError> {
     for start in (0..table.rows).step_by(GROUP) {
         let rows = start..(start + GROUP).min(table.rows);
         let mut group = file.next_row_group()?;
         for (at, column) in table.columns.iter().enumerate() {
-            table.tell(start * table.columns.len() + at * rows.len()).map_err(|why| ParquetError::External(Box::new(why)))?;
+            table
+                .tell(start * table.columns.len() + at * rows.len())
+                .map_err(|why| ParquetError::External(Box::new(why)))?;
             if let Some(mut writer) = group.next_column()? {
                 write_column(column, rows.clone(), &mut writer)?;
                 writer.close()?;
@@ -91,10 +105,17 @@ fn field(column: &Column<'_>, name: &str) -> Result<Type, ParquetError> {
         Cells::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
     };
     let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-    Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(logical).build()
+    Type::primitive_type_builder(name, physical)
+        .with_repetition(repetition)
+        .with_logical_type(logical)
+        .build()
 }
 
-fn write_column(column: &Column<'_>, rows: Range<usize>, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+fn write_column(
+    column: &Column<'_>,
+    rows: Range<usize>,
+    writer: &mut SerializedColumnWriter<'_>,
+) -> Result<(), ParquetError> {
     let optional = column.optional;
     match &column.cells {
         // Unsigned numbers are stored as signed ones with the same bits and an unsigned logical type.
@@ -103,7 +124,9 @@ fn write_column(column: &Column<'_>, rows: Range<usize>, writer: &mut Serialized
         Cells::I64(of) => pieces::<Int64Type>(writer, rows, optional, of),
         Cells::F32(of) => pieces::<FloatType>(writer, rows, optional, of),
         Cells::F64(of) => pieces::<DoubleType>(writer, rows, optional, of),
-        Cells::Text(of) => pieces::<ByteArrayType>(writer, rows, optional, |row| of(row).map(|text| ByteArray::from(&*text))),
+        Cells::Text(of) => {
+            pieces::<ByteArrayType>(writer, rows, optional, |row| of(row).map(|text| ByteArray::from(&*text)))
+        }
     }
 }
 
@@ -117,7 +140,8 @@ fn pieces<T: DataType>(
     for start in rows.clone().step_by(PIECE) {
         let piece = start..(start + PIECE).min(rows.end);
         let values: Vec<Option<T::T>> = piece.map(&of).collect();
-        let levels: Option<Vec<i16>> = optional.then(|| values.iter().map(|value| i16::from(value.is_some())).collect());
+        let levels: Option<Vec<i16>> =
+            optional.then(|| values.iter().map(|value| i16::from(value.is_some())).collect());
         let values: Vec<T::T> = values.into_iter().flatten().collect();
         writer.typed::<T>().write_batch(&values, levels.as_deref(), None)?;
     }

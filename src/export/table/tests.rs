@@ -34,10 +34,10 @@ fn written(format: TableFormat) -> Vec<u8> {
 #[test]
 fn text_has_every_digit_and_leaves_out_what_is_missing() {
     let csv = String::from_utf8(written(TableFormat::Csv)).unwrap();
-    let expected = "count,large,index,single,double,maybe,lane,text,text\n\
-        0,0,-1,0.1,0.1,1.5,,\"a,b\",row 0\n\
-        7,9007199254740993,5,inf,-inf,,3,\"ü\"\"x\",row 1\n\
-        4294967295,18446744073709551615,-9223372036854775808,1.1754944e-38,1e300,-0.25,,,row 2\n";
+    let expected = "count,large,index,single,double,maybe,lane,text,text\n0,0,-1,0.1,0.1,1.5,,\"a,b\",row \
+                    0\n7,9007199254740993,5,inf,-inf,,3,\"ü\"\"x\",row \
+                    1\n4294967295,18446744073709551615,-9223372036854775808,1.1754944e-38,1e300,-0.25,,,row \
+                    2\n";
     assert_eq!(csv, expected);
     assert_eq!(table().tsv().lines().nth(1), Some("0\t0\t-1\t0.1\t0.1\t1.5\t\ta,b\trow 0"));
     assert_eq!(written(TableFormat::Tsv), table().tsv().into_bytes());
@@ -55,7 +55,8 @@ fn parquet_keeps_types_bits_and_nulls() {
     assert_eq!([0, 1, 2].map(|row| rows[row].get_long(2).unwrap()), [-1, 5, i64::MIN]);
     assert_eq!([0, 1, 2].map(|row| rows[row].get_float(3).unwrap()), [0.1, f32::INFINITY, f32::MIN_POSITIVE]);
     assert_eq!([0, 1, 2].map(|row| rows[row].get_double(4).unwrap()), [0.1, f64::NEG_INFINITY, 1e300]);
-    let column = |row: usize, at: usize| rows[row].get_column_iter().nth(at).map(|(_, field)| field.clone()).unwrap();
+    let column =
+        |row: usize, at: usize| rows[row].get_column_iter().nth(at).map(|(_, field)| field.clone()).unwrap();
     assert_eq!([0, 1, 2].map(|row| column(row, 5)), [Field::Double(1.5), Field::Null, Field::Double(-0.25)]);
     assert_eq!([0, 1].map(|row| column(row, 6)), [Field::Null, Field::UInt(3)]);
     assert_eq!([0, 1, 2].map(|row| rows[row].get_string(7).unwrap().as_str()), ["a,b", "ü\"x", ""]);
@@ -72,7 +73,9 @@ fn npz_has_an_array_for_each_column() {
         assert!(head.contains(&format!("'descr': '{dtype}'")) && head.contains("'shape': (3,)"), "{head}");
         bytes.split_off(length)
     };
-    let doubles = |bytes: &[u8]| bytes.as_chunks::<8>().0.iter().map(|word| f64::from_le_bytes(*word)).collect::<Vec<_>>();
+    let doubles = |bytes: &[u8]| {
+        bytes.as_chunks::<8>().0.iter().map(|word| f64::from_le_bytes(*word)).collect::<Vec<_>>()
+    };
     assert_eq!(array("large", "<u8").as_chunks::<8>().0[2], u64::MAX.to_le_bytes());
     assert_eq!(array("count", "<u4").as_chunks::<4>().0[2], u32::MAX.to_le_bytes());
     assert_eq!(array("single", "<f4").as_chunks::<4>().0[1], f32::INFINITY.to_le_bytes());
@@ -80,7 +83,8 @@ fn npz_has_an_array_for_each_column() {
     assert!(maybe[0] == 1.5 && maybe[1].is_nan() && maybe[2] == -0.25);
     let lane = doubles(&array("lane", "<f8"));
     assert!(lane[0].is_nan() && lane[1] == 3.0);
-    let text: Vec<u32> = array("text", "<U3").as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let text: Vec<u32> =
+        array("text", "<U3").as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
     assert_eq!(text, "a,bü\"x\0\0\0".chars().map(u32::from).collect::<Vec<_>>());
 }
 
@@ -89,7 +93,11 @@ fn many_rows_make_several_pieces() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("many.parquet");
     let rows = (1 << 20) + 70_000;
-    Table::new(rows).with("at", |row| row as u64).with("odd", |row| (row % 2 == 1).then_some(row as u32)).write(&path).unwrap();
+    Table::new(rows)
+        .with("at", |row| row as u64)
+        .with("odd", |row| (row % 2 == 1).then_some(row as u32))
+        .write(&path)
+        .unwrap();
     let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
     assert_eq!((reader.num_row_groups(), reader.metadata().file_metadata().num_rows()), (2, rows as i64));
     let second = reader.get_row_group(1).unwrap();
@@ -100,5 +108,9 @@ fn many_rows_make_several_pieces() {
 #[test]
 fn a_name_without_a_format_is_refused() {
     let message = table().write(Path::new("table.xlsx")).unwrap_err().to_string();
-    assert_eq!(message, "tables are written as .csv, .tsv, .parquet, .arrow or .npz: the name must end in one of these: table.xlsx");
+    assert_eq!(
+        message,
+        "tables are written as .csv, .tsv, .parquet, .arrow or .npz: the name must end in one of these: \
+         table.xlsx"
+    );
 }

@@ -1,5 +1,5 @@
-//! What a record says beyond its numbers and is too much to work out while somebody waits: the histograms of measures, the
-//! convergence of all queries, when what ran, and what theory expects of a query.
+//! What a record says beyond its numbers and is too much to work out while somebody waits: the histograms of
+//! measures, the convergence of all queries, when what ran, and what theory expects of a query.
 //!
 //! | part | does |
 //! |---|---|
@@ -67,7 +67,11 @@ impl Derived {
 
     pub fn of(record: &RunRecord) -> Self {
         let queries: Vec<usize> = spread(record.convergence.queries(), BAND_QUERIES).collect();
-        let histograms = record.measured.columns().map(|(name, values)| (name.to_owned(), histogram(values.iter().copied()))).collect();
+        let histograms = record
+            .measured
+            .columns()
+            .map(|(name, values)| (name.to_owned(), histogram(values.iter().copied())))
+            .collect();
         let band = band(record, &queries);
         Self {
             histograms,
@@ -117,7 +121,8 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
     }
     let n = n as f64;
     let first = (k as f64).min(n).max(1.0);
-    let steps: Vec<f64> = (0..STEPS).map(|step| first * (n / first).powf(step as f64 / (STEPS - 1) as f64)).collect();
+    let steps: Vec<f64> =
+        (0..STEPS).map(|step| first * (n / first).powf(step as f64 / (STEPS - 1) as f64)).collect();
     let mut columns: Vec<Vec<f32>> = (0..STEPS).map(|_| Vec::with_capacity(queries.len())).collect();
     for &query in queries {
         let (seen, distances) = convergence.of(query);
@@ -142,14 +147,16 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
     band
 }
 
-/// The problem of one query of a record, and which of its queries that is. Points that were prepared are used; those of
-/// another problem are left where they are.
+/// The problem of one query of a record, and which of its queries that is. Points that were prepared are
+/// used; those of another problem are left where they are.
 fn problem_of(record: &RunRecord, query: usize, resident: &Resident) -> Result<(Problem, usize), RunError> {
     let mut spec = record.spec.clone();
     let mut at = query;
     if record.query_cloud.is_none() {
-        let row =
-            *record.query_rows.get(query).ok_or_else(|| RunError::Record { record: query as u64, why: "the run has no such query".to_owned() })?;
+        let row = *record.query_rows.get(query).ok_or_else(|| RunError::Record {
+            record: query as u64,
+            why: "the run has no such query".to_owned(),
+        })?;
         spec.queries = QuerySpec::Rows(vec![record.cloud.record(row as usize)]);
         at = 0;
     }

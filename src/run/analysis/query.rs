@@ -1,5 +1,5 @@
-//! What is worked out of one query of a record: where a row stands among its neighbours and it among the row's, all rows within a
-//! distance, what theory expects of it, and the way of its search through an index.
+//! What is worked out of one query of a record: where a row stands among its neighbours and it among the
+//! row's, all rows within a distance, what theory expects of it, and the way of its search through an index.
 
 use super::{STEPS, problem_of};
 use crate::engines::lockstep::{self, distances_to};
@@ -18,16 +18,19 @@ pub struct Standing {
     pub row: u32,
     /// Squared distance to the query, by the one rule.
     pub squared_distance: f32,
-    /// Points that come before it: nearer ones, and equally near ones before it in processing order. Of a query that is a row, that row
-    /// is not counted.
+    /// Points that come before it: nearer ones, and equally near ones before it in processing order. Of a
+    /// query that is a row, that row is not counted.
     pub rank: usize,
-    /// The same from the row's side: points that come before the query. `None` where the query is no row, or is this row.
+    /// The same from the row's side: points that come before the query. `None` where the query is no row, or
+    /// is this row.
     pub back: Option<usize>,
     /// Position in processing order.
     pub position: u32,
-    /// The squared bound when the search met the point, ∞ before there was one; `None` where the engine kept no history of it.
+    /// The squared bound when the search met the point, ∞ before there was one; `None` where the engine kept
+    /// no history of it.
     pub bound: Option<f32>,
-    /// Each axis's share of the squared distance, the largest first; empty at distance 0, and where the axes searched are not the cloud's.
+    /// Each axis's share of the squared distance, the largest first; empty at distance 0, and where the axes
+    /// searched are not the cloud's.
     pub shares: Vec<(usize, f64)>,
 }
 
@@ -38,29 +41,46 @@ impl Standing {
     }
 }
 
-/// Works it out for a query of a record, over `resident`'s points where it has them. `None` if it was cancelled, or if the row was left out
-/// of the search as one without a direction.
+/// Works it out for a query of a record, over `resident`'s points where it has them. `None` if it was
+/// cancelled, or if the row was left out of the search as one without a direction.
 ///
 /// # Errors
 /// Those of the problem, and too little memory.
 ///
 /// # Panics
 /// If the cloud has no such row.
-pub fn standing(record: &RunRecord, query: usize, row: u32, resident: &Resident, progress: &dyn Progress) -> Result<Option<Standing>, RunError> {
+pub fn standing(
+    record: &RunRecord,
+    query: usize,
+    row: u32,
+    resident: &Resident,
+    progress: &dyn Progress,
+) -> Result<Option<Standing>, RunError> {
     if resident.is_empty() {
         resident.points(&record.cloud, Setup::from(&record.spec).arrangement())?;
     }
     let (problem, at) = problem_of(record, query, resident)?;
-    let Some(position) = (0..problem.n() as u32).find(|&position| problem.row(position) == row) else { return Ok(None) };
+    let Some(position) = (0..problem.n() as u32).find(|&position| problem.row(position) == row) else {
+        return Ok(None);
+    };
     let own = if problem.queries_are_rows() { Some(problem.query_row(at)) } else { None };
     let Some((squared_distance, rank)) = rank(&problem, at, position, own, progress) else { return Ok(None) };
     let back = match own.filter(|&own| own != row) {
         None => None,
         Some(own) => {
             let setup = Setup { k: 1, exclude_self: false, ..Setup::from(&record.spec) };
-            let from_row = Problem::over(&resident.points(&record.cloud, setup.arrangement())?, &Queries::Rows(vec![row]), setup)?;
-            let Some(of_query) = (0..problem.n() as u32).find(|&position| problem.row(position) == own) else { return Ok(None) };
-            let Some((_, back)) = self::rank(&from_row, 0, of_query, Some(row), progress) else { return Ok(None) };
+            let from_row = Problem::over(
+                &resident.points(&record.cloud, setup.arrangement())?,
+                &Queries::Rows(vec![row]),
+                setup,
+            )?;
+            let Some(of_query) = (0..problem.n() as u32).find(|&position| problem.row(position) == own)
+            else {
+                return Ok(None);
+            };
+            let Some((_, back)) = self::rank(&from_row, 0, of_query, Some(row), progress) else {
+                return Ok(None);
+            };
             Some(back)
         }
     };
@@ -75,8 +95,15 @@ pub fn standing(record: &RunRecord, query: usize, row: u32, resident: &Resident,
     }))
 }
 
-/// The squared distance of the point at a position, and how many others come before it; `None` if it was cancelled.
-fn rank(problem: &Problem, query: usize, position: u32, own: Option<u32>, progress: &dyn Progress) -> Option<(f32, usize)> {
+/// The squared distance of the point at a position, and how many others come before it; `None` if it was
+/// cancelled.
+fn rank(
+    problem: &Problem,
+    query: usize,
+    position: u32,
+    own: Option<u32>,
+    progress: &dyn Progress,
+) -> Option<(f32, usize)> {
     let at = position as usize;
     let distance = distances_to(problem, query, at..at + 1)[0];
     let mut before = 0;
@@ -85,8 +112,15 @@ fn rank(problem: &Problem, query: usize, position: u32, own: Option<u32>, progre
             return None;
         }
         let distances = distances_to(problem, query, start..(start + BLOCK).min(problem.n()));
-        let comes_before = |&(at, other): &(usize, f32)| (other, at as u32) < (distance, position) && Some(problem.row(at as u32)) != own;
-        before += distances.into_iter().enumerate().map(|(offset, other)| (start + offset, other)).filter(comes_before).count();
+        let comes_before = |&(at, other): &(usize, f32)| {
+            (other, at as u32) < (distance, position) && Some(problem.row(at as u32)) != own
+        };
+        before += distances
+            .into_iter()
+            .enumerate()
+            .map(|(offset, other)| (start + offset, other))
+            .filter(comes_before)
+            .count();
     }
     Some((distance, before))
 }
@@ -99,7 +133,11 @@ fn bound(record: &RunRecord, query: usize, position: u32) -> Option<f32> {
     let (seen, bounds) = record.convergence.of(query);
     let merges = seen.iter().take_while(|&&seen| seen <= position).count();
     // Of more merges than are kept, those before the last are not known.
-    let all = record.measured.column("merges").and_then(|merges| merges.get(query)).is_none_or(|&merges| merges as usize == seen.len());
+    let all = record
+        .measured
+        .column("merges")
+        .and_then(|merges| merges.get(query))
+        .is_none_or(|&merges| merges as usize == seen.len());
     if !all && merges + 1 == seen.len() {
         return None;
     }
@@ -112,7 +150,11 @@ fn shares(record: &RunRecord, problem: &Problem, query: usize, position: u32) ->
         return Vec::new();
     }
     let point = &problem.points()[position as usize * dims..][..dims];
-    let squares: Vec<f64> = point.iter().zip(problem.query(query)).map(|(p, q)| (f64::from(*p) - f64::from(*q)).powi(2)).collect();
+    let squares: Vec<f64> = point
+        .iter()
+        .zip(problem.query(query))
+        .map(|(p, q)| (f64::from(*p) - f64::from(*q)).powi(2))
+        .collect();
     let sum: f64 = squares.iter().sum();
     if sum <= 0.0 {
         return Vec::new();
@@ -122,12 +164,19 @@ fn shares(record: &RunRecord, problem: &Problem, query: usize, position: u32) ->
     shares
 }
 
-/// The rows whose distance to a query, by the one rule, is at most `radius` in the metric's own unit, ascending, without the query's own row; over
-/// `resident`'s points where it has them. `None` if it was cancelled, or if `radius` is not a number of 0 or more.
+/// The rows whose distance to a query, by the one rule, is at most `radius` in the metric's own unit,
+/// ascending, without the query's own row; over `resident`'s points where it has them. `None` if it was
+/// cancelled, or if `radius` is not a number of 0 or more.
 ///
 /// # Errors
 /// Those of the problem, and too little memory.
-pub fn nearby(record: &RunRecord, query: usize, radius: f64, resident: &Resident, progress: &dyn Progress) -> Result<Option<Vec<u32>>, RunError> {
+pub fn nearby(
+    record: &RunRecord,
+    query: usize,
+    radius: f64,
+    resident: &Resident,
+    progress: &dyn Progress,
+) -> Result<Option<Vec<u32>>, RunError> {
     let Some(limit) = limit(record.spec.metric, radius) else { return Ok(None) };
     if resident.is_empty() {
         resident.points(&record.cloud, Setup::from(&record.spec).arrangement())?;
@@ -148,7 +197,8 @@ pub fn nearby(record: &RunRecord, query: usize, radius: f64, resident: &Resident
     Ok(Some(rows))
 }
 
-/// What theory expects of one query: where `max_distance` should stand after so many points, met in random order.
+/// What theory expects of one query: where `max_distance` should stand after so many points, met in random
+/// order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TheoryCurve {
     /// (points seen, squared `max_distance`).
@@ -158,7 +208,8 @@ pub struct TheoryCurve {
 }
 
 impl TheoryCurve {
-    /// Works it out from the query's distances to all points. `resident` has the points, where they were prepared for a search.
+    /// Works it out from the query's distances to all points. `resident` has the points, where they were
+    /// prepared for a search.
     pub fn of(record: &RunRecord, query: usize, resident: &Resident) -> Self {
         let Ok((problem, at)) = problem_of(record, query, resident) else { return Self::default() };
         let mut distances = distances(&problem, at);
@@ -166,7 +217,8 @@ impl TheoryCurve {
         let (n, k) = (distances.len(), Setup::from(&record.spec).found_k());
         let mut points: Vec<[f64; 2]> = Vec::new();
         for step in 0..if n < k || k == 0 { 0 } else { STEPS } {
-            let seen = (k as f64 * (n as f64 / k as f64).powf(step as f64 / (STEPS - 1) as f64)).round() as usize;
+            let seen =
+                (k as f64 * (n as f64 / k as f64).powf(step as f64 / (STEPS - 1) as f64)).round() as usize;
             let seen = seen.clamp(k, n);
             if points.last().is_none_or(|last| last[0] < seen as f64) {
                 points.push([seen as f64, f64::from(expected_max_distance(&distances, k, seen))]);
@@ -181,7 +233,10 @@ fn distances(problem: &Problem, query: usize) -> Vec<f32> {
     /// Points that are grouped anew at a time.
     const PART: usize = 1 << 16;
     let n = problem.n();
-    (0..n).step_by(PART).flat_map(|from| lockstep::distances_to(problem, query, from..(from + PART).min(n))).collect()
+    (0..n)
+        .step_by(PART)
+        .flat_map(|from| lockstep::distances_to(problem, query, from..(from + PART).min(n)))
+        .collect()
 }
 
 /// All merges of a query of which the run kept only some: it is searched again, by the kernel's twin.
@@ -195,15 +250,24 @@ fn replayed(record: &RunRecord, query: usize, problem: &Problem, at: usize) -> O
     record.measured.of(query).map(|(_, value)| value).eq(again.row()).then(|| history.into_iter().unzip())
 }
 
-/// Searches a query of a record again, by its engine's twin on the CPU, and records the way. `resident` has the points, where they were
-/// prepared for a search, and the index that was made of them; where it has none, they are kept there for the next.
+/// Searches a query of a record again, by its engine's twin on the CPU, and records the way. `resident` has
+/// the points, where they were prepared for a search, and the index that was made of them; where it has none,
+/// they are kept there for the next.
 ///
 /// `None` if the engine has no index, or this program no such engine, and if it was cancelled.
 ///
 /// # Errors
-/// Those of the problem; what the engine refuses ([`Descriptor::walk`](crate::knn::Descriptor::walk)); too little memory.
-pub fn walk(record: &RunRecord, query: usize, resident: &Resident, progress: &dyn Progress) -> Result<Option<Walk>, RunError> {
-    let Some((engine, walk)) = record.descriptor().and_then(|engine| Some((engine, engine.walk?))) else { return Ok(None) };
+/// Those of the problem; what the engine refuses ([`Descriptor::walk`](crate::knn::Descriptor::walk)); too
+/// little memory.
+pub fn walk(
+    record: &RunRecord,
+    query: usize,
+    resident: &Resident,
+    progress: &dyn Progress,
+) -> Result<Option<Walk>, RunError> {
+    let Some((engine, walk)) = record.descriptor().and_then(|engine| Some((engine, engine.walk?))) else {
+        return Ok(None);
+    };
     let parameters = parameters(record, engine)?;
     if resident.is_empty() {
         resident.points(&record.cloud, Setup::from(&record.spec).arrangement())?;
@@ -215,7 +279,9 @@ pub fn walk(record: &RunRecord, query: usize, resident: &Resident, progress: &dy
 /// What the run searched with. A record may come from a file.
 fn parameters(record: &RunRecord, engine: &Descriptor) -> Result<Parameters, EngineError> {
     let Some(method) = &record.method else { return Ok(Parameters::NONE) };
-    let method: Method = method.parse().map_err(|why| EngineError::Parameter { engine: engine.id, why: format!("{method}: {why}") })?;
+    let method: Method = method
+        .parse()
+        .map_err(|why| EngineError::Parameter { engine: engine.id, why: format!("{method}: {why}") })?;
     engine.check_parameters(&method.parameters)?;
     Ok(method.parameters)
 }
@@ -235,7 +301,13 @@ mod tests {
 
     fn all(exclude_self: bool) -> (RunRecord, Engines) {
         let (cloud, mut engines) = (squares(200), Engines::default());
-        let spec = RunSpec { queries: QuerySpec::All, engine: "lockstep".parse().unwrap(), exclude_self, k: 20, ..spec() };
+        let spec = RunSpec {
+            queries: QuerySpec::All,
+            engine: "lockstep".parse().unwrap(),
+            exclude_self,
+            k: 20,
+            ..spec()
+        };
         let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
         (record, engines)
     }
@@ -247,16 +319,23 @@ mod tests {
         for query in [0, 7, 150, 199] {
             let (rows, distances) = record.neighbors.of(query);
             for (rank, (&row, &distance)) in rows.iter().zip(distances).enumerate() {
-                let standing = standing(&record, query, row, engines.resident(), &Silent).unwrap().expect("it is there");
-                assert_eq!((standing.rank, standing.squared_distance), (rank, distance), "query {query}, row {row}");
-                let back = record.neighbors.of(row as usize).0.iter().position(|&other| other == query as u32);
+                let standing =
+                    standing(&record, query, row, engines.resident(), &Silent).unwrap().expect("it is there");
+                assert_eq!(
+                    (standing.rank, standing.squared_distance),
+                    (rank, distance),
+                    "query {query}, row {row}"
+                );
+                let back =
+                    record.neighbors.of(row as usize).0.iter().position(|&other| other == query as u32);
                 assert_eq!(standing.back.filter(|&back| back < 20), back);
                 assert_eq!(standing.is_mutual(20), Some(back.is_some()));
             }
         }
     }
 
-    /// The farthest row is behind all others, and was met when the bound already excluded it, or was part of the first fill.
+    /// The farthest row is behind all others, and was met when the bound already excluded it, or was part of
+    /// the first fill.
     #[test]
     fn a_far_row_is_behind_all_others() {
         let (record, engines) = all(true);
@@ -273,7 +352,10 @@ mod tests {
         let (record, engines) = all(false);
         let own = standing(&record, 3, 3, engines.resident(), &Silent).unwrap().expect("it is there");
         assert_eq!((own.rank, own.back, own.squared_distance, own.shares.len()), (0, None, 0.0, 0));
-        assert_eq!(standing(&record, 3, 4, engines.resident(), &std::sync::atomic::AtomicBool::new(true)).unwrap(), None);
+        assert_eq!(
+            standing(&record, 3, 4, engines.resident(), &std::sync::atomic::AtomicBool::new(true)).unwrap(),
+            None
+        );
     }
 
     #[test]
@@ -282,10 +364,15 @@ mod tests {
         let cloud = squares(40);
         let spec = RunSpec { k: 1, queries: QuerySpec::Rows(vec![2, 0]), ..spec() };
         let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).expect("an answer");
-        let rows = |query, radius| nearby(&record, query, radius, &Resident::default(), &Silent).expect("no failure");
+        let rows = |query, radius| {
+            nearby(&record, query, radius, &Resident::default(), &Silent).expect("no failure")
+        };
         assert_eq!(rows(0, 5.0), Some(vec![0, 1, 3]));
         assert_eq!((rows(0, 4.9), rows(1, 0.0)), (Some(vec![0, 1]), Some(vec![])));
-        assert_eq!((rows(0, f64::INFINITY).map(|rows| rows.len()), rows(0, -1.0), rows(0, f64::NAN)), (Some(39), None, None));
+        assert_eq!(
+            (rows(0, f64::INFINITY).map(|rows| rows.len()), rows(0, -1.0), rows(0, f64::NAN)),
+            (Some(39), None, None)
+        );
     }
 
     #[test]
@@ -305,12 +392,18 @@ mod tests {
             measured
         };
         record.measured = counted(counters.row());
-        record.convergence = Convergence { counted_by: warp::CONVERGENCE.to_owned(), ..Convergence::default() };
+        record.convergence =
+            Convergence { counted_by: warp::CONVERGENCE.to_owned(), ..Convergence::default() };
         record.convergence.push(history.iter().take(64).copied());
 
-        let (seen, distances) = TheoryCurve::of(&record, 0, &Resident::default()).replayed.expect("most merges are not kept");
+        let (seen, distances) =
+            TheoryCurve::of(&record, 0, &Resident::default()).replayed.expect("most merges are not kept");
         assert_eq!(seen.len(), counters.merges as usize);
-        assert_eq!((seen.last(), distances.last()), (Some(&(n as u32)), Some(&9.0)), "k = 4, at distances 0 to 3");
+        assert_eq!(
+            (seen.last(), distances.last()),
+            (Some(&(n as u32)), Some(&9.0)),
+            "k = 4, at distances 0 to 3"
+        );
         let [merges, candidates, groups_hit] = counters.row();
         record.measured = counted([merges, candidates + 1, groups_hit]);
         assert_eq!(TheoryCurve::of(&record, 0, &Resident::default()).replayed, None, "it went another way");
@@ -332,7 +425,11 @@ mod tests {
         // A query that leaves itself out is searched with one neighbour more: itself.
         let mut without = RunRecord::clone(&record);
         without.head.spec.exclude_self = true;
-        let end = TheoryCurve::of(&without, 0, &Resident::default()).points.last().copied().expect("n is at least k + 1");
+        let end = TheoryCurve::of(&without, 0, &Resident::default())
+            .points
+            .last()
+            .copied()
+            .expect("n is at least k + 1");
         assert!((end[1] - f64::from(all[4])).abs() < 1e-6);
     }
 
@@ -353,15 +450,34 @@ mod tests {
     fn a_walk_is_the_search_of_the_run() {
         let (cloud, mut engines) = (squares(3000), Engines::default());
         let others = ["step:clusters=7,spheres=naive".parse().unwrap()];
-        for engine in registry::with_walk().into_iter().map(|engine| EngineChoice::named(EngineId::new(engine))).chain(others) {
+        for engine in registry::with_walk()
+            .into_iter()
+            .map(|engine| EngineChoice::named(EngineId::new(engine)))
+            .chain(others)
+        {
             for queries in [QuerySpec::Rows(vec![5, 2900]), QuerySpec::At(vec![1234.5])] {
-                let spec = RunSpec { queries, engine: engine.clone(), device: Some(DeviceId::Cpu), exclude_self: true, ..spec() };
+                let spec = RunSpec {
+                    queries,
+                    engine: engine.clone(),
+                    device: Some(DeviceId::Cpu),
+                    exclude_self: true,
+                    ..spec()
+                };
                 let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
                 for query in 0..record.query_rows.len() {
-                    let walk = walk(&record, query, engines.resident(), &Silent).unwrap().expect("it has one");
+                    let walk =
+                        walk(&record, query, engines.resident(), &Silent).unwrap().expect("it has one");
                     let totals = walk.steps.last().unwrap().totals;
-                    for (name, told) in [("accessed", totals.accessed), ("candidates", totals.candidates), ("merges", totals.merges)] {
-                        assert_eq!(record.measured.column(name).map(|column| column[query]), Some(told), "{name}");
+                    for (name, told) in [
+                        ("accessed", totals.accessed),
+                        ("candidates", totals.candidates),
+                        ("merges", totals.merges),
+                    ] {
+                        assert_eq!(
+                            record.measured.column(name).map(|column| column[query]),
+                            Some(told),
+                            "{name}"
+                        );
                     }
                     assert!(totals.accessed < 1500 && walk.k == spec.k + 1);
                 }
@@ -372,7 +488,11 @@ mod tests {
     #[test]
     fn a_method_that_no_engine_takes_is_refused() {
         let (cloud, mut engines) = (squares(300), Engines::default());
-        let spec = RunSpec { engine: EngineChoice::named(EngineId::new("step")), device: Some(DeviceId::Cpu), ..spec() };
+        let spec = RunSpec {
+            engine: EngineChoice::named(EngineId::new("step")),
+            device: Some(DeviceId::Cpu),
+            ..spec()
+        };
         let mut record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
         for (method, why) in [("step:clusters=1000000", "clusters"), ("a sentence", "a sentence")] {
             record.head.method = Some(method.to_owned());
@@ -380,13 +500,20 @@ mod tests {
             assert!(error.starts_with("the step engine: ") && error.contains(why), "{error}");
         }
         record.head.method = None;
-        assert_eq!(walk(&record, 0, &Resident::default(), &std::sync::atomic::AtomicBool::new(true)).unwrap(), None, "it was cancelled");
+        assert_eq!(
+            walk(&record, 0, &Resident::default(), &std::sync::atomic::AtomicBool::new(true)).unwrap(),
+            None,
+            "it was cancelled"
+        );
     }
 
     #[test]
     fn points_that_nobody_has_prepared_are_kept() {
         let (cloud, mut engines) = (squares(400), Engines::default());
-        let Some(engine) = registry::with_walk().first().map(|name| EngineChoice::named(EngineId::new(name))) else { return };
+        let Some(engine) = registry::with_walk().first().map(|name| EngineChoice::named(EngineId::new(name)))
+        else {
+            return;
+        };
         let spec = RunSpec { engine, device: Some(DeviceId::Cpu), ..spec() };
         let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
         let resident = Resident::default();

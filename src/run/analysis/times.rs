@@ -1,7 +1,8 @@
-//! What a run's times say: what of them each limit of the device explains, where the time goes, and what more points would take.
+//! What a run's times say: what of them each limit of the device explains, where the time goes, and what more
+//! points would take.
 //!
-//! Shares of limits are lower bounds: instructions of distances and bytes of points, queries and answers are counted, each once, and
-//! nothing of what is done beside them.
+//! Shares of limits are lower bounds: instructions of distances and bytes of points, queries and answers are
+//! counted, each once, and nothing of what is done beside them.
 
 use crate::knn::cost::out_of_cache;
 use crate::knn::peaks::distance_instructions;
@@ -35,8 +36,8 @@ impl Limit {
     }
 }
 
-/// The share of the time from which on a limit bounds a search. Below it most of the time goes into what no limit counts: latency, other
-/// instructions, divergence.
+/// The share of the time from which on a limit bounds a search. Below it most of the time goes into what no
+/// limit counts: latency, other instructions, divergence.
 const HALF: f64 = 0.5;
 
 /// A search and what its device does at most.
@@ -56,10 +57,11 @@ pub struct Roofline {
 }
 
 impl Roofline {
-    /// Holds a run against the peaks that were measured with it; `None` without them, and if it was faster than they allow, which then are
-    /// not its device's.
+    /// Holds a run against the peaks that were measured with it; `None` without them, and if it was faster
+    /// than they allow, which then are not its device's.
     pub fn of_run(record: &RunRecord) -> Option<Self> {
-        Self::of(record, record.peaks.as_ref().filter(|peaks| peaks.are_sensible())?).filter(Self::is_possible)
+        Self::of(record, record.peaks.as_ref().filter(|peaks| peaks.are_sensible())?)
+            .filter(Self::is_possible)
     }
 
     /// Holds a run against a device's peaks; `None` if its engine is unknown here, or nothing was timed.
@@ -72,10 +74,16 @@ impl Roofline {
         let [n, q, d] = [record.summary.n, record.summary.q, record.summary.d].map(|size| size as f64);
         let method: Option<Method> = record.method.as_ref().and_then(|method| method.parse().ok());
         let parameters = method.map(|method| method.parameters).unwrap_or_default();
-        let distances = (engine.distances)(record.summary.n as usize, &parameters, &record.measured).map(|each| each * q);
+        let distances =
+            (engine.distances)(record.summary.n as usize, &parameters, &record.measured).map(|each| each * q);
         let instructions = distance_instructions(record.summary.d as usize);
-        // An index leaves points out, and many queries may look at the same ones: those of one are read in any case.
-        let read = if engine.is_exhaustive { n } else { distances.map_or(0.0, |distances| (distances / q.max(1.0)).min(n)) };
+        // An index leaves points out, and many queries may look at the same ones: those of one are read in
+        // any case.
+        let read = if engine.is_exhaustive {
+            n
+        } else {
+            distances.map_or(0.0, |distances| (distances / q.max(1.0)).min(n))
+        };
         // What a cache keeps from one repeat to the next does not come from memory.
         let bytes = 4.0 * d * (read * out_of_cache(4.0 * d * n) + q) + 8.0 * record.spec.k as f64 * q;
 
@@ -83,7 +91,8 @@ impl Roofline {
         let memory = peaks.bytes_per_second.map(|peak| bytes / peak);
         let launches = peaks.launch_ms.map(|each| launches(record) * each / 1e3);
         let of_time = [(Limit::Issue, arithmetic), (Limit::Memory, memory), (Limit::Launches, launches)];
-        let mut shares: Vec<(Limit, f64)> = of_time.into_iter().filter_map(|(limit, least)| Some((limit, least? / seconds))).collect();
+        let mut shares: Vec<(Limit, f64)> =
+            of_time.into_iter().filter_map(|(limit, least)| Some((limit, least? / seconds))).collect();
         shares.extend(merging(record).map(|share| (Limit::Merging, share)));
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
         Some(Self { peaks: *peaks, seconds, distances, instructions, bytes, shares })
@@ -94,7 +103,8 @@ impl Roofline {
         self.shares.iter().all(|(_, share)| *share < 1.05)
     }
 
-    /// FP32 instructions for each byte of points, queries and answers: where the search stands on the roofline.
+    /// FP32 instructions for each byte of points, queries and answers: where the search stands on the
+    /// roofline.
     pub fn intensity(&self) -> Option<f64> {
         Some(self.distances? * self.instructions / self.bytes)
     }
@@ -104,9 +114,13 @@ impl Roofline {
         Some(self.distances? * self.instructions / self.seconds)
     }
 
-    /// The most FP32 instructions a second at an intensity: as many as memory feeds, and no more than there can be.
+    /// The most FP32 instructions a second at an intensity: as many as memory feeds, and no more than there
+    /// can be.
     pub fn roof(&self, intensity: f64) -> f64 {
-        self.peaks.bytes_per_second.map_or(f64::INFINITY, |bytes| bytes * intensity).min(self.peaks.fp32_per_second)
+        self.peaks
+            .bytes_per_second
+            .map_or(f64::INFINITY, |bytes| bytes * intensity)
+            .min(self.peaks.fp32_per_second)
     }
 
     /// The share of the search's time that a limit explains; `None` where it is not known.
@@ -151,14 +165,23 @@ fn percent(share: f64) -> String {
 
 /// Chunks of a repeat's queries, each of which is a launch at least.
 fn launches(record: &RunRecord) -> f64 {
-    let chunks = record.samples.iter().filter(|sample| sample.phase == Phase::Search).map(|sample| sample.chunk.saturating_add(1)).max();
+    let chunks = record
+        .samples
+        .iter()
+        .filter(|sample| sample.phase == Phase::Search)
+        .map(|sample| sample.chunk.saturating_add(1))
+        .max();
     f64::from(chunks.unwrap_or(1))
 }
 
 /// The share of the warps' cycles that keeping the k best takes; `None` unless they were timed.
 fn merging(record: &RunRecord) -> Option<f64> {
     let (profile, phases) = (record.profile.as_ref()?, record.descriptor()?.phases);
-    let merges: Vec<bool> = profile.phases.iter().map(|name| phases.iter().any(|phase| phase.merges && phase.name == name)).collect();
+    let merges: Vec<bool> = profile
+        .phases
+        .iter()
+        .map(|name| phases.iter().any(|phase| phase.merges && phase.name == name))
+        .collect();
     if merges.is_empty() || !merges.contains(&true) {
         return None;
     }
@@ -184,8 +207,15 @@ const LESS: f64 = 0.75;
 pub fn where_time_goes(record: &RunRecord) -> Option<String> {
     let search = record.summary.search_ms_median;
     let of = |phase: Phase| {
-        let repeats = record.samples.iter().filter(|sample| sample.phase == phase).map(|sample| sample.repeat).max()? + 1;
-        let total: f64 = record.samples.iter().filter(|sample| sample.phase == phase).map(|sample| sample.duration_ms).sum();
+        let repeats =
+            record.samples.iter().filter(|sample| sample.phase == phase).map(|sample| sample.repeat).max()?
+                + 1;
+        let total: f64 = record
+            .samples
+            .iter()
+            .filter(|sample| sample.phase == phase)
+            .map(|sample| sample.duration_ms)
+            .sum();
         Some(total / f64::from(repeats))
     };
     if search <= 0.0 {
@@ -197,13 +227,16 @@ pub fn where_time_goes(record: &RunRecord) -> Option<String> {
     }
     let total: f64 = parts.iter().map(|(_, ms)| ms).sum();
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let share = |&(name, ms): &(&str, f64)| format!("{name} {} ({} %)", text::time(ms), text::digits(ms / total * 100.0, 2));
+    let share = |&(name, ms): &(&str, f64)| {
+        format!("{name} {} ({} %)", text::time(ms), text::digits(ms / total * 100.0, 2))
+    };
     let listed: Vec<String> = parts.iter().filter(|(_, ms)| ms / total >= 0.01).map(share).collect();
     let queries = text::count(record.summary.q, "query takes", "queries take");
     Some(format!("{} {}: {}.", queries, text::time(total), listed.join(", ")))
 }
 
-/// What ten times the points would take: the measured search, and the index if one was built, scaled as the planner expects of the engine.
+/// What ten times the points would take: the measured search, and the index if one was built, scaled as the
+/// planner expects of the engine.
 ///
 /// `None` where the engine is not known here, or could not search so many.
 pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
@@ -211,7 +244,8 @@ pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
     let shape = Job::shape_of(record);
     // Where every row is a query, there are as many times the queries.
     let all = matches!(record.spec.queries, QuerySpec::All);
-    let more = Shape { n: shape.n.checked_mul(MORE)?, q: shape.q.checked_mul(if all { MORE } else { 1 })?, ..shape };
+    let more =
+        Shape { n: shape.n.checked_mul(MORE)?, q: shape.q.checked_mul(if all { MORE } else { 1 })?, ..shape };
     if more.n > engine.limits.n {
         return None;
     }
@@ -220,12 +254,25 @@ pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
         Some(ms).filter(|ms| ms.is_finite() && *ms > 0.0)
     };
     let search = grown(Stage::Search, record.summary.search_ms_median)?;
-    let built: f64 = record.samples.iter().filter(|sample| sample.phase == Phase::BuildIndex).map(|sample| sample.duration_ms).sum();
-    let index = grown(Stage::Setup, built).map_or_else(String::new, |ms| format!(", {} to build the index", about(ms)));
-    // Every distance is computed, and still the time grows less: merges hardly grow with the points, and launches do not at all.
-    let rarely = engine.is_exhaustive && !all && search < LESS * MORE as f64 * record.summary.search_ms_median;
-    let why = if rarely { ", less than tenfold, as part of the work does not grow with the points" } else { "" };
-    Some(format!("Ten times the points{}: {} to search{index}{why}.", if all { ", each a query" } else { "" }, about(search)))
+    let built: f64 = record
+        .samples
+        .iter()
+        .filter(|sample| sample.phase == Phase::BuildIndex)
+        .map(|sample| sample.duration_ms)
+        .sum();
+    let index = grown(Stage::Setup, built)
+        .map_or_else(String::new, |ms| format!(", {} to build the index", about(ms)));
+    // Every distance is computed, and still the time grows less: merges hardly grow with the points, and
+    // launches do not at all.
+    let rarely =
+        engine.is_exhaustive && !all && search < LESS * MORE as f64 * record.summary.search_ms_median;
+    let why =
+        if rarely { ", less than tenfold, as part of the work does not grow with the points" } else { "" };
+    Some(format!(
+        "Ten times the points{}: {} to search{index}{why}.",
+        if all { ", each a query" } else { "" },
+        about(search)
+    ))
 }
 
 #[cfg(test)]
@@ -238,7 +285,8 @@ mod tests {
     use crate::run::testing::{spec, squares};
     use crate::run::{Engines, RunSpec, Sample};
 
-    const PEAKS: Peaks = Peaks { fp32_per_second: 28e12, bytes_per_second: Some(4e12), launch_ms: Some(0.003) };
+    const PEAKS: Peaks =
+        Peaks { fp32_per_second: 28e12, bytes_per_second: Some(4e12), launch_ms: Some(0.003) };
 
     /// A run of `cuda` in three dimensions: a million points, each a query.
     fn run(search_ms: f64) -> RunRecord {
@@ -249,7 +297,8 @@ mod tests {
         record.profile = None;
         let summary = &mut record.head.summary;
         (summary.n, summary.q, summary.d, summary.search_ms_median) = (1_000_000, 1_000_000, 3, search_ms);
-        record.samples = vec![Sample { phase: Phase::Search, repeat: 0, chunk: 9, start_ms: 0.0, duration_ms: search_ms }];
+        record.samples =
+            vec![Sample { phase: Phase::Search, repeat: 0, chunk: 9, start_ms: 0.0, duration_ms: search_ms }];
         record
     }
 
@@ -262,16 +311,29 @@ mod tests {
         let mut run = run(400.0);
         assert_eq!(
             said(&run),
-            "2.50 of 4.00 Tdist/s that FP32 allows here: bound by the issue of instructions (FP32 62 %, memory under 1 %, launches under 1 %)."
+            "2.50 of 4.00 Tdist/s that FP32 allows here: bound by the issue of instructions (FP32 62 %, \
+             memory under 1 %, launches under 1 %)."
         );
         run.head.summary.search_ms_median = 1000.0;
-        assert!(said(&run).contains("no limit alone explains half of the time (FP32 25 %, "), "{}", said(&run));
+        assert!(
+            said(&run).contains("no limit alone explains half of the time (FP32 25 %, "),
+            "{}",
+            said(&run)
+        );
         // One query: a launch is most of it, which is ten here.
         (run.head.summary.q, run.head.summary.search_ms_median) = (1, 0.04);
-        assert!(said(&run).contains("bound by launches (launches 75 %, memory 5 %, FP32 under 1 %)"), "{}", said(&run));
+        assert!(
+            said(&run).contains("bound by launches (launches 75 %, memory 5 %, FP32 under 1 %)"),
+            "{}",
+            said(&run)
+        );
         // A hundred times the points, which no cache holds, and one launch.
         (run.head.summary.n, run.head.summary.search_ms_median, run.samples[0].chunk) = (100_000_000, 0.4, 0);
-        assert!(said(&run).contains("bound by memory (memory 75 %, FP32 6 %, launches under 1 %)"), "{}", said(&run));
+        assert!(
+            said(&run).contains("bound by memory (memory 75 %, FP32 6 %, launches under 1 %)"),
+            "{}",
+            said(&run)
+        );
     }
 
     #[test]
@@ -279,7 +341,11 @@ mod tests {
         let mut run = run(1000.0);
         let cycles = vec![10, 20, 20, 30, 15, 5];
         run.profile = Some(Profile { cycles, ..Profile::new(&warp::PHASES) });
-        assert!(said(&run).contains("bound by merging (merging 65 % of the cycles, FP32 25 %"), "{}", said(&run));
+        assert!(
+            said(&run).contains("bound by merging (merging 65 % of the cycles, FP32 25 %"),
+            "{}",
+            said(&run)
+        );
         run.profile = Some(Profile::default());
         assert!(!said(&run).contains("merging"));
     }
@@ -292,7 +358,11 @@ mod tests {
         run.head.summary.q = 10_000;
         let roofline = Roofline::of(&run, &PEAKS).unwrap();
         assert_eq!((roofline.intensity(), roofline.achieved()), (None, None));
-        assert!(roofline.sentence().starts_with("No limit alone explains half of the time ("), "{}", roofline.sentence());
+        assert!(
+            roofline.sentence().starts_with("No limit alone explains half of the time ("),
+            "{}",
+            roofline.sentence()
+        );
 
         run.head.engine = EngineId::new("bvh");
         run.measured = Measured::default();
@@ -323,14 +393,22 @@ mod tests {
     #[test]
     fn shares_add_up_to_one_answer() {
         let mut record = RunRecord::clone(&record());
-        let sample = |phase, repeat, duration_ms| Sample { phase, repeat, chunk: 0, start_ms: 0.0, duration_ms };
-        record.samples = vec![sample(Phase::BuildIndex, 0, 30.0), sample(Phase::Search, 0, 60.0), sample(Phase::Search, 1, 60.0)];
+        let sample =
+            |phase, repeat, duration_ms| Sample { phase, repeat, chunk: 0, start_ms: 0.0, duration_ms };
+        record.samples = vec![
+            sample(Phase::BuildIndex, 0, 30.0),
+            sample(Phase::Search, 0, 60.0),
+            sample(Phase::Search, 1, 60.0),
+        ];
         record.samples.extend([sample(Phase::Download, 0, 10.0), sample(Phase::Download, 1, 10.0)]);
         record.head.summary.search_ms_median = 60.0;
         record.head.summary.q = 1200;
         assert_eq!(
             where_time_goes(&record).as_deref(),
-            Some("1,200 queries take 100 ms: search 60.0 ms (60 %), build index 30.0 ms (30 %), download 10.0 ms (10 %).")
+            Some(
+                "1,200 queries take 100 ms: search 60.0 ms (60 %), build index 30.0 ms (30 %), download \
+                 10.0 ms (10 %)."
+            )
         );
         record.head.summary.search_ms_median = 0.0;
         assert_eq!(where_time_goes(&record), None);
@@ -344,9 +422,19 @@ mod tests {
         let planner = Planner::default();
         let engine = record.descriptor().expect("an engine of ours");
         let shape = Job::shape_of(&record);
-        let factor = planner.growth(engine, Some(&record.device), Stage::Search, &shape, &Shape { n: 10 * shape.n, ..shape });
+        let factor = planner.growth(
+            engine,
+            Some(&record.device),
+            Stage::Search,
+            &shape,
+            &Shape { n: 10 * shape.n, ..shape },
+        );
         assert!((1.0..=12.0).contains(&factor), "{factor}");
-        let why = if factor < LESS * 10.0 { ", less than tenfold, as part of the work does not grow with the points" } else { "" };
+        let why = if factor < LESS * 10.0 {
+            ", less than tenfold, as part of the work does not grow with the points"
+        } else {
+            ""
+        };
         let expected = format!("Ten times the points: {} to search{why}.", about(10.0 * factor));
         assert_eq!(outlook(&record, &planner), Some(expected.clone()));
         // What a run of this very size taught says nothing of the other one.
@@ -355,7 +443,13 @@ mod tests {
         record.head.summary.search_ms_median = 10.0;
         assert_eq!(outlook(&record, &planner), Some(expected.clone()));
         // An index takes longer to build, too.
-        record.samples.push(Sample { phase: Phase::BuildIndex, repeat: 0, chunk: 0, start_ms: 0.0, duration_ms: 5.0 });
+        record.samples.push(Sample {
+            phase: Phase::BuildIndex,
+            repeat: 0,
+            chunk: 0,
+            start_ms: 0.0,
+            duration_ms: 5.0,
+        });
         let said = outlook(&record, &planner).expect("it grows too");
         assert!(said.contains(" to search, ") && said.contains(" to build the index"), "{said}");
         // Where all rows are queries, there are ten times as many.

@@ -1,5 +1,5 @@
-//! Answers that somebody else computed, as benchmarks ship them, against the float64 oracle ([`check`]), or those of an
-//! approximate index against the truth ([`recall`]).
+//! Answers that somebody else computed, as benchmarks ship them, against the float64 oracle ([`check`]), or
+//! those of an approximate index against the truth ([`recall`]).
 
 mod read;
 pub mod recall;
@@ -33,9 +33,9 @@ pub struct AnswersVerdict {
 }
 
 impl AnswersVerdict {
-    /// Whether so many are wrong that they are hardly answers to what was asked: nine of ten, and five at least, or all of
-    /// two or more. Those of an approximate index are wrong as often, but hold a good part of the true neighbours: `recall`,
-    /// where it is known.
+    /// Whether so many are wrong that they are hardly answers to what was asked: nine of ten, and five at
+    /// least, or all of two or more. Those of an approximate index are wrong as often, but hold a good part
+    /// of the true neighbours: `recall`, where it is known.
     pub fn seem_to_others(&self, recall: Option<f64>) -> bool {
         let all = self.wrong >= 2 && self.wrong == self.queries;
         let many = all || self.wrong >= 5 && self.wrong.saturating_mul(10) >= self.queries.saturating_mul(9);
@@ -60,7 +60,13 @@ pub enum AnswersError {
         k: usize,
     },
     /// They are as many as neither the queries nor the rows that these were taken from.
-    #[error("the answers are to {}, and so to others than the {} that are asked or the {} that these were taken from; ask as they were asked, with --queries and --seed", queries(*.rows as u64), queries(*.asked as u64), count(*.records, "row", "rows"))]
+    #[error(
+        "the answers are to {}, and so to others than the {} that are asked or the {} that these were taken \
+         from; ask as they were asked, with --queries and --seed",
+        queries(*.rows as u64),
+        queries(*.asked as u64),
+        count(*.records, "row", "rows")
+    )]
     Rows {
         /// As many as there are.
         rows: usize,
@@ -73,8 +79,9 @@ pub enum AnswersError {
     Cancelled,
 }
 
-/// Compares answers with the oracle's: rows of the record numbers of neighbours, nearest first; of more than k, the first k.
-/// There is a row for each query, in the order in which they are asked, or one for each row of the queries' file.
+/// Compares answers with the oracle's: rows of the record numbers of neighbours, nearest first; of more than
+/// k, the first k. There is a row for each query, in the order in which they are asked, or one for each row
+/// of the queries' file.
 ///
 /// At each rank the point that they name must be as far away as the oracle's, within max(1e-5, (d + 2)·2⁻²⁴).
 ///
@@ -97,14 +104,16 @@ pub fn check(
     let judge = |query: usize| {
         let row = row_of(query);
         let named: Vec<f64> = (row * width..row * width + k).map(|at| answers.values.get(at)).collect();
-        judge(problem, metric, query, &named, |record| positions.of(record)).map_err(|why| format!("query {query}, {why}"))
+        judge(problem, metric, query, &named, |record| positions.of(record))
+            .map_err(|why| format!("query {query}, {why}"))
     };
     let mut verdict = AnswersVerdict { queries: 0, wrong: 0, ties: 0, mismatch: None };
     for start in (0..problem.q()).step_by(CHUNK) {
         if progress.cancelled() {
             return Err(AnswersError::Cancelled);
         }
-        let found: Vec<Result<u64, String>> = (start..(start + CHUNK).min(problem.q())).into_par_iter().map(judge).collect();
+        let found: Vec<Result<u64, String>> =
+            (start..(start + CHUNK).min(problem.q())).into_par_iter().map(judge).collect();
         for found in found {
             verdict.queries += 1;
             match found {
@@ -121,7 +130,11 @@ pub fn check(
 }
 
 /// The row of a table that belongs to a query, of as many `rows` as there are queries or rows of their file.
-fn row_of<'a>(problem: &'a Problem, queries: &'a PointCloud, rows: usize) -> Result<impl Fn(usize) -> usize + 'a, AnswersError> {
+fn row_of<'a>(
+    problem: &'a Problem,
+    queries: &'a PointCloud,
+    rows: usize,
+) -> Result<impl Fn(usize) -> usize + 'a, AnswersError> {
     let records = queries.len() as u64 + queries.dropped();
     let by_query = rows == problem.q();
     if !by_query && rows as u64 != records {
@@ -147,22 +160,33 @@ impl<'a> Positions<'a> {
     }
 
     fn of(&self, record: f64) -> Option<u32> {
-        let row = self.cloud.row_of_record(record as u64).filter(|_| record >= 0.0 && record.fract() == 0.0)?;
+        let row =
+            self.cloud.row_of_record(record as u64).filter(|_| record >= 0.0 && record.fract() == 0.0)?;
         self.of_row[row]
     }
 }
 
 /// The ranks at which another point is named than the oracle's, if all are as far away.
-fn judge(problem: &Problem, metric: Metric, query: usize, named: &[f64], position_of: impl Fn(f64) -> Option<u32>) -> Result<u64, String> {
+fn judge(
+    problem: &Problem,
+    metric: Metric,
+    query: usize,
+    named: &[f64],
+    position_of: impl Fn(f64) -> Option<u32>,
+) -> Result<u64, String> {
     let dims = problem.dims();
     let relative = 1e-5f64.max((dims as f64 + 2.0) * 2f64.powi(-24));
     let own = problem.own_row(query);
     let (positions, distances) = reference::neighbours(problem, query);
-    let expected = positions.iter().zip(&distances).filter(|&(&position, _)| own != Some(problem.row(position)));
+    let expected =
+        positions.iter().zip(&distances).filter(|&(&position, _)| own != Some(problem.row(position)));
     let (mut ties, mut seen) = (0, HashSet::new());
-    // Past the n-th there is nothing to compare; the oracle may have one more, in place of the query's own row.
+    // Past the n-th there is nothing to compare; the oracle may have one more, in place of the query's own
+    // row.
     for ((rank, &record), (&expected, &distance)) in named.iter().enumerate().zip(expected) {
-        let position = position_of(record).ok_or_else(|| format!("rank {rank}: row {record} is named, which is none of the cloud's points"))?;
+        let position = position_of(record).ok_or_else(|| {
+            format!("rank {rank}: row {record} is named, which is none of the cloud's points")
+        })?;
         if own == Some(problem.row(position)) {
             return Err(format!("rank {rank}: row {record} is named, the query's own, which is left out"));
         }
@@ -170,25 +194,35 @@ fn judge(problem: &Problem, metric: Metric, query: usize, named: &[f64], positio
             return Err(format!("rank {rank}: row {record} is named twice"));
         }
         let point = &problem.points()[position as usize * dims..][..dims];
-        let found: f64 = point.iter().zip(problem.query(query)).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum();
+        let found: f64 = point
+            .iter()
+            .zip(problem.query(query))
+            .map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2))
+            .sum();
         if !is_as_far(metric, found, distance, relative) {
             let row = problem.row(expected);
             let [found, distance] = [found, distance].map(Exact);
-            return Err(format!("rank {rank}: row {record} is named, at squared distance {found}, where the oracle has row {row}, at {distance}"));
+            return Err(format!(
+                "rank {rank}: row {record} is named, at squared distance {found}, where the oracle has row \
+                 {row}, at {distance}"
+            ));
         }
         ties += u64::from(position != expected);
     }
     Ok(ties)
 }
 
-/// Whether two squared distances may be the same to whoever computed the answers. Unit vectors were rounded before they were compared here,
-/// places by up to 2⁻²⁴ of the Earth's radius: two distances from such places by four times that.
+/// Whether two squared distances may be the same to whoever computed the answers. Unit vectors were rounded
+/// before they were compared here, places by up to 2⁻²⁴ of the Earth's radius: two distances from such places
+/// by four times that.
 fn is_as_far(metric: Metric, found: f64, expected: f64, relative: f64) -> bool {
     let difference = (found - expected).abs();
     match metric {
         Metric::L2 => difference <= relative * expected,
         Metric::Angular | Metric::Cosine => difference <= relative * expected + 2f64.powi(-21),
-        Metric::Haversine | Metric::Sky => difference <= relative * expected || (found.sqrt() - expected.sqrt()).abs() <= 2f64.powi(-22),
+        Metric::Haversine | Metric::Sky => {
+            difference <= relative * expected || (found.sqrt() - expected.sqrt()).abs() <= 2f64.powi(-22)
+        }
     }
 }
 
@@ -211,15 +245,32 @@ mod tests {
         let wide = build_problem(&RunSpec { k: width, ..spec.clone() }, cloud, None).unwrap();
         let of = |query| reference::neighbours(&wide, query).0.into_iter().map(|position| wide.row(position));
         (0..wide.q())
-            .flat_map(|query| of(query).filter(|&row| wide.own_row(query) != Some(row)).take(width).map(f64::from).collect::<Vec<_>>())
+            .flat_map(|query| {
+                of(query)
+                    .filter(|&row| wide.own_row(query) != Some(row))
+                    .take(width)
+                    .map(f64::from)
+                    .collect::<Vec<_>>()
+            })
             .collect()
     }
 
-    fn check_rows(spec: &RunSpec, width: usize, change: impl Fn(&mut Vec<f64>)) -> Result<AnswersVerdict, AnswersError> {
+    fn check_rows(
+        spec: &RunSpec,
+        width: usize,
+        change: impl Fn(&mut Vec<f64>),
+    ) -> Result<AnswersVerdict, AnswersError> {
         let cloud = squares(20);
         let mut values = oracle(spec, &cloud, width);
         change(&mut values);
-        check(&build_problem(spec, &cloud, None).unwrap(), Metric::L2, &cloud, &cloud, &table(width, values), &Silent)
+        check(
+            &build_problem(spec, &cloud, None).unwrap(),
+            Metric::L2,
+            &cloud,
+            &cloud,
+            &table(width, values),
+            &Silent,
+        )
     }
 
     #[test]
@@ -227,16 +278,29 @@ mod tests {
         let check_rows = |change: &dyn Fn(&mut Vec<f64>)| check_rows(&spec(), 5, change).unwrap();
         assert_eq!(check_rows(&|_| ()), AnswersVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None });
         let why = |change: &dyn Fn(&mut Vec<f64>)| check_rows(change).mismatch.unwrap();
-        assert!(why(&|rows| rows[5 * 4 + 1] = 19.0).starts_with("query 4, rank 1: row 19 is named, at squared distance "));
+        assert!(
+            why(&|rows| rows[5 * 4 + 1] = 19.0)
+                .starts_with("query 4, rank 1: row 19 is named, at squared distance ")
+        );
         assert!(why(&|rows| rows[5 * 19] = 0.0).ends_with(", where the oracle has row 19, at 0"));
-        assert_eq!(why(&|rows| rows[0] = 99.0), "query 0, rank 0: row 99 is named, which is none of the cloud's points");
-        assert_eq!(why(&|rows| rows[5] = -1.0), "query 1, rank 0: row -1 is named, which is none of the cloud's points");
+        assert_eq!(
+            why(&|rows| rows[0] = 99.0),
+            "query 0, rank 0: row 99 is named, which is none of the cloud's points"
+        );
+        assert_eq!(
+            why(&|rows| rows[5] = -1.0),
+            "query 1, rank 0: row -1 is named, which is none of the cloud's points"
+        );
         assert!(!check_rows(&|rows| rows[..5 * 17].fill(99.0)).seem_to_others(None));
         let most = check_rows(&|rows| rows[..5 * 18].fill(99.0));
         assert!(most.seem_to_others(None) && most.seem_to_others(Some(0.1)), "nine of ten");
         assert!(!most.seem_to_others(Some(0.9)), "an approximate index may be wrong everywhere");
-        let few = |wrong, queries| AnswersVerdict { queries, wrong, ties: 0, mismatch: None }.seem_to_others(None);
-        assert_eq!([(1, 1), (2, 2), (4, 4), (3, 4), (0, 0)].map(|(wrong, queries)| few(wrong, queries)), [false, true, true, false, false]);
+        let few =
+            |wrong, queries| AnswersVerdict { queries, wrong, ties: 0, mismatch: None }.seem_to_others(None);
+        assert_eq!(
+            [(1, 1), (2, 2), (4, 4), (3, 4), (0, 0)].map(|(wrong, queries)| few(wrong, queries)),
+            [false, true, true, false, false]
+        );
         let two = check_rows(&|rows| (rows[35], rows[85]) = (99.0, 99.0));
         assert_eq!((two.queries, two.wrong), (20, 2), "only what is wrong counts");
         assert!(two.mismatch.unwrap().starts_with("query 7, "), "the first is named");
@@ -249,7 +313,8 @@ mod tests {
         // Records 1 and 4 are dropped: rows are other numbers than records.
         let data = cloud(1, vec![0.0, f64::NAN, 4.0, 9.0, f64::NAN, 16.0, 25.0]);
         let verdict = |queries: &QuerySpec, rows: Vec<f64>| {
-            let problem = build_problem(&RunSpec { k: 2, queries: queries.clone(), ..spec() }, &data, None).unwrap();
+            let problem =
+                build_problem(&RunSpec { k: 2, queries: queries.clone(), ..spec() }, &data, None).unwrap();
             check(&problem, Metric::L2, &data, &data, &table(2, rows), &Silent)
         };
         let nobody = [-1.0; 2];
@@ -257,40 +322,64 @@ mod tests {
         let listed = QuerySpec::Rows(vec![6, 3]);
         for (queries, rows) in [
             (&QuerySpec::All, by_record.concat()),
-            (&QuerySpec::All, [by_record[0], by_record[2], by_record[3], by_record[5], by_record[6]].concat()),
+            (
+                &QuerySpec::All,
+                [by_record[0], by_record[2], by_record[3], by_record[5], by_record[6]].concat(),
+            ),
             (&listed, by_record.concat()),
             (&listed, [by_record[6], by_record[3]].concat()),
         ] {
             assert_eq!(verdict(queries, rows.clone()).unwrap().mismatch, None, "{queries:?}: {rows:?}");
         }
-        assert_eq!(verdict(&listed, [by_record[3], by_record[6]].concat()).unwrap().wrong, 2, "in another order");
+        assert_eq!(
+            verdict(&listed, [by_record[3], by_record[6]].concat()).unwrap().wrong,
+            2,
+            "in another order"
+        );
         let drawn = QuerySpec::Count(3);
         let asked = build_problem(&RunSpec { queries: drawn.clone(), ..spec() }, &data, None).unwrap();
-        let rows: Vec<f64> = (0..3).flat_map(|query| by_record[data.record(asked.query_row(query) as usize) as usize]).collect();
-        assert_eq!(verdict(&drawn, rows).unwrap(), AnswersVerdict { queries: 3, wrong: 0, ties: 0, mismatch: None });
+        let rows: Vec<f64> = (0..3)
+            .flat_map(|query| by_record[data.record(asked.query_row(query) as usize) as usize])
+            .collect();
+        assert_eq!(
+            verdict(&drawn, rows).unwrap(),
+            AnswersVerdict { queries: 3, wrong: 0, ties: 0, mismatch: None }
+        );
         let why = verdict(&drawn, by_record[..4].concat()).unwrap_err().to_string();
         assert_eq!(
             why,
-            "the answers are to 4 queries, and so to others than the 3 queries that are asked or the 7 rows that these were taken from; ask as they were asked, with --queries and --seed"
+            "the answers are to 4 queries, and so to others than the 3 queries that are asked or the 7 rows \
+             that these were taken from; ask as they were asked, with --queries and --seed"
         );
     }
 
     #[test]
     fn the_querys_own_row_is_left_out_where_that_is_asked() {
         let own = RunSpec { exclude_self: true, ..spec() };
-        assert_eq!(check_rows(&own, 3, |_| ()).unwrap(), AnswersVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None });
+        assert_eq!(
+            check_rows(&own, 3, |_| ()).unwrap(),
+            AnswersVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None }
+        );
         let verdict = check_rows(&own, 3, |rows| rows[0] = 0.0).unwrap();
-        assert_eq!(verdict.mismatch.as_deref(), Some("query 0, rank 0: row 0 is named, the query's own, which is left out"));
+        assert_eq!(
+            verdict.mismatch.as_deref(),
+            Some("query 0, rank 0: row 0 is named, the query's own, which is left out")
+        );
         // Of equal rows either will do, but for the query's own.
         let equal = cloud(1, vec![3.0; 5]);
         let problem = build_problem(&RunSpec { k: 1, ..own }, &equal, None).unwrap();
-        let verdict = |rows: [f64; 5]| check(&problem, Metric::L2, &equal, &equal, &table(1, rows.to_vec()), &Silent).unwrap();
+        let verdict = |rows: [f64; 5]| {
+            check(&problem, Metric::L2, &equal, &equal, &table(1, rows.to_vec()), &Silent).unwrap()
+        };
         assert_eq!(verdict([1.0, 2.0, 3.0, 4.0, 0.0]).wrong, 0);
         assert_eq!(verdict([1.0, 1.0, 3.0, 4.0, 0.0]).wrong, 1);
     }
 
     #[test]
     fn fewer_neighbours_than_are_asked_for_are_told() {
-        assert!(matches!(check_rows(&RunSpec { k: 5, ..spec() }, 3, |_| ()), Err(AnswersError::Width { width: 3, k: 5 })));
+        assert!(matches!(
+            check_rows(&RunSpec { k: 5, ..spec() }, 3, |_| ()),
+            Err(AnswersError::Width { width: 3, k: 5 })
+        ));
     }
 }

@@ -14,9 +14,10 @@ const MATRICES: [&str; 2] = ["neighbors", "indices"];
 /// The columns of a table with a line for each neighbour.
 const LONG: [&str; 3] = ["query", "rank", "index"];
 
-/// Reads neighbours: a row for each query, of the record numbers of its neighbours, nearest first. They stand in the file as
-/// such rows (`.ivecs`, `.ibin`, `.npy`, text), in its `neighbors` (ann-benchmarks) or `indices`, or in columns `rank`, `index`
-/// and, where there are several queries, `query`. Gives also what was read: the file, or the part of it.
+/// Reads neighbours: a row for each query, of the record numbers of its neighbours, nearest first. They stand
+/// in the file as such rows (`.ivecs`, `.ibin`, `.npy`, text), in its `neighbors` (ann-benchmarks) or
+/// `indices`, or in columns `rank`, `index` and, where there are several queries, `query`. Gives also what
+/// was read: the file, or the part of it.
 pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinates), FormatError> {
     let mut from = path.to_owned();
     if formats::file_of(path) == *path {
@@ -27,8 +28,13 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
             let query = if parts.has(LONG[0]) { Some(parts.list(LONG[0])?) } else { None };
             let (rank, index) = (parts.list(LONG[1])?, parts.list(LONG[2])?);
             let entry = |at| [query.as_ref().map_or(0.0, |query| query.get(at)), rank.get(at), index.get(at)];
-            let equal = rank.len() == index.len() && query.as_ref().is_none_or(|query| query.len() == rank.len());
-            let matrix = if equal { matrix(rank.len(), entry) } else { Err("its columns are not of one length".to_owned()) };
+            let equal =
+                rank.len() == index.len() && query.as_ref().is_none_or(|query| query.len() == rank.len());
+            let matrix = if equal {
+                matrix(rank.len(), entry)
+            } else {
+                Err("its columns are not of one length".to_owned())
+            };
             return finish(path, matrix);
         }
     }
@@ -64,14 +70,22 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What the column `name` of a table with a line for each neighbour has, as a row for each query, where the table has it;
-/// without a column of queries, as in a pane's export, all lines are of one.
-fn long(path: &Path, name: &str, progress: &dyn Progress) -> Result<Option<Result<Coordinates, String>>, FormatError> {
+/// What the column `name` of a table with a line for each neighbour has, as a row for each query, where the
+/// table has it; without a column of queries, as in a pane's export, all lines are of one.
+fn long(
+    path: &Path,
+    name: &str,
+    progress: &dyn Progress,
+) -> Result<Option<Result<Coordinates, String>>, FormatError> {
     if let Some(table) = columns(path, &[LONG[0], LONG[1], name], progress)? {
-        return Ok(Some(matrix(table.rows(), |at| std::array::from_fn(|column| table.values.get(3 * at + column)))));
+        return Ok(Some(matrix(table.rows(), |at| {
+            std::array::from_fn(|column| table.values.get(3 * at + column))
+        })));
     }
     let table = columns(path, &[LONG[1], name], progress)?;
-    Ok(table.map(|table| matrix(table.rows(), |at| [0.0, table.values.get(2 * at), table.values.get(2 * at + 1)])))
+    Ok(table.map(|table| {
+        matrix(table.rows(), |at| [0.0, table.values.get(2 * at), table.values.get(2 * at + 1)])
+    }))
 }
 
 /// What stands in a file of neighbours: its arrays, or the columns of its table.
@@ -80,13 +94,18 @@ fn long(path: &Path, name: &str, progress: &dyn Progress) -> Result<Option<Resul
 /// As [`read()`]'s.
 pub fn names(path: &Path, progress: &dyn Progress) -> Result<Vec<String>, FormatError> {
     let parts = formats::parts(path, progress)?;
-    if parts.is_empty() { Ok(formats::records(path, &[], progress)?.columns) } else { Ok(parts.into_iter().map(|part| part.name).collect()) }
+    if parts.is_empty() {
+        Ok(formats::records(path, &[], progress)?.columns)
+    } else {
+        Ok(parts.into_iter().map(|part| part.name).collect())
+    }
 }
 
 /// What says which row of its file each query is, in archives and in tables.
 const ROWS: [&str; 2] = ["query_rows", "query_row"];
 
-/// Which row of its own file each query is, in the order of [`read()`]'s rows; `None` where the file does not say it of each.
+/// Which row of its own file each query is, in the order of [`read()`]'s rows; `None` where the file does not
+/// say it of each.
 ///
 /// # Errors
 /// As [`read()`]'s.
@@ -113,7 +132,8 @@ fn rows_of(mut pairs: Vec<[f64; 2]>) -> Option<Vec<u64>> {
     pairs.sort_by(|a, b| a[0].total_cmp(&b[0]));
     pairs.dedup();
     let is_row = |row: f64| row >= 0.0 && row.fract() == 0.0;
-    let one_each = pairs.windows(2).all(|two| two[0][0] < two[1][0]) && pairs.iter().all(|pair| is_row(pair[1]));
+    let one_each =
+        pairs.windows(2).all(|two| two[0][0] < two[1][0]) && pairs.iter().all(|pair| is_row(pair[1]));
     (one_each && !pairs.is_empty()).then(|| pairs.into_iter().map(|[_, row]| row as u64).collect())
 }
 
@@ -123,13 +143,17 @@ const DISTANCES: [[&str; 2]; 2] = [["squared_distances", "distances"], ["squared
 /// What two files have of the same name but for the ending: row numbers, and distances beside them.
 const BESIDE: [(&str, &str); 2] = [("ivecs", "fvecs"), ("ibin", "fbin")];
 
-/// Reads neighbours as [`read()`] does, and the distances, squared or not, that stand beside them: `distances` (ann-benchmarks) or
-/// `squared_distances` of the same file, a column of the same table, or a `.fvecs` or `.fbin` of the same name. What is of another
-/// shape, or does not grow from rank to rank, is not taken for distances.
+/// Reads neighbours as [`read()`] does, and the distances, squared or not, that stand beside them:
+/// `distances` (ann-benchmarks) or `squared_distances` of the same file, a column of the same table, or a
+/// `.fvecs` or `.fbin` of the same name. What is of another shape, or does not grow from rank to rank, is not
+/// taken for distances.
 ///
 /// # Errors
 /// As [`read()`]'s.
-pub fn read_with_distances(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinates, Option<Coordinates>), FormatError> {
+pub fn read_with_distances(
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<(PathBuf, Coordinates, Option<Coordinates>), FormatError> {
     let (from, neighbours) = read(path, progress)?;
     let found = distances(path, progress)?.filter(|distances| are_distances(distances, &neighbours));
     Ok((from, neighbours, found))
@@ -137,9 +161,14 @@ pub fn read_with_distances(path: &Path, progress: &dyn Progress) -> Result<(Path
 
 fn distances(path: &Path, progress: &dyn Progress) -> Result<Option<Coordinates>, FormatError> {
     let file = formats::file_of(path);
-    let beside = BESIDE.iter().find(|(ending, _)| file.extension().is_some_and(|of| of.eq_ignore_ascii_case(ending)));
+    let beside =
+        BESIDE.iter().find(|(ending, _)| file.extension().is_some_and(|of| of.eq_ignore_ascii_case(ending)));
     if let Some(beside) = beside.map(|(_, ending)| file.with_extension(ending)) {
-        return if beside.is_file() { formats::read(&beside, &ColumnChoice::Default, progress).map(Some) } else { Ok(None) };
+        return if beside.is_file() {
+            formats::read(&beside, &ColumnChoice::Default, progress).map(Some)
+        } else {
+            Ok(None)
+        };
     }
     let parts = Parts::of(path, progress)?;
     if let Some(name) = DISTANCES[0].into_iter().find(|name| parts.has(name)) {
@@ -160,7 +189,8 @@ fn distances(path: &Path, progress: &dyn Progress) -> Result<Option<Coordinates>
 fn are_distances(distances: &Coordinates, neighbours: &Coordinates) -> bool {
     let width = neighbours.columns.len();
     let there = |at: usize| neighbours.values.get(at) >= 0.0;
-    let grows = |at: usize| at.is_multiple_of(width) || distances.values.get(at - 1) <= distances.values.get(at);
+    let grows =
+        |at: usize| at.is_multiple_of(width) || distances.values.get(at - 1) <= distances.values.get(at);
     distances.columns.len() == width
         && distances.rows() == neighbours.rows()
         && (0..distances.values.len()).all(|at| !there(at) || distances.values.get(at) >= 0.0 && grows(at))
@@ -171,7 +201,10 @@ fn are_distances(distances: &Coordinates, neighbours: &Coordinates) -> bool {
 /// # Errors
 /// That their record numbers are not known.
 pub fn of_run(run: &SomeRun) -> Result<(Coordinates, Coordinates), &'static str> {
-    let records = run.records().ok_or("rows were left out of its cloud, and which ones is known where its points are; take exported neighbours")?;
+    let records = run.records().ok_or(
+        "rows were left out of its cloud, and which ones is known where its points are; take exported \
+         neighbours",
+    )?;
     let found = run.neighbors();
     let values: Vec<f64> = found.indices.iter().map(|&row| records(row) as f64).collect();
     let table = |values| Coordinates { columns: Column::unnamed(found.k), values };
@@ -179,7 +212,8 @@ pub fn of_run(run: &SomeRun) -> Result<(Coordinates, Coordinates), &'static str>
 }
 
 fn finish(path: &Path, matrix: Result<Coordinates, String>) -> Result<(PathBuf, Coordinates), FormatError> {
-    let malformed = |why| FormatError::Malformed { what: "neighbours".to_owned(), why, path: path.to_owned() };
+    let malformed =
+        |why| FormatError::Malformed { what: "neighbours".to_owned(), why, path: path.to_owned() };
     Ok((path.to_owned(), matrix.map_err(malformed)?))
 }
 
@@ -193,8 +227,8 @@ fn columns(path: &Path, names: &[&str], progress: &dyn Progress) -> Result<Optio
     }
 }
 
-/// Entries of (query, rank, index), in any order, as a row for each query: queries go up by their number, and each has as many
-/// ranks, from 0.
+/// Entries of (query, rank, index), in any order, as a row for each query: queries go up by their number, and
+/// each has as many ranks, from 0.
 fn matrix(entries: usize, of: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates, String> {
     let number = |what: &str, at: usize, value: f64| match value {
         value if value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX) => Ok(value as u32),
@@ -212,8 +246,9 @@ fn matrix(entries: usize, of: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates,
     queries.sort_unstable();
     queries.dedup();
     if queries.len().checked_mul(width) != Some(entries) {
-        let [lines, queries, ranks] = [(entries, "line", "lines"), (queries.len(), "query", "queries"), (width, "rank", "ranks")]
-            .map(|(number, one, many)| count(number as u64, one, many));
+        let [lines, queries, ranks] =
+            [(entries, "line", "lines"), (queries.len(), "query", "queries"), (width, "rank", "ranks")]
+                .map(|(number, one, many)| count(number as u64, one, many));
         return Err(format!("the table has {lines}, which are not {queries} with {ranks} each"));
     }
     // As many as there are places: what is written twice leaves another out.
@@ -252,10 +287,16 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             query_rows(&path, &Silent).unwrap()
         };
-        assert_eq!(rows("query,query_row,rank,index\n1,5,0,2\n1,5,1,3\n0,7,0,4\n0,7,1,4\n"), Some(vec![7, 5]));
-        for other in
-            ["query,rank,index\n0,0,2\n", "query,query_row,rank,index\n0,5,0,2\n0,6,1,3\n", "query,query_row,rank,index\n0,-1,0,2\n", "4,5\n"]
-        {
+        assert_eq!(
+            rows("query,query_row,rank,index\n1,5,0,2\n1,5,1,3\n0,7,0,4\n0,7,1,4\n"),
+            Some(vec![7, 5])
+        );
+        for other in [
+            "query,rank,index\n0,0,2\n",
+            "query,query_row,rank,index\n0,5,0,2\n0,6,1,3\n",
+            "query,query_row,rank,index\n0,-1,0,2\n",
+            "4,5\n",
+        ] {
             assert_eq!(rows(other), None, "{other}");
         }
     }
@@ -264,7 +305,10 @@ mod tests {
     fn a_line_for_each_neighbour_is_a_row_for_each_query() {
         let whole = (vec![4.0, 0.0, 7.0, 7.0, 5.0, -1.0], 3);
         assert_eq!(given("a.csv", "4,0,7\n7,5,-1\n"), Ok(whole.clone()));
-        assert_eq!(given("a.tsv", "query\trank\tindex\n0\t0\t4\n0\t1\t0\n0\t2\t7\n1\t0\t7\n1\t1\t5\n1\t2\t-1\n"), Ok(whole.clone()));
+        assert_eq!(
+            given("a.tsv", "query\trank\tindex\n0\t0\t4\n0\t1\t0\n0\t2\t7\n1\t0\t7\n1\t1\t5\n1\t2\t-1\n"),
+            Ok(whole.clone())
+        );
         let scattered = "index,far,rank,query\n7,0.5,0,9\n0,1,1,3\n5,1,1,9\n7,2,2,3\n4,0,0,3\n-1,inf,2,9\n";
         assert_eq!(given("a.csv", scattered), Ok(whole), "in any order, of any queries");
         assert_eq!(given("a.csv", "rank,index,distance\n0,4,0\n1,0,2\n"), Ok((vec![4.0, 0.0], 2)));
@@ -298,9 +342,15 @@ mod tests {
     #[test]
     fn a_table_with_gaps_is_refused() {
         let why = |lines: &str| given("a.csv", &format!("query,rank,index\n{lines}")).unwrap_err();
-        assert_eq!(why("0,0,4\n0,1,5\n1,0,4\n"), "neighbours: the table has 3 lines, which are not 2 queries with 2 ranks each");
+        assert_eq!(
+            why("0,0,4\n0,1,5\n1,0,4\n"),
+            "neighbours: the table has 3 lines, which are not 2 queries with 2 ranks each"
+        );
         assert_eq!(why("0,0,4\n0,1,5\n1,1,4\n1,1,4\n"), "neighbours: query 1 has the rank 1 twice");
-        assert_eq!(why("0,4e9,4\n"), "neighbours: the table has 1 line, which are not 1 query with 4,000,000,001 ranks each");
+        assert_eq!(
+            why("0,4e9,4\n"),
+            "neighbours: the table has 1 line, which are not 1 query with 4,000,000,001 ranks each"
+        );
         assert_eq!(why("0,0,4\n0,-1,5\n"), "neighbours: line 1 has the rank -1");
         assert_eq!(why("0,0,4\n0.5,0,5\n"), "neighbours: line 1 has the query 0.5");
     }

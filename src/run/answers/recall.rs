@@ -1,8 +1,8 @@
 //! Recall: how much of the truth the answers of an approximate index hold.
 //!
-//! Recall at k is the share of a query's k true neighbours that are among its first k answers. An answer counts by its distance
-//! where that can be known: one that is as near as the k-th true neighbour is as right as that, whichever of several equally distant
-//! points the truth happens to name.
+//! Recall at k is the share of a query's k true neighbours that are among its first k answers. An answer
+//! counts by its distance where that can be known: one that is as near as the k-th true neighbour is as right
+//! as that, whichever of several equally distant points the truth happens to name.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,10 @@ use crate::text::count;
 #[non_exhaustive]
 pub enum RecallError {
     /// One of the tables has fewer neighbours to a query than are to be judged.
-    #[error("{whose} has {} to a query, too few for recall at {k}; give --at {width} or less", count(*.width as u64, "neighbour", "neighbours"))]
+    #[error(
+        "{whose} has {} to a query, too few for recall at {k}; give --at {width} or less",
+        count(*.width as u64, "neighbour", "neighbours")
+    )]
     Width {
         /// The answers or the truth.
         whose: &'static str,
@@ -67,7 +70,8 @@ pub enum Truth<'a> {
 pub enum Ties {
     /// Each answer's distance was computed: ties count as right.
     Computed,
-    /// Distances are those that stand beside the truth: an answer that it does not list may tie with the last that it lists.
+    /// Distances are those that stand beside the truth: an answer that it does not list may tie with the last
+    /// that it lists.
     Listed,
     /// There are row numbers only: an answer counts if the truth names it.
     NotTold,
@@ -169,8 +173,19 @@ impl Recall {
     pub fn summary(&self) -> Vec<RecallAt> {
         let at = |(at, &k)| {
             let perfect = (0..self.queries()).filter(|&query| self.of(query, at) >= 1.0).count() as u64;
-            let untold = self.counts.iter().skip(at).step_by(self.ks.len()).map(|counts| u64::from(counts.untold)).sum();
-            Some(RecallAt { k, spread: Spread::of((0..self.queries()).map(|query| self.of(query, at)))?, perfect, untold })
+            let untold = self
+                .counts
+                .iter()
+                .skip(at)
+                .step_by(self.ks.len())
+                .map(|counts| u64::from(counts.untold))
+                .sum();
+            Some(RecallAt {
+                k,
+                spread: Spread::of((0..self.queries()).map(|query| self.of(query, at)))?,
+                perfect,
+                untold,
+            })
         };
         self.ks.iter().enumerate().filter_map(at).collect()
     }
@@ -184,8 +199,9 @@ impl Recall {
     }
 }
 
-/// The recall of answers to a problem's queries, at each of `ks`. Rows of both tables are laid out as for [`super::check`]. An answer
-/// is a hit if its distance, computed by the rule of [`Problem`], is at most that of the k-th true neighbour.
+/// The recall of answers to a problem's queries, at each of `ks`. Rows of both tables are laid out as for
+/// [`super::check`]. An answer is a hit if its distance, computed by the rule of [`Problem`], is at most that
+/// of the k-th true neighbour.
 ///
 /// # Errors
 /// [`RecallError`].
@@ -243,21 +259,29 @@ pub fn of_problem(
             (Truth::Found(found), _) => {
                 let (rows, far) = found.of(query);
                 let there = rows.iter().take_while(|&&row| row != NONE).count();
-                ks.iter().map(|&k| k.min(there)).map(|k| (k.checked_sub(1).map_or(f64::NEG_INFINITY, |last| far[last].into()), k)).collect()
+                ks.iter()
+                    .map(|&k| k.min(there))
+                    .map(|k| (k.checked_sub(1).map_or(f64::NEG_INFINITY, |last| far[last].into()), k))
+                    .collect()
             }
             (Truth::Named(_), None) => Vec::new(),
         };
-        let (named, flaws) = names(row(answers, row_of_answers(query), most), |record| name(query, record), most_possible(&bounds));
+        let (named, flaws) = names(
+            row(answers, row_of_answers(query), most),
+            |record| name(query, record),
+            most_possible(&bounds),
+        );
         let there: Vec<u32> = named.iter().flatten().map(|&position| position as u32).collect();
         let mut far = distances(query, &there).into_iter();
-        let keys: Vec<Option<Key>> = named.iter().map(|point| point.and_then(|_| far.next()).map(|far| Key::At(far.into()))).collect();
+        let keys: Vec<Option<Key>> =
+            named.iter().map(|point| point.and_then(|_| far.next()).map(|far| Key::At(far.into()))).collect();
         Ok((counts(ks, &keys, &bounds), flaws))
     };
     judged(problem.q(), ks, Ties::Computed, judge, progress)
 }
 
-/// The recall of answers against a truth that is a file too, row by row. `distances` are those that stand beside the truth, where there
-/// are any: by them, ties count as right as far as the truth lists them.
+/// The recall of answers against a truth that is a file too, row by row. `distances` are those that stand
+/// beside the truth, where there are any: by them, ties count as right as far as the truth lists them.
 ///
 /// # Errors
 /// [`RecallError`].
@@ -277,7 +301,9 @@ pub fn of_files(
     let judge = |query: usize| {
         let listed: Vec<f64> = row(truth, query, width).take_while(|&record| !is_missing(record)).collect();
         // Without distances, ranks are as far as anybody knows.
-        let far = |rank: usize| distances.map_or(rank as f64, |distances| distances.values.get(query * width + rank));
+        let far = |rank: usize| {
+            distances.map_or(rank as f64, |distances| distances.values.get(query * width + rank))
+        };
         let mut rank_of = HashMap::with_capacity(listed.len());
         for (rank, &record) in listed.iter().enumerate() {
             if !is_row(record) {
@@ -285,8 +311,11 @@ pub fn of_files(
             }
             rank_of.entry(record as u64).or_insert(rank);
         }
-        let bounds: Vec<(f64, usize)> =
-            ks.iter().map(|&k| k.min(listed.len())).map(|k| (k.checked_sub(1).map_or(f64::NEG_INFINITY, far), k)).collect();
+        let bounds: Vec<(f64, usize)> = ks
+            .iter()
+            .map(|&k| k.min(listed.len()))
+            .map(|k| (k.checked_sub(1).map_or(f64::NEG_INFINITY, far), k))
+            .collect();
         // What is not listed is as far away as the last that is, or farther.
         let all_are_listed = listed.len() < width;
         let beyond = match listed.len().checked_sub(1) {
@@ -303,7 +332,13 @@ pub fn of_files(
         let keys: Vec<Option<Key>> = named.into_iter().map(|named| named.map(key)).collect();
         Ok((counts(ks, &keys, &bounds), flaws))
     };
-    judged(answers.rows(), ks, if distances.is_some() { Ties::Listed } else { Ties::NotTold }, judge, progress)
+    judged(
+        answers.rows(),
+        ks,
+        if distances.is_some() { Ties::Listed } else { Ties::NotTold },
+        judge,
+        progress,
+    )
 }
 
 /// What a number in a table of answers is.
@@ -345,8 +380,13 @@ fn most_possible(bounds: &[(f64, usize)]) -> usize {
     bounds.iter().map(|&(_, possible)| possible).max().unwrap_or(0)
 }
 
-/// The points that answers name, each once, and what else they are. Nothing is missing beyond as many as there are true neighbours.
-fn names(records: impl Iterator<Item = f64>, name: impl Fn(f64) -> Named, possible: usize) -> (Vec<Option<u64>>, Flaws) {
+/// The points that answers name, each once, and what else they are. Nothing is missing beyond as many as
+/// there are true neighbours.
+fn names(
+    records: impl Iterator<Item = f64>,
+    name: impl Fn(f64) -> Named,
+    possible: usize,
+) -> (Vec<Option<u64>>, Flaws) {
     let (mut flaws, mut seen) = (Flaws::default(), HashSet::new());
     let mut named = |(rank, record): (usize, f64)| {
         match name(record) {
@@ -388,12 +428,18 @@ fn judged(
     judge: impl Fn(usize) -> Result<Judged, RecallError> + Sync,
     progress: &dyn Progress,
 ) -> Result<Recall, RecallError> {
-    let mut recall = Recall { ks: ks.to_vec(), ties, counts: Vec::with_capacity(queries * ks.len()), flaws: Vec::with_capacity(queries) };
+    let mut recall = Recall {
+        ks: ks.to_vec(),
+        ties,
+        counts: Vec::with_capacity(queries * ks.len()),
+        flaws: Vec::with_capacity(queries),
+    };
     for start in (0..queries).step_by(CHUNK) {
         if progress.cancelled() {
             return Err(RecallError::Cancelled);
         }
-        let chunk: Vec<Result<Judged, RecallError>> = (start..(start + CHUNK).min(queries)).into_par_iter().map(&judge).collect();
+        let chunk: Vec<Result<Judged, RecallError>> =
+            (start..(start + CHUNK).min(queries)).into_par_iter().map(&judge).collect();
         for judged in chunk {
             let (counts, flaws) = judged?;
             recall.counts.extend(counts);
@@ -419,19 +465,24 @@ mod tests {
 
     /// Recall of each query at each k.
     fn all(recall: &Recall) -> Vec<Vec<f64>> {
-        (0..recall.queries()).map(|query| (0..recall.ks().len()).map(|at| recall.of(query, at)).collect()).collect()
+        (0..recall.queries())
+            .map(|query| (0..recall.ks().len()).map(|at| recall.of(query, at)).collect())
+            .collect()
     }
 
     /// By hand: points on a line at 0, 1, −1, 2, −2, 3 and a query at the first.
     fn line(answers: &[f64], truth: Truth<'_>, ks: &[usize]) -> Recall {
         let data = cloud(1, vec![0.0, 1.0, -1.0, 2.0, -2.0, 3.0]);
-        let problem = build_problem(&RunSpec { k: 6, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None).unwrap();
+        let problem =
+            build_problem(&RunSpec { k: 6, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None)
+                .unwrap();
         of_problem(&problem, &data, &data, &table(answers.len(), answers), truth, ks, &Silent).unwrap()
     }
 
     #[test]
     fn what_ties_with_the_kth_counts() {
-        let found = Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
+        let found =
+            Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
         let named = table(4, &[0.0, 1.0, 2.0, 3.0]);
         for truth in [Truth::Found(&found), Truth::Named(&named)] {
             // Row 2 is as near as row 1, and row 4 as row 3.
@@ -443,18 +494,35 @@ mod tests {
 
     #[test]
     fn flaws_are_counted_and_no_hits() {
-        let found = Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
+        let found =
+            Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
         let recall = line(&[0.0, 0.0, -1.0, 6.0], Truth::Found(&found), &[1, 4]);
-        assert_eq!((all(&recall), recall.flaws()), (vec![vec![1.0, 0.25]], Flaws { missing: 1, duplicates: 1, out_of_range: 1, own: 0 }));
+        assert_eq!(
+            (all(&recall), recall.flaws()),
+            (vec![vec![1.0, 0.25]], Flaws { missing: 1, duplicates: 1, out_of_range: 1, own: 0 })
+        );
         let recall = line(&[f64::NAN, 0.5, f64::INFINITY, -7.0], Truth::Found(&found), &[4]);
-        assert_eq!((recall.of(0, 0), recall.flaws()), (0.0, Flaws { missing: 1, duplicates: 0, out_of_range: 3, own: 0 }));
+        assert_eq!(
+            (recall.of(0, 0), recall.flaws()),
+            (0.0, Flaws { missing: 1, duplicates: 0, out_of_range: 3, own: 0 })
+        );
         let truth = table(2, &[0.0, 9.0]);
         let data = squares(5);
-        let problem = build_problem(&RunSpec { k: 2, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None).unwrap();
-        let error = of_problem(&problem, &data, &data, &truth, Truth::Named(&truth), &[2], &Silent).unwrap_err();
-        assert_eq!(error.to_string(), "the truth names row 9 at rank 1 of query 0, which is none of the cloud's points");
-        let error = of_problem(&problem, &data, &data, &truth, Truth::Named(&truth), &[3], &Silent).unwrap_err();
-        assert_eq!(error.to_string(), "the file of answers has 2 neighbours to a query, too few for recall at 3; give --at 2 or less");
+        let problem =
+            build_problem(&RunSpec { k: 2, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None)
+                .unwrap();
+        let error =
+            of_problem(&problem, &data, &data, &truth, Truth::Named(&truth), &[2], &Silent).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the truth names row 9 at rank 1 of query 0, which is none of the cloud's points"
+        );
+        let error =
+            of_problem(&problem, &data, &data, &truth, Truth::Named(&truth), &[3], &Silent).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the file of answers has 2 neighbours to a query, too few for recall at 3; give --at 2 or less"
+        );
     }
 
     #[test]
@@ -463,11 +531,19 @@ mod tests {
         let own = RunSpec { k: 2, exclude_self: true, ..spec() };
         let problem = build_problem(&own, &data, None).unwrap();
         let answers = table(2, &[0.0, 1.0, 0.0, 2.0, 1.0, 3.0, 2.0, 1.0]);
-        let truth = Neighbors { k: 2, indices: vec![1, 2, 0, 2, 1, 0, 2, 1], squared_distances: vec![1.0, 16.0, 1.0, 9.0, 9.0, 16.0, 25.0, 64.0] };
-        let recall = of_problem(&problem, &data, &data, &answers, Truth::Found(&truth), &[2], &Silent).unwrap();
+        let truth = Neighbors {
+            k: 2,
+            indices: vec![1, 2, 0, 2, 1, 0, 2, 1],
+            squared_distances: vec![1.0, 16.0, 1.0, 9.0, 9.0, 16.0, 25.0, 64.0],
+        };
+        let recall =
+            of_problem(&problem, &data, &data, &answers, Truth::Found(&truth), &[2], &Silent).unwrap();
         // 3 is 25 from row 2, which is more than 16.
         assert_eq!((all(&recall), recall.flaws().own), (vec![vec![0.5], vec![1.0], vec![0.5], vec![1.0]], 1));
-        assert_eq!((recall.worst(0, 9), recall.worst(0, 1), recall.summary()[0].perfect), (vec![0, 2], vec![0], 2));
+        assert_eq!(
+            (recall.worst(0, 9), recall.worst(0, 1), recall.summary()[0].perfect),
+            (vec![0, 2], vec![0], 2)
+        );
     }
 
     #[test]
@@ -483,11 +559,24 @@ mod tests {
         for query in 0..100 {
             let (rows, distances) = of(query);
             truth.indices[query * 7..][..7].copy_from_slice(&rows[..7]);
-            truth.squared_distances[query * 7..].iter_mut().zip(distances).take(7).for_each(|(to, from)| *to = from as f32);
+            truth.squared_distances[query * 7..]
+                .iter_mut()
+                .zip(distances)
+                .take(7)
+                .for_each(|(to, from)| *to = from as f32);
         }
         // The last of equals instead of the first.
         let mirrored: Vec<f64> = truth.indices.iter().map(|&row| f64::from((row + 75) % 100)).collect();
-        let recall = of_problem(&problem, &data, &data, &table(7, &mirrored), Truth::Found(&truth), &[1, 3, 7], &Silent).unwrap();
+        let recall = of_problem(
+            &problem,
+            &data,
+            &data,
+            &table(7, &mirrored),
+            Truth::Found(&truth),
+            &[1, 3, 7],
+            &Silent,
+        )
+        .unwrap();
         for at in recall.summary() {
             assert_eq!((at.spread.min, at.perfect, at.untold), (1.0, 100, 0), "{at:?}");
         }
@@ -498,15 +587,31 @@ mod tests {
         let truth = table(4, &[10.0, 11.0, 12.0, 13.0, 5.0, 6.0, -1.0, -1.0]);
         let answers = table(3, &[12.0, 10.0, 13.0, 6.0, 7.0, 5.0]);
         let by_name = of_files(&answers, &truth, None, &[1, 2, 3], &Silent).unwrap();
-        assert_eq!((by_name.ties(), all(&by_name)), (Ties::NotTold, vec![vec![0.0, 0.5, 2.0 / 3.0], vec![0.0, 0.5, 1.0]]));
+        assert_eq!(
+            (by_name.ties(), all(&by_name)),
+            (Ties::NotTold, vec![vec![0.0, 0.5, 2.0 / 3.0], vec![0.0, 0.5, 1.0]])
+        );
         let far = table(4, &[1.0, 2.0, 2.0, 3.0, 1.0, 1.0, f64::INFINITY, f64::INFINITY]);
         let told = of_files(&answers, &truth, Some(&far), &[1, 2, 3], &Silent).unwrap();
         // 12 ties with 11 at k = 2; 6 with 5 at k = 1; and 7 cannot be near, as all points are listed.
-        assert_eq!((told.ties(), all(&told)), (Ties::Listed, vec![vec![0.0, 1.0, 2.0 / 3.0], vec![1.0, 0.5, 1.0]]));
+        assert_eq!(
+            (told.ties(), all(&told)),
+            (Ties::Listed, vec![vec![0.0, 1.0, 2.0 / 3.0], vec![1.0, 0.5, 1.0]])
+        );
         assert!(told.summary().iter().all(|at| at.untold == 0));
         // 99 may be as far away as the last that is listed.
-        let narrow = of_files(&table(2, &[10.0, 99.0]), &table(2, &[10.0, 11.0]), Some(&table(2, &[1.0, 2.0])), &[1, 2], &Silent).unwrap();
-        assert_eq!((all(&narrow), narrow.summary()[0].untold, narrow.summary()[1].untold), (vec![vec![1.0, 0.5]], 0, 1));
+        let narrow = of_files(
+            &table(2, &[10.0, 99.0]),
+            &table(2, &[10.0, 11.0]),
+            Some(&table(2, &[1.0, 2.0])),
+            &[1, 2],
+            &Silent,
+        )
+        .unwrap();
+        assert_eq!(
+            (all(&narrow), narrow.summary()[0].untold, narrow.summary()[1].untold),
+            (vec![vec![1.0, 0.5]], 0, 1)
+        );
         let error = of_files(&answers, &table(4, &[1.0; 4]), None, &[1], &Silent).unwrap_err();
         assert_eq!(error.to_string(), "the answers are to 2 queries, and the truth to 1");
     }

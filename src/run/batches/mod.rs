@@ -1,5 +1,5 @@
-//! A job's answers, whatever its goal: its queries in batches, so that the nearest and all within a radius never have to be in memory
-//! together. The largest inner products are one batch.
+//! A job's answers, whatever its goal: its queries in batches, so that the nearest and all within a radius
+//! never have to be in memory together. The largest inner products are one batch.
 
 mod product;
 mod within;
@@ -39,11 +39,15 @@ pub enum BatchError {
     Failed(#[from] EngineError),
     /// The neighbours of the queries counted so far do not fit into memory.
     #[error(
-        "{found} neighbours within {radius:?} for {counted} of {queries} queries need {needed} MiB, but only {free} MiB is free; use a smaller \
-         --radius, use -k instead, or write .csv, .tsv, .parquet or .arrow, which are streamed"
+        "{found} neighbours within {radius:?} for {counted} of {queries} queries need {needed} MiB, but \
+         only {free} MiB is free; use a smaller --radius, use -k instead, or write .csv, .tsv, .parquet or \
+         .arrow, which are streamed"
     )]
     WithinMemory { found: u64, counted: usize, queries: usize, radius: f64, needed: u64, free: u64 },
-    #[error("{q} queries × {k} neighbours need {needed} MiB of memory, where {free} MiB are free: use fewer queries or a smaller k")]
+    #[error(
+        "{q} queries × {k} neighbours need {needed} MiB of memory, where {free} MiB are free: use fewer \
+         queries or a smaller k"
+    )]
     ProductMemory { q: usize, k: usize, needed: u64, free: u64 },
     #[error("cancelled")]
     Cancelled,
@@ -51,11 +55,14 @@ pub enum BatchError {
 
 /// What an engine does instead, and which would do.
 fn not_able(goal: Goal) -> String {
-    let able = |and: &str| registry::able(goal).map(|engine| engine.id.as_str()).collect::<Vec<_>>().join(and);
+    let able =
+        |and: &str| registry::able(goal).map(|engine| engine.id.as_str()).collect::<Vec<_>>().join(and);
     match goal {
         Goal::Nearest => "finds no nearest neighbours".to_owned(),
         Goal::Within(_) => format!("finds the k nearest only: {} list all within a radius", able(" and ")),
-        Goal::LargestProduct => format!("measures distances only: {} finds the largest inner products", able(" or ")),
+        Goal::LargestProduct => {
+            format!("measures distances only: {} finds the largest inner products", able(" or "))
+        }
     }
 }
 
@@ -67,7 +74,8 @@ pub enum Batches {
 }
 
 impl Batches {
-    /// Builds the problem of a spec for a goal. Neither its k nor its engine's parameters are looked at for a radius, nor its metric for products.
+    /// Builds the problem of a spec for a goal. Neither its k nor its engine's parameters are looked at for a
+    /// radius, nor its metric for products.
     ///
     /// # Errors
     /// [`BatchError`].
@@ -112,7 +120,12 @@ struct QueryRows {
 }
 
 impl QueryRows {
-    fn new(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>, rows: Vec<u32>) -> Result<Self, RunError> {
+    fn new(
+        spec: &RunSpec,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        rows: Vec<u32>,
+    ) -> Result<Self, RunError> {
         let cloud = query_cloud_of(spec, cloud, query_cloud)?.unwrap_or_else(|| Arc::clone(cloud));
         Ok(Self { cloud, rows, is_place: matches!(spec.queries, QuerySpec::At(_)) })
     }
@@ -124,7 +137,11 @@ impl QueryRows {
 }
 
 /// The engine of a choice for a goal, or else the usual one.
-fn engine(goal: Goal, choice: &EngineChoice, usual: impl FnOnce() -> &'static Descriptor) -> Result<&'static Descriptor, BatchError> {
+fn engine(
+    goal: Goal,
+    choice: &EngineChoice,
+    usual: impl FnOnce() -> &'static Descriptor,
+) -> Result<&'static Descriptor, BatchError> {
     let EngineChoice::Named(method) = choice else { return Ok(usual()) };
     let engine = registry::find(method.engine).ok_or(BatchError::NoEngine(method.engine))?;
     if engine.finds(goal) { Ok(engine) } else { Err(BatchError::Engine { engine: engine.id, goal }) }
@@ -220,9 +237,13 @@ impl<'a> Batch<'a> {
     /// How many neighbours a query has, by its number in the batch.
     pub fn count_of(self, query: usize) -> u64 {
         match self.found {
-            Found::Nearest { k, rows, .. } => rows[query * k..][..k].iter().filter(|&&row| row != NONE).count() as u64,
+            Found::Nearest { k, rows, .. } => {
+                rows[query * k..][..k].iter().filter(|&&row| row != NONE).count() as u64
+            }
             Found::Within { offsets, .. } => offsets[query + 1] - offsets[query],
-            Found::Products { k, products } => products[query * k..][..k].iter().filter(|product| product.row != NONE).count() as u64,
+            Found::Products { k, products } => {
+                products[query * k..][..k].iter().filter(|product| product.row != NONE).count() as u64
+            }
         }
     }
 
@@ -237,7 +258,12 @@ impl<'a> Batch<'a> {
             Found::Within { offsets, metric, rows, squared } => {
                 let count = (offsets[1] as usize).min(most);
                 // The offsets end behind what is left.
-                Found::Within { offsets: &offsets[..1], metric, rows: &rows[..count], squared: &squared[..count] }
+                Found::Within {
+                    offsets: &offsets[..1],
+                    metric,
+                    rows: &rows[..count],
+                    squared: &squared[..count],
+                }
             }
             Found::Products { k, products } => {
                 let k = k.min(most);
@@ -248,16 +274,19 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The most bytes that the answers and the queries of a part take, once: enough that a device is busy for long.
+/// The most bytes that the answers and the queries of a part take, once: enough that a device is busy for
+/// long.
 const PART: u64 = 512 << 20;
 
-/// The share of free memory that they may take once: they are in an engine, downloaded and reported at the same time.
+/// The share of free memory that they may take once: they are in an engine, downloaded and reported at the
+/// same time.
 const SHARE: u64 = 16;
 
 /// Copies of one query's answer, the least that a part has.
 const COPIES: u64 = 3;
 
-/// A spec's problem and the size of its parts. All parts are over the same points, of which engines keep what they made.
+/// A spec's problem and the size of its parts. All parts are over the same points, of which engines keep what
+/// they made.
 pub struct QueryBatches {
     spec: RunSpec,
     cloud: Arc<PointCloud>,
@@ -271,8 +300,14 @@ impl QueryBatches {
     /// Builds the problem of a spec that these engines will answer. Most problems are one part.
     ///
     /// # Errors
-    /// As [`crate::run::build_problem`], and [`RunError::OneQuery`] where a single query has too many neighbours for the memory.
-    pub fn new(engines: &Engines, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Self, RunError> {
+    /// As [`crate::run::build_problem`], and [`RunError::OneQuery`] where a single query has too many
+    /// neighbours for the memory.
+    pub fn new(
+        engines: &Engines,
+        spec: &RunSpec,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+    ) -> Result<Self, RunError> {
         let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
         let problem = build_problem_over(engines.resident(), spec, cloud, query_cloud.as_ref())?;
         let most = part_queries(&problem, memory::available())?;
@@ -308,7 +343,11 @@ impl QueryBatches {
 
     /// The problem of some queries.
     pub(in crate::run) fn problem(&self, queries: Range<usize>) -> Cow<'_, Problem> {
-        if queries == (0..self.queries()) { Cow::Borrowed(&self.problem) } else { Cow::Owned(self.problem.part(queries)) }
+        if queries == (0..self.queries()) {
+            Cow::Borrowed(&self.problem)
+        } else {
+            Cow::Owned(self.problem.part(queries))
+        }
     }
 
     /// A part, and what it was made of.
@@ -322,7 +361,12 @@ fn part_queries(problem: &Problem, free: Option<u64>) -> Result<usize, RunError>
     let (n, k) = (problem.n(), problem.k());
     let needed = COPIES.saturating_mul(answer_bytes(1, k));
     if let Some(free) = free.filter(|&free| needed > free) {
-        return Err(RunError::OneQuery { k: problem.reported_k(), n, needed: needed.div_ceil(1 << 20), free: free >> 20 });
+        return Err(RunError::OneQuery {
+            k: problem.reported_k(),
+            n,
+            needed: needed.div_ceil(1 << 20),
+            free: free >> 20,
+        });
     }
     let bytes = free.map_or(PART, |free| PART.min(free / SHARE));
     let of_query = answer_bytes(1, k).saturating_add(4 * problem.dims() as u64);
@@ -339,7 +383,9 @@ mod tests {
     #[test]
     fn parts_are_as_large_as_the_memory_lets_them() {
         let of = |k: usize, free| {
-            let problem = build_problem(&RunSpec { k, queries: QuerySpec::All, ..spec() }, &squares(100), None).unwrap();
+            let problem =
+                build_problem(&RunSpec { k, queries: QuerySpec::All, ..spec() }, &squares(100), None)
+                    .unwrap();
             part_queries(&problem, free)
         };
         let row = |k: u64| 8 * k + 4 * squares(2).dims() as u64;
@@ -348,13 +394,17 @@ mod tests {
         assert_eq!(of(10, Some(1 << 20)).unwrap() as u64, (1 << 16) / row(10));
         assert_eq!(of(10, Some(240)).unwrap(), 1, "one query at least");
         let refused = of(4_000_000_000, Some(1 << 33)).unwrap_err().to_string();
-        let why =
-            "k = 4000000000: the neighbours of one query need 91553 MiB of memory, where 8192 MiB are free: use a smaller k; there are 100 points";
+        let why = "k = 4000000000: the neighbours of one query need 91553 MiB of memory, where 8192 MiB are \
+                   free: use a smaller k; there are 100 points";
         assert_eq!(refused, why);
     }
 
     /// The neighbours of all queries, answered in parts of at most so many, and how many parts there were.
-    fn answered(spec: &RunSpec, cloud: &Arc<PointCloud>, most: usize) -> (Vec<u32>, Vec<u32>, Vec<u32>, usize) {
+    fn answered(
+        spec: &RunSpec,
+        cloud: &Arc<PointCloud>,
+        most: usize,
+    ) -> (Vec<u32>, Vec<u32>, Vec<u32>, usize) {
         let mut engines = Engines::default();
         let parts = QueryBatches::new(&engines, spec, cloud, None).unwrap().of_at_most(most);
         let (mut rows, mut indices, mut distances, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -379,11 +429,20 @@ mod tests {
     #[test]
     fn parts_have_the_answers_of_all() {
         // Zero rows are left out under the angular metric, which moves the numbers of queries behind them.
-        let cloud = cloud(2, (0..60).map(|at| if at % 14 < 2 { 0.0 } else { f64::from(at * 37 % 11) }).collect());
+        let cloud =
+            cloud(2, (0..60).map(|at| if at % 14 < 2 { 0.0 } else { f64::from(at * 37 % 11) }).collect());
         for engine in ["lockstep", "kdtree", "bvh", "sort"] {
             for metric in [Metric::L2, Metric::Angular] {
                 let engine = EngineChoice::named(EngineId::new(engine));
-                let spec = RunSpec { queries: QuerySpec::All, k: 7, metric, exclude_self: true, drop_nonfinite: true, engine, ..spec() };
+                let spec = RunSpec {
+                    queries: QuerySpec::All,
+                    k: 7,
+                    metric,
+                    exclude_self: true,
+                    drop_nonfinite: true,
+                    engine,
+                    ..spec()
+                };
                 let whole = answered(&spec, &cloud, usize::MAX);
                 assert_eq!(whole.3, 1);
                 for most in [1, 4, 25] {

@@ -26,11 +26,20 @@ pub struct Largest {
 }
 
 impl Largest {
-    pub(super) fn new(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Self, BatchError> {
+    pub(super) fn new(
+        spec: &RunSpec,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+    ) -> Result<Self, BatchError> {
         let products = build(spec, cloud, query_cloud)?;
         let engine = engine(Goal::LargestProduct, &spec.engine, usual)?;
         let rows = (0..products.shape().q).map(|query| products.query_row(query)).collect();
-        Ok(Self { products, cloud: Arc::clone(cloud), queries: QueryRows::new(spec, cloud, query_cloud, rows)?, engine })
+        Ok(Self {
+            products,
+            cloud: Arc::clone(cloud),
+            queries: QueryRows::new(spec, cloud, query_cloud, rows)?,
+            engine,
+        })
     }
 
     pub fn queries(&self) -> usize {
@@ -45,7 +54,11 @@ impl Largest {
     ///
     /// # Errors
     /// [`BatchError`], and those of `take`.
-    pub fn each<E: From<BatchError>>(&self, progress: &dyn Progress, mut take: impl FnMut(Batch<'_>) -> Result<(), E>) -> Result<(), E> {
+    pub fn each<E: From<BatchError>>(
+        &self,
+        progress: &dyn Progress,
+        mut take: impl FnMut(Batch<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let products = largest(&self.products, self.engine, progress)?;
         let found = Found::Products { k: self.k(), products: &products };
         take(Batch { cloud: &self.cloud, queries: self.queries.some(0..self.queries()), first: 0, found })
@@ -64,21 +77,36 @@ fn usual() -> &'static Descriptor {
 ///
 /// # Errors
 /// [`BatchError::Run`] of the queries, [`BatchError::Products`].
-fn build(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Products, BatchError> {
+fn build(
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    query_cloud: Option<&Arc<PointCloud>>,
+) -> Result<Products, BatchError> {
     Ok(Products::new(cloud, &queries(spec, cloud, query_cloud)?, spec.k, spec.exclude_self)?)
 }
 
-/// The k largest inner products of each query, q × k, largest first and equal ones by row; [`Product::NONE`] where there are fewer.
+/// The k largest inner products of each query, q × k, largest first and equal ones by row; [`Product::NONE`]
+/// where there are fewer.
 ///
 /// # Errors
 /// [`BatchError`].
-fn largest(products: &Products, engine: &Descriptor, progress: &dyn Progress) -> Result<Vec<Product>, BatchError> {
-    let open = engine.inner_products.ok_or(BatchError::Engine { engine: engine.id, goal: Goal::LargestProduct })?;
+fn largest(
+    products: &Products,
+    engine: &Descriptor,
+    progress: &dyn Progress,
+) -> Result<Vec<Product>, BatchError> {
+    let open =
+        engine.inner_products.ok_or(BatchError::Engine { engine: engine.id, goal: Goal::LargestProduct })?;
     let points = open(products)?;
     let (q, k) = (products.shape().q, products.shape().k);
     let Some(mut found) = q.checked_mul(k).and_then(memory::room) else {
         let needed = (q as u64).saturating_mul(k as u64).saturating_mul(size_of::<Product>() as u64);
-        return Err(BatchError::ProductMemory { q, k, needed: needed.div_ceil(1 << 20), free: memory::available().unwrap_or(0) >> 20 });
+        return Err(BatchError::ProductMemory {
+            q,
+            k,
+            needed: needed.div_ceil(1 << 20),
+            free: memory::available().unwrap_or(0) >> 20,
+        });
     };
     found.resize(q * k, Product::NONE);
     let threads = rayon::current_num_threads();
@@ -130,10 +158,12 @@ mod tests {
                     let found = largest(&products, engine, &Silent).unwrap();
                     for (query, found) in found.chunks_exact(k).enumerate() {
                         let others = (0..n).filter(|&row| !exclude_self || row != query);
-                        let mut all: Vec<(u32, f64)> = others.map(|row| (row as u32, inner_product(rows(row), rows(query)))).collect();
+                        let mut all: Vec<(u32, f64)> =
+                            others.map(|row| (row as u32, inner_product(rows(row), rows(query)))).collect();
                         all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
                         all.resize(all.len().max(k), (u32::MAX, f64::NEG_INFINITY));
-                        let found: Vec<(u32, f64)> = found.iter().map(|product| (product.row, product.value)).collect();
+                        let found: Vec<(u32, f64)> =
+                            found.iter().map(|product| (product.row, product.value)).collect();
                         assert_eq!(found, all[..k], "{} {dims} {n} {k} {query}", engine.id);
                     }
                 }

@@ -1,4 +1,5 @@
-//! All neighbours within a distance of each query: counted before they are stored, so that memory is reserved for what there is.
+//! All neighbours within a distance of each query: counted before they are stored, so that memory is reserved
+//! for what there is.
 
 use std::sync::Arc;
 
@@ -36,7 +37,12 @@ pub struct AllWithin {
 }
 
 impl AllWithin {
-    pub(super) fn new(radius: f64, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Self, BatchError> {
+    pub(super) fn new(
+        radius: f64,
+        spec: &RunSpec,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+    ) -> Result<Self, BatchError> {
         let spec = &RunSpec { k: 1, ..spec.clone() };
         let problem = build_problem(spec, cloud, query_cloud)?;
         let engine = engine(Goal::Within(radius), &spec.engine, || usual(&problem))?;
@@ -48,7 +54,8 @@ impl AllWithin {
         self.problem.q()
     }
 
-    /// Passes them to `take`, all at once where that is asked for; with a query's own row first among those that are as near, where that is.
+    /// Passes them to `take`, all at once where that is asked for; with a query's own row first among those
+    /// that are as near, where that is.
     ///
     /// # Errors
     /// [`BatchError`], and those of `take`.
@@ -65,10 +72,15 @@ impl AllWithin {
             }
             let Neighborhoods { start, offsets, rows, squared_distances } = &found;
             let queries = self.queries.some(*start..start + found.queries());
-            let found = Found::Within { offsets, metric: self.problem.metric(), rows, squared: squared_distances };
+            let found =
+                Found::Within { offsets, metric: self.problem.metric(), rows, squared: squared_distances };
             take(Batch { cloud: self.problem.cloud(), queries, first: *start, found })
         };
-        if at_once { [search.all(progress)?].into_iter().try_for_each(take) } else { search.in_parts(progress, take) }
+        if at_once {
+            [search.all(progress)?].into_iter().try_for_each(take)
+        } else {
+            search.in_parts(progress, take)
+        }
     }
 }
 
@@ -93,7 +105,11 @@ impl Neighborhoods {
     fn put_own_first(&mut self, own_row: impl Fn(usize) -> u32) {
         for query in 0..self.queries() {
             let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
-            own_first(&mut self.rows[range.clone()], &mut self.squared_distances[range], own_row(self.start + query));
+            own_first(
+                &mut self.rows[range.clone()],
+                &mut self.squared_distances[range],
+                own_row(self.start + query),
+            );
         }
     }
 }
@@ -107,11 +123,13 @@ fn usual(problem: &Problem) -> &'static Descriptor {
         let fits = engine.limits.check(engine.id, &shape, problem.metric()).is_ok();
         if fits { cost.ms(Stage::Setup, |_| 1.0) + cost.ms(Stage::Search, |_| 1.0) } else { f64::INFINITY }
     };
-    registry::able(Goal::Within(0.0)).min_by(|a, b| ms(a).total_cmp(&ms(b))).expect("some engines list what is within a radius")
+    registry::able(Goal::Within(0.0))
+        .min_by(|a, b| ms(a).total_cmp(&ms(b)))
+        .expect("some engines list what is within a radius")
 }
 
-/// Decides which points are within a radius: by their distance in f32 where its error cannot matter, else by the file's own values in f64, so
-/// that 0.3 is within 0.3.
+/// Decides which points are within a radius: by their distance in f32 where its error cannot matter, else by
+/// the file's own values in f64, so that 0.3 is within 0.3.
 struct Bound<'a> {
     problem: &'a Problem,
     queries: &'a PointCloud,
@@ -128,20 +146,29 @@ impl<'a> Bound<'a> {
         let distance = f64::from(limit(metric, radius)?).sqrt();
         let cloud = problem.cloud();
         let local = |axis: &Axis| (axis.min - axis.origin).abs().max((axis.max - axis.origin).abs());
-        let largest = if metric == Metric::L2 { cloud.axes().iter().chain(queries.axes()).map(local).fold(0.0, f64::max) } else { 1.0 };
-        // Each coordinate is rounded by 2⁻²⁴ of its size, a unit vector by a little more, and a sum of d squares by d + 1 steps; all doubled.
+        let largest = if metric == Metric::L2 {
+            cloud.axes().iter().chain(queries.axes()).map(local).fold(0.0, f64::max)
+        } else {
+            1.0
+        };
+        // Each coordinate is rounded by 2⁻²⁴ of its size, a unit vector by a little more, and a sum of d
+        // squares by d + 1 steps; all doubled.
         let slack = distance * (dims + 4.0) * 2f64.powi(-23) + largest * dims.sqrt() * 2f64.powi(-22);
         let squared = |distance: f64| (distance.max(0.0).powi(2) as f32).min(f32::MAX);
-        let (least, most) = (squared(distance - slack).next_down(), squared(distance + slack).next_up().min(f32::MAX));
+        let (least, most) =
+            (squared(distance - slack).next_down(), squared(distance + slack).next_up().min(f32::MAX));
         Some(Self { problem, queries, place: Place::new(problem, cloud), radius, least, most })
     }
 
     fn holds(&self, query: usize, row: u32, squared: f32) -> bool {
-        let rows = || [(self.queries, self.problem.query_row(query) as usize), (&**self.problem.cloud(), row as usize)];
+        let rows = || {
+            [(self.queries, self.problem.query_row(query) as usize), (&**self.problem.cloud(), row as usize)]
+        };
         squared <= self.least || squared <= self.most && self.place.are_within(rows(), self.radius)
     }
 
-    /// Passes the position and squared distance of each neighbour of a query to `found`, without the query's own row if that is excluded.
+    /// Passes the position and squared distance of each neighbour of a query to `found`, without the query's
+    /// own row if that is excluded.
     fn visit(&self, index: &dyn Within, query: usize, found: &mut dyn FnMut(u32, f32)) {
         let own = self.problem.own_row(query);
         index.visit(self.problem.query(query), self.most, &mut |position, squared| {
@@ -153,8 +180,8 @@ impl<'a> Bound<'a> {
     }
 }
 
-/// A search for all neighbours of each query that are within a radius, in the metric's own unit and by the file's own values, without its own
-/// row if the problem excludes that.
+/// A search for all neighbours of each query that are within a radius, in the metric's own unit and by the
+/// file's own values, without its own row if the problem excludes that.
 struct Search<'a> {
     bound: Bound<'a>,
     index: Box<dyn Within + 'a>,
@@ -165,7 +192,12 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// [`BatchError`].
-    pub fn new(problem: &'a Problem, queries: &'a PointCloud, engine: &Descriptor, radius: f64) -> Result<Self, BatchError> {
+    pub fn new(
+        problem: &'a Problem,
+        queries: &'a PointCloud,
+        engine: &Descriptor,
+        radius: f64,
+    ) -> Result<Self, BatchError> {
         let bound = Bound::new(problem, queries, radius).ok_or(BatchError::Radius(radius))?;
         let open = engine.within.filter(|_| engine.runs_on.contains(&DeviceKind::Cpu));
         let open = open.ok_or(BatchError::Engine { engine: engine.id, goal: Goal::Within(radius) })?;
@@ -182,12 +214,21 @@ impl<'a> Search<'a> {
         self.collect(0, &counts, self.bound.problem.q(), progress)
     }
 
-    /// Passes the neighbours to `take` in parts of consecutive queries, once at least; memory is needed for one part.
+    /// Passes the neighbours to `take` in parts of consecutive queries, once at least; memory is needed for
+    /// one part.
     ///
     /// # Errors
     /// [`BatchError`], and those of `take`.
-    pub fn in_parts<E: From<BatchError>>(&self, progress: &dyn Progress, take: impl FnMut(Neighborhoods) -> Result<(), E>) -> Result<(), E> {
-        self.in_parts_of(memory::available().map_or(PART, |free| PART.min(free / SHARE / BYTES)), progress, take)
+    pub fn in_parts<E: From<BatchError>>(
+        &self,
+        progress: &dyn Progress,
+        take: impl FnMut(Neighborhoods) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.in_parts_of(
+            memory::available().map_or(PART, |free| PART.min(free / SHARE / BYTES)),
+            progress,
+            take,
+        )
     }
 
     fn in_parts_of<E: From<BatchError>>(
@@ -216,8 +257,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Counts the neighbours of the queries from `start` on; `counts` has those of the first of them. Stops when there are more than `most`.
-    fn count(&self, start: usize, counts: &mut Vec<u64>, most: u64, progress: &dyn Progress) -> Result<(), BatchError> {
+    /// Counts the neighbours of the queries from `start` on; `counts` has those of the first of them. Stops
+    /// when there are more than `most`.
+    fn count(
+        &self,
+        start: usize,
+        counts: &mut Vec<u64>,
+        most: u64,
+        progress: &dyn Progress,
+    ) -> Result<(), BatchError> {
         let q = self.bound.problem.q();
         let mut total: u64 = counts.iter().sum();
         while total <= most && start + counts.len() < q {
@@ -229,7 +277,8 @@ impl<'a> Search<'a> {
                 count
             };
             // Few at first: each may have all points.
-            let block: Vec<u64> = (next..q.min(next + counts.len().clamp(16, BLOCK))).into_par_iter().map(count).collect();
+            let block: Vec<u64> =
+                (next..q.min(next + counts.len().clamp(16, BLOCK))).into_par_iter().map(count).collect();
             total += block.iter().sum::<u64>();
             counts.extend(block);
         }
@@ -237,10 +286,20 @@ impl<'a> Search<'a> {
     }
 
     /// The neighbours of the queries from `start` to `end`. Memory runs out if `counts` ends before.
-    fn collect(&self, start: usize, counts: &[u64], end: usize, progress: &dyn Progress) -> Result<Neighborhoods, BatchError> {
+    fn collect(
+        &self,
+        start: usize,
+        counts: &[u64],
+        end: usize,
+        progress: &dyn Progress,
+    ) -> Result<Neighborhoods, BatchError> {
         let found: u64 = counts.iter().sum();
         // Each thread also holds one query's neighbours while it sorts them.
-        let sorted = counts.iter().max().map_or(0, |most| most.saturating_mul(rayon::current_num_threads() as u64)).min(found);
+        let sorted = counts
+            .iter()
+            .max()
+            .map_or(0, |most| most.saturating_mul(rayon::current_num_threads() as u64))
+            .min(found);
         let needed = (found + sorted).saturating_mul(BYTES);
         let free = memory::available();
         let fits = start + counts.len() == end && free.is_none_or(|free| needed <= free);
@@ -248,7 +307,14 @@ impl<'a> Search<'a> {
         let Some((rows, squared_distances)) = fits.then(room).flatten() else {
             let (counted, queries) = (counts.len(), self.bound.problem.q());
             let (needed, free) = (needed.div_ceil(1 << 20), free.unwrap_or(0) >> 20);
-            return Err(BatchError::WithinMemory { found, counted, queries, radius: self.bound.radius, needed, free });
+            return Err(BatchError::WithinMemory {
+                found,
+                counted,
+                queries,
+                radius: self.bound.radius,
+                needed,
+                free,
+            });
         };
         let mut offsets = vec![0];
         offsets.extend(counts.iter().scan(0, |total, count| {
@@ -272,15 +338,22 @@ impl<'a> Search<'a> {
             let mut queries = Vec::with_capacity(BLOCK);
             for query in block..count.min(block + BLOCK) {
                 let count = (part.offsets[query + 1] - part.offsets[query]) as usize;
-                let (rows, distances) = (rows.split_off_mut(..count).unwrap_or_default(), distances.split_off_mut(..count).unwrap_or_default());
+                let (rows, distances) = (
+                    rows.split_off_mut(..count).unwrap_or_default(),
+                    distances.split_off_mut(..count).unwrap_or_default(),
+                );
                 queries.push((part.start + query, rows, distances));
             }
             queries.into_par_iter().for_each(|(query, rows, distances)| {
-                // (the distance's bits, the position): bits of floats from 0 on are in the order of the floats.
+                // (the distance's bits, the position): bits of floats from 0 on are in the order of the
+                // floats.
                 let mut found = Vec::with_capacity(rows.len());
-                self.bound.visit(&*self.index, query, &mut |position, distance| found.push((distance.to_bits(), position)));
+                self.bound.visit(&*self.index, query, &mut |position, distance| {
+                    found.push((distance.to_bits(), position))
+                });
                 found.sort_unstable();
-                for ((distance, position), (to, at)) in found.into_iter().zip(rows.iter_mut().zip(distances)) {
+                for ((distance, position), (to, at)) in found.into_iter().zip(rows.iter_mut().zip(distances))
+                {
                     (*to, *at) = (self.bound.problem.row(position), f32::from_bits(distance));
                 }
             });
@@ -321,7 +394,8 @@ mod tests {
 
     fn problem(names: &[&str], values: Vec<f64>, metric: Metric, exclude_self: bool) -> Problem {
         let cloud = testing::named(names, values);
-        let setup = Setup { k: 1, metric, order: Order::Shuffled, seed: 3, exclude_self, drop_zero_rows: false };
+        let setup =
+            Setup { k: 1, metric, order: Order::Shuffled, seed: 3, exclude_self, drop_zero_rows: false };
         Problem::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), setup).unwrap()
     }
 
@@ -333,7 +407,8 @@ mod tests {
             _ => (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<f64>>(),
         });
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let angle = || if a == b { 0.0 } else { (dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()).min(1.0).acos() };
+        let angle =
+            || if a == b { 0.0 } else { (dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()).min(1.0).acos() };
         match problem.metric() {
             Metric::L2 => a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>() <= radius * radius,
             Metric::Haversine => angle() * 6371.0088 <= radius,
@@ -345,9 +420,15 @@ mod tests {
     fn a_point_at_the_radius_is_within_by_the_files_own_values() {
         let tenths: Vec<f64> = (0..10).flat_map(|at| [f64::from(at) / 10.0, 0.0]).collect();
         let tenths = problem(&["x", "y"], tenths, Metric::L2, false);
-        let right = problem(&["x", "y"], vec![1.0, 0.0, 0.0, 1.0, -1.0, 0.0, 1.0, 1.0, 0.0, 5.0], Metric::Angular, false);
+        let right = problem(
+            &["x", "y"],
+            vec![1.0, 0.0, 0.0, 1.0, -1.0, 0.0, 1.0, 1.0, 0.0, 5.0],
+            Metric::Angular,
+            false,
+        );
         let rows = |problem: &Problem, radius: f64| {
-            let mut rows = within(problem, problem.cloud(), usual(problem), radius, &Silent).unwrap().of(0).0.to_vec();
+            let mut rows =
+                within(problem, problem.cloud(), usual(problem), radius, &Silent).unwrap().of(0).0.to_vec();
             rows.sort_unstable();
             rows
         };
@@ -364,11 +445,17 @@ mod tests {
         let globe = Globe::of(problem.cloud().axes()).ok();
         for query in 0..problem.q() {
             let mut distances = Vec::new();
-            crate::knn::distance::squared_distances(problem.points(), problem.query(query), &positions, &mut distances);
+            crate::knn::distance::squared_distances(
+                problem.points(),
+                problem.query(query),
+                &positions,
+                &mut distances,
+            );
             let mut near: Vec<(f32, u32)> = distances.into_iter().zip(0..).collect();
             near.retain(|&(_, position)| {
                 let row = problem.row(position);
-                is_near(problem, globe, problem.query_row(query) as usize, row as usize, radius) && problem.own_row(query) != Some(row)
+                is_near(problem, globe, problem.query_row(query) as usize, row as usize, radius)
+                    && problem.own_row(query) != Some(row)
             });
             near.sort_by(|a, b| a.partial_cmp(b).unwrap());
             rows.extend(near.iter().map(|&(_, position)| problem.row(position)));
@@ -390,14 +477,18 @@ mod tests {
 
     #[test]
     fn parts_have_the_neighbours_of_all_and_at_most_so_many() {
-        let problem = problem(&["x"], (0..2500).map(|at| f64::from(at * at % 611)).collect(), Metric::L2, true);
+        let problem =
+            problem(&["x"], (0..2500).map(|at| f64::from(at * at % 611)).collect(), Metric::L2, true);
         let search = Search::new(&problem, problem.cloud(), usual(&problem), 20.0).unwrap();
         let all = search.all(&Silent).unwrap();
         let largest = (0..2500).map(|query| all.count(query)).max().unwrap();
         for most in [0, 1, 1000, 300_000, u64::MAX] {
             let mut next = 0;
             let take = |part: Neighborhoods| {
-                assert!(part.start == next && part.queries() > 0 && part.rows.len() as u64 <= most.max(largest), "{most}");
+                assert!(
+                    part.start == next && part.queries() > 0 && part.rows.len() as u64 <= most.max(largest),
+                    "{most}"
+                );
                 for query in 0..part.queries() {
                     assert_eq!(part.of(query), all.of(next + query), "{most}");
                 }
@@ -418,20 +509,32 @@ mod tests {
         assert_eq!(counts, vec![5000; 2 * BLOCK]);
         let why = search.collect(0, &counts, 5000, &Silent).unwrap_err().to_string();
         let start = "10240000 neighbours within 1000000000.0 for 2048 of 5000 queries need ";
-        assert!(why.starts_with(start) && why.contains("MiB is free; use a smaller --radius, use -k instead"), "{why}");
+        assert!(
+            why.starts_with(start) && why.contains("MiB is free; use a smaller --radius, use -k instead"),
+            "{why}"
+        );
     }
 
     #[test]
     fn every_neighbour_within_is_listed_and_none_beyond() {
         let scattered = |dims: usize, n: usize, distinct: u32| -> Vec<f64> {
-            (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct) / 100.0).collect()
+            (0..dims * n)
+                .map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct) / 100.0)
+                .collect()
         };
-        let globe: Vec<f64> = (0..600).flat_map(|i| [f64::from(i * 37 % 360) - 180.0, f64::from(i * 61 % 180) - 90.0]).collect();
+        let globe: Vec<f64> = (0..600)
+            .flat_map(|i| [f64::from(i * 37 % 360) - 180.0, f64::from(i * 61 % 180) - 90.0])
+            .collect();
         for (names, values, metric, radii) in [
             (&["x"][..], scattered(1, 500, 65_521), Metric::L2, [0.0, 1.5, 1e9]),
             (&["x", "y"], scattered(2, 700, 50), Metric::L2, [0.0, 0.1, 0.05 * 2f64.sqrt()]),
             (&["x", "y", "z"], scattered(3, 700, 3), Metric::L2, [0.0, 0.01, 5.0]),
-            (&["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"], scattered(13, 300, 65_521), Metric::L2, [1.0, 900.0, 1e9]),
+            (
+                &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"],
+                scattered(13, 300, 65_521),
+                Metric::L2,
+                [1.0, 900.0, 1e9],
+            ),
             (&["a", "b", "c", "d"], scattered(4, 300, 65_521), Metric::Angular, [0.0, 0.3, 4.0]),
             (&["longitude", "latitude"], globe, Metric::Haversine, [0.0, 500.0, 30_000.0]),
         ] {
@@ -444,7 +547,10 @@ mod tests {
                         assert_eq!(found, want, "{}, {names:?}, {metric}, {radius}", engine.id);
                     }
                     let counts: Vec<u64> = (0..problem.q()).map(|query| want.count(query)).collect();
-                    assert!(exclude_self || counts.iter().all(|&count| count > 0), "a row is within any radius of itself");
+                    assert!(
+                        exclude_self || counts.iter().all(|&count| count > 0),
+                        "a row is within any radius of itself"
+                    );
                 }
             }
         }
@@ -454,9 +560,14 @@ mod tests {
     fn what_cannot_be_listed_is_said() {
         let problem = problem(&["x"], vec![1.0, 2.0, 3.0], Metric::L2, false);
         let of = |engine: &str, radius: f64| {
-            within(&problem, problem.cloud(), registry::find(EngineId::new(engine)).unwrap(), radius, &Silent).unwrap_err().to_string()
+            within(&problem, problem.cloud(), registry::find(EngineId::new(engine)).unwrap(), radius, &Silent)
+                .unwrap_err()
+                .to_string()
         };
-        assert_eq!(of("lockstep", 1.0), "lockstep finds the k nearest only: bvh and kdtree list all within a radius");
+        assert_eq!(
+            of("lockstep", 1.0),
+            "lockstep finds the k nearest only: bvh and kdtree list all within a radius"
+        );
         assert_eq!(of("bvh", -1.0), "radius -1: a distance is 0 or more");
         let stopped = within(&problem, problem.cloud(), usual(&problem), 1.0, &AtomicBool::new(true));
         assert!(matches!(stopped, Err(BatchError::Cancelled)));

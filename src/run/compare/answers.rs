@@ -27,7 +27,9 @@ impl Answers {
     /// # Errors
     /// Why there is not, as a part of a sentence.
     pub fn of(a: &SavedRun, b: &SavedRun) -> Result<Self, String> {
-        let (Some(file_a), Some(file_b)) = (&a.file, &b.file) else { return Err("a timings.csv alone does not hold them".to_owned()) };
+        let (Some(file_a), Some(file_b)) = (&a.file, &b.file) else {
+            return Err("a timings.csv alone does not hold them".to_owned());
+        };
         if file_a.fingerprint != file_b.fingerprint {
             return Err("they searched different clouds".to_owned());
         }
@@ -46,8 +48,12 @@ impl Answers {
         }
     }
 
-    /// Of folders, which do not say which rows were asked for: query by query, where both were asked for the same.
-    fn in_order((a, file_a): (&SavedRun, &RunFile), (b, file_b): (&SavedRun, &RunFile)) -> Result<Self, String> {
+    /// Of folders, which do not say which rows were asked for: query by query, where both were asked for the
+    /// same.
+    fn in_order(
+        (a, file_a): (&SavedRun, &RunFile),
+        (b, file_b): (&SavedRun, &RunFile),
+    ) -> Result<Self, String> {
         let (found_a, found_b) = (Found::of(a)?, Found::of(b)?);
         let same = match (&file_a.spec.queries, &file_b.spec.queries) {
             // By their fingerprints, wherever the files lie.
@@ -70,12 +76,14 @@ impl Answers {
 
     /// Of runs with all that was found: each query that both asked, whatever the order.
     fn of_runs(a: &SomeRun, b: &SomeRun) -> Result<Self, String> {
-        let (rows_a, rows_b, found_a, found_b) = (a.query_rows(), b.query_rows(), a.neighbors(), b.neighbors());
+        let (rows_a, rows_b, found_a, found_b) =
+            (a.query_rows(), b.query_rows(), a.neighbors(), b.neighbors());
         let pairs: Vec<(usize, usize)> = if rows_a == rows_b {
             (0..rows_a.len()).map(|query| (query, query)).collect()
         } else {
             // Of a row that is asked for twice, either answer will do: they are the same.
-            let of_row: HashMap<u32, usize> = rows_b.iter().enumerate().map(|(query, &row)| (row, query)).collect();
+            let of_row: HashMap<u32, usize> =
+                rows_b.iter().enumerate().map(|(query, &row)| (row, query)).collect();
             rows_a.iter().enumerate().filter_map(|(query, row)| Some((query, *of_row.get(row)?))).collect()
         };
         if pairs.is_empty() {
@@ -86,7 +94,9 @@ impl Answers {
         for &(query_a, query_b) in &pairs {
             let ((rows_a, far_a), (rows_b, far_b)) = (found_a.of(query_a), found_b.of(query_b));
             other_rows += u64::from(rows_a[..ranks] != rows_b[..ranks]);
-            other_distances += u64::from(far_a[..ranks].iter().zip(&far_b[..ranks]).any(|(a, b)| a.to_bits() != b.to_bits()));
+            other_distances += u64::from(
+                far_a[..ranks].iter().zip(&far_b[..ranks]).any(|(a, b)| a.to_bits() != b.to_bits()),
+            );
         }
         Ok(Self { queries: pairs.len() as u64, ranks: ranks as u64, other_rows, other_distances })
     }
@@ -99,7 +109,11 @@ impl Answers {
     pub fn sentence(&self) -> String {
         use crate::text::{count, thousands};
         let Self { queries, ranks, other_rows, other_distances } = self;
-        let of = format!("{}, {ranks} {} each", count(*queries, "query", "queries"), if *ranks == 1 { "rank" } else { "ranks" });
+        let of = format!(
+            "{}, {ranks} {} each",
+            count(*queries, "query", "queries"),
+            if *ranks == 1 { "rank" } else { "ranks" }
+        );
         if self.identical() {
             return format!("The same neighbours, to the bit ({of}).");
         }

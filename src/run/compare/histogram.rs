@@ -59,8 +59,19 @@ impl Quantity {
     pub fn values(&self, run: &SomeRun) -> Vec<f64> {
         match self {
             Self::Repeats => stats::search_ms(run.samples()),
-            Self::Chunks => run.samples().iter().filter(|sample| sample.phase == Phase::Search).map(|sample| sample.duration_ms).collect(),
-            Self::Measure(name) => run.measured().column(name).unwrap_or_default().iter().map(|&value| f64::from(value)).collect(),
+            Self::Chunks => run
+                .samples()
+                .iter()
+                .filter(|sample| sample.phase == Phase::Search)
+                .map(|sample| sample.duration_ms)
+                .collect(),
+            Self::Measure(name) => run
+                .measured()
+                .column(name)
+                .unwrap_or_default()
+                .iter()
+                .map(|&value| f64::from(value))
+                .collect(),
             Self::LastDistance => {
                 let (found, metric) = (run.neighbors(), run.head().spec.metric);
                 let last = |query: usize| {
@@ -107,7 +118,8 @@ impl Histogram {
         } else {
             // As many bins as few values fill.
             let bins = (2.0 * (a.len().max(b.len()) as f64).sqrt()).ceil().clamp(8.0, BINS as f64) as usize;
-            let width = if most > least { (most - least) / bins as f64 } else { least.abs().max(1e-9) * 0.01 };
+            let width =
+                if most > least { (most - least) / bins as f64 } else { least.abs().max(1e-9) * 0.01 };
             let start = if most > least { least } else { least - width * bins as f64 / 2.0 };
             (0..=bins).map(|bin| start + width * bin as f64).collect()
         };
@@ -146,8 +158,15 @@ mod tests {
             (vec![7.0, 7.0, 9.0], vec![300.0], true),
         ] {
             let histogram = Histogram::of(&a, &b, whole).expect("there are values");
-            assert_eq!((histogram.a.iter().sum::<u64>(), histogram.b.iter().sum::<u64>()), (a.len() as u64, b.len() as u64), "{histogram:?}");
-            assert!(histogram.edges.is_sorted_by(|a, b| a < b) && histogram.edges.len() <= BINS + 1, "{histogram:?}");
+            assert_eq!(
+                (histogram.a.iter().sum::<u64>(), histogram.b.iter().sum::<u64>()),
+                (a.len() as u64, b.len() as u64),
+                "{histogram:?}"
+            );
+            assert!(
+                histogram.edges.is_sorted_by(|a, b| a < b) && histogram.edges.len() <= BINS + 1,
+                "{histogram:?}"
+            );
             assert_eq!(histogram.edges.len(), histogram.a.len() + 1);
         }
         assert_eq!(Histogram::of(&[], &[], false), None);

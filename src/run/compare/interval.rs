@@ -1,5 +1,5 @@
-//! Between what the ratio of two durations lies: resampling of what was measured, widened by what resampling cannot see.
-//! `docs/compare.md` says how, and why so.
+//! Between what the ratio of two durations lies: resampling of what was measured, widened by what resampling
+//! cannot see. `docs/compare.md` says how, and why so.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
@@ -15,26 +15,30 @@ pub struct Interval {
     pub upper: f64,
 }
 
-/// Differences below this are not spoken of, however sure they are: another build of the same program has such.
+/// Differences below this are not spoken of, however sure they are: another build of the same program has
+/// such.
 pub const LEAST: f64 = 0.02;
 
 const RESAMPLES: usize = 1000;
 const SEED: u64 = 0x636f_6d70_6172_6501;
 
-/// Repeats that each run needs. Of two equal runs with four each, 3 of 100 comparisons find all of one slower than all of the other; of three
-/// each, it would be 10.
+/// Repeats that each run needs. Of two equal runs with four each, 3 of 100 comparisons find all of one slower
+/// than all of the other; of three each, it would be 10.
 pub const FEWEST: usize = 4;
 
-/// From so many pairs on an interval of 95 % holds what it says: of three pairs of the same, 9 of 100 would be called different.
+/// From so many pairs on an interval of 95 % holds what it says: of three pairs of the same, 9 of 100 would
+/// be called different.
 pub const FEWEST_PAIRS: usize = 5;
 
 impl Interval {
-    /// Of the second run's median over the first's. Both are durations in the order in which they were measured, since busy phases of
-    /// the machine last for several of them. `waited` is the share of its time that each run waited for a core, 0 to 1.
+    /// Of the second run's median over the first's. Both are durations in the order in which they were
+    /// measured, since busy phases of the machine last for several of them. `waited` is the share of its time
+    /// that each run waited for a core, 0 to 1.
     ///
     /// `None` of fewer than [`FEWEST`] durations, or where one of them is 0.
     pub fn of_runs([a, b]: [&[f64]; 2], waited: [f64; 2]) -> Option<Self> {
-        let usable = |times: &[f64]| times.len() >= FEWEST && times.iter().all(|&ms| ms > 0.0 && ms.is_finite());
+        let usable =
+            |times: &[f64]| times.len() >= FEWEST && times.iter().all(|&ms| ms > 0.0 && ms.is_finite());
         if !(usable(a) && usable(b)) {
             return None;
         }
@@ -56,11 +60,14 @@ impl Interval {
         Some(Self { lower: (lower - waited_b).exp(), upper: (upper + waited_a).exp() })
     }
 
-    /// Of the median ratio of pairs of durations that were each measured close together, after `excluded` outliers were left out. `None` of
-    /// fewer than [`FEWEST_PAIRS`] with those, or where a ratio is not above 0.
+    /// Of the median ratio of pairs of durations that were each measured close together, after `excluded`
+    /// outliers were left out. `None` of fewer than [`FEWEST_PAIRS`] with those, or where a ratio is not
+    /// above 0.
     pub fn of_pairs([a, b]: [&[f64]; 2], excluded: usize) -> Option<Self> {
         let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| b / a).collect();
-        if ratios.len() + excluded < FEWEST_PAIRS || !ratios.iter().all(|&ratio| ratio > 0.0 && ratio.is_finite()) {
+        if ratios.len() + excluded < FEWEST_PAIRS
+            || !ratios.iter().all(|&ratio| ratio > 0.0 && ratio.is_finite())
+        {
             return None;
         }
         let mut rng = ChaCha8Rng::seed_from_u64(SEED);
@@ -80,7 +87,8 @@ impl Interval {
     pub fn text(&self) -> String {
         /// Nobody asks between what hundreds of times a ratio lies, unless it is all beyond them.
         const MOST: f64 = 100.0;
-        let [cut_lower, cut_upper] = [self.lower < MOST.recip() && self.upper > MOST.recip(), self.upper > MOST && self.lower < MOST];
+        let [cut_lower, cut_upper] =
+            [self.lower < MOST.recip() && self.upper > MOST.recip(), self.upper > MOST && self.lower < MOST];
         let lower = if cut_lower { format!("under {}", MOST.recip()) } else { text::digits(self.lower, 3) };
         let upper = if cut_upper { format!("over {MOST}") } else { text::digits(self.upper, 3) };
         format!("{lower} to {upper}×")
@@ -121,8 +129,8 @@ fn median(values: &mut [f64]) -> f64 {
     if odd { upper } else { f64::midpoint(upper, below.iter().copied().fold(f64::NEG_INFINITY, f64::max)) }
 }
 
-/// The middle 95 % of sorted logarithms, and farther from the estimate where few were resampled: a bootstrap knows no more
-/// than they do, and Student's factor is for that.
+/// The middle 95 % of sorted logarithms, and farther from the estimate where few were resampled: a bootstrap
+/// knows no more than they do, and Student's factor is for that.
 fn widened(sorted: &[f64], estimate: f64, freedom: f64) -> [f64; 2] {
     let factor = student(freedom) / student(f64::INFINITY);
     [0.025, 0.975].map(|p| estimate + (stats::quantile(sorted, p) - estimate) * factor)
@@ -135,22 +143,27 @@ fn drift(times: &[f64]) -> f64 {
         let end = if part == 2 { times.len() } else { (part + 1) * third };
         stats::median(&times[part * third..end])
     });
-    let (least, most) = medians.fold((f64::INFINITY, 0.0_f64), |(least, most), median| (least.min(median), most.max(median)));
+    let (least, most) =
+        medians.fold((f64::INFINITY, 0.0_f64), |(least, most), median| (least.min(median), most.max(median)));
     (most / least).ln()
 }
 
-/// The drift of a run whose repeats rise or fall steadily (Kendall's rank correlation with time, at 5 %), otherwise 0.
+/// The drift of a run whose repeats rise or fall steadily (Kendall's rank correlation with time, at 5 %),
+/// otherwise 0.
 fn trend(times: &[f64]) -> f64 {
     /// Every pair of repeats is looked at.
     const MOST: usize = 1000;
     let thinned: Vec<f64> = times.iter().copied().step_by(times.len().div_ceil(MOST)).collect();
-    let score: i32 = (thinned.iter().enumerate()).flat_map(|(at, ms)| thinned[at + 1..].iter().map(move |later| later.total_cmp(ms) as i32)).sum();
+    let score: i32 = (thinned.iter().enumerate())
+        .flat_map(|(at, ms)| thinned[at + 1..].iter().map(move |later| later.total_cmp(ms) as i32))
+        .sum();
     let n = thinned.len() as f64;
     let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
     if f64::from(score.abs()) > student(f64::INFINITY) * deviation { drift(times) } else { 0.0 }
 }
 
-/// The logarithm of the fastest of one run over the slowest of the other, where both have [`FEWEST`] repeats and do not overlap.
+/// The logarithm of the fastest of one run over the slowest of the other, where both have [`FEWEST`] repeats
+/// and do not overlap.
 fn gap(fast: &[f64], slow: &[f64]) -> Option<f64> {
     let slowest = fast.iter().copied().fold(0.0, f64::max);
     let fastest = slow.iter().copied().fold(f64::INFINITY, f64::min);
@@ -162,13 +175,17 @@ pub fn is_apart([a, b]: [&[f64]; 2]) -> bool {
     gap(a, b).or_else(|| gap(b, a)).is_some()
 }
 
-/// Logarithmic limits of runs that do not overlap: chance alone separates four from four in 3 of 100 comparisons, so the ratio is taken to be
-/// beyond the gap between them, less their `trend`.
+/// Logarithmic limits of runs that do not overlap: chance alone separates four from four in 3 of 100
+/// comparisons, so the ratio is taken to be beyond the gap between them, less their `trend`.
 fn beyond_gap([lower, upper]: [f64; 2], [a, b]: [&[f64]; 2], trend: f64) -> [f64; 2] {
-    [gap(a, b).map_or(lower, |gap| lower.max(gap - trend)), gap(b, a).map_or(upper, |gap| upper.min(trend - gap))]
+    [
+        gap(a, b).map_or(lower, |gap| lower.max(gap - trend)),
+        gap(b, a).map_or(upper, |gap| upper.min(trend - gap)),
+    ]
 }
 
-/// Student's factor for 95 %, by degrees of freedom (at least one is taken); between those of the table by their inverses.
+/// Student's factor for 95 %, by degrees of freedom (at least one is taken); between those of the table by
+/// their inverses.
 fn student(freedom: f64) -> f64 {
     const TABLE: [(f64, f64); 11] = [
         (1.0, 12.706),
@@ -197,7 +214,8 @@ mod tests {
     use super::super::{Difference, Verdict};
     use super::*;
 
-    /// A machine with phases in which it is busy: times of a run, noise of a percent or two around 1, and in a busy phase up to twice as long.
+    /// A machine with phases in which it is busy: times of a run, noise of a percent or two around 1, and in
+    /// a busy phase up to twice as long.
     struct Machine {
         rng: ChaCha8Rng,
         /// How many repeats a busy phase lasts, in the mean; as many repeats are quiet.
@@ -237,8 +255,12 @@ mod tests {
 
     /// Whether the second is called faster or slower, which must be true if they differ.
     fn is_called(difference: &Difference, [a_ms, b_ms]: [f64; 2]) -> bool {
-        let (ratio, interval) = (difference.ratio.expect("a ratio"), difference.interval.expect("an interval"));
-        assert!(interval.lower <= ratio * (1.0 + 1e-12) && ratio <= interval.upper * (1.0 + 1e-12), "{difference:?}");
+        let (ratio, interval) =
+            (difference.ratio.expect("a ratio"), difference.interval.expect("an interval"));
+        assert!(
+            interval.lower <= ratio * (1.0 + 1e-12) && ratio <= interval.upper * (1.0 + 1e-12),
+            "{difference:?}"
+        );
         match difference.verdict {
             Verdict::Faster => b_ms <= a_ms,
             Verdict::Slower => b_ms >= a_ms,
@@ -248,12 +270,21 @@ mod tests {
 
     /// Of a hundred comparisons of two runs, how many find a difference.
     fn called(repeats: usize, ms: [f64; 2], mut machine: Machine) -> f64 {
-        let trial = |_: &usize| is_called(&Difference::of_runs([&machine.run(repeats, ms[0]), &machine.run(repeats, ms[1])], [0.0; 2], true), ms);
+        let trial = |_: &usize| {
+            is_called(
+                &Difference::of_runs(
+                    [&machine.run(repeats, ms[0]), &machine.run(repeats, ms[1])],
+                    [0.0; 2],
+                    true,
+                ),
+                ms,
+            )
+        };
         percent((0..TRIALS).filter(trial).count())
     }
 
-    /// Percentage of comparisons that find a difference, without outliers, with one in either run (in turn), and with one in each. Outliers take
-    /// three times as long.
+    /// Percentage of comparisons that find a difference, without outliers, with one in either run (in turn),
+    /// and with one in each. Outliers take three times as long.
     fn called_with_outliers(trials: usize, repeats: usize, factor: f64, noise: f64) -> [f64; 3] {
         let ms = [1.0, factor];
         let is_called = |outliers: usize, trial: usize| {
@@ -268,15 +299,23 @@ mod tests {
             let called = (0..trials).into_par_iter().filter(|&trial| is_called(outliers, trial)).count();
             100.0 * called as f64 / trials as f64
         });
-        println!("{repeats} repeats that scatter by {noise}, factor {factor}: {rates:.1?} % are called different");
+        println!(
+            "{repeats} repeats that scatter by {noise}, factor {factor}: {rates:.1?} % are called different"
+        );
         rates
     }
 
-    /// Of a hundred comparisons of pairs of runs with three repeats, how many find a difference. A busy phase goes on from run to run.
+    /// Of a hundred comparisons of pairs of runs with three repeats, how many find a difference. A busy phase
+    /// goes on from run to run.
     fn called_of_pairs(pairs: usize, [a_ms, b_ms]: [f64; 2], mut machine: Machine) -> f64 {
         let trial = |_: &usize| {
             let times = machine.run(8 * pairs, 1.0);
-            let medians = |ms: f64, from: usize| times.chunks(8).map(move |pair| ms * stats::median(&pair[from..from + 3])).collect::<Vec<f64>>();
+            let medians = |ms: f64, from: usize| {
+                times
+                    .chunks(8)
+                    .map(move |pair| ms * stats::median(&pair[from..from + 3]))
+                    .collect::<Vec<f64>>()
+            };
             is_called(&Difference::of_pairs(&medians(a_ms, 0), &medians(b_ms, 4), true), [a_ms, b_ms])
         };
         percent((0..TRIALS).filter(trial).count())
@@ -286,7 +325,10 @@ mod tests {
     fn runs_of_the_same_on_a_busy_machine_are_seldom_called_different() {
         for (repeats, phase, busy) in [(5, 3.0, 1.5), (10, 3.0, 1.5), (10, 4.0, 2.0), (20, 5.0, 1.5)] {
             let different = called(repeats, [1.0, 1.0], Machine::new(1, phase, 0.02, busy));
-            assert!(different <= 5.0, "{different} of 100: {repeats} repeats, busy for {phase}, {busy} times as long");
+            assert!(
+                different <= 5.0,
+                "{different} of 100: {repeats} repeats, busy for {phase}, {busy} times as long"
+            );
         }
         assert_eq!(called(10, [1.0, 1.0], Machine::new(1, 3.0, 0.01, 1.0)), 0.0, "nobody else is there");
     }
@@ -296,7 +338,10 @@ mod tests {
     fn outliers_neither_make_nor_hide_a_difference() {
         for (repeats, noise) in [(5, 0.03), (5, 0.3), (10, 0.03), (20, 0.03)] {
             let rates = called_with_outliers(TRIALS * 5 / repeats, repeats, 1.0, noise);
-            assert!(rates.iter().all(|rate| *rate <= 5.0), "{repeats} repeats that scatter by {noise}: {rates:?}");
+            assert!(
+                rates.iter().all(|rate| *rate <= 5.0),
+                "{repeats} repeats that scatter by {noise}: {rates:?}"
+            );
         }
         let rates = called_with_outliers(TRIALS, 5, 1.3, 0.03);
         assert!(rates.iter().all(|rate| *rate >= 95.0), "{rates:?}");
@@ -307,7 +352,12 @@ mod tests {
         // Two percent a repeat, through both runs: they do not overlap.
         for repeats in [4, 5, 10, 20] {
             let mut noise = Machine::new(7, 3.0, 0.003, 1.0);
-            let both: Vec<f64> = noise.run(2 * repeats, 1.0).iter().enumerate().map(|(at, ms)| ms * 1.02f64.powi(at as i32)).collect();
+            let both: Vec<f64> = noise
+                .run(2 * repeats, 1.0)
+                .iter()
+                .enumerate()
+                .map(|(at, ms)| ms * 1.02f64.powi(at as i32))
+                .collect();
             let (a, b) = both.split_at(repeats);
             assert_eq!(Difference::of_runs([a, b], [0.0; 2], true).verdict, Verdict::Unclear, "{repeats}");
         }
@@ -320,9 +370,12 @@ mod tests {
         for trial in 0..TRIALS {
             let repeats = 4 + trial % 4;
             let (a, b) = (machine.run(repeats, 10.0), machine.run(repeats + trial % 3, 10.0));
-            let factor = 1.001 * a.iter().copied().fold(0.0, f64::max) / b.iter().copied().fold(f64::INFINITY, f64::min);
+            let factor = 1.001 * a.iter().copied().fold(0.0, f64::max)
+                / b.iter().copied().fold(f64::INFINITY, f64::min);
             let b: Vec<f64> = b.iter().map(|ms| ms * factor).collect();
-            for (times, right) in [([a.as_slice(), &b], Verdict::Slower), ([b.as_slice(), &a], Verdict::Faster)] {
+            for (times, right) in
+                [([a.as_slice(), &b], Verdict::Slower), ([b.as_slice(), &a], Verdict::Faster)]
+            {
                 let verdict = Difference::of_runs(times, [0.0; 2], true).verdict;
                 assert!(verdict == right || verdict == Verdict::Unclear, "{times:?}: {verdict:?}");
                 verdicts.push(verdict);
@@ -334,16 +387,24 @@ mod tests {
 
     #[test]
     fn pairs_of_the_same_are_seldom_called_different_however_long_it_is_busy() {
-        for (pairs, phase, busy) in [(FEWEST_PAIRS, 5.0, 2.0), (8, 5.0, 2.0), (10, 5.0, 1.5), (10, 30.0, 1.5), (10, 200.0, 2.0)] {
+        for (pairs, phase, busy) in
+            [(FEWEST_PAIRS, 5.0, 2.0), (8, 5.0, 2.0), (10, 5.0, 1.5), (10, 30.0, 1.5), (10, 200.0, 2.0)]
+        {
             let different = called_of_pairs(pairs, [1.0, 1.0], Machine::new(3, phase, 0.02, busy));
-            assert!(different <= 5.0, "{different} of 100: {pairs} pairs, busy for {phase}, {busy} times as long");
+            assert!(
+                different <= 5.0,
+                "{different} of 100: {pairs} pairs, busy for {phase}, {busy} times as long"
+            );
         }
     }
 
     #[test]
     fn a_tenth_is_found_where_it_is_quiet() {
         for ms in [[1.0, 1.1], [1.1, 1.0]] {
-            let found = [called(10, ms, Machine::new(2, 3.0, 0.01, 1.0)), called_of_pairs(10, ms, Machine::new(2, 3.0, 0.01, 1.0))];
+            let found = [
+                called(10, ms, Machine::new(2, 3.0, 0.01, 1.0)),
+                called_of_pairs(10, ms, Machine::new(2, 3.0, 0.01, 1.0)),
+            ];
             assert!(found.iter().all(|found| *found >= 98.0), "{found:?} of 100");
         }
         // Pairs find most of it where others come and go for long, too.
@@ -357,7 +418,10 @@ mod tests {
         let alone = Interval::of_runs([&a, &b], [0.0, 0.0]).unwrap();
         let waited = Interval::of_runs([&a, &b], [0.0, 0.5]).unwrap();
         assert!(alone.lower > 1.3 && waited.lower < 1.0, "{alone:?} {waited:?}");
-        assert_eq!((alone.upper, (waited.lower * 2.0 / alone.lower - 1.0).abs() < 1e-9), (waited.upper, true));
+        assert_eq!(
+            (alone.upper, (waited.lower * 2.0 / alone.lower - 1.0).abs() < 1e-9),
+            (waited.upper, true)
+        );
         let other = Interval::of_runs([&a, &b], [0.5, 0.0]).unwrap();
         assert!(other.lower == alone.lower && other.upper > 2.9, "{other:?}");
     }
@@ -399,7 +463,14 @@ mod tests {
         for values in [vec![3.0, 1.0, 2.0], vec![4.0, 1.0, 2.0, 3.0], vec![7.0]] {
             assert_eq!(median(&mut values.clone()), stats::median(&values));
         }
-        for (freedom, factor) in [(0.0, 12.706), (1.0, 12.706), (4.0, 2.776), (20.0, 2.086), (120.0, 1.980), (f64::INFINITY, 1.960)] {
+        for (freedom, factor) in [
+            (0.0, 12.706),
+            (1.0, 12.706),
+            (4.0, 2.776),
+            (20.0, 2.086),
+            (120.0, 1.980),
+            (f64::INFINITY, 1.960),
+        ] {
             assert!((student(freedom) - factor).abs() < 0.004, "{freedom}: {}", student(freedom));
         }
     }

@@ -43,7 +43,10 @@ pub enum CompareError {
     #[error("{why}: {}", path.display())]
     RunFile { why: RunFileError, path: PathBuf },
     /// Of runs in turn, one took another engine than its own before.
-    #[error("the {which} ran on {now} now and on {before} before, so its times are not of one engine; name one instead of auto")]
+    #[error(
+        "the {which} ran on {now} now and on {before} before, so its times are not of one engine; name one \
+         instead of auto"
+    )]
     OtherEngine { which: &'static str, before: EngineId, now: EngineId },
     /// It is a recording, and is not read.
     #[error(transparent)]
@@ -53,7 +56,8 @@ pub enum CompareError {
 /// Two runs side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// In what the runs differ beside their times, one line each; only where it is known what both were asked.
+    /// In what the runs differ beside their times, one line each; only where it is known what both were
+    /// asked.
     pub differences: Vec<String>,
     /// What both were asked and ran on; only where it is known.
     pub parameters: Vec<Parameter>,
@@ -90,7 +94,9 @@ impl Comparison {
 
     /// That no time is called faster, where the runs are different jobs.
     pub fn job_sentence(&self) -> Option<String> {
-        (!self.other_job.is_empty()).then(|| format!("These are different jobs ({}), so neither is called faster.", self.other_job.join(", ")))
+        (!self.other_job.is_empty()).then(|| {
+            format!("These are different jobs ({}), so neither is called faster.", self.other_job.join(", "))
+        })
     }
 }
 
@@ -100,13 +106,18 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
         (Some(a), Some(b)) => parameters(a, b),
         _ => Vec::new(),
     };
-    let other_job: Vec<String> =
-        parameters.iter().filter(|parameter| parameter.is_job() && parameter.differs()).map(|parameter| parameter.name.clone()).collect();
+    let other_job: Vec<String> = parameters
+        .iter()
+        .filter(|parameter| parameter.is_job() && parameter.differs())
+        .map(|parameter| parameter.name.clone())
+        .collect();
     let same_job = other_job.is_empty();
     let mut phases: Vec<ComparedPhase> = Vec::new();
-    let engines = |run: &SavedRun| run.phases.keys().map(|key| key.0).collect::<std::collections::BTreeSet<_>>();
+    let engines =
+        |run: &SavedRun| run.phases.keys().map(|key| key.0).collect::<std::collections::BTreeSet<_>>();
     let (of_a, of_b) = (engines(a), engines(b));
-    let waited = [a, b].map(|run| run.file.as_ref().and_then(|file| file.machine.as_ref()?.waited).unwrap_or(0.0));
+    let waited =
+        [a, b].map(|run| run.file.as_ref().and_then(|file| file.machine.as_ref()?.waited).unwrap_or(0.0));
     // Two runs of one engine each are compared whatever the engines are.
     let any = of_a.len() == 1 && of_b.len() == 1;
     for (&(engine_a, phase), times_a) in &a.phases {
@@ -120,11 +131,18 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
     }
     let differ = parameters.iter().filter(|parameter| parameter.differs() && !parameter.condition);
     let spelled = |value: &str| if value.is_empty() { "none".to_owned() } else { value.to_owned() };
-    let differences = differ.map(|parameter| format!("{}: {} against {}", parameter.name, spelled(&parameter.a), spelled(&parameter.b))).collect();
-    let (answers, no_answers) = Answers::of(a, b).map_or_else(|why| (None, Some(why)), |answers| (Some(answers), None));
+    let differences = differ
+        .map(|parameter| {
+            format!("{}: {} against {}", parameter.name, spelled(&parameter.a), spelled(&parameter.b))
+        })
+        .collect();
+    let (answers, no_answers) =
+        Answers::of(a, b).map_or_else(|why| (None, Some(why)), |answers| (Some(answers), None));
     let doubt = |run: &SavedRun| run.file.as_ref().and_then(|file| file.machine.as_ref()?.doubt());
     let warnings = [("first", a), ("second", b)].into_iter();
-    let warnings = warnings.filter_map(|(which, run)| Some(format!("the {which} shared its machine: {}", doubt(run)?))).collect();
+    let warnings = warnings
+        .filter_map(|(which, run)| Some(format!("the {which} shared its machine: {}", doubt(run)?)))
+        .collect();
     let setup_ms = [sentence::setup_ms(a), sentence::setup_ms(b)];
     Comparison {
         differences,
@@ -179,15 +197,26 @@ pub fn parameters(a: &RunFile, b: &RunFile) -> Vec<Parameter> {
     if !(load(a).is_empty() && load(b).is_empty()) {
         all.push(Parameter { name: "load".to_owned(), a: load(a), b: load(b), condition: true });
     }
-    let of =
-        |run: &RunFile, name: &str| run.device.details.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()).unwrap_or_default();
+    let of = |run: &RunFile, name: &str| {
+        run.device
+            .details
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.clone())
+            .unwrap_or_default()
+    };
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in a.device.details.iter().chain(&b.device.details) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    all.extend(names.into_iter().map(|name| Parameter { name: name.clone(), a: of(a, name), b: of(b, name), condition: true }));
+    all.extend(names.into_iter().map(|name| Parameter {
+        name: name.clone(),
+        a: of(a, name),
+        b: of(b, name),
+        condition: true,
+    }));
     all
 }
 
@@ -223,7 +252,9 @@ fn asked(run: &RunFile) -> [(&'static str, String); 23] {
 
 fn data(source: &Source) -> String {
     match source {
-        Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+        Source::File { path, .. } => {
+            path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+        }
         Source::Generate { spec, .. } => spec.clone(),
         Source::Coordinates(_) => source.to_string(),
     }
@@ -238,7 +269,9 @@ fn queries(queries: &QuerySpec) -> String {
             _ => format!("{} listed", text::thousands(rows.len() as u64)),
         },
         QuerySpec::At(_) => "a place".to_owned(),
-        QuerySpec::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+        QuerySpec::File { path, .. } => {
+            path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+        }
     }
 }
 
@@ -255,7 +288,11 @@ mod tests {
 
     #[test]
     fn chunks_add_up_and_medians_are_compared() {
-        let a = saved("cuda,search,0,0,0,4\ncuda,search,0,1,4,6\ncuda,search,1,0,10,20\ncuda,search,2,0,30,30\ncuda,upload,0,0,0,1\n").unwrap();
+        let a = saved(
+            "cuda,search,0,0,0,4\ncuda,search,0,1,4,6\ncuda,search,1,0,10,20\ncuda,search,2,0,30,30\ncuda,\
+             upload,0,0,0,1\n",
+        )
+        .unwrap();
         let b = saved("lockstep,search,0,0,0,80\n").unwrap();
         let compared = compare(&a, &b);
         assert_eq!(compared.phases.len(), 1, "only the phases that both have: {compared:?}");
@@ -265,9 +302,8 @@ mod tests {
         assert_eq!(search.text(), "too few repeats: run 3 more");
         let upload = compare(&a, &a).phases.into_iter().find(|phase| phase.phase == Phase::Upload).unwrap();
         assert_eq!(upload.text(), "timed once per run");
-        assert!(
-            compare(&a, &a).phases.iter().all(|phase| phase.ratio == Some(1.0) && [Verdict::NoneShown, Verdict::TooFew].contains(&phase.verdict))
-        );
+        assert!(compare(&a, &a).phases.iter().all(|phase| phase.ratio == Some(1.0)
+            && [Verdict::NoneShown, Verdict::TooFew].contains(&phase.verdict)));
     }
 
     #[test]
@@ -294,11 +330,20 @@ mod tests {
             ("exclude-self", other(&|spec| spec.exclude_self = true)),
         ] {
             assert_eq!(compared.other_job, [name]);
-            assert_eq!(compared.job_sentence(), Some(format!("These are different jobs ({name}), so neither is called faster.")));
+            assert_eq!(
+                compared.job_sentence(),
+                Some(format!("These are different jobs ({name}), so neither is called faster."))
+            );
             assert!(compared.phases.iter().all(|phase| phase.verdict == Verdict::OtherJob));
         }
-        for compared in [other(&|_| ()), other(&|spec| spec.order = Order::Shuffled), other(&|spec| spec.repeats = 9)] {
-            assert_eq!((&compared.other_job, compared.job_sentence()), (&Vec::new(), None), "another way of doing the same");
+        for compared in
+            [other(&|_| ()), other(&|spec| spec.order = Order::Shuffled), other(&|spec| spec.repeats = 9)]
+        {
+            assert_eq!(
+                (&compared.other_job, compared.job_sentence()),
+                (&Vec::new(), None),
+                "another way of doing the same"
+            );
             assert!(compared.phases.iter().all(|phase| phase.verdict != Verdict::OtherJob));
         }
     }
@@ -309,10 +354,16 @@ mod tests {
             ("", "there are no timings in it"),
             ("GPU,search,0,0,0,1\n", "`GPU` is no engine's name"),
             ("cuda,search,0,0,0,NaN\n", "NaN ms"),
-            ("cuda,search,0,0,0,1\ncuda,search,0,1,1,1\ncuda,search,0,1,2,1\n", "line 4: duplicate row for cuda search, repeat 0, chunk 1; remove"),
+            (
+                "cuda,search,0,0,0,1\ncuda,search,0,1,1,1\ncuda,search,0,1,2,1\n",
+                "line 4: duplicate row for cuda search, repeat 0, chunk 1; remove",
+            ),
         ] {
             let message = saved(rows).unwrap_err().to_string();
-            assert!(message.contains(expected) && message.ends_with("timings.csv") && !message.contains('\n'), "{message}");
+            assert!(
+                message.contains(expected) && message.ends_with("timings.csv") && !message.contains('\n'),
+                "{message}"
+            );
         }
         assert!(SavedRun::read(Path::new("/no/such/run")).unwrap_err().to_string().ends_with("/no/such/run"));
     }

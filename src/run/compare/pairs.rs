@@ -26,7 +26,8 @@ impl Pairs {
     /// Adds a pair. Its neighbours are read only if it is the first.
     ///
     /// # Errors
-    /// [`CompareError::OtherEngine`], where `auto` takes another engine than before: their times would be those of two.
+    /// [`CompareError::OtherEngine`], where `auto` takes another engine than before: their times would be
+    /// those of two.
     pub fn push(&mut self, a: &SavedRun, b: &SavedRun) -> Result<(), CompareError> {
         for (before, (which, run)) in self.engines.iter_mut().zip([("first", a), ("second", b)]) {
             let Some((now, _)) = run.phases.keys().next() else { continue };
@@ -67,7 +68,8 @@ impl Pairs {
         comparison.pairs = Some(total[0].len());
         comparison.total = Some(difference(total));
         comparison.setup_ms = setups.map(|times| Spread::of(&times).median);
-        comparison.warnings = doubt.map(|doubt| format!("the machine was shared: {doubt}")).into_iter().collect();
+        comparison.warnings =
+            doubt.map(|doubt| format!("the machine was shared: {doubt}")).into_iter().collect();
         Some(comparison)
     }
 }
@@ -96,7 +98,12 @@ mod tests {
         for pair in 0..8 {
             let slow = f64::from(1 + pair);
             let jitter = 1.0 + 0.002 * f64::from(pair % 3);
-            let of = |ms: f64| run("lockstep", &[("search", slow * ms), ("search", slow * ms * 1.01), ("search", slow * ms * 1.3)]);
+            let of = |ms: f64| {
+                run(
+                    "lockstep",
+                    &[("search", slow * ms), ("search", slow * ms * 1.01), ("search", slow * ms * 1.3)],
+                )
+            };
             pairs.push(&of(1.0), &of(1.2 * jitter)).unwrap();
             same.push(&of(1.0), &of(1.004 / jitter)).unwrap();
         }
@@ -111,7 +118,8 @@ mod tests {
     fn the_total_counts_the_index_of_one_side() {
         let mut pairs = Pairs::default();
         for jitter in [0.0, 0.1, 0.05, 0.02, 0.05] {
-            let searches = |ms: f64| [("search", ms + jitter), ("search", ms + jitter), ("search", ms + jitter)];
+            let searches =
+                |ms: f64| [("search", ms + jitter), ("search", ms + jitter), ("search", ms + jitter)];
             let b = [[("build index", 100.0)].as_slice(), &searches(10.0)].concat();
             pairs.push(&run("lockstep", &searches(33.0)), &run("kdtree", &b)).unwrap();
         }
@@ -119,9 +127,15 @@ mod tests {
         assert_eq!(compared.search().unwrap().verdict, Verdict::Faster);
         let total = compared.total.clone().unwrap();
         assert_eq!(total.verdict, Verdict::Slower);
-        assert!((total.b.median - 110.05).abs() < 1e-9 && (total.ratio.unwrap() - 110.05 / 33.05).abs() < 0.01, "{total:?}");
+        assert!(
+            (total.b.median - 110.05).abs() < 1e-9 && (total.ratio.unwrap() - 110.05 / 33.05).abs() < 0.01,
+            "{total:?}"
+        );
         let said = compared.sentence().unwrap();
-        assert!(said.starts_with("B (kdtree) searches 3.3 times as fast as A (lockstep); counting the"), "{said}");
+        assert!(
+            said.starts_with("B (kdtree) searches 3.3 times as fast as A (lockstep); counting the"),
+            "{said}"
+        );
         assert!(said.contains("slower: 3.3 times as long"), "{said}");
     }
 
@@ -129,27 +143,55 @@ mod tests {
     fn the_sentence_says_what_the_verdicts_are_of() {
         let mut pairs = Pairs::default();
         // The medians are of the one pair in which the second takes 1.42 times as long.
-        for (slow, times, index) in
-            [(1.0, 1.5, 50.0), (2.0, 1.5, 150.0), (3.0, 1.5, 100.0), (4.0, 1.42, 80.0), (5.0, 1.5, 130.0), (6.0, 1.5, 90.0), (7.0, 1.5, 110.0)]
-        {
-            let of = |index: f64, search: f64| run("bvh", &[("build index", index), ("search", search), ("search", search), ("search", search)]);
+        for (slow, times, index) in [
+            (1.0, 1.5, 50.0),
+            (2.0, 1.5, 150.0),
+            (3.0, 1.5, 100.0),
+            (4.0, 1.42, 80.0),
+            (5.0, 1.5, 130.0),
+            (6.0, 1.5, 90.0),
+            (7.0, 1.5, 110.0),
+        ] {
+            let of = |index: f64, search: f64| {
+                run(
+                    "bvh",
+                    &[("build index", index), ("search", search), ("search", search), ("search", search)],
+                )
+            };
             pairs.push(&of(100.0, slow), &of(index, slow * times)).unwrap();
         }
         let compared = pairs.compared().unwrap();
-        assert_eq!([compared.search().unwrap().verdict, compared.total.clone().unwrap().verdict], [Verdict::Slower, Verdict::NoneShown]);
+        assert_eq!(
+            [compared.search().unwrap().verdict, compared.total.clone().unwrap().verdict],
+            [Verdict::Slower, Verdict::NoneShown]
+        );
         let said = compared.sentence().unwrap();
-        assert!(said.starts_with("A searches 1.5 times as fast as B; counting the index, no difference shown. The factor is between 1."), "{said}");
+        assert!(
+            said.starts_with(
+                "A searches 1.5 times as fast as B; counting the index, no difference shown. The factor is \
+                 between 1."
+            ),
+            "{said}"
+        );
     }
 
     #[test]
     fn a_total_is_told_where_searches_are_alike() {
         let mut pairs = Pairs::default();
         for jitter in [1.0, 1.01, 0.99, 1.005, 0.995] {
-            let of = |index: f64| run("bvh", &[("build index", index), ("search", jitter), ("search", jitter), ("search", jitter)]);
+            let of = |index: f64| {
+                run(
+                    "bvh",
+                    &[("build index", index), ("search", jitter), ("search", jitter), ("search", jitter)],
+                )
+            };
             pairs.push(&of(30.0), &of(10.0 * jitter)).unwrap();
         }
         let said = pairs.compared().unwrap().sentence().unwrap();
-        assert!(said.starts_with("No difference between the searches of A and B that 5 pairs of runs could show"), "{said}");
+        assert!(
+            said.starts_with("No difference between the searches of A and B that 5 pairs of runs could show"),
+            "{said}"
+        );
         assert!(said.ends_with(" Counting the index, B is faster: 2.8 times as fast."), "{said}");
     }
 
@@ -159,7 +201,11 @@ mod tests {
         let of = |engine| run(engine, &[("search", 1.0)]);
         pairs.push(&of("bvh"), &of("kdtree")).unwrap();
         let why = pairs.push(&of("bvh"), &of("lockstep")).unwrap_err().to_string();
-        assert_eq!(why, "the second ran on lockstep now and on kdtree before, so its times are not of one engine; name one instead of auto");
+        assert_eq!(
+            why,
+            "the second ran on lockstep now and on kdtree before, so its times are not of one engine; name \
+             one instead of auto"
+        );
     }
 
     #[test]

@@ -50,7 +50,11 @@ impl Spread {
 
     /// `5`, or `4 of 5` where one is excluded.
     pub fn counted(&self) -> String {
-        if self.excluded == 0 { self.repeats.to_string() } else { format!("{} of {}", self.repeats - self.excluded, self.repeats) }
+        if self.excluded == 0 {
+            self.repeats.to_string()
+        } else {
+            format!("{} of {}", self.repeats - self.excluded, self.repeats)
+        }
     }
 }
 
@@ -93,8 +97,8 @@ impl Verdict {
 pub struct Difference {
     pub a: Spread,
     pub b: Spread,
-    /// The second's median over the first's, or the median of such ratios of pairs: below 1, the second is faster. Absent where the
-    /// first took no time.
+    /// The second's median over the first's, or the median of such ratios of pairs: below 1, the second is
+    /// faster. Absent where the first took no time.
     pub ratio: Option<f64>,
     /// Between what the ratio lies; absent of fewer than four repeats or five pairs.
     pub interval: Option<Interval>,
@@ -103,18 +107,27 @@ pub struct Difference {
     /// The second's median less the first's, in milliseconds.
     pub delta_ms: f64,
     pub verdict: Verdict,
-    /// Repeats that the run with fewer lacks; absent where both have enough, or of a phase that a run times once.
+    /// Repeats that the run with fewer lacks; absent where both have enough, or of a phase that a run times
+    /// once.
     pub missing_repeats: Option<usize>,
 }
 
 impl Difference {
-    /// Of two runs: durations in the order in which they were measured, at least one each; `waited` as in [`Interval::of_runs`].
+    /// Of two runs: durations in the order in which they were measured, at least one each; `waited` as in
+    /// [`Interval::of_runs`].
     pub(super) fn of_runs(times: [&[f64]; 2], waited: [f64; 2], same_job: bool) -> Self {
         let kept = kept(times);
         let [a, b] = [0, 1].map(|side| Spread::of_kept(&kept[side], times[side].len()));
         let ratio = (a.median > 0.0).then(|| b.median / a.median);
         let apart = is_apart(without(times).each_ref().map(Vec::as_slice));
-        Self::new([a, b], ratio, Interval::of_runs(kept.each_ref().map(Vec::as_slice), waited), apart, FEWEST, same_job)
+        Self::new(
+            [a, b],
+            ratio,
+            Interval::of_runs(kept.each_ref().map(Vec::as_slice), waited),
+            apart,
+            FEWEST,
+            same_job,
+        )
     }
 
     /// Of pairs of runs: as many durations of the first as of the second, at least one each.
@@ -122,7 +135,14 @@ impl Difference {
         let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| b / a).collect();
         let usual = usual(&ratios);
         let is_kept = |ratio: &f64| usual.contains(ratio) || ratio.is_nan();
-        let keep = |values: &[f64]| values.iter().zip(&ratios).filter(|(_, ratio)| is_kept(ratio)).map(|(value, _)| *value).collect::<Vec<f64>>();
+        let keep = |values: &[f64]| {
+            values
+                .iter()
+                .zip(&ratios)
+                .filter(|(_, ratio)| is_kept(ratio))
+                .map(|(value, _)| *value)
+                .collect::<Vec<f64>>()
+        };
         let kept = [keep(a), keep(b)];
         let [kept_a, kept_b] = kept.each_ref().map(Vec::as_slice);
         let ratio = ratios.iter().all(|ratio| ratio.is_finite()).then(|| stats::median(&keep(&ratios)));
@@ -131,24 +151,42 @@ impl Difference {
         Self::new(spreads, ratio, interval, false, FEWEST_PAIRS, same_job)
     }
 
-    fn new([a, b]: [Spread; 2], ratio: Option<f64>, interval: Option<Interval>, apart: bool, fewest: usize, same_job: bool) -> Self {
+    fn new(
+        [a, b]: [Spread; 2],
+        ratio: Option<f64>,
+        interval: Option<Interval>,
+        apart: bool,
+        fewest: usize,
+        same_job: bool,
+    ) -> Self {
         let missing_repeats = fewest.checked_sub(a.repeats.min(b.repeats)).filter(|missing| *missing > 0);
         let verdict = match () {
             () if !same_job => Verdict::OtherJob,
             () if missing_repeats.is_some() => Verdict::TooFew,
             () => Verdict::of(ratio, interval, apart),
         };
-        let smallest_difference = ratio.zip(interval).map(|(ratio, interval)| interval.smallest_difference(ratio));
-        Self { a, b, ratio, interval, smallest_difference, delta_ms: b.median - a.median, verdict, missing_repeats }
+        let smallest_difference =
+            ratio.zip(interval).map(|(ratio, interval)| interval.smallest_difference(ratio));
+        Self {
+            a,
+            b,
+            ratio,
+            interval,
+            smallest_difference,
+            delta_ms: b.median - a.median,
+            verdict,
+            missing_repeats,
+        }
     }
 
     /// The verdict in a few words.
     pub fn text(&self) -> String {
         match self.verdict {
             Verdict::OtherJob => "another job".to_owned(),
-            Verdict::TooFew => {
-                self.missing_repeats.map_or_else(|| "timed once per run".to_owned(), |missing| format!("too few repeats: run {missing} more"))
-            }
+            Verdict::TooFew => self.missing_repeats.map_or_else(
+                || "timed once per run".to_owned(),
+                |missing| format!("too few repeats: run {missing} more"),
+            ),
             Verdict::NoneShown => "no difference shown".to_owned(),
             Verdict::Unclear => "cannot tell".to_owned(),
             Verdict::Slight => format!("less than {} % apart", percent(LEAST)),
@@ -220,12 +258,14 @@ pub fn without(times: [&[f64]; 2]) -> [Vec<f64>; 2] {
     })
 }
 
-/// As [`without`], but a run keeps all repeats if one of its outliers is usual in the other run: a machine that switches between two speeds
-/// shows both, and excluding one of them would turn the switch into a difference.
+/// As [`without`], but a run keeps all repeats if one of its outliers is usual in the other run: a machine
+/// that switches between two speeds shows both, and excluding one of them would turn the switch into a
+/// difference.
 pub fn kept(times: [&[f64]; 2]) -> [Vec<f64>; 2] {
     let (usual, same) = (times.map(usual), times.map(|times| within(times, SAME)));
     let [a, b] = without(times);
-    let shared = |own: usize| times[own].iter().any(|ms| !usual[own].contains(ms) && same[1 - own].contains(ms));
+    let shared =
+        |own: usize| times[own].iter().any(|ms| !usual[own].contains(ms) && same[1 - own].contains(ms));
     [if shared(0) { times[0].to_vec() } else { a }, if shared(1) { times[1].to_vec() } else { b }]
 }
 
@@ -239,12 +279,17 @@ mod tests {
         for first in [9.7, 12.0, 20.0, 40.0, 60.0, 70.0, 80.0, 81.0, 84.0, 95.0, 110.0, 400.0, 1e6] {
             let fast = [first, 9.7, 9.8, 9.7, 9.6];
             let difference = Difference::of_runs([&slow, &fast], [0.0; 2], true);
-            // A first repeat as slow as the other run's may be the machine's other speed, so it is kept; the runs may still not overlap.
+            // A first repeat as slow as the other run's may be the machine's other speed, so it is kept; the
+            // runs may still not overlap.
             let shared = (0.96..=1.05).contains(&(first / 80.9));
             let right = if shared && first > 80.7 { Verdict::Unclear } else { Verdict::Faster };
             assert_eq!(difference.verdict, right, "{first}: {difference:?}");
             let excluded = usize::from(first > 12.0 && !shared);
-            assert_eq!((difference.a.excluded, difference.b.excluded, difference.b.repeats), (0, excluded, 5), "{first}");
+            assert_eq!(
+                (difference.a.excluded, difference.b.excluded, difference.b.repeats),
+                (0, excluded, 5),
+                "{first}"
+            );
         }
     }
 
@@ -252,17 +297,27 @@ mod tests {
     fn pairs_exclude_both_of_an_outlier() {
         let (a, b) = ([10.0, 10.1, 30.0, 10.0, 9.9], [13.0, 13.1, 13.0, 12.9, 13.2]);
         let difference = Difference::of_pairs(&a, &b, true);
-        assert_eq!((difference.verdict, difference.a.counted(), difference.b.counted()), (Verdict::Slower, "4 of 5".to_owned(), "4 of 5".to_owned()));
+        assert_eq!(
+            (difference.verdict, difference.a.counted(), difference.b.counted()),
+            (Verdict::Slower, "4 of 5".to_owned(), "4 of 5".to_owned())
+        );
         assert!(difference.a.max < 11.0, "{difference:?}");
         let nothing = Difference::of_pairs(&[0.0; 5], &[0.0; 5], true);
-        assert_eq!((nothing.verdict, nothing.a.median, nothing.a.excluded, nothing.ratio), (Verdict::Unclear, 0.0, 0, None));
+        assert_eq!(
+            (nothing.verdict, nothing.a.median, nothing.a.excluded, nothing.ratio),
+            (Verdict::Unclear, 0.0, 0, None)
+        );
     }
 
     #[test]
     fn few_far_values_are_outliers_and_many_are_scatter() {
         let kept_of = |values: &[f64]| without([values, &[]])[0].clone();
         assert_eq!(kept_of(&[30.0, 10.0, 10.2, 9.9, 10.1]), [10.0, 10.2, 9.9, 10.1]);
-        assert_eq!(kept_of(&[10.0, 10.0, 10.0, 10.0, 3.0]), [10.0; 4], "a deviation of 0 does not exclude everything else");
+        assert_eq!(
+            kept_of(&[10.0, 10.0, 10.0, 10.0, 3.0]),
+            [10.0; 4],
+            "a deviation of 0 does not exclude everything else"
+        );
         for all in [
             [12.4, 10.0, 10.0, 10.0, 10.0].as_slice(),
             &[30.0, 10.0, 30.0, 10.0, 10.0],

@@ -1,4 +1,5 @@
-//! What is compared: a run's folder, its timings.csv, or a run of a recording; and the neighbours that it holds.
+//! What is compared: a run's folder, its timings.csv, or a run of a recording; and the neighbours that it
+//! holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -52,7 +53,8 @@ struct TimingRow {
 }
 
 impl SavedRun {
-    /// Reads a run's folder, a timings.csv, or a run of a recording (`FILE.warpscope`, `FILE.warpscope#NAME`).
+    /// Reads a run's folder, a timings.csv, or a run of a recording (`FILE.warpscope`,
+    /// `FILE.warpscope#NAME`).
     pub fn read(path: &Path) -> Result<Self, CompareError> {
         if let Some((file, name)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
             let recording = recording::read(&file, Points::Leave, &Silent)?;
@@ -60,9 +62,17 @@ impl SavedRun {
         }
         let folder = path.is_dir();
         // A file of a folder may be on its way to its place.
-        let timings = if folder { files::place(path, TIMINGS).unwrap_or_else(|| path.join(TIMINGS)) } else { path.to_owned() };
+        let timings = if folder {
+            files::place(path, TIMINGS).unwrap_or_else(|| path.join(TIMINGS))
+        } else {
+            path.to_owned()
+        };
         let io = |why| CompareError::Io { why, path: timings.clone() };
-        let text = if folder { read(&timings)? } else { files::read_at_most(&timings, MOST_RUN_BYTES).map_err(io)? };
+        let text = if folder {
+            read(&timings)?
+        } else {
+            files::read_at_most(&timings, MOST_RUN_BYTES).map_err(io)?
+        };
         let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
         let mut rows = csv::Reader::from_reader(text.as_slice());
@@ -74,34 +84,49 @@ impl SavedRun {
         let mut seen = BTreeSet::new();
         for record in rows.into_records() {
             let record = record.map_err(|error| content(error.to_string(), &timings))?;
-            let row: TimingRow = record.deserialize(Some(&headers)).map_err(|error| content(error.to_string(), &timings))?;
-            if let Some(chunk) = row.chunk.filter(|&chunk| !seen.insert((row.engine, row.phase, row.repeat, chunk))) {
+            let row: TimingRow =
+                record.deserialize(Some(&headers)).map_err(|error| content(error.to_string(), &timings))?;
+            if let Some(chunk) =
+                row.chunk.filter(|&chunk| !seen.insert((row.engine, row.phase, row.repeat, chunk)))
+            {
                 let line = record.position().map_or(0, csv::Position::line);
-                let why =
-                    format!("line {line}: duplicate row for {} {}, repeat {}, chunk {chunk}; remove it", row.engine, row.phase.name(), row.repeat);
+                let why = format!(
+                    "line {line}: duplicate row for {} {}, repeat {}, chunk {chunk}; remove it",
+                    row.engine,
+                    row.phase.name(),
+                    row.repeat
+                );
                 return Err(content(why, &timings));
             }
             if !row.duration_ms.is_finite() || row.duration_ms < 0.0 {
                 return Err(content(format!("a duration of {} ms", row.duration_ms), &timings));
             }
-            *repeats.entry((row.engine, row.phase)).or_default().entry(row.repeat).or_default() += row.duration_ms;
+            *repeats.entry((row.engine, row.phase)).or_default().entry(row.repeat).or_default() +=
+                row.duration_ms;
         }
         if repeats.is_empty() {
             return Err(content("there are no timings in it".to_owned(), &timings));
         }
         let file: Option<RunFile> = match folder.then(|| files::place(path, RUN)).flatten() {
-            Some(json) => Some(RunFile::read(&read(&json)?).map_err(|why| CompareError::RunFile { why, path: json })?),
+            Some(json) => {
+                Some(RunFile::read(&read(&json)?).map_err(|why| CompareError::RunFile { why, path: json })?)
+            }
             None => None,
         };
         if let Some(file) = &file {
             let searches = repeats.get(&(file.engine, Phase::Search)).map_or(0, BTreeMap::len);
             if searches != file.spec.repeats as usize || !text.ends_with(b"\n") {
-                let why = format!("it has {searches} whole repeats of the search, and run.json speaks of {}; was it cut short?", file.spec.repeats);
+                let why = format!(
+                    "it has {searches} whole repeats of the search, and run.json speaks of {}; was it cut \
+                     short?",
+                    file.spec.repeats
+                );
                 return Err(content(why, &timings));
             }
         }
         let neighbors = file.as_ref().map_or(Ok(None), |file| FolderNeighbors::read(path, file))?;
-        let phases = repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();
+        let phases =
+            repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();
         Ok(Self { path: path.to_owned(), phases, file, run: None, neighbors })
     }
 
@@ -110,9 +135,11 @@ impl SavedRun {
         let file = run.head().clone();
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
         for sample in run.samples() {
-            *repeats.entry((file.engine, sample.phase)).or_default().entry(sample.repeat).or_default() += sample.duration_ms;
+            *repeats.entry((file.engine, sample.phase)).or_default().entry(sample.repeat).or_default() +=
+                sample.duration_ms;
         }
-        let phases = repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();
+        let phases =
+            repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();
         Self { path: path.to_owned(), phases, file: Some(file), run: Some(run), neighbors: None }
     }
 }
@@ -148,11 +175,17 @@ impl FolderNeighbors {
     pub fn read(folder: &Path, run: &RunFile) -> Result<Option<Self>, CompareError> {
         let Some(path) = files::place(folder, NEIGHBORS) else { return Ok(None) };
         let array = |name| formats::read(&formats::path_of(&path, name), &ColumnChoice::Default, &Silent);
-        let both = array("indices").and_then(|indices| Ok(Self { indices, squared_distances: array("squared_distances")? }));
-        let found = both.map_err(|why: FormatError| CompareError::Content { why: why.reason(), path: path.clone() })?;
+        let both = array("indices")
+            .and_then(|indices| Ok(Self { indices, squared_distances: array("squared_distances")? }));
+        let found =
+            both.map_err(|why: FormatError| CompareError::Content { why: why.reason(), path: path.clone() })?;
         let (q, k) = (run.summary.q as usize, run.spec.k);
-        if [&found.indices, &found.squared_distances].iter().any(|array| (array.rows(), array.columns.len()) != (q, k)) {
-            let why = format!("its neighbours are not the {k} of each of {q} queries that run.json speaks of");
+        if [&found.indices, &found.squared_distances]
+            .iter()
+            .any(|array| (array.rows(), array.columns.len()) != (q, k))
+        {
+            let why =
+                format!("its neighbours are not the {k} of each of {q} queries that run.json speaks of");
             return Err(CompareError::Content { why, path });
         }
         Ok(Some(found))
@@ -174,7 +207,9 @@ impl<'a> Found<'a> {
         match (&saved.run, &saved.neighbors) {
             (Some(run), _) => match run.records() {
                 Some(records) => Ok(Self::Run(run.neighbors(), Box::new(records))),
-                None => Err("rows were left out of the cloud, and a recording counts on without them".to_owned()),
+                None => {
+                    Err("rows were left out of the cloud, and a recording counts on without them".to_owned())
+                }
             },
             (None, Some(found)) => Ok(Self::Folder(found)),
             (None, None) => Err(format!("there is no {NEIGHBORS} in {}", saved.path.display())),

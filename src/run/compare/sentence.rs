@@ -8,8 +8,9 @@ use crate::text;
 const SETUP: [(Phase, &str); 2] = [(Phase::Upload, "upload"), (Phase::BuildIndex, "index")];
 
 impl Comparison {
-    /// Which of the two searches faster, how many times, and what becomes of that when what is done once before is counted in; or why it
-    /// cannot be said. `None` where several engines are compared, or nothing was searched.
+    /// Which of the two searches faster, how many times, and what becomes of that when what is done once
+    /// before is counted in; or why it cannot be said. `None` where several engines are compared, or nothing
+    /// was searched.
     pub fn sentence(&self) -> Option<String> {
         if let Some(job) = self.job_sentence() {
             return Some(job);
@@ -23,23 +24,45 @@ impl Comparison {
         };
         let said = match search.verdict {
             Verdict::OtherJob => return None,
-            Verdict::TooFew => format!("Too few repeats: run {} more to tell which is faster.", search.missing_repeats.unwrap_or_default()),
-            Verdict::Unclear if search.interval.is_none() => format!("The searches of {} and {} are too short to compare.", names[0], names[1]),
+            Verdict::TooFew => format!(
+                "Too few repeats: run {} more to tell which is faster.",
+                search.missing_repeats.unwrap_or_default()
+            ),
+            Verdict::Unclear if search.interval.is_none() => {
+                format!("The searches of {} and {} are too short to compare.", names[0], names[1])
+            }
             Verdict::Unclear => format!(
-                "The searches of {} and {} took different times{neighbours}, but drift, waiting for a core or a repeat as slow as the other run's may \
-                 explain it. Run them in turn: warpscope compare --exe or --method.",
+                "The searches of {} and {} took different times{neighbours}, but drift, waiting for a core \
+                 or a repeat as slow as the other run's may explain it. Run them in turn: warpscope compare \
+                 --exe or --method.",
                 names[0], names[1]
             ),
             Verdict::Slight => {
-                format!("The searches of {} and {} are {}, too close to call either faster{neighbours}.", names[0], names[1], search.text())
+                format!(
+                    "The searches of {} and {} are {}, too close to call either faster{neighbours}.",
+                    names[0],
+                    names[1],
+                    search.text()
+                )
             }
             Verdict::NoneShown => {
-                let these = self.pairs.map_or_else(|| "these repeats".to_owned(), |pairs| format!("{pairs} pairs of runs"));
+                let these = self
+                    .pairs
+                    .map_or_else(|| "these repeats".to_owned(), |pairs| format!("{pairs} pairs of runs"));
                 let seen = search.smallest_difference.map_or_else(String::new, size);
                 let total = self.total_shown().map_or_else(String::new, |(faster, times)| {
-                    format!(" Counting the {}, {} is faster: {}.", self.setup, names[faster], faster_text(times))
+                    format!(
+                        " Counting the {}, {} is faster: {}.",
+                        self.setup,
+                        names[faster],
+                        faster_text(times)
+                    )
                 });
-                format!("No difference between the searches of {} and {} that {these} could show{neighbours}{seen}.{total}", names[0], names[1])
+                format!(
+                    "No difference between the searches of {} and {} that {these} could \
+                     show{neighbours}{seen}.{total}",
+                    names[0], names[1]
+                )
             }
             verdict => {
                 let (faster, slower) = if verdict == Verdict::Faster { (1, 0) } else { (0, 1) };
@@ -47,10 +70,21 @@ impl Comparison {
                 let times = faster_text(times_as_fast(search)?);
                 let than = if times.ends_with("faster") { "than" } else { "as" };
                 let between = search.interval.map_or_else(String::new, |interval| {
-                    let (least, most) = if faster == 1 { (interval.upper.recip(), interval.lower.recip()) } else { (interval.lower, interval.upper) };
-                    format!(" The factor is between {} and {}, with a confidence of 95 %.", text::digits(least, 3), text::digits(most, 3))
+                    let (least, most) = if faster == 1 {
+                        (interval.upper.recip(), interval.lower.recip())
+                    } else {
+                        (interval.lower, interval.upper)
+                    };
+                    format!(
+                        " The factor is between {} and {}, with a confidence of 95 %.",
+                        text::digits(least, 3),
+                        text::digits(most, 3)
+                    )
                 });
-                format!("{} searches {times} {than} {}{neighbours}{setup}.{between}", names[faster], names[slower])
+                format!(
+                    "{} searches {times} {than} {}{neighbours}{setup}.{between}",
+                    names[faster], names[slower]
+                )
             }
         };
         Some(said + &self.exclusion(search))
@@ -58,22 +92,32 @@ impl Comparison {
 
     /// Which repeats of the search are excluded, and the rule; empty where none is.
     fn exclusion(&self, search: &Difference) -> String {
-        let of = |spread: Spread, what: &str| (spread.excluded > 0).then(|| format!("{} of {} {what}", spread.excluded, spread.repeats));
+        let of = |spread: Spread, what: &str| {
+            (spread.excluded > 0).then(|| format!("{} of {} {what}", spread.excluded, spread.repeats))
+        };
         let excluded = match self.pairs {
             Some(_) => of(search.a, "pairs"),
-            None => [of(search.a, "repeats of A"), of(search.b, "repeats of B")].into_iter().flatten().reduce(|a, b| format!("{a} and {b}")),
+            None => [of(search.a, "repeats of A"), of(search.b, "repeats of B")]
+                .into_iter()
+                .flatten()
+                .reduce(|a, b| format!("{a} and {b}")),
         };
         excluded.map_or_else(String::new, |excluded| format!(" {excluded} excluded: {RULE}."))
     }
 
-    /// What becomes of a search that is faster when its upload and its index are counted in, where one of the two has such a phase.
+    /// What becomes of a search that is faster when its upload and its index are counted in, where one of the
+    /// two has such a phase.
     fn with_setup(&self, search: &Difference, faster: usize) -> String {
         let [setup_a, setup_b] = self.setup_ms;
         if [setup_a, setup_b] == [0.0; 2] {
             return String::new();
         }
         let said = |faster_in_total: usize, times: f64| {
-            if faster_in_total == faster { faster_text(times) } else { format!("slower: {} times as long", text::digits(times, 2)) }
+            if faster_in_total == faster {
+                faster_text(times)
+            } else {
+                format!("slower: {} times as long", text::digits(times, 2))
+            }
         };
         if self.pairs.is_some() {
             let untold = || self.total.as_ref().map_or_else(String::new, Difference::text);
@@ -85,28 +129,37 @@ impl Comparison {
         format!("; counting the {} (timed once each), {total}", self.setup)
     }
 
-    /// Which of the two takes less time in total, and how many times as fast it is; `None` where pairs show no difference.
+    /// Which of the two takes less time in total, and how many times as fast it is; `None` where pairs show
+    /// no difference.
     fn total_shown(&self) -> Option<(usize, f64)> {
         let total = self.total.as_ref()?;
         match total.verdict {
             Verdict::Faster => Some((1, times_as_fast(total)?)),
             Verdict::Slower => Some((0, times_as_fast(total)?)),
-            Verdict::OtherJob | Verdict::TooFew | Verdict::NoneShown | Verdict::Unclear | Verdict::Slight => None,
+            Verdict::OtherJob | Verdict::TooFew | Verdict::NoneShown | Verdict::Unclear | Verdict::Slight => {
+                None
+            }
         }
     }
 }
 
-/// How many times as fast the faster is: the ratio that the verdict is of, which in pairs is not that of the medians.
+/// How many times as fast the faster is: the ratio that the verdict is of, which in pairs is not that of the
+/// medians.
 fn times_as_fast(of: &Difference) -> Option<f64> {
     of.ratio.map(|ratio| if of.verdict == Verdict::Faster { ratio.recip() } else { ratio })
 }
 
 /// `3.3 times as fast`, or `2 % faster`.
 fn faster_text(times: f64) -> String {
-    if times < 1.095 { format!("{} % faster", text::digits((times - 1.0) * 100.0, 1)) } else { format!("{} times as fast", text::digits(times, 2)) }
+    if times < 1.095 {
+        format!("{} % faster", text::digits((times - 1.0) * 100.0, 1))
+    } else {
+        format!("{} times as fast", text::digits(times, 2))
+    }
 }
 
-/// `one of 7 %`, or `a factor of 5` where it is large, rounded up; `no factor below 100` where it is more than anybody looks for.
+/// `one of 7 %`, or `a factor of 5` where it is large, rounded up; `no factor below 100` where it is more
+/// than anybody looks for.
 fn size(share: f64) -> String {
     let percent = (share * 100.0 - 1e-9).ceil();
     match share + 1.0 {
@@ -132,7 +185,9 @@ pub(super) fn setup_ms(run: &super::SavedRun) -> f64 {
 
 /// `upload and index`: what either run did before its searches.
 pub(super) fn setup_text(runs: [&super::SavedRun; 2]) -> String {
-    let done = SETUP.iter().filter(|(_, name)| runs.iter().any(|run| setup(run).any(|(of, ms)| of == *name && ms > 0.0)));
+    let done = SETUP
+        .iter()
+        .filter(|(_, name)| runs.iter().any(|run| setup(run).any(|(of, ms)| of == *name && ms > 0.0)));
     done.map(|(_, name)| *name).collect::<Vec<_>>().join(" and ")
 }
 
@@ -157,30 +212,44 @@ pub enum Gate {
 impl Comparison {
     /// Holds the search and, of pairs, the total against a limit: 0.05 allows the second 5 % more.
     pub fn gate(&self, limit: f64) -> Gate {
-        let Some(search) = self.search() else { return Gate::Unknown("there is no search of one engine in both".to_owned()) };
+        let Some(search) = self.search() else {
+            return Gate::Unknown("there is no search of one engine in both".to_owned());
+        };
         match search.verdict {
-            Verdict::OtherJob => return Gate::Unknown(format!("the runs are different jobs ({})", self.other_job.join(", "))),
+            Verdict::OtherJob => {
+                return Gate::Unknown(format!("the runs are different jobs ({})", self.other_job.join(", ")));
+            }
             Verdict::TooFew => return Gate::Unknown(search.text()),
-            _ if search.difference.interval.is_none() => return Gate::Unknown("its times are too short to compare".to_owned()),
+            _ if search.difference.interval.is_none() => {
+                return Gate::Unknown("its times are too short to compare".to_owned());
+            }
             Verdict::NoneShown | Verdict::Unclear | Verdict::Slight | Verdict::Faster | Verdict::Slower => {}
         }
         let most = 1.0 + limit;
         let percent = percent(limit);
         let judged = [("search", Some(&search.difference)), ("total", self.total.as_ref())];
-        let of = judged.map(|(name, difference)| difference.and_then(|of: &Difference| Some((name, of.verdict, of.ratio?, of.interval?))));
+        let of = judged.map(|(name, difference)| {
+            difference.and_then(|of: &Difference| Some((name, of.verdict, of.ratio?, of.interval?)))
+        });
         // Of a limit below what is spoken of as a difference, the verdict decides.
         let is_slower = |verdict, interval: Interval| verdict == Verdict::Slower && interval.lower > most;
-        if let Some((name, _, ratio, interval)) = of.into_iter().flatten().find(|&(_, verdict, _, interval)| is_slower(verdict, interval)) {
+        if let Some((name, _, ratio, interval)) =
+            of.into_iter().flatten().find(|&(_, verdict, _, interval)| is_slower(verdict, interval))
+        {
             let [ratio, lower, upper] = [ratio, interval.lower, interval.upper].map(text::significant);
             return Gate::Slower(format!(
-                "the second is slower by more than {percent} %: its {name} takes {ratio} times as long (95 %: {lower} to {upper})"
+                "the second is slower by more than {percent} %: its {name} takes {ratio} times as long (95 \
+                 %: {lower} to {upper})"
             ));
         }
         let open = of.into_iter().flatten().find(|(.., interval)| interval.upper > most);
         Gate::Passed(open.map(|(name, .., interval)| {
             let upper = text::significant(interval.upper);
             let more = if self.pairs.is_some() { "pairs" } else { "repeats" };
-            format!("whether the second is slower by {percent} % is open: its {name} takes up to {upper} times as long; more {more} narrow that")
+            format!(
+                "whether the second is slower by {percent} % is open: its {name} takes up to {upper} times \
+                 as long; more {more} narrow that"
+            )
         }))
     }
 }
@@ -205,25 +274,36 @@ mod tests {
 
     #[test]
     fn the_faster_is_named_with_its_factor() {
-        let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0])), saved(&searches("kdtree", &[10.0, 9.9, 10.1, 10.0])));
+        let (a, b) = (
+            saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0])),
+            saved(&searches("kdtree", &[10.0, 9.9, 10.1, 10.0])),
+        );
         assert_eq!(
             compare(&a, &b).sentence().as_deref(),
-            Some("B (kdtree) searches 3.3 times as fast as A (lockstep). The factor is between 3.17 and 3.62, with a confidence of 95 %.")
+            Some(
+                "B (kdtree) searches 3.3 times as fast as A (lockstep). The factor is between 3.17 and \
+                 3.62, with a confidence of 95 %."
+            )
         );
         assert_eq!(
             compare(&b, &a).sentence().as_deref(),
-            Some("A (kdtree) searches 3.3 times as fast as B (lockstep). The factor is between 3.17 and 3.62, with a confidence of 95 %.")
+            Some(
+                "A (kdtree) searches 3.3 times as fast as B (lockstep). The factor is between 3.17 and \
+                 3.62, with a confidence of 95 %."
+            )
         );
     }
 
     #[test]
     fn an_index_counts() {
         let a = saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0]));
-        let b = saved(&format!("kdtree,build index,0,0,0,56\n{}", searches("kdtree", &[10.0, 9.9, 10.1, 10.0])));
+        let b =
+            saved(&format!("kdtree,build index,0,0,0,56\n{}", searches("kdtree", &[10.0, 9.9, 10.1, 10.0])));
         let said = compare(&a, &b).sentence().unwrap();
         assert!(
             said.starts_with(
-                "B (kdtree) searches 3.3 times as fast as A (lockstep); counting the index (timed once each), slower: 2.0 times as long. The"
+                "B (kdtree) searches 3.3 times as fast as A (lockstep); counting the index (timed once \
+                 each), slower: 2.0 times as long. The"
             ),
             "{said}"
         );
@@ -234,34 +314,63 @@ mod tests {
         let (a, b) = ([80.9, 81.0, 80.7, 80.9, 81.2], [150.0, 9.7, 9.8, 9.7, 9.6]);
         let compared = compare(&saved(&searches("lockstep", &a)), &saved(&searches("kdtree", &b)));
         let said = compared.sentence().unwrap();
-        assert!(said.starts_with("B (kdtree) searches 8.3 times as fast as A (lockstep). The factor is between 8"), "{said}");
-        assert!(said.ends_with(" 1 of 5 repeats of B excluded: more than a factor of 1.25 and 7 MAD from the median."), "{said}");
+        assert!(
+            said.starts_with(
+                "B (kdtree) searches 8.3 times as fast as A (lockstep). The factor is between 8"
+            ),
+            "{said}"
+        );
+        assert!(
+            said.ends_with(
+                " 1 of 5 repeats of B excluded: more than a factor of 1.25 and 7 MAD from the median."
+            ),
+            "{said}"
+        );
         let json = serde_json::to_value(&compared.phases[0]).unwrap();
-        assert_eq!((&json["a"]["excluded"], &json["b"]["excluded"], &json["b"]["repeats"]), (&0.into(), &1.into(), &5.into()));
+        assert_eq!(
+            (&json["a"]["excluded"], &json["b"]["excluded"], &json["b"]["repeats"]),
+            (&0.into(), &1.into(), &5.into())
+        );
     }
 
     #[test]
     fn repeats_that_scatter_show_no_difference() {
-        let (a, b) = (saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0])), saved(&searches("bvh", &[14.0, 2.0, 26.0, 33.5])));
+        let (a, b) = (
+            saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0])),
+            saved(&searches("bvh", &[14.0, 2.0, 26.0, 33.5])),
+        );
         let said = compare(&a, &b).sentence().unwrap();
         assert_eq!(
             said,
-            "No difference between the searches of A (lockstep) and B (bvh) that these repeats could show; they scatter too widely for any."
+            "No difference between the searches of A (lockstep) and B (bvh) that these repeats could show; \
+             they scatter too widely for any."
         );
     }
 
     #[test]
     fn what_cannot_be_said_is_said() {
-        let said = |a: &[f64], b: &[f64]| compare(&saved(&searches("cuda", a)), &saved(&searches("cuda", b))).sentence().unwrap();
+        let said = |a: &[f64], b: &[f64]| {
+            compare(&saved(&searches("cuda", a)), &saved(&searches("cuda", b))).sentence().unwrap()
+        };
         assert_eq!(said(&[1.0], &[1.0]), "Too few repeats: run 3 more to tell which is faster.");
-        assert_eq!(said(&[33.0, 34.0, 32.0], &[14.0, 2.0, 26.0, 3.0]), "Too few repeats: run 1 more to tell which is faster.");
+        assert_eq!(
+            said(&[33.0, 34.0, 32.0], &[14.0, 2.0, 26.0, 3.0]),
+            "Too few repeats: run 1 more to tell which is faster."
+        );
         let same = [1.0, 1.1, 0.9, 1.0];
         assert_eq!(
             said(&same, &same),
-            "No difference between the searches of A and B that these repeats could show; one of 54 % or more would have been seen."
+            "No difference between the searches of A and B that these repeats could show; one of 54 % or \
+             more would have been seen."
         );
-        assert_eq!(said(&[10.0; 4], &[10.1; 4]), "The searches of A and B are less than 2 % apart, too close to call either faster.");
-        assert!(said(&[10.0, 11.0, 12.0, 13.0], &[14.0, 15.0, 16.0, 17.0]).starts_with("The searches of A and B took different times, but drift"));
+        assert_eq!(
+            said(&[10.0; 4], &[10.1; 4]),
+            "The searches of A and B are less than 2 % apart, too close to call either faster."
+        );
+        assert!(
+            said(&[10.0, 11.0, 12.0, 13.0], &[14.0, 15.0, 16.0, 17.0])
+                .starts_with("The searches of A and B took different times, but drift")
+        );
         assert_eq!(said(&[0.0; 4], &[1.0; 4]), "The searches of A and B are too short to compare.");
         let none = saved("cuda,upload,0,0,0,4\n");
         assert_eq!(compare(&none, &none).sentence(), None);
@@ -273,14 +382,29 @@ mod tests {
         let of = |a: &[f64], b: &[f64]| compare(&saved(&searches("cuda", a)), &saved(&searches("cuda", b)));
         let slower = |by: f64| of(&times, &times.map(|ms| ms * by));
         let Gate::Slower(why) = slower(1.3).gate(0.05) else { panic!("it is slower") };
-        assert!(why.starts_with("the second is slower by more than 5 %: its search takes 1.30 times as long (95 %: 1.30 to 1.30)"), "{why}");
+        assert!(
+            why.starts_with(
+                "the second is slower by more than 5 %: its search takes 1.30 times as long (95 %: 1.30 to \
+                 1.30)"
+            ),
+            "{why}"
+        );
         assert!(matches!(slower(1.3).gate(0.5), Gate::Passed(None)));
-        let Gate::Passed(Some(open)) = of(&times, &[10.2, 10.4, 10.6, 10.4, 10.2, 10.6, 10.6, 10.2, 10.4]).gate(0.05) else { panic!("it may be") };
-        assert!(open.starts_with("whether the second is slower by 5 % is open: its search takes up to 1.0"), "{open}");
+        let Gate::Passed(Some(open)) =
+            of(&times, &[10.2, 10.4, 10.6, 10.4, 10.2, 10.6, 10.6, 10.2, 10.4]).gate(0.05)
+        else {
+            panic!("it may be")
+        };
+        assert!(
+            open.starts_with("whether the second is slower by 5 % is open: its search takes up to 1.0"),
+            "{open}"
+        );
         assert!(matches!(slower(0.5).gate(0.05), Gate::Passed(None)));
         // No difference is shown, so none is held against it, however small the limit.
         let steady = [10.0; 9];
-        let Gate::Passed(Some(open)) = of(&steady, &steady.map(|ms| ms * 1.015)).gate(0.01) else { panic!("1.5 %") };
+        let Gate::Passed(Some(open)) = of(&steady, &steady.map(|ms| ms * 1.015)).gate(0.01) else {
+            panic!("1.5 %")
+        };
         assert!(open.contains("takes up to 1.0"), "{open}");
         assert_eq!(of(&[1.0], &[9.0]).gate(0.05), Gate::Unknown("too few repeats: run 3 more".to_owned()));
     }

@@ -1,9 +1,10 @@
-//! Groups of points: disjoint sets, the components of the mutual graph, and points within a distance of one another.
+//! Groups of points: disjoint sets, the components of the mutual graph, and points within a distance of one
+//! another.
 //!
-//! A group of duplicates is a chain: each of its points is within the distance of another one, not of all (single linkage, as
-//! connected components of the ε-neighbourhood graph). A point whose k-th neighbour is still within the distance may have more: its
-//! group is told as open. At distance 0 no group is: equal points come in the order of rows, so that all of them have the first one
-//! among their neighbours.
+//! A group of duplicates is a chain: each of its points is within the distance of another one, not of all
+//! (single linkage, as connected components of the ε-neighbourhood graph). A point whose k-th neighbour is
+//! still within the distance may have more: its group is told as open. At distance 0 no group is: equal
+//! points come in the order of rows, so that all of them have the first one among their neighbours.
 
 use rayon::prelude::*;
 
@@ -33,7 +34,8 @@ impl Forest {
         self.0[a.max(b) as usize] = a.min(b);
     }
 
-    /// The sets that at least `least` points are in, numbered by their first points: each point's, and the size of each.
+    /// The sets that at least `least` points are in, numbered by their first points: each point's, and the
+    /// size of each.
     pub fn sets(mut self, least: u32) -> Sets {
         let roots: Vec<u32> = (0..self.0.len() as u32).map(|point| self.root(point)).collect();
         let mut points = vec![0; roots.len()];
@@ -72,7 +74,9 @@ pub fn components(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Sets,
     graph.blocks(progress, |block| {
         let mutual = |point: usize| {
             let others = graph.of(point).0.iter().copied().filter(move |&other| point < other as usize);
-            others.filter(move |&other| graph.of(other as usize).0.contains(&(point as u32))).map(move |other| (point as u32, other))
+            others
+                .filter(move |&other| graph.of(other as usize).0.contains(&(point as u32)))
+                .map(move |other| (point as u32, other))
         };
         let edges: Vec<(u32, u32)> = block.into_par_iter().flat_map_iter(mutual).collect();
         edges.into_iter().for_each(|(a, b)| forest.join(a, b));
@@ -129,7 +133,10 @@ mod tests {
         [(5, 1), (6, 5), (3, 2), (1, 6)].into_iter().for_each(|(a, b)| forest.join(a, b));
         assert_eq!(forest.root(6), 1);
         let sets = forest.sets(2);
-        assert_eq!((sets.of, sets.sizes), (vec![None, Some(0), Some(1), Some(1), None, Some(0), Some(0)], vec![3, 2]));
+        assert_eq!(
+            (sets.of, sets.sizes),
+            (vec![None, Some(0), Some(1), Some(1), None, Some(0), Some(0)], vec![3, 2])
+        );
         assert_eq!((Forest::new(2).sets(1).sizes, Forest::new(2).sets(2).largest()), (vec![1, 1], 0));
     }
 
@@ -152,7 +159,10 @@ mod tests {
     #[test]
     fn groups_are_chains() {
         let values = [0.0, 10.0, 1.0, 20.0, 10.5, 2.0];
-        assert_eq!(found(&values, 3, 1.0), (vec![Some(0), Some(1), Some(0), None, Some(1), Some(0)], vec![false, false]));
+        assert_eq!(
+            found(&values, 3, 1.0),
+            (vec![Some(0), Some(1), Some(0), None, Some(1), Some(0)], vec![false, false])
+        );
         assert_eq!(found(&values, 3, 0.5).0, [None, Some(0), None, None, Some(0), None]);
         assert!(found(&values, 3, 0.25).1.is_empty());
     }

@@ -1,8 +1,9 @@
-//! The labels of neighbours: how pure neighbourhoods are, and how well neighbours tell a label (Cover and Hart 1967), leaving each point out of
-//! its own vote.
+//! The labels of neighbours: how pure neighbourhoods are, and how well neighbours tell a label (Cover and
+//! Hart 1967), leaving each point out of its own vote.
 //!
-//! The vote is that of scikit-learn's `KNeighborsClassifier`: the majority, and of equally many the smallest label, numbers by size and texts
-//! by their characters. A point without a label has no vote and is not classified.
+//! The vote is that of scikit-learn's `KNeighborsClassifier`: the majority, and of equally many the smallest
+//! label, numbers by size and texts by their characters. A point without a label has no vote and is not
+//! classified.
 
 use std::collections::BTreeMap;
 
@@ -40,12 +41,17 @@ impl Labels {
     ///
     /// # Errors
     /// [`LabelError`].
-    pub fn of_column(column: &ColumnData, cloud: &PointCloud, graph: &KnnGraph<'_>) -> Result<Self, LabelError> {
+    pub fn of_column(
+        column: &ColumnData,
+        cloud: &PointCloud,
+        graph: &KnnGraph<'_>,
+    ) -> Result<Self, LabelError> {
         let count = match column {
             ColumnData::Numbers(numbers) => numbers.len(),
             ColumnData::Categories { codes, .. } => codes.len(),
         };
-        let records: Vec<usize> = (0..graph.len()).map(|point| cloud.record(graph.row(point) as usize) as usize).collect();
+        let records: Vec<usize> =
+            (0..graph.len()).map(|point| cloud.record(graph.row(point) as usize) as usize).collect();
         if let Some(&row) = records.last().filter(|&&row| row >= count) {
             return Err(LabelError::Short { labels: count, row: row as u64 });
         }
@@ -53,16 +59,24 @@ impl Labels {
             ColumnData::Numbers(numbers) => {
                 let value = |&record: &usize| Some(numbers[record]).filter(|value| !value.is_nan());
                 // −0 is 0.
-                Self::ranked(records.iter().map(|record| value(record).map(|value| Ordered(value + 0.0))), |value| value.0.to_string())
+                Self::ranked(
+                    records.iter().map(|record| value(record).map(|value| Ordered(value + 0.0))),
+                    |value| value.0.to_string(),
+                )
             }
             ColumnData::Categories { names, codes } => {
-                let text = |&record: &usize| Some(names[codes[record] as usize].as_str()).filter(|text| !text.is_empty());
+                let text = |&record: &usize| {
+                    Some(names[codes[record] as usize].as_str()).filter(|text| !text.is_empty())
+                };
                 Self::ranked(records.iter().map(text), |text| (*text).to_owned())
             }
         }
     }
 
-    fn ranked<T: Ord + Clone>(values: impl Iterator<Item = Option<T>> + Clone, name: impl Fn(&T) -> String) -> Result<Self, LabelError> {
+    fn ranked<T: Ord + Clone>(
+        values: impl Iterator<Item = Option<T>> + Clone,
+        name: impl Fn(&T) -> String,
+    ) -> Result<Self, LabelError> {
         let mut places: BTreeMap<T, u32> = BTreeMap::new();
         for value in values.clone().flatten() {
             places.entry(value).or_default();
@@ -74,7 +88,10 @@ impl Labels {
             return Err(LabelError::None);
         }
         places.values_mut().zip(0..).for_each(|(place, rank)| *place = rank);
-        Ok(Self { names: places.keys().map(name).collect(), of: values.map(|value| places.get(&value?).copied()).collect() })
+        Ok(Self {
+            names: places.keys().map(name).collect(),
+            of: values.map(|value| places.get(&value?).copied()).collect(),
+        })
     }
 
     /// The different labels, ascending.
@@ -121,7 +138,8 @@ pub struct Vote {
 /// [`Cancelled`].
 pub fn votes(graph: &KnnGraph<'_>, labels: &Labels, progress: &dyn Progress) -> Result<Vec<Vote>, Cancelled> {
     graph.map(progress, |point| {
-        let mut found: Vec<u32> = graph.of(point).0.iter().filter_map(|&other| labels.of[other as usize]).collect();
+        let mut found: Vec<u32> =
+            graph.of(point).0.iter().filter_map(|&other| labels.of[other as usize]).collect();
         found.sort_unstable();
         let mut best: Option<&[u32]> = None;
         for same in found.chunk_by(|a, b| a == b) {
@@ -130,7 +148,8 @@ pub fn votes(graph: &KnnGraph<'_>, labels: &Labels, progress: &dyn Progress) -> 
             }
         }
         let own = labels.of[point].filter(|_| !found.is_empty());
-        let same = own.map(|own| found.iter().filter(|&&label| label == own).count() as f64 / found.len() as f64);
+        let same =
+            own.map(|own| found.iter().filter(|&&label| label == own).count() as f64 / found.len() as f64);
         Vote { same, predicted: best.map(|same| same[0]) }
     })
 }
@@ -178,7 +197,8 @@ impl Classified {
             }
         }
         let points: u64 = table.values().sum();
-        let correct = table.iter().filter(|((label, predicted), _)| label == predicted).map(|(_, points)| points).sum();
+        let correct =
+            table.iter().filter(|((label, predicted), _)| label == predicted).map(|(_, points)| points).sum();
         let of_all = |sum: f64| (points > 0).then(|| sum / points as f64);
         Self {
             labels: labels.names.clone(),
@@ -188,7 +208,10 @@ impl Classified {
             same_label: of_all(votes.iter().filter_map(|vote| vote.same).sum()),
             correct,
             accuracy: of_all(correct as f64),
-            confusion: table.into_iter().map(|((label, predicted), points)| Confusion { label, predicted, points }).collect(),
+            confusion: table
+                .into_iter()
+                .map(|((label, predicted), points)| Confusion { label, predicted, points })
+                .collect(),
         }
     }
 }
@@ -201,7 +224,10 @@ mod tests {
     use crate::progress::Silent;
 
     fn texts(names: &[&str], codes: &[u32]) -> ColumnData {
-        ColumnData::Categories { names: names.iter().map(|&name| name.to_owned()).collect(), codes: codes.to_vec() }
+        ColumnData::Categories {
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            codes: codes.to_vec(),
+        }
     }
 
     fn labels(record: &RunRecord, column: &ColumnData) -> Result<Labels, LabelError> {
@@ -213,12 +239,21 @@ mod tests {
         let record = line(&[0.0, 1.0, 2.0, 3.5, 10.0], 2);
         // Neighbours: {1, 2}, {0, 2}, {1, 0 or 3: 3}, {2, 1}, {3, 2}.
         let labels = labels(&record, &texts(&["b", "a", ""], &[0, 1, 0, 1, 2])).unwrap();
-        assert_eq!((labels.names(), labels.of(0), labels.of(4)), (&["a".to_owned(), "b".to_owned()][..], Some(1), None));
+        assert_eq!(
+            (labels.names(), labels.of(0), labels.of(4)),
+            (&["a".to_owned(), "b".to_owned()][..], Some(1), None)
+        );
         let votes = votes(&graph(&record), &labels, &Silent).unwrap();
         let vote = |same, predicted| Vote { same, predicted: Some(predicted) };
-        assert_eq!(votes, [vote(Some(0.5), 0), vote(Some(0.0), 1), vote(Some(0.0), 0), vote(Some(0.5), 0), vote(None, 0)]);
+        assert_eq!(
+            votes,
+            [vote(Some(0.5), 0), vote(Some(0.0), 1), vote(Some(0.0), 0), vote(Some(0.5), 0), vote(None, 0)]
+        );
         let all = Classified::of(&labels, &votes);
-        assert_eq!((all.points, all.unlabelled, all.correct, all.accuracy, all.same_label), (4, 1, 1, Some(0.25), Some(0.25)));
+        assert_eq!(
+            (all.points, all.unlabelled, all.correct, all.accuracy, all.same_label),
+            (4, 1, 1, Some(0.25), Some(0.25))
+        );
         let cell = |label, predicted, points| Confusion { label, predicted, points };
         assert_eq!(all.confusion, [cell(0, 0, 1), cell(0, 1, 1), cell(1, 0, 2)]);
     }
@@ -227,7 +262,10 @@ mod tests {
     fn numbers_are_labels_by_size() {
         let record = line(&[0.0, 1.0, 2.0, 3.0], 1);
         let labels = labels(&record, &ColumnData::Numbers(vec![10.0, 9.0, f64::NAN, -0.0])).unwrap();
-        assert_eq!((labels.names(), labels.of(0), labels.of(2)), (&["0", "9", "10"].map(str::to_owned)[..], Some(2), None));
+        assert_eq!(
+            (labels.names(), labels.of(0), labels.of(2)),
+            (&["0", "9", "10"].map(str::to_owned)[..], Some(2), None)
+        );
         let votes = votes(&graph(&record), &labels, &Silent).unwrap();
         assert_eq!(votes[3], Vote::default(), "its neighbour has none");
         assert_eq!(Classified::of(&labels, &votes).undecided, 1);
@@ -237,7 +275,10 @@ mod tests {
     fn what_are_no_labels_is_refused() {
         let record = line(&[0.0, 1.0, 2.0], 1);
         let why = |column: &ColumnData| labels(&record, column).unwrap_err().to_string();
-        assert_eq!(why(&ColumnData::Numbers(vec![1.0, 2.0])), "it has 2 values, and the cloud's last row is 2");
+        assert_eq!(
+            why(&ColumnData::Numbers(vec![1.0, 2.0])),
+            "it has 2 values, and the cloud's last row is 2"
+        );
         assert_eq!(why(&texts(&[""], &[0, 0, 0])), "no row has a value in it");
         let values: Vec<f64> = (0..70_000).map(f64::from).collect();
         let many = line(&values, 1);

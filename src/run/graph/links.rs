@@ -26,7 +26,8 @@ pub enum LinkError {
     Memory(#[from] memory::Short),
 }
 
-/// A symmetric graph: as many edges from each point as it happens to have, nearest first, equal ones by their number.
+/// A symmetric graph: as many edges from each point as it happens to have, nearest first, equal ones by their
+/// number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linked {
     /// Index of each point's first edge below, and of the end of the last point's.
@@ -37,9 +38,9 @@ pub struct Linked {
 }
 
 impl Linked {
-    /// The edges of a graph of neighbours that are so linked. A distance is the same seen from either end: squares of differences are summed
-    /// in the order of the dimensions, whichever point is the query. Besides the edges themselves it takes a byte for each neighbour and sixteen
-    /// for each point.
+    /// The edges of a graph of neighbours that are so linked. A distance is the same seen from either end:
+    /// squares of differences are summed in the order of the dimensions, whichever point is the query.
+    /// Besides the edges themselves it takes a byte for each neighbour and sixteen for each point.
     ///
     /// # Errors
     /// [`LinkError`].
@@ -51,10 +52,16 @@ impl Linked {
         graph.blocks(progress, |block| {
             let flags = mutual[block.start * k..block.end * k].par_chunks_exact_mut(k);
             block.into_par_iter().zip(flags).for_each(|(point, flags)| {
-                graph.of(point).0.iter().zip(flags).for_each(|(&other, flag)| *flag = names(other as usize, point));
+                graph
+                    .of(point)
+                    .0
+                    .iter()
+                    .zip(flags)
+                    .for_each(|(&other, flag)| *flag = names(other as usize, point));
             });
         })?;
-        // Passes on the edges of a point, with the point that each is from: its own, and those back from neighbours that do not name it.
+        // Passes on the edges of a point, with the point that each is from: its own, and those back from
+        // neighbours that do not name it.
         let pass_edges = |point: usize, take: &mut dyn FnMut(usize, (u32, f32))| {
             let (others, squared) = graph.of(point);
             for ((&other, &squared), &mutual) in others.iter().zip(squared).zip(&mutual[point * k..]) {
@@ -82,9 +89,14 @@ impl Linked {
         })?;
         let mut rest = &mut edges[..];
         graph.blocks(progress, |block| {
-            let of_points: Vec<&mut [(u32, f32)]> =
-                block.map(|point| rest.split_off_mut(..(starts[point + 1] - starts[point]) as usize).unwrap_or_default()).collect();
-            of_points.into_par_iter().for_each(|edges| edges.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))));
+            let of_points: Vec<&mut [(u32, f32)]> = block
+                .map(|point| {
+                    rest.split_off_mut(..(starts[point + 1] - starts[point]) as usize).unwrap_or_default()
+                })
+                .collect();
+            of_points
+                .into_par_iter()
+                .for_each(|edges| edges.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))));
         })?;
         Ok(Self { starts, edges, metric: graph.metric })
     }
@@ -124,7 +136,9 @@ mod tests {
     /// The edges of a record's graph with their lengths, from and to.
     fn edges(record: &RunRecord, links: Links) -> Vec<(usize, usize, f64)> {
         let linked = Linked::of(&KnnGraph::of_run(record).unwrap(), links, &Silent).unwrap();
-        (0..linked.edges()).map(|edge| (linked.from(edge), linked.to(edge) as usize, linked.distance(edge))).collect()
+        (0..linked.edges())
+            .map(|edge| (linked.from(edge), linked.to(edge) as usize, linked.distance(edge)))
+            .collect()
     }
 
     #[test]
@@ -132,7 +146,9 @@ mod tests {
         for metric in [Metric::L2, Metric::Angular] {
             let values = (0..180_u32).map(|at| f64::from(at * 7919 % 997) / 31.0).collect();
             let spec = RunSpec { k: 4, metric, exclude_self: true, ..crate::run::testing::spec() };
-            let record = Engines::default().answer(&spec, &crate::run::testing::cloud(3, values), None, &mut |_, _| true).unwrap();
+            let record = Engines::default()
+                .answer(&spec, &crate::run::testing::cloud(3, values), None, &mut |_, _| true)
+                .unwrap();
             let graph = KnnGraph::of_run(&record).unwrap();
             let names = |a: usize, b: usize| graph.of(a).0.contains(&(b as u32));
             let (either, both) = (edges(&record, Links::Either), edges(&record, Links::Both));
@@ -143,12 +159,17 @@ mod tests {
             }
             for a in 0..graph.len() {
                 for b in 0..graph.len() {
-                    let has = |edges: &[(usize, usize, f64)]| edges.iter().filter(|edge| (edge.0, edge.1) == (a, b)).count();
+                    let has = |edges: &[(usize, usize, f64)]| {
+                        edges.iter().filter(|edge| (edge.0, edge.1) == (a, b)).count()
+                    };
                     assert_eq!(has(&either), usize::from(names(a, b) || names(b, a)), "{a} {b}");
                     assert_eq!(has(&both), usize::from(names(a, b) && names(b, a)), "{a} {b}");
                 }
             }
-            assert!(both.len() < graph.len() * graph.k() && graph.len() * graph.k() < either.len(), "all three differ");
+            assert!(
+                both.len() < graph.len() * graph.k() && graph.len() * graph.k() < either.len(),
+                "all three differ"
+            );
             let ordered = |pair: &[(usize, usize, f64)]| (pair[0].0, pair[0].2) <= (pair[1].0, pair[1].2);
             assert!(either.windows(2).all(ordered) && both.windows(2).all(ordered), "nearest first");
         }

@@ -1,16 +1,16 @@
 //! What neighbours are good for: what the k-nearest-neighbour graph of a cloud says of its points.
 //!
-//! | file | holds |
-//! |---|---|
-//! | `scores.rs` | a number for each point: density, local outlier factor, hubness, local intrinsic dimension |
-//! | `labels.rs` | the labels of neighbours, and classification by them |
-//! | `groups.rs` | groups of points within a distance, components of the mutual graph, and the disjoint sets of both |
-//! | `links.rs` | edges where either of two points, or each, is among the other's neighbours |
-//! | `other_cloud.rs` | neighbours that two clouds have in common, and points of another cloud that are near points of this one |
-//! | `summary.rs` | all of that summed up, in a sentence each |
+//! - `scores.rs`: a number for each point: density, local outlier factor, hubness, local intrinsic dimension
+//! - `labels.rs`: the labels of neighbours, and classification by them
+//! - `groups.rs`: groups of points within a distance, components of the mutual graph, and the disjoint sets
+//!   of both
+//! - `links.rs`: edges where either of two points, or each, is among the other's neighbours
+//! - `other_cloud.rs`: neighbours that two clouds have in common, and points of another cloud that are near
+//!   points of this one
+//! - `summary.rs`: all of that summed up, in a sentence each
 //!
-//! All are functions of a [`KnnGraph`], or of two; nothing here searches. Points are numbered as in the graph, from 0 on;
-//! [`KnnGraph::row`] gives the row of the cloud.
+//! All are functions of a [`KnnGraph`], or of two; nothing here searches. Points are numbered as in the
+//! graph, from 0 on; [`KnnGraph::row`] gives the row of the cloud.
 
 pub mod groups;
 pub mod labels;
@@ -44,7 +44,9 @@ pub struct Cancelled;
 #[non_exhaustive]
 pub enum GraphError {
     /// The neighbours of other queries, or those that a query is among itself.
-    #[error("a graph needs the neighbours of every row without itself: ask with --queries all --exclude-self")]
+    #[error(
+        "a graph needs the neighbours of every row without itself: ask with --queries all --exclude-self"
+    )]
     OtherQueries,
     #[error("one point has no neighbours; at least two are needed")]
     OnePoint,
@@ -69,7 +71,9 @@ impl<'a> KnnGraph<'a> {
     /// # Errors
     /// [`GraphError`].
     pub fn of_run(record: &'a RunRecord) -> Result<Self, GraphError> {
-        let every_row = record.query_cloud.is_none() && record.query_rows.len() as u64 == record.summary.n && record.query_rows.is_sorted();
+        let every_row = record.query_cloud.is_none()
+            && record.query_rows.len() as u64 == record.summary.n
+            && record.query_rows.is_sorted();
         if !record.spec.exclude_self || !every_row {
             return Err(GraphError::OtherQueries);
         }
@@ -77,16 +81,22 @@ impl<'a> KnnGraph<'a> {
             return Err(GraphError::OnePoint);
         }
         // A graph without all rows has its own copy of the indices.
-        let indices = if are_all(&record.query_rows) { 0 } else { size_of_val(&record.neighbors.indices[..]) };
+        let indices =
+            if are_all(&record.query_rows) { 0 } else { size_of_val(&record.neighbors.indices[..]) };
         memory::check(OF_MEASURES * record.query_rows.len() as u64 + indices as u64)?;
         Ok(Self::new(&record.neighbors, record.spec.metric, &record.query_rows))
     }
 
     /// A graph of neighbours that are rows of a cloud; `rows` are the ascending rows that they are of.
     fn new(neighbors: &'a Neighbors, metric: Metric, rows: &'a [u32]) -> Self {
-        // Where rows are left out, as zero rows under the angular metric, points have other numbers than rows.
+        // Where rows are left out, as zero rows under the angular metric, points have other numbers than
+        // rows.
         let point = |&row: &u32| rows.binary_search(&row).map_or(NONE, |point| point as u32);
-        let indices = if are_all(rows) { Cow::Borrowed(&neighbors.indices[..]) } else { neighbors.indices.par_iter().map(point).collect() };
+        let indices = if are_all(rows) {
+            Cow::Borrowed(&neighbors.indices[..])
+        } else {
+            neighbors.indices.par_iter().map(point).collect()
+        };
         Self { k: neighbors.k, metric, indices, squared_distances: &neighbors.squared_distances, rows }
     }
 
@@ -130,18 +140,30 @@ impl<'a> KnnGraph<'a> {
     /// The distance to the neighbour at a rank; ∞ past the last.
     pub fn distance(&self, point: usize, rank: usize) -> f64 {
         let place = point * self.k + rank;
-        if rank < self.k && self.indices[place] != NONE { self.metric.distance(self.squared_distances[place]) } else { f64::INFINITY }
+        if rank < self.k && self.indices[place] != NONE {
+            self.metric.distance(self.squared_distances[place])
+        } else {
+            f64::INFINITY
+        }
     }
 
     /// Something for every point, in parallel.
-    fn map<T: Send>(&self, progress: &dyn Progress, of: impl Fn(usize) -> T + Sync) -> Result<Vec<T>, Cancelled> {
+    fn map<T: Send>(
+        &self,
+        progress: &dyn Progress,
+        of: impl Fn(usize) -> T + Sync,
+    ) -> Result<Vec<T>, Cancelled> {
         let mut all = Vec::with_capacity(self.len());
         self.blocks(progress, |block| all.par_extend(block.into_par_iter().map(&of)))?;
         Ok(all)
     }
 
     /// Goes through the points, block by block.
-    fn blocks(&self, progress: &dyn Progress, mut work: impl FnMut(std::ops::Range<usize>)) -> Result<(), Cancelled> {
+    fn blocks(
+        &self,
+        progress: &dyn Progress,
+        mut work: impl FnMut(std::ops::Range<usize>),
+    ) -> Result<(), Cancelled> {
         for start in (0..self.len()).step_by(BLOCK) {
             if progress.cancelled() {
                 return Err(Cancelled);
@@ -235,7 +257,8 @@ mod tests {
 
     #[test]
     fn a_graph_is_of_every_row_without_itself() {
-        let record = |spec: &RunSpec, n| Engines::default().answer(spec, &squares(n), None, &mut |_, _| true).unwrap();
+        let record =
+            |spec: &RunSpec, n| Engines::default().answer(spec, &squares(n), None, &mut |_, _| true).unwrap();
         assert_eq!(KnnGraph::of_run(&record(&spec(), 4)).unwrap_err(), GraphError::OtherQueries);
         let own = RunSpec { exclude_self: true, ..spec() };
         assert_eq!(KnnGraph::of_run(&record(&own, 1)).unwrap_err(), GraphError::OnePoint);
@@ -250,11 +273,15 @@ mod tests {
 
     #[test]
     fn rows_that_are_left_out_are_no_points() {
-        let own = RunSpec { exclude_self: true, metric: Metric::Angular, drop_nonfinite: true, k: 2, ..spec() };
+        let own =
+            RunSpec { exclude_self: true, metric: Metric::Angular, drop_nonfinite: true, k: 2, ..spec() };
         let cloud = cloud(2, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.1, 0.0, 1.0]);
         let record = Engines::default().answer(&own, &cloud, None, &mut |_, _| true).unwrap();
         let graph = KnnGraph::of_run(&record).unwrap();
-        assert_eq!((graph.len(), graph.row(1), graph.of(0).0, graph.of(2).0), (3, 2, &[1, 2][..], &[1, 0][..]));
+        assert_eq!(
+            (graph.len(), graph.row(1), graph.of(0).0, graph.of(2).0),
+            (3, 2, &[1, 2][..], &[1, 0][..])
+        );
         let angle = graph.distances(0).next().unwrap();
         assert!((angle - 0.1f64.atan()).abs() < 1e-6, "{angle}");
     }

@@ -1,5 +1,6 @@
-//! Another cloud beside this one: neighbours that two clouds of the same rows have in common, which says how alike two embeddings
-//! are, row by row; and rows of another cloud that are near rows of this one, such as test data that training has seen.
+//! Another cloud beside this one: neighbours that two clouds of the same rows have in common, which says how
+//! alike two embeddings are, row by row; and rows of another cloud that are near rows of this one, such as
+//! test data that training has seen.
 
 use serde::Serialize;
 
@@ -93,7 +94,12 @@ impl Leaks {
 
     pub fn found(&self) -> LeaksFound {
         let count = |eps: f64| self.nearest.iter().filter(|(_, distance)| *distance <= eps).count() as u64;
-        LeaksFound { eps: self.eps, rows: self.nearest.len() as u64, leaks: count(self.eps), equal: count(0.0) }
+        LeaksFound {
+            eps: self.eps,
+            rows: self.nearest.len() as u64,
+            leaks: count(self.eps),
+            equal: count(0.0),
+        }
     }
 }
 

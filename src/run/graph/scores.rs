@@ -1,16 +1,19 @@
-//! A number for each point: its density, its local outlier factor, how often it is a neighbour, and its local intrinsic dimension.
+//! A number for each point: its density, its local outlier factor, how often it is a neighbour, and its local
+//! intrinsic dimension.
 //!
-//! - Density is the distance to the k-th neighbour: the farther, the sparser (Loftsgaarden and Quesenberry 1965; as a score of outliers
-//!   Ramaswamy, Rastogi and Shim 2000, section 2).
-//! - The local outlier factor (Breunig, Kriegel, Ng and Sander 2000, definitions 5 to 7) is as scikit-learn computes it.
-//!   `reach(a, b) = max(k-distance(b), d(a, b))`; the local reachability density of a point is one over its mean reach to its k
-//!   neighbours; its factor is the mean of their densities over its own. It is about 1 inside a cluster, and larger for outliers.
-//! - Hubness: in many dimensions some points are among the neighbours of very many others, and many of nobody's (Radovanović,
-//!   Nanopoulos and Ivanović 2010, section 2).
-//! - Local intrinsic dimension is estimated by maximum likelihood (Levina and Bickel 2004, equation 8). With the distances
-//!   T₁ ≤ … ≤ T_k to a point's neighbours, its dimension is ((1/(k−1)) · Σ_{j<k} ln(T_k/T_j))⁻¹. Amsaleg and others 2015 (section 4.1)
-//!   derive the same estimate with 1/k, since they count the k-th neighbour too: theirs is k/(k−1) of this one. Neighbours at
-//!   distance 0 say nothing about the dimension and are left out.
+//! - Density is the distance to the k-th neighbour: the farther, the sparser (Loftsgaarden and Quesenberry
+//!   1965; as a score of outliers Ramaswamy, Rastogi and Shim 2000, section 2).
+//! - The local outlier factor (Breunig, Kriegel, Ng and Sander 2000, definitions 5 to 7) is as scikit-learn
+//!   computes it. `reach(a, b) = max(k-distance(b), d(a, b))`; the local reachability density of a point is
+//!   one over its mean reach to its k neighbours; its factor is the mean of their densities over its own. It
+//!   is about 1 inside a cluster, and larger for outliers.
+//! - Hubness: in many dimensions some points are among the neighbours of very many others, and many of
+//!   nobody's (Radovanović, Nanopoulos and Ivanović 2010, section 2).
+//! - Local intrinsic dimension is estimated by maximum likelihood (Levina and Bickel 2004, equation 8). With
+//!   the distances T₁ ≤ … ≤ T_k to a point's neighbours, its dimension is ((1/(k−1)) · Σ_{j<k}
+//!   ln(T_k/T_j))⁻¹. Amsaleg and others 2015 (section 4.1) derive the same estimate with 1/k, since they
+//!   count the k-th neighbour too: theirs is k/(k−1) of this one. Neighbours at distance 0 say nothing about
+//!   the dimension and are left out.
 
 use serde::Serialize;
 
@@ -28,7 +31,8 @@ pub fn k_distances(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<
 /// Added to the mean reach, which is 0 among duplicates: scikit-learn's value.
 const SMALLEST_REACH: f64 = 1e-10;
 
-/// Each point's local outlier factor: scikit-learn's `-negative_outlier_factor_` for `LocalOutlierFactor(n_neighbors=k)`.
+/// Each point's local outlier factor: scikit-learn's `-negative_outlier_factor_` for
+/// `LocalOutlierFactor(n_neighbors=k)`.
 ///
 /// # Errors
 /// [`Cancelled`].
@@ -36,10 +40,13 @@ pub fn outlier_factors(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<
     let k_distances = k_distances(graph, progress)?;
     let densities = graph.map(progress, |point| {
         let neighbours = graph.of(point).0.iter().map(|&other| k_distances[other as usize]);
-        let reach = neighbours.zip(graph.distances(point)).map(|(k_distance, distance)| k_distance.max(distance));
+        let reach =
+            neighbours.zip(graph.distances(point)).map(|(k_distance, distance)| k_distance.max(distance));
         1.0 / (mean(reach) + SMALLEST_REACH)
     })?;
-    graph.map(progress, |point| mean(graph.of(point).0.iter().map(|&other| densities[other as usize] / densities[point])))
+    graph.map(progress, |point| {
+        mean(graph.of(point).0.iter().map(|&other| densities[other as usize] / densities[point]))
+    })
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
@@ -83,7 +90,8 @@ impl Hubness {
     pub fn of(occurrences: &[u32]) -> Option<Self> {
         let (n, max) = (occurrences.len() as f64, occurrences.iter().copied().max()?);
         let mean = occurrences.iter().map(|&count| f64::from(count)).sum::<f64>() / n;
-        let moment = |power| occurrences.iter().map(|&count| (f64::from(count) - mean).powi(power)).sum::<f64>() / n;
+        let moment =
+            |power| occurrences.iter().map(|&count| (f64::from(count) - mean).powi(power)).sum::<f64>() / n;
         let standard_deviation = moment(2).sqrt();
         let many = mean + 2.0 * standard_deviation;
         Some(Self {
@@ -116,10 +124,13 @@ fn dimension(distances: &[f64]) -> Option<f64> {
     (logarithms > 0.0).then(|| others.len() as f64 / logarithms)
 }
 
-/// The dimension of the whole cloud: one over the mean of inverse local ones, which are what is averaged without bias (MacKay and
-/// Ghahramani 2005); `None` where there are none.
+/// The dimension of the whole cloud: one over the mean of inverse local ones, which are what is averaged
+/// without bias (MacKay and Ghahramani 2005); `None` where there are none.
 pub fn overall_dimension(dimensions: &[Option<f64>]) -> Option<f64> {
-    let (sum, count) = dimensions.iter().flatten().fold((0.0, 0.0), |(sum, count), dimension| (sum + 1.0 / dimension, count + 1.0));
+    let (sum, count) = dimensions
+        .iter()
+        .flatten()
+        .fold((0.0, 0.0), |(sum, count), dimension| (sum + 1.0 / dimension, count + 1.0));
     (count > 0.0).then(|| count / sum)
 }
 
@@ -139,11 +150,16 @@ mod tests {
 
     #[test]
     fn outlier_factors_by_hand() {
-        // k-distances with k = 2: 2, 1, 2, 9. Mean reaches: of 0 to 1 and 2: (1 + 2)/2; of 1 to 0 and 2: (2 + 2)/2; of 2 to 1 and 0: (1 + 2)/2;
-        // of 10 to 2 and 1: (8 + 9)/2.
+        // k-distances with k = 2: 2, 1, 2, 9. Mean reaches: of 0 to 1 and 2: (1 + 2)/2; of 1 to 0 and 2: (2 +
+        // 2)/2; of 2 to 1 and 0: (1 + 2)/2; of 10 to 2 and 1: (8 + 9)/2.
         let factors = outlier_factors(&graph(&line(&[0.0, 1.0, 2.0, 10.0], 2)), &Silent).unwrap();
         let [outer, inner, far] = [1.5, 2.0, 8.5];
-        let by_hand = [(outer / inner + 1.0) / 2.0, inner / outer, (outer / inner + 1.0) / 2.0, (far / outer + far / inner) / 2.0];
+        let by_hand = [
+            (outer / inner + 1.0) / 2.0,
+            inner / outer,
+            (outer / inner + 1.0) / 2.0,
+            (far / outer + far / inner) / 2.0,
+        ];
         assert!(factors.iter().zip(by_hand).all(|(a, b)| (a - b).abs() < 1e-9), "{factors:?}, {by_hand:?}");
     }
 
@@ -159,7 +175,10 @@ mod tests {
         let record = generated("uniform:n=2000,d=2", 20);
         let factors = outlier_factors(&graph(&record), &Silent).unwrap();
         let mean = factors.iter().sum::<f64>() / 2000.0;
-        assert!((mean - 1.0).abs() < 0.05 && factors.iter().all(|factor| (0.7..3.0).contains(factor)), "{mean}");
+        assert!(
+            (mean - 1.0).abs() < 0.05 && factors.iter().all(|factor| (0.7..3.0).contains(factor)),
+            "{mean}"
+        );
     }
 
     #[test]
@@ -168,7 +187,10 @@ mod tests {
         let occurrences = occurrences(&graph(&record), &Silent).unwrap();
         assert_eq!(occurrences, [1, 2, 1, 0]);
         let hubness = Hubness::of(&occurrences).unwrap();
-        assert_eq!((hubness.mean, hubness.skewness, hubness.max, hubness.largest, hubness.antihubs), (1.0, Some(0.0), 2, 1, 1));
+        assert_eq!(
+            (hubness.mean, hubness.skewness, hubness.max, hubness.largest, hubness.antihubs),
+            (1.0, Some(0.0), 2, 1, 1)
+        );
         assert_eq!(Hubness::of(&[2, 2]).unwrap().skewness, None);
         // (2 · 1 − 8)/3 over 2^1.5 by hand: values 0, 3, 3 about 2.
         let skewed = Hubness::of(&[0, 3, 3]).unwrap();
@@ -201,7 +223,9 @@ mod tests {
 
     #[test]
     fn a_surface_has_two_dimensions_wherever_it_lies() {
-        for (spec, expected) in [("swiss-roll:n=4000", 2.0), ("uniform:n=4000,d=5", 5.0), ("uniform:n=4000,d=1", 1.0)] {
+        for (spec, expected) in
+            [("swiss-roll:n=4000", 2.0), ("uniform:n=4000,d=5", 5.0), ("uniform:n=4000,d=1", 1.0)]
+        {
             let record = generated(spec, 40);
             let found = overall_dimension(&dimensions(&graph(&record), &Silent).unwrap()).unwrap();
             assert!((found / expected - 1.0).abs() < 0.15, "{spec}: {found}");

@@ -26,7 +26,14 @@ fn record_of(graph: &KnnGraph<'_>, cloud: &PointCloud, point: usize) -> u64 {
 pub fn spread(spread: &Spread) -> String {
     let number = text::significant;
     let Spread { mean, min, p05, median, p95, max, .. } = *spread;
-    let ends = format!("min {}, 5 % {}, median {}, 95 % {}, max {}", number(min), number(p05), number(median), number(p95), number(max));
+    let ends = format!(
+        "min {}, 5 % {}, median {}, 95 % {}, max {}",
+        number(min),
+        number(p05),
+        number(median),
+        number(p95),
+        number(max)
+    );
     format!("mean {}, {ends}", number(mean))
 }
 
@@ -54,7 +61,10 @@ impl Scores {
     /// `values` are those of the graph's points.
     pub fn of(graph: &KnnGraph<'_>, cloud: &PointCloud, values: &[f64]) -> Self {
         let score = |point: usize| Score { row: record_of(graph, cloud, point), value: values[point] };
-        Self { spread: Spread::of(values.iter().copied()), largest: largest(values, MOST).into_iter().map(score).collect() }
+        Self {
+            spread: Spread::of(values.iter().copied()),
+            largest: largest(values, MOST).into_iter().map(score).collect(),
+        }
     }
 
     pub fn sentence(&self) -> String {
@@ -73,11 +83,16 @@ pub fn overlap(of: &str, shares: &Spread) -> String {
     format!("share of neighbours in common with {of}: {}", spread(shares))
 }
 
-/// How many rows of the other cloud are near a row of this one; `unit` begins with a space where there is one.
+/// How many rows of the other cloud are near a row of this one; `unit` begins with a space where there is
+/// one.
 pub fn leaks(other: &str, found: &LeaksFound, unit: &str) -> String {
     let (leaks, rows) = (text::thousands(found.leaks), text::count(found.rows, "row", "rows"));
     let share = if found.rows > 0 { percent(found.leaks as f64 / found.rows as f64) } else { percent(0.0) };
-    format!("{leaks} of {rows} of {other} ({share}) within {}{unit} of a row here, {} at 0", Exact(found.eps), text::thousands(found.equal))
+    format!(
+        "{leaks} of {rows} of {other} ({share}) within {}{unit} of a row here, {} at 0",
+        Exact(found.eps),
+        text::thousands(found.equal)
+    )
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -97,10 +112,20 @@ impl Hubs {
 
     pub fn sentence(&self) -> String {
         let of = &self.hubness;
-        let skewness = of.skewness.map_or_else(|| "none, as all rows are neighbours equally often".to_owned(), text::significant);
-        let most = format!("row {} is a neighbour of {}", text::thousands(self.largest_row), text::thousands(of.max.into()));
-        let (hubs, antihubs) = (text::count(of.hubs, "hub", "hubs"), text::count(of.antihubs, "row is", "rows are"));
-        format!("skewness {skewness}; {most}; {hubs} beyond mean + 2 standard deviations; {antihubs} nobody's neighbour")
+        let skewness = of
+            .skewness
+            .map_or_else(|| "none, as all rows are neighbours equally often".to_owned(), text::significant);
+        let most = format!(
+            "row {} is a neighbour of {}",
+            text::thousands(self.largest_row),
+            text::thousands(of.max.into())
+        );
+        let (hubs, antihubs) =
+            (text::count(of.hubs, "hub", "hubs"), text::count(of.antihubs, "row is", "rows are"));
+        format!(
+            "skewness {skewness}; {most}; {hubs} beyond mean + 2 standard deviations; {antihubs} nobody's \
+             neighbour"
+        )
     }
 }
 
@@ -124,16 +149,26 @@ impl Lid {
     }
 
     pub fn sentence(&self) -> String {
-        let all = self.all.map_or_else(|| "no row's neighbours tell".to_owned(), |all| format!("{} of all", text::significant(all)));
+        let all = self.all.map_or_else(
+            || "no row's neighbours tell".to_owned(),
+            |all| format!("{} of all", text::significant(all)),
+        );
         let local = self.spread.as_ref().map_or_else(String::new, |of| format!("; locally {}", spread(of)));
-        let undefined = text::count(self.undefined, "row's neighbours do not tell", "rows' neighbours do not tell");
-        if self.undefined > 0 && self.all.is_some() { format!("{all}{local}; {undefined}") } else { format!("{all}{local}") }
+        let undefined =
+            text::count(self.undefined, "row's neighbours do not tell", "rows' neighbours do not tell");
+        if self.undefined > 0 && self.all.is_some() {
+            format!("{all}{local}; {undefined}")
+        } else {
+            format!("{all}{local}")
+        }
     }
 }
 
 /// What neighbours say of a column of labels, in a sentence.
 pub fn labels(column: &str, of: &Classified) -> String {
-    let (Some(same), Some(accuracy)) = (of.same_label, of.accuracy) else { return format!("column {column}: no row has labelled neighbours") };
+    let (Some(same), Some(accuracy)) = (of.same_label, of.accuracy) else {
+        return format!("column {column}: no row has labelled neighbours");
+    };
     let mut line = format!(
         "column {column}, {}: {} of neighbours have the row's own; leave-one-out accuracy {} ({} of {})",
         text::count(of.labels.len() as u64, "label", "labels"),
@@ -146,7 +181,10 @@ pub fn labels(column: &str, of: &Classified) -> String {
         line += &format!("; {} no label", text::count(of.unlabelled, "row has", "rows have"));
     }
     if of.undecided > 0 {
-        line += &format!("; {} no labelled neighbour", text::count(of.undecided, "labelled row has", "labelled rows have"));
+        line += &format!(
+            "; {} no labelled neighbour",
+            text::count(of.undecided, "labelled row has", "labelled rows have")
+        );
     }
     line
 }
@@ -176,16 +214,26 @@ impl Duplicates {
 
     /// `unit` is that of the distance, after a space, or nothing.
     pub fn sentence(&self, unit: &str) -> String {
-        let within = if self.eps == 0.0 { "rows at distance 0".to_owned() } else { format!("rows within {}{unit}", Exact(self.eps)) };
+        let within = if self.eps == 0.0 {
+            "rows at distance 0".to_owned()
+        } else {
+            format!("rows within {}{unit}", Exact(self.eps))
+        };
         if self.groups == 0 {
             return format!("no {within}");
         }
         let groups = text::count(self.groups, "group", "groups");
         let rows = text::count(self.rows, "row", "rows");
-        let all = format!("{groups} of {within}, {rows} in all, {} in the largest", text::thousands(self.largest.into()));
+        let all = format!(
+            "{groups} of {within}, {rows} in all, {} in the largest",
+            text::thousands(self.largest.into())
+        );
         match self.open {
             0 => all,
-            open => format!("{all}; {} larger, as the k-th neighbour is still within: raise k", text::count(open, "group may be", "groups may be")),
+            open => format!(
+                "{all}; {} larger, as the k-th neighbour is still within: raise k",
+                text::count(open, "group may be", "groups may be")
+            ),
         }
     }
 }
@@ -208,6 +256,9 @@ impl Components {
     pub fn sentence(&self) -> String {
         let count = text::count(self.count, "component", "components");
         let single = text::count(self.single, "row", "rows");
-        format!("{count} of the mutual graph; the largest has {}; {single} alone", text::count(self.largest.into(), "row", "rows"))
+        format!(
+            "{count} of the mutual graph; the largest has {}; {single} alone",
+            text::count(self.largest.into(), "row", "rows")
+        )
     }
 }

@@ -6,8 +6,9 @@
 //! | `rates.rs` | the rates of an engine on a device, and the short measurement that finds them |
 //! | `plan.rs` | a job's predictions, the rule that picks an engine, and the choice as data and in words |
 //!
-//! An engine declares its costs ([`crate::knn::Descriptor::cost`]) at rates measured on one machine, which are used until better
-//! ones are known. Nothing here makes a run fail: rates that cannot be read, written or measured are ignored.
+//! An engine declares its costs ([`crate::knn::Descriptor::cost`]) at rates measured on one machine, which
+//! are used until better ones are known. Nothing here makes a run fail: rates that cannot be read, written or
+//! measured are ignored.
 
 mod plan;
 mod rates;
@@ -22,7 +23,9 @@ use serde::{Deserialize, Serialize};
 use super::{Phase, RunRecord};
 use crate::engines::registry;
 use crate::files;
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Peaks, Points, Shape, Stage};
+use crate::knn::{
+    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Peaks, Points, Shape, Stage,
+};
 pub use plan::{Candidate, Job, Plan, Purpose, about, engines};
 pub use rates::Forecast;
 use rates::Rates;
@@ -36,8 +39,8 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// The planner of this process, saved in the user's cache folder. A debug build saves nothing, since the measurements of an
-    /// unoptimised program are of no use to the next start.
+    /// The planner of this process, saved in the user's cache folder. A debug build saves nothing, since the
+    /// measurements of an unoptimised program are of no use to the next start.
     pub fn shared() -> Self {
         static SHARED: OnceLock<Planner> = OnceLock::new();
         let file = path().filter(|_| !cfg!(debug_assertions));
@@ -58,10 +61,19 @@ impl Planner {
         }
     }
 
-    /// By what factor a search takes longer for one problem than for another. What was learnt of single sizes is left aside: it would tell of
-    /// one of the two only.
-    pub fn growth(&self, engine: &Descriptor, device: Option<&DeviceInfo>, stage: Stage, from: &Shape, to: &Shape) -> f64 {
-        let rates = device.and_then(|device| self.lock().rates.get(&key(engine, device)).cloned()).unwrap_or_default();
+    /// By what factor a search takes longer for one problem than for another. What was learnt of single sizes
+    /// is left aside: it would tell of one of the two only.
+    pub fn growth(
+        &self,
+        engine: &Descriptor,
+        device: Option<&DeviceInfo>,
+        stage: Stage,
+        from: &Shape,
+        to: &Shape,
+    ) -> f64 {
+        let rates = device
+            .and_then(|device| self.lock().rates.get(&key(engine, device)).cloned())
+            .unwrap_or_default();
         let declared = |shape: &Shape| rates.declared_ms(stage, &(engine.cost)(shape, kind(engine, device)));
         declared(to) / declared(from)
     }
@@ -71,12 +83,17 @@ impl Planner {
         self.lock().rates.get(&key(engine, device)).is_some_and(|rates| rates.calibrated)
     }
 
-    /// Measures an opened engine for about a second and saves its rates. `go_on` is called before every trial; an engine for
-    /// which no trial succeeded remains uncalibrated and is measured again another time.
+    /// Measures an opened engine for about a second and saves its rates. `go_on` is called before every
+    /// trial; an engine for which no trial succeeded remains uncalibrated and is measured again another time.
     ///
     /// # Errors
     /// The engine's, except refusals ([`EngineError::is_refusal`]).
-    pub fn calibrate(&self, engine: &mut dyn Engine, device: &DeviceInfo, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
+    pub fn calibrate(
+        &self,
+        engine: &mut dyn Engine,
+        device: &DeviceInfo,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), EngineError> {
         let (descriptor, trials) = (engine.descriptor(), rates::measure(engine, go_on)?);
         if !trials.is_empty() {
             self.change(|known| {
@@ -88,16 +105,26 @@ impl Planner {
         Ok(())
     }
 
-    /// Corrects the rates by a run, unless its parameters were given: predictions are for the engine's own choice of parameters.
+    /// Corrects the rates by a run, unless its parameters were given: predictions are for the engine's own
+    /// choice of parameters.
     pub fn learn(&self, engine: &Descriptor, shape: &Shape, record: &RunRecord) {
         if !record.spec.engine.parameters().is_empty() {
             return;
         }
-        let of = |phases: &[Phase]| record.samples.iter().filter(|sample| phases.contains(&sample.phase)).map(|sample| sample.duration_ms).sum();
+        let of = |phases: &[Phase]| {
+            record
+                .samples
+                .iter()
+                .filter(|sample| phases.contains(&sample.phase))
+                .map(|sample| sample.duration_ms)
+                .sum()
+        };
         let setup_ms = if record.resident { 0.0 } else { of(&[Phase::Upload, Phase::BuildIndex]) };
         let measured = Forecast { setup_ms, search_ms: record.summary.search_ms_median };
         let cost = (engine.cost)(shape, kind(engine, Some(&record.device)));
-        self.change(|known| known.rates.entry(key(engine, &record.device)).or_default().correct(&cost, shape, measured));
+        self.change(|known| {
+            known.rates.entry(key(engine, &record.device)).or_default().correct(&cost, shape, measured)
+        });
     }
 
     /// What a device does at most, where that was measured.
@@ -136,12 +163,16 @@ impl Planner {
     }
 }
 
-/// The kind of device that an engine is predicted on; where none is known, or an old record names none, the one that it prefers.
+/// The kind of device that an engine is predicted on; where none is known, or an old record names none, the
+/// one that it prefers.
 fn kind(engine: &Descriptor, device: Option<&DeviceInfo>) -> DeviceKind {
-    device.and_then(|device| device.id).map_or_else(|| registry::default_device(engine).kind(), DeviceId::kind)
+    device
+        .and_then(|device| device.id)
+        .map_or_else(|| registry::default_device(engine).kind(), DeviceId::kind)
 }
 
-/// The name under which an engine's rates on a device are saved. It leaves out what varies from run to run: clocks, load.
+/// The name under which an engine's rates on a device are saved. It leaves out what varies from run to run:
+/// clocks, load.
 fn key(engine: &Descriptor, device: &DeviceInfo) -> String {
     format!("{} on {}{}", engine.id, device.name, details(device, &["processor", "threads", "instructions"]))
 }
@@ -171,7 +202,8 @@ pub fn is_taken_in(points: &Points, engine: EngineId, device: DeviceId) -> bool 
 
 /// Records that an engine has loaded the points on a device.
 pub fn taken_in(points: &Points, engine: EngineId, device: DeviceId) {
-    let mut engines = points.cache().get(device, |_: &TakenIn| true).map_or_else(Vec::new, |taken| taken.0.clone());
+    let mut engines =
+        points.cache().get(device, |_: &TakenIn| true).map_or_else(Vec::new, |taken| taken.0.clone());
     if !engines.contains(&engine) {
         engines.push(engine);
         points.cache().insert(device, Arc::new(TakenIn(engines)));
@@ -186,7 +218,8 @@ pub fn waited_ms(points: &Points) -> f64 {
     points.cache().get(DeviceId::Cpu, |_: &Waited| true).map_or(0.0, |waited| waited.0)
 }
 
-/// Drops what was made of the points, and how long they were waited for with it; says whether anything was made.
+/// Drops what was made of the points, and how long they were waited for with it; says whether anything was
+/// made.
 pub fn release_made(points: &Points) -> bool {
     points.cache().remove::<Waited>(DeviceId::Cpu);
     points.cache().clear()
@@ -225,8 +258,11 @@ pub fn path() -> Option<PathBuf> {
 
 /// Reads the file; without any rates if it is missing, damaged or from another version.
 pub fn read(path: &Path) -> Known {
-    let known = files::read_small(path, MOST_BYTES).ok().and_then(|text| serde_json::from_slice::<Known>(&text).ok());
-    let is_sensible = |known: &Known| known.rates.values().all(Rates::are_sensible) && known.peaks.values().all(Peaks::are_sensible);
+    let known =
+        files::read_small(path, MOST_BYTES).ok().and_then(|text| serde_json::from_slice::<Known>(&text).ok());
+    let is_sensible = |known: &Known| {
+        known.rates.values().all(Rates::are_sensible) && known.peaks.values().all(Peaks::are_sensible)
+    };
     known.filter(|known| known.version == Known::default().version && is_sensible(known)).unwrap_or_default()
 }
 

@@ -1,4 +1,5 @@
-//! A job's predictions, and the engine chosen by them: among those about as fast as the fastest, the one that reports most.
+//! A job's predictions, and the engine chosen by them: among those about as fast as the fastest, the one that
+//! reports most.
 
 use serde::Serialize;
 
@@ -29,7 +30,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// The job of a spec over n points in so many columns; `queries` is the number of queries in its query file, if it has one.
+    /// The job of a spec over n points in so many columns; `queries` is the number of queries in its query
+    /// file, if it has one.
     pub fn of(spec: &RunSpec, purpose: Purpose, n: usize, columns: usize, queries: Option<usize>) -> Self {
         let q = match &spec.queries {
             QuerySpec::All => n,
@@ -39,21 +41,34 @@ impl Job {
             QuerySpec::File { .. } => queries.unwrap_or(1),
         };
         let shape = Shape { n, q, d: spec.metric.dims(columns), k: Setup::from(spec).found_k() };
-        Self { shape, metric: spec.metric, purpose, timed: spec.warmup.saturating_add(spec.repeats), profile: spec.profile }
+        Self {
+            shape,
+            metric: spec.metric,
+            purpose,
+            timed: spec.warmup.saturating_add(spec.repeats),
+            profile: spec.profile,
+        }
     }
 
     /// The sizes of the problem that a run answered.
     pub fn shape_of(record: &RunRecord) -> Shape {
         let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let summary = &record.summary;
-        Shape { n: size(summary.n), q: size(summary.q), d: size(summary.d), k: Setup::from(&record.spec).found_k() }
+        Shape {
+            n: size(summary.n),
+            q: size(summary.q),
+            d: size(summary.d),
+            k: Setup::from(&record.spec).found_k(),
+        }
     }
 
     /// The number of passes over the queries that an engine makes, including the counted and profiled ones.
     fn passes(&self, engine: &Descriptor) -> f64 {
         match self.purpose {
             Purpose::Ask => 1.0,
-            Purpose::Measure => f64::from(self.timed) + f64::from(u8::from(engine.counts()) * (1 + u8::from(self.profile))),
+            Purpose::Measure => {
+                f64::from(self.timed) + f64::from(u8::from(engine.counts()) * (1 + u8::from(self.profile)))
+            }
         }
     }
 
@@ -65,7 +80,9 @@ impl Job {
     }
 
     fn tells(&self, engine: &Descriptor) -> u8 {
-        u8::from(engine.counts()) + u8::from(engine.convergence.is_some()) + u8::from(self.profile && !engine.phases.is_empty())
+        u8::from(engine.counts())
+            + u8::from(engine.convergence.is_some())
+            + u8::from(self.profile && !engine.phases.is_empty())
     }
 }
 
@@ -90,10 +107,19 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Predicts an engine's times. `device` is what it runs on (`None`: predict at the built-in rates), or why it cannot run.
-    pub fn new(planner: &Planner, engine: &Descriptor, job: &Job, device: Result<Option<&DeviceInfo>, String>, resident: bool) -> Self {
+    /// Predicts an engine's times. `device` is what it runs on (`None`: predict at the built-in rates), or
+    /// why it cannot run.
+    pub fn new(
+        planner: &Planner,
+        engine: &Descriptor,
+        job: &Job,
+        device: Result<Option<&DeviceInfo>, String>,
+        resident: bool,
+    ) -> Self {
         let taken: Result<(), EngineError> = engine.limits.check(engine.id, &job.shape, job.metric);
-        let forecast = taken.is_ok().then(|| planner.forecast(engine, device.as_ref().ok().copied().flatten(), &job.shape));
+        let forecast = taken
+            .is_ok()
+            .then(|| planner.forecast(engine, device.as_ref().ok().copied().flatten(), &job.shape));
         let setup = |forecast: &Forecast| if resident { 0.0 } else { forecast.setup_ms };
         Self {
             engine: engine.id,
@@ -106,10 +132,11 @@ impl Candidate {
         }
     }
 
-    /// The same for a user who has waited so many milliseconds for single queries of these points: an engine's setup counts only as far
-    /// as it takes longer than that. So a first query is answered without building an index that only later ones would profit from, and
-    /// whoever goes on asking never waits more than twice as long as with the best engine from the beginning (as in the problem of
-    /// renting or buying skis: Karlin, Manasse, Rudolph and Sleator 1988).
+    /// The same for a user who has waited so many milliseconds for single queries of these points: an
+    /// engine's setup counts only as far as it takes longer than that. So a first query is answered without
+    /// building an index that only later ones would profit from, and whoever goes on asking never waits more
+    /// than twice as long as with the best engine from the beginning (as in the problem of renting or buying
+    /// skis: Karlin, Manasse, Rudolph and Sleator 1988).
     pub fn after_waiting(self, waited_ms: f64) -> Self {
         Self { waited_ms, ..self }
     }
@@ -124,7 +151,12 @@ impl Candidate {
     fn offer(&self) -> Option<Offer> {
         let (forecast, setup_ms) = (self.forecast?, self.setup_ms());
         let counted = if self.resident { 0.0 } else { forecast.setup_ms };
-        Some(Offer { setup_ms, search_ms: forecast.search_ms, total_ms: self.total_ms? - counted + setup_ms, tells: self.tells })
+        Some(Offer {
+            setup_ms,
+            search_ms: forecast.search_ms,
+            total_ms: self.total_ms? - counted + setup_ms,
+            tells: self.tells,
+        })
     }
 }
 
@@ -151,17 +183,30 @@ impl Plan {
     pub fn new(choice: &EngineChoice, job: &Job, engines: Vec<Candidate>) -> Self {
         let (shape, leeway) = (job.shape, job.leeway());
         if let EngineChoice::Named(method) = choice {
-            return Self { shape, engines, chosen: Some(method.engine), reason: ASKED_FOR.to_owned(), fallback: None, leeway };
+            return Self {
+                shape,
+                engines,
+                chosen: Some(method.engine),
+                reason: ASKED_FOR.to_owned(),
+                fallback: None,
+                leeway,
+            };
         }
-        let refused: Vec<EngineId> = engines.iter().filter(|engine| engine.why_not.is_some()).map(|engine| engine.engine).collect();
+        let refused: Vec<EngineId> =
+            engines.iter().filter(|engine| engine.why_not.is_some()).map(|engine| engine.engine).collect();
         let mut missed = Vec::new();
         // Engines that the rule prefers to the first one that can answer.
-        while let Some((engine, _)) = best(&engines, &missed, leeway).filter(|(engine, _)| refused.contains(engine)) {
+        while let Some((engine, _)) =
+            best(&engines, &missed, leeway).filter(|(engine, _)| refused.contains(engine))
+        {
             missed.push(engine);
         }
-        let fallback = engines.iter().find(|engine| missed.contains(&engine.engine)).and_then(|engine| engine.why_not.clone());
-        let (chosen, reason) =
-            best(&engines, &refused, leeway).map_or((None, "no engine can take the job".to_owned()), |(engine, why)| (Some(engine), why));
+        let fallback = engines
+            .iter()
+            .find(|engine| missed.contains(&engine.engine))
+            .and_then(|engine| engine.why_not.clone());
+        let (chosen, reason) = best(&engines, &refused, leeway)
+            .map_or((None, "no engine can take the job".to_owned()), |(engine, why)| (Some(engine), why));
         Self { shape, engines, chosen, reason, fallback, leeway }
     }
 
@@ -169,16 +214,23 @@ impl Plan {
     pub fn on(self, choice: &EngineChoice) -> Self {
         match choice {
             EngineChoice::Auto => self,
-            EngineChoice::Named(method) => match self.of(method.engine).and_then(|engine| engine.why_not.clone()) {
+            EngineChoice::Named(method) => match self
+                .of(method.engine)
+                .and_then(|engine| engine.why_not.clone())
+            {
                 Some(why) => Self { chosen: None, reason: why, fallback: None, ..self },
-                None => Self { chosen: Some(method.engine), reason: ASKED_FOR.to_owned(), fallback: None, ..self },
+                None => {
+                    Self { chosen: Some(method.engine), reason: ASKED_FOR.to_owned(), fallback: None, ..self }
+                }
             },
         }
     }
 
-    /// The engine that `auto` falls back to once `refused` have turned out unable to take the job; `None` if no other can.
+    /// The engine that `auto` falls back to once `refused` have turned out unable to take the job; `None` if
+    /// no other can.
     pub fn without(&self, refused: &[EngineId]) -> Option<EngineId> {
-        let cannot = self.engines.iter().filter(|engine| engine.why_not.is_some()).map(|engine| engine.engine);
+        let cannot =
+            self.engines.iter().filter(|engine| engine.why_not.is_some()).map(|engine| engine.engine);
         let all: Vec<EngineId> = cannot.chain(refused.iter().copied()).collect();
         best(&self.engines, &all, self.leeway).map(|(engine, _)| engine)
     }
@@ -199,15 +251,24 @@ impl Plan {
         Some(format!("about {} on {}", about(chosen.total_ms?), chosen.engine))
     }
 
-    /// The times of the chosen engine and of the others that can answer, fastest first: `about 15 s on kdtree; 5 min on lockstep`.
+    /// The times of the chosen engine and of the others that can answer, fastest first:
+    /// `about 15 s on kdtree; 5 min on lockstep`.
     pub fn sentence(&self) -> Option<String> {
         let chosen = self.of(self.chosen?).filter(|chosen| chosen.why_not.is_none())?;
-        let mut others: Vec<&Candidate> =
-            self.engines.iter().filter(|other| other.engine != chosen.engine && other.why_not.is_none() && other.total_ms.is_some()).collect();
+        let mut others: Vec<&Candidate> = self
+            .engines
+            .iter()
+            .filter(|other| {
+                other.engine != chosen.engine && other.why_not.is_none() && other.total_ms.is_some()
+            })
+            .collect();
         others.sort_by(|a, b| a.total_ms.unwrap_or(0.0).total_cmp(&b.total_ms.unwrap_or(0.0)));
         let slower = others.first().is_some_and(|fastest| fastest.total_ms < chosen.total_ms);
         let reason = if slower && self.reason != ASKED_FOR { ", which reports more" } else { "" };
-        let others: String = others.iter().filter_map(|other| Some(format!("; {} on {}", about(other.total_ms?), other.engine))).collect();
+        let others: String = others
+            .iter()
+            .filter_map(|other| Some(format!("; {} on {}", about(other.total_ms?), other.engine)))
+            .collect();
         Some(format!("about {} on {}{reason}{others}", about(chosen.total_ms?), chosen.engine))
     }
 }
@@ -215,7 +276,8 @@ impl Plan {
 /// The engine that the rule picks from those not in `left_out`, and why.
 fn best(engines: &[Candidate], left_out: &[EngineId], leeway: Leeway) -> Option<(EngineId, String)> {
     let left = engines.iter().filter(|engine| !left_out.contains(&engine.engine));
-    let (ids, offers): (Vec<EngineId>, Vec<Offer>) = left.filter_map(|engine| Some((engine.engine, engine.offer()?))).unzip();
+    let (ids, offers): (Vec<EngineId>, Vec<Offer>) =
+        left.filter_map(|engine| Some((engine.engine, engine.offer()?))).unzip();
     best_offer(&offers, leeway).map(|at| (ids[at], reason(&offers, at, leeway)))
 }
 
@@ -235,7 +297,11 @@ pub fn about(ms: f64) -> String {
     let round = |value: f64| {
         let step = 10f64.powf((value.max(1e-9).log10().floor() - 1.0).max(-1.0));
         let rounded = (value / step).round() * step;
-        if rounded < 10.0 { format!("{}", (rounded * 10.0).round() / 10.0) } else { text::thousands(rounded.round() as u64) }
+        if rounded < 10.0 {
+            format!("{}", (rounded * 10.0).round() / 10.0)
+        } else {
+            text::thousands(rounded.round() as u64)
+        }
     };
     match ms {
         ms if ms < 0.0995 => format!("{} µs", round(ms * 1e3)),
@@ -246,12 +312,13 @@ pub fn about(ms: f64) -> String {
     }
 }
 
-/// The engines that a spec allows and that run on its kind of device. Selection kernels are for comparison: `auto` takes one only for a k that
-/// no other engine takes.
+/// The engines that a spec allows and that run on its kind of device. Selection kernels are for comparison:
+/// `auto` takes one only for a k that no other engine takes.
 pub fn engines(spec: &RunSpec) -> impl Iterator<Item = &'static Descriptor> + '_ {
     let (device, k) = (spec.device, Setup::from(spec).found_k());
     let is_usual = |engine: &Descriptor| engine.group != Group::Selection;
-    let any = matches!(spec.engine, EngineChoice::Named(_)) || !spec.engine.engines().any(|engine| is_usual(engine) && engine.limits.k >= k);
+    let any = matches!(spec.engine, EngineChoice::Named(_))
+        || !spec.engine.engines().any(|engine| is_usual(engine) && engine.limits.k >= k);
     let allowed = spec.engine.engines().filter(move |engine| any || is_usual(engine));
     allowed.filter(move |engine| device.is_none_or(|device| engine.runs_on.contains(&device.kind())))
 }
@@ -272,7 +339,8 @@ impl Leeway {
     pub const ASK: Self = Self { short_ms: INSTANT_MS, times: 1.0 };
 }
 
-/// Passes shorter than this, in milliseconds, appear equally fast: of engines that report equally much, the first is picked.
+/// Passes shorter than this, in milliseconds, appear equally fast: of engines that report equally much, the
+/// first is picked.
 pub const INSTANT_MS: f64 = 1.0;
 
 /// What the rule knows about an engine.
@@ -284,28 +352,34 @@ pub struct Offer {
     pub search_ms: f64,
     /// Milliseconds of the whole job.
     pub total_ms: f64,
-    /// How much it reports besides neighbours and times: one each for counters, how `max_distance` converges, and a profile, if that was
-    /// asked for.
+    /// How much it reports besides neighbours and times: one each for counters, how `max_distance` converges,
+    /// and a profile, if that was asked for.
     pub tells: u8,
 }
 
 impl Offer {
-    /// Whether it may be picked instead of the fastest. Passes are compared by themselves rather than as part of the total: loading
-    /// the points takes most engines about equally long, and happens once, while the user waits for every later pass.
+    /// Whether it may be picked instead of the fastest. Passes are compared by themselves rather than as part
+    /// of the total: loading the points takes most engines about equally long, and happens once, while the
+    /// user waits for every later pass.
     pub fn is_close_to(&self, fastest: &Self, leeway: Leeway) -> bool {
         let close = |ms: f64, to: f64| ms < leeway.short_ms || ms <= leeway.times * to;
         close(self.search_ms, fastest.search_ms) && close(self.setup_ms, fastest.total_ms)
     }
 }
 
-/// The index of the offer to pick: of those close to the fastest, those that report most, and of these the fastest.
+/// The index of the offer to pick: of those close to the fastest, those that report most, and of these the
+/// fastest.
 pub fn best_offer(offers: &[Offer], leeway: Leeway) -> Option<usize> {
     let fastest = offers.iter().min_by(|a, b| a.total_ms.total_cmp(&b.total_ms))?;
-    let most = offers.iter().filter(|offer| offer.is_close_to(fastest, leeway)).map(|offer| offer.tells).max()?;
+    let most =
+        offers.iter().filter(|offer| offer.is_close_to(fastest, leeway)).map(|offer| offer.tells).max()?;
     if most == fastest.tells && most == 0 {
         return offers.iter().position(|offer| offer == fastest);
     }
     let key = |offer: &Offer| if offer.search_ms < INSTANT_MS { 0.0 } else { offer.total_ms };
-    let taken = offers.iter().enumerate().filter(|(_, offer)| offer.tells == most && offer.is_close_to(fastest, leeway));
+    let taken = offers
+        .iter()
+        .enumerate()
+        .filter(|(_, offer)| offer.tells == most && offer.is_close_to(fastest, leeway));
     taken.min_by(|(_, a), (_, b)| key(a).total_cmp(&key(b))).map(|(at, _)| at)
 }

@@ -26,8 +26,8 @@ const ENGINE_WEIGHT: f64 = 0.1;
 /// Shorter times, in milliseconds, are mostly noise and correct nothing.
 const LEAST_MS: f64 = 1.0;
 
-/// How strongly a term is held to the scale of all together, in trials that consist of nothing else. A term with a small
-/// share of every trial would otherwise absorb whatever error is left.
+/// How strongly a term is held to the scale of all together, in trials that consist of nothing else. A term
+/// with a small share of every trial would otherwise absorb whatever error is left.
 const PRIOR: f64 = 0.15;
 
 /// The times of a problem, predicted or measured.
@@ -63,7 +63,8 @@ pub struct Rates {
     pub calibrated: bool,
     /// The factor of each term, by its name; 1 if absent.
     scales: BTreeMap<String, f64>,
-    /// Natural logarithms of a further factor per stage: one for each size of problem, and one for sizes that have had no run.
+    /// Natural logarithms of a further factor per stage: one for each size of problem, and one for sizes that
+    /// have had no run.
     corrections: BTreeMap<String, f64>,
 }
 
@@ -79,20 +80,26 @@ impl Rates {
         cost.ms(stage, |term| self.scale(term))
     }
 
-    /// Fits the scales of terms to trials. Each round changes a term's scale by the mean of the trials' remaining errors (as
-    /// logarithms), weighted by the term's share of each trial. A term with little share in any of them keeps the average scale.
+    /// Fits the scales of terms to trials. Each round changes a term's scale by the mean of the trials'
+    /// remaining errors (as logarithms), weighted by the term's share of each trial. A term with little share
+    /// in any of them keeps the average scale.
     pub fn fit(&mut self, trials: &[Trial]) {
         for stage in [Stage::Setup, Stage::Search] {
-            let trials: Vec<&Trial> =
-                trials.iter().filter(|trial| sensible(trial.took.of(stage)) && sensible(trial.cost.ms(stage, |_| 1.0))).collect();
+            let trials: Vec<&Trial> = trials
+                .iter()
+                .filter(|trial| sensible(trial.took.of(stage)) && sensible(trial.cost.ms(stage, |_| 1.0)))
+                .collect();
             if trials.is_empty() {
                 continue;
             }
-            let error = |rates: &Self, trial: &Trial| (trial.took.of(stage) / trial.cost.ms(stage, |term| rates.scale(term))).ln();
+            let error = |rates: &Self, trial: &Trial| {
+                (trial.took.of(stage) / trial.cost.ms(stage, |term| rates.scale(term))).ln()
+            };
             // Scale all terms alike first, so that those with little share in any trial follow the others.
             self.corrections.retain(|key, _| !key.starts_with(prefix(stage)));
             let together = trials.iter().map(|trial| error(self, trial)).sum::<f64>() / trials.len() as f64;
-            let names: BTreeSet<&str> = trials.iter().flat_map(|trial| trial.cost.terms(stage)).map(|term| term.name).collect();
+            let names: BTreeSet<&str> =
+                trials.iter().flat_map(|trial| trial.cost.terms(stage)).map(|term| term.name).collect();
             for name in &names {
                 self.rescale(name, together);
             }
@@ -104,7 +111,12 @@ impl Rates {
                         let (mut sum, mut weight) = (PRIOR * (together - self.scale(name).ln()), PRIOR);
                         for (trial, error) in trials.iter().zip(&errors) {
                             let all = trial.cost.ms(stage, |term| self.scale(term));
-                            let own: f64 = trial.cost.terms(stage).filter(|term| term.name == name).map(|term| term.ms * self.scale(name)).sum();
+                            let own: f64 = trial
+                                .cost
+                                .terms(stage)
+                                .filter(|term| term.name == name)
+                                .map(|term| term.ms * self.scale(name))
+                                .sum();
                             sum += own / all * error;
                             weight += own / all;
                         }
@@ -118,7 +130,8 @@ impl Rates {
         }
     }
 
-    /// Learns from a run: the correction for its size moves towards the run's error, and the engine's overall one by less.
+    /// Learns from a run: the correction for its size moves towards the run's error, and the engine's overall
+    /// one by less.
     pub fn correct(&mut self, cost: &Cost, shape: &Shape, took: Forecast) {
         for stage in [Stage::Setup, Stage::Search] {
             let (took, declared) = (took.of(stage), cost.ms(stage, |term| self.scale(term)));
@@ -126,9 +139,10 @@ impl Rates {
                 continue;
             }
             let error = (took / declared).ln().clamp(-MOST_CORRECTION.ln(), MOST_CORRECTION.ln());
-            for (key, start, weight) in
-                [(bucket(stage, shape), self.correction(stage, shape), BUCKET_WEIGHT), (prefix(stage).to_owned(), 0.0, ENGINE_WEIGHT)]
-            {
+            for (key, start, weight) in [
+                (bucket(stage, shape), self.correction(stage, shape), BUCKET_WEIGHT),
+                (prefix(stage).to_owned(), 0.0, ENGINE_WEIGHT),
+            ] {
                 let old = self.corrections.get(&key).copied().unwrap_or(start);
                 self.corrections.insert(key, old + weight * (error - old));
             }
@@ -151,7 +165,11 @@ impl Rates {
     }
 
     fn correction(&self, stage: Stage, shape: &Shape) -> f64 {
-        self.corrections.get(&bucket(stage, shape)).or_else(|| self.corrections.get(prefix(stage))).copied().unwrap_or(0.0)
+        self.corrections
+            .get(&bucket(stage, shape))
+            .or_else(|| self.corrections.get(prefix(stage)))
+            .copied()
+            .unwrap_or(0.0)
     }
 }
 
@@ -176,10 +194,17 @@ fn sensible(ms: f64) -> bool {
     ms.is_finite() && ms > 0.0
 }
 
-/// n, d and k of the trials: within and beyond the caches, in few and in more dimensions, with few and many neighbours. Each kind
-/// of work takes a large share of at least one of them.
-const TRIALS: [(usize, usize, usize); 7] =
-    [(60_000, 2, 32), (1_000_000, 2, 32), (20_000, 2, 512), (60_000, 3, 1), (40_000, 6, 16), (15_000, 12, 32), (10_000, 100, 32)];
+/// n, d and k of the trials: within and beyond the caches, in few and in more dimensions, with few and many
+/// neighbours. Each kind of work takes a large share of at least one of them.
+const TRIALS: [(usize, usize, usize); 7] = [
+    (60_000, 2, 32),
+    (1_000_000, 2, 32),
+    (20_000, 2, 512),
+    (60_000, 3, 1),
+    (40_000, 6, 16),
+    (15_000, 12, 32),
+    (10_000, 100, 32),
+];
 
 /// Milliseconds that a pass should take at the built-in rates: well above the cost of launching it.
 const PASS_MS: f64 = 4.0;
@@ -196,7 +221,8 @@ const SLOW: f64 = 4.0;
 /// No trial starts later than this after the first.
 const LONGEST: Duration = Duration::from_millis(1000);
 
-/// Runs the trials on an engine, stopping early once `go_on` returns false. Trials that the engine refuses are skipped.
+/// Runs the trials on an engine, stopping early once `go_on` returns false. Trials that the engine refuses
+/// are skipped.
 ///
 /// # Errors
 /// The engine's, except refusals ([`EngineError::is_refusal`]).
@@ -221,7 +247,8 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option
     let (declared, kind) = (engine.descriptor().cost, engine.device_id().kind());
     let cost = |shape: &Shape| declared(shape, kind);
     let shape = |q| Shape { n, q, d, k };
-    let q = std::iter::successors(Some(16), |q| Some(q * 2)).find(|&q| q * 2 > n || cost(&shape(q)).ms(Stage::Search, |_| 1.0) >= PASS_MS);
+    let q = std::iter::successors(Some(16), |q| Some(q * 2))
+        .find(|&q| q * 2 > n || cost(&shape(q)).ms(Stage::Search, |_| 1.0) >= PASS_MS);
     let Some(q) = q else { return Ok(None) };
     let data = Source::Generate { spec: format!("uniform:n={n},d={d}"), seed: 1 };
     let spec = RunSpec { seed: 1, ..RunSpec::new(data, QuerySpec::Count(q as u64), k) };
@@ -248,5 +275,8 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option
             break;
         }
     }
-    Ok(Some(Trial { cost: cost(&shape(q)), took: Forecast { setup_ms: stats::median(&setups), search_ms: stats::median(&passes) } }))
+    Ok(Some(Trial {
+        cost: cost(&shape(q)),
+        took: Forecast { setup_ms: stats::median(&setups), search_ms: stats::median(&passes) },
+    }))
 }

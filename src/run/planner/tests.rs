@@ -20,10 +20,15 @@ fn job(shape: Shape, purpose: Purpose) -> Job {
     Job { shape, metric: Metric::L2, purpose, timed: 6, profile: false }
 }
 
-/// A plan at the built-in rates. `there` are the engines that can run; those in `resident` have already loaded the points.
+/// A plan at the built-in rates. `there` are the engines that can run; those in `resident` have already
+/// loaded the points.
 fn plan(job: &Job, there: &[EngineId], resident: &[EngineId], choice: &EngineChoice) -> Plan {
     let candidates = registry::ENGINES.iter().map(|engine| {
-        let device = if there.contains(&engine.id) { Ok(None) } else { Err(format!("the {} engine cannot run here: a test", engine.id)) };
+        let device = if there.contains(&engine.id) {
+            Ok(None)
+        } else {
+            Err(format!("the {} engine cannot run here: a test", engine.id))
+        };
         Candidate::new(&Planner::default(), engine, job, device, resident.contains(&engine.id))
     });
     Plan::new(choice, job, candidates.collect())
@@ -41,25 +46,46 @@ fn one_query_of_many_points_is_for_the_engine_that_splits_them() {
     let one = shape(1, 16_800_000, 2, 32);
     assert_eq!(auto(one, Purpose::Measure, &ALL), SPLIT);
     assert_eq!(auto(one, Purpose::Ask, &ALL), SPLIT, "the points being uploaded first");
-    assert_eq!(plan(&job(one, Purpose::Ask), &ALL, &ALL[..2], &EngineChoice::Auto).chosen, Some(SPLIT), "and being there");
+    assert_eq!(
+        plan(&job(one, Purpose::Ask), &ALL, &ALL[..2], &EngineChoice::Auto).chosen,
+        Some(SPLIT),
+        "and being there"
+    );
     assert_eq!(auto(shape(1, 100_000, 2, 32), Purpose::Measure, &ALL), CUDA, "at once, and it counts");
-    let (small, large) = (job(shape(1, 100_000, 2, 32), Purpose::Ask), job(shape(1, 4_000_000, 2, 32), Purpose::Ask));
+    let (small, large) =
+        (job(shape(1, 100_000, 2, 32), Purpose::Ask), job(shape(1, 4_000_000, 2, 32), Purpose::Ask));
     let resident = |job| plan(job, &ALL, &ALL[..2], &EngineChoice::Auto).chosen;
-    assert_eq!((resident(&small), resident(&large)), (Some(CUDA), Some(SPLIT)), "who waits for less than a millisecond loses nothing");
+    assert_eq!(
+        (resident(&small), resident(&large)),
+        (Some(CUDA), Some(SPLIT)),
+        "who waits for less than a millisecond loses nothing"
+    );
 }
 
 #[test]
 fn a_million_queries_of_a_million_points_are_for_the_tree() {
     assert_eq!(auto(shape(1_000_000, 1_000_000, 3, 32), Purpose::Measure, &ON_CPU), KDTREE);
     assert_eq!(auto(shape(1_000, 5_000, 2, 32), Purpose::Ask, &[LOCKSTEP]), LOCKSTEP);
-    assert_eq!(auto(shape(500, 20_000, 96, 32), Purpose::Measure, &ON_CPU), LOCKSTEP, "a tree of so many dimensions looks at all points");
-    assert_eq!(auto(shape(500, 20_000, 960, 32), Purpose::Measure, &ON_CPU), LOCKSTEP, "the tree takes 128 dimensions");
+    assert_eq!(
+        auto(shape(500, 20_000, 96, 32), Purpose::Measure, &ON_CPU),
+        LOCKSTEP,
+        "a tree of so many dimensions looks at all points"
+    );
+    assert_eq!(
+        auto(shape(500, 20_000, 960, 32), Purpose::Measure, &ON_CPU),
+        LOCKSTEP,
+        "the tree takes 128 dimensions"
+    );
 }
 
 #[test]
 fn an_engine_that_has_no_points_yet_is_not_asked() {
     let one = job(shape(1, 10_000_000, 2, 32), Purpose::Ask);
-    assert_eq!(plan(&one, &ON_CPU, &[LOCKSTEP], &EngineChoice::Auto).chosen, Some(LOCKSTEP), "a tree takes seconds to build");
+    assert_eq!(
+        plan(&one, &ON_CPU, &[LOCKSTEP], &EngineChoice::Auto).chosen,
+        Some(LOCKSTEP),
+        "a tree takes seconds to build"
+    );
 }
 
 #[test]
@@ -72,7 +98,12 @@ fn a_profile_is_asked_of_who_gives_one() {
 #[test]
 fn a_named_engine_is_never_replaced() {
     for engine in ALL {
-        let plan = plan(&job(shape(100_000, 100_000, 3, 32), Purpose::Measure), &ON_CPU, &[], &EngineChoice::named(engine));
+        let plan = plan(
+            &job(shape(100_000, 100_000, 3, 32), Purpose::Measure),
+            &ON_CPU,
+            &[],
+            &EngineChoice::named(engine),
+        );
         assert_eq!((plan.chosen, plan.fallback), (Some(engine), None));
     }
 }
@@ -85,7 +116,12 @@ fn what_cannot_run_is_named_once_where_it_would_have_been_taken() {
     assert_eq!(large.without(&[KDTREE]), Some(LOCKSTEP));
     assert_eq!(large.without(&ON_CPU), None);
     let sentence = large.sentence().unwrap();
-    assert!(sentence.starts_with("about ") && sentence.contains(" on kdtree; ") && sentence.ends_with(" on lockstep"), "{sentence}");
+    assert!(
+        sentence.starts_with("about ")
+            && sentence.contains(" on kdtree; ")
+            && sentence.ends_with(" on lockstep"),
+        "{sentence}"
+    );
     let nobody = plan(&job(shape(1, 10, 2, 1), Purpose::Ask), &[], &[], &EngineChoice::Auto);
     assert_eq!((nobody.chosen, nobody.sentence()), (None, None));
 }
@@ -134,9 +170,16 @@ fn cost(shape: &Shape) -> Cost {
 #[test]
 fn trials_find_the_rates_of_each_kind_of_work() {
     let truth = |shape: &Shape| cost(shape).ms(Stage::Search, |term| if term == "pairs" { 3.0 } else { 0.2 });
-    let shapes = [shape(1_000, 10, 2, 1), shape(100, 100_000, 2, 1), shape(10_000, 1_000, 2, 1), shape(50, 3_000, 2, 1)];
-    let trials: Vec<Trial> =
-        shapes.iter().map(|shape| Trial { cost: cost(shape), took: Forecast { setup_ms: 0.0, search_ms: truth(shape) } }).collect();
+    let shapes = [
+        shape(1_000, 10, 2, 1),
+        shape(100, 100_000, 2, 1),
+        shape(10_000, 1_000, 2, 1),
+        shape(50, 3_000, 2, 1),
+    ];
+    let trials: Vec<Trial> = shapes
+        .iter()
+        .map(|shape| Trial { cost: cost(shape), took: Forecast { setup_ms: 0.0, search_ms: truth(shape) } })
+        .collect();
     let mut rates = Rates::default();
     rates.fit(&trials);
     for shape in shapes {
@@ -165,7 +208,10 @@ fn runs_correct_their_size_and_a_little_the_others() {
     for _ in 0..100 {
         rates.correct(&cost(&small), &small, Forecast { setup_ms: 0.0, search_ms: 1e9 * first });
     }
-    assert!(rates.forecast(&cost(&small), &small).search_ms <= 8.01 * first && rates.are_sensible(), "it is bounded");
+    assert!(
+        rates.forecast(&cost(&small), &small).search_ms <= 8.01 * first && rates.are_sensible(),
+        "it is bounded"
+    );
     let before = rates.clone();
     rates.correct(&cost(&small), &small, Forecast { setup_ms: 0.0, search_ms: 0.5 });
     assert_eq!(rates, before, "what is over at once is mostly noise");
@@ -176,11 +222,18 @@ fn what_is_learned_is_kept_and_what_is_broken_is_not_read() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sub/planner.json");
     let (engine, shape) = (registry::find(KDTREE).unwrap(), shape(1_000, 10_000, 2, 32));
-    let device = DeviceInfo { id: None, name: "a test".to_owned(), details: vec![("threads".to_owned(), "2".to_owned())] };
+    let device = DeviceInfo {
+        id: None,
+        name: "a test".to_owned(),
+        details: vec![("threads".to_owned(), "2".to_owned())],
+    };
     let first = Planner::at(file.clone());
     first.change(|known| {
         let rates = known.rates.entry(key(engine, &device)).or_default();
-        rates.fit(&[Trial { cost: (engine.cost)(&shape, engine.runs_on[0]), took: Forecast { setup_ms: 1.0, search_ms: 1e4 } }]);
+        rates.fit(&[Trial {
+            cost: (engine.cost)(&shape, engine.runs_on[0]),
+            took: Forecast { setup_ms: 1.0, search_ms: 1e4 },
+        }]);
         rates.calibrated = true;
     });
     let learned = first.forecast(engine, Some(&device), &shape);
@@ -191,7 +244,15 @@ fn what_is_learned_is_kept_and_what_is_broken_is_not_read() {
     let default = Planner::default().forecast(engine, None, &shape);
     let whole = std::fs::read_to_string(&file).unwrap();
     let insane = whole.replacen("1000.0", "-1e300", 1);
-    for broken in ["", "{", "[1, 2]", &whole[..whole.len() / 2], &whole.replace(env!("CARGO_PKG_VERSION"), "0.0.0-other"), "\u{0}\u{1}", &insane] {
+    for broken in [
+        "",
+        "{",
+        "[1, 2]",
+        &whole[..whole.len() / 2],
+        &whole.replace(env!("CARGO_PKG_VERSION"), "0.0.0-other"),
+        "\u{0}\u{1}",
+        &insane,
+    ] {
         std::fs::write(&file, broken).unwrap();
         let read = Planner::at(file.clone()).forecast(engine, Some(&device), &shape);
         assert!(broken == whole || read == default, "{broken}");
@@ -219,7 +280,15 @@ fn a_measurement_makes_predictions_of_this_machine() {
 
 #[test]
 fn times_are_told_in_two_digits() {
-    let cases = [(0.0446, "45 µs"), (1.234, "1.2 ms"), (99.6, "100 ms"), (15_200.0, "15 s"), (301_000.0, "5 min"), (36e6, "10 h"), (994.0, "990 ms")];
+    let cases = [
+        (0.0446, "45 µs"),
+        (1.234, "1.2 ms"),
+        (99.6, "100 ms"),
+        (15_200.0, "15 s"),
+        (301_000.0, "5 min"),
+        (36e6, "10 h"),
+        (994.0, "990 ms"),
+    ];
     for (ms, text) in cases {
         assert_eq!(plan::about(ms), text);
     }
@@ -233,10 +302,11 @@ fn the_job_of_a_spec_has_its_sizes() {
 }
 
 fn offers() -> impl Strategy<Value = Vec<Offer>> {
-    let offer = (0.0f64..1e4, 0.01f64..1e4, 1u32..20, 0u8..3).prop_map(|(setup_ms, search_ms, passes, tells)| {
-        let total_ms = setup_ms + f64::from(passes) * search_ms;
-        Offer { setup_ms, search_ms, total_ms, tells }
-    });
+    let offer =
+        (0.0f64..1e4, 0.01f64..1e4, 1u32..20, 0u8..3).prop_map(|(setup_ms, search_ms, passes, tells)| {
+            let total_ms = setup_ms + f64::from(passes) * search_ms;
+            Offer { setup_ms, search_ms, total_ms, tells }
+        });
     prop::collection::vec(offer, 0..8)
 }
 
@@ -256,15 +326,31 @@ proptest! {
         if taken.tells == 0 {
             prop_assert_eq!(taken.total_ms, fastest.total_ms, "who tells nothing is taken for speed alone");
         }
-        prop_assert!(!offers.iter().any(|offer| offer.tells > taken.tells && offer.is_close_to(fastest, leeway)), "who tells more is too slow");
+        prop_assert!(
+            !offers.iter().any(|offer| offer.tells > taken.tells && offer.is_close_to(fastest, leeway)),
+            "who tells more is too slow"
+        );
     }
 
     #[test]
-    fn predictions_are_times(q in 1usize..2_000_000, n in 1usize..50_000_000, d in 1usize..1000, k in 1usize..1024) {
+    fn predictions_are_times(
+        q in 1usize..2_000_000,
+        n in 1usize..50_000_000,
+        d in 1usize..1000,
+        k in 1usize..1024,
+    ) {
         for engine in registry::ENGINES {
             let forecast = Planner::default().forecast(engine, None, &shape(q, n, d, k));
-            prop_assert!(forecast.setup_ms.is_finite() && forecast.setup_ms >= 0.0, "{}: {forecast:?}", engine.id);
-            prop_assert!(forecast.search_ms.is_finite() && forecast.search_ms > 0.0, "{}: {forecast:?}", engine.id);
+            prop_assert!(
+                forecast.setup_ms.is_finite() && forecast.setup_ms >= 0.0,
+                "{}: {forecast:?}",
+                engine.id
+            );
+            prop_assert!(
+                forecast.search_ms.is_finite() && forecast.search_ms > 0.0,
+                "{}: {forecast:?}",
+                engine.id
+            );
         }
     }
 }
@@ -277,6 +363,8 @@ fn a_pipe_in_place_of_the_rates_is_left_alone() {
     let pipe = folder.path().join("planner.json");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let (done, wait) = crossbeam_channel::bounded(1);
-    let _thread = crate::files::testing::beside(move || done.send((read(&pipe), write(&pipe, &Known::default()).is_err())));
+    let _thread = crate::files::testing::beside(move || {
+        done.send((read(&pipe), write(&pipe, &Known::default()).is_err()))
+    });
     assert_eq!(wait.recv_timeout(std::time::Duration::from_secs(10)), Ok((Known::default(), true)));
 }

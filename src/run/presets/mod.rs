@@ -18,7 +18,8 @@ use crate::knn::{DeviceId, DeviceKind, Metric};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preset {
-    /// One for each part of a figure that the sweep measures: `step-5a` and `step-5b` are one sweep, and either name means both.
+    /// One for each part of a figure that the sweep measures: `step-5a` and `step-5b` are one sweep, and
+    /// either name means both.
     pub names: Vec<String>,
     /// Whose figure it is.
     pub publication: Publication,
@@ -115,8 +116,8 @@ pub enum Panel {
     Time,
     /// Points accessed and points retained, means over queries.
     Points,
-    /// Mean distances a second, whether they are computed, selected from or both, beside the share of the memory's bandwidth that reading
-    /// each of them once takes.
+    /// Mean distances a second, whether they are computed, selected from or both, beside the share of the
+    /// memory's bandwidth that reading each of them once takes.
     Throughput,
     /// How many times faster than the first method, of means.
     Speedup,
@@ -168,7 +169,8 @@ pub enum PresetError {
     },
 }
 
-/// The figures of a publication. What one does not say is as in its base, if it names one, or else as in the default.
+/// The figures of a publication. What one does not say is as in its base, if it names one, or else as in the
+/// default.
 #[derive(Deserialize)]
 struct Figures {
     default: Table,
@@ -195,7 +197,10 @@ pub fn all() -> impl Iterator<Item = &'static Preset> {
     static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
         let of_file = |text: &str| toml::from_str::<Figures>(text).and_then(Figures::presets);
         let files = [include_str!("step.toml"), include_str!("hanak.toml")].map(of_file);
-        files.into_iter().flat_map(|presets| presets.expect("a file of presets that tests read is whole")).collect()
+        files
+            .into_iter()
+            .flat_map(|presets| presets.expect("a file of presets that tests read is whole"))
+            .collect()
     });
     PRESETS.iter()
 }
@@ -205,7 +210,9 @@ pub fn all() -> impl Iterator<Item = &'static Preset> {
 /// # Errors
 /// [`PresetError::Unknown`].
 pub fn find(name: &str) -> Result<&'static Preset, PresetError> {
-    all().find(|preset| preset.names.iter().any(|known| known == name)).ok_or_else(|| PresetError::Unknown { name: name.to_owned() })
+    all()
+        .find(|preset| preset.names.iter().any(|known| known == name))
+        .ok_or_else(|| PresetError::Unknown { name: name.to_owned() })
 }
 
 impl Preset {
@@ -214,7 +221,8 @@ impl Preset {
         self.names.first().cloned().unwrap_or_default()
     }
 
-    /// The sweep that it stands for, over its own cloud drawn with `seed`, or over `source`. A file brings its own n and d.
+    /// The sweep that it stands for, over its own cloud drawn with `seed`, or over `source`. A file brings
+    /// its own n and d.
     ///
     /// # Errors
     /// [`PresetError`], except for an unknown name.
@@ -223,11 +231,14 @@ impl Preset {
         let data = match (source, self.data.clone()) {
             (Some(source), _) => source,
             (None, Data::Generated(spec)) => Source::Generate { spec, seed },
-            (None, Data::File { published, instead }) => return Err(PresetError::Input { name, published, instead }),
+            (None, Data::File { published, instead }) => {
+                return Err(PresetError::Input { name, published, instead });
+            }
         };
         let is_generated = matches!(data, Source::Generate { .. });
         let of_cloud = |list: &[u64]| if is_generated { list.to_vec() } else { Vec::new() };
-        // One number of queries is the base's: a smaller cloud, of fewer points or another file, then answers for all its rows.
+        // One number of queries is the base's: a smaller cloud, of fewer points or another file, then answers
+        // for all its rows.
         let (queries, q) = match self.q[..] {
             [one] => (QuerySpec::Count(one), Vec::new()),
             _ => (QuerySpec::All, self.q.iter().copied().map(QuerySpec::Count).collect()),
@@ -243,14 +254,28 @@ impl Preset {
         let engines = EngineChoice::list(&self.methods).map_err(|why| PresetError::Method { name, why })?;
         let (k, shares) = (self.k.clone(), self.shares.clone());
         let work = self.work.filter(|_| is_generated);
-        Ok(Sweep { n: of_cloud(&self.n), work, q, k, shares, d: of_cloud(&self.d), engines, leaves_out: true, ..Sweep::new(base) })
+        Ok(Sweep {
+            n: of_cloud(&self.n),
+            work,
+            q,
+            k,
+            shares,
+            d: of_cloud(&self.d),
+            engines,
+            leaves_out: true,
+            ..Sweep::new(base)
+        })
     }
 
-    /// Whether a sweep has the sizes and the data of the publication, so that its numbers belong beside the measured ones. With a
-    /// file nobody knows.
+    /// Whether a sweep has the sizes and the data of the publication, so that its numbers belong beside the
+    /// measured ones. With a file nobody knows.
     pub fn is_as_published(&self, sweep: &Sweep) -> bool {
         let sizes = |sweep: &Sweep| {
-            let mut sizes: Vec<_> = sweep.specs().into_iter().map(|spec| (spec.data, spec.metric, spec.queries, spec.k)).collect();
+            let mut sizes: Vec<_> = sweep
+                .specs()
+                .into_iter()
+                .map(|spec| (spec.data, spec.metric, spec.queries, spec.k))
+                .collect();
             // The engines' runs of a size follow one another.
             sizes.dedup();
             sizes
@@ -263,14 +288,19 @@ impl Preset {
 /// The memory that is free where the methods of a sweep run.
 pub fn room(sweep: &Sweep) -> Room {
     let of_engines = sweep.engines.iter().flat_map(EngineChoice::engines).map(registry::default_device);
-    let mut devices: Vec<DeviceId> = sweep.base.device.map_or_else(|| of_engines.collect(), |device| vec![device]);
+    let mut devices: Vec<DeviceId> =
+        sweep.base.device.map_or_else(|| of_engines.collect(), |device| vec![device]);
     devices.sort_unstable();
     devices.dedup();
     let gpus = devices.into_iter().filter(|device| device.kind() == DeviceKind::Gpu);
-    Room { host: registry::free_memory(DeviceId::Cpu).unwrap_or(u64::MAX), device: gpus.filter_map(registry::free_memory).min().unwrap_or(u64::MAX) }
+    Room {
+        host: registry::free_memory(DeviceId::Cpu).unwrap_or(u64::MAX),
+        device: gpus.filter_map(registry::free_memory).min().unwrap_or(u64::MAX),
+    }
 }
 
-/// The methods that a kind of device runs: each itself, or else its twin there. The sentences say which changed.
+/// The methods that a kind of device runs: each itself, or else its twin there. The sentences say which
+/// changed.
 pub fn on_device(methods: Vec<EngineChoice>, kind: DeviceKind) -> (Vec<EngineChoice>, Vec<String>) {
     let (mut kept, mut said) = (Vec::new(), Vec::new());
     for method in methods {
@@ -278,8 +308,12 @@ pub fn on_device(methods: Vec<EngineChoice>, kind: DeviceKind) -> (Vec<EngineCho
             kept.push(method);
             continue;
         }
-        let is_twin = |twin: Option<_>| twin.is_some_and(|twin| method.engines().any(|engine| engine.id == twin));
-        match registry::ENGINES.iter().find(|engine| is_twin(engine.twin_of) && engine.runs_on.contains(&kind)) {
+        let is_twin =
+            |twin: Option<_>| twin.is_some_and(|twin| method.engines().any(|engine| engine.id == twin));
+        match registry::ENGINES
+            .iter()
+            .find(|engine| is_twin(engine.twin_of) && engine.runs_on.contains(&kind))
+        {
             Some(twin) => {
                 said.push(format!("{method} does not run on {}; its twin {} does", kind.name(), twin.id));
                 kept.push(EngineChoice::named(twin.id));

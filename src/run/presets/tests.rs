@@ -19,10 +19,14 @@ fn names_are_found_and_used_once() {
     for figure in 1..=14 {
         assert_eq!(find(&format!("hanak-5.{figure}")).unwrap().names.len(), 1);
     }
-    assert_eq!(find("step-4").unwrap_err().to_string(), "there is no preset `step-4`; `--preset list` lists them");
+    assert_eq!(
+        find("step-4").unwrap_err().to_string(),
+        "there is no preset `step-4`; `--preset list` lists them"
+    );
 }
 
-/// Engines and parameters are the registry's, sizes within their limits, and there is something to draw them against.
+/// Engines and parameters are the registry's, sizes within their limits, and there is something to draw them
+/// against.
 #[test]
 fn every_row_is_a_sweep_that_can_be_run() {
     for preset in all() {
@@ -30,14 +34,27 @@ fn every_row_is_a_sweep_that_can_be_run() {
         let source = if matches!(preset.data, Data::File { .. }) { Some(file()) } else { None };
         let sweep = preset.sweep(source, 0).unwrap();
         sweep.check().unwrap_or_else(|why| panic!("{name}: {why}"));
-        assert!((sweep.varied().is_some() || preset.axes.is_some()) && !preset.panels.is_empty() && !preset.about.is_empty(), "{name}");
+        assert!(
+            (sweep.varied().is_some() || preset.axes.is_some())
+                && !preset.panels.is_empty()
+                && !preset.about.is_empty(),
+            "{name}"
+        );
         for spec in sweep.specs() {
             let engine = spec.engine.engines().next().unwrap_or_else(|| panic!("{name}: {}", spec.engine));
-            assert!(engine.limits.metrics.contains(&spec.metric) && spec.k <= engine.limits.k, "{name}: {}", spec.engine);
+            assert!(
+                engine.limits.metrics.contains(&spec.metric) && spec.k <= engine.limits.k,
+                "{name}: {}",
+                spec.engine
+            );
             if let Source::Generate { spec: cloud, .. } = &spec.data {
                 let cloud = generate::check(cloud).unwrap();
                 let value = |key| cloud.value(key).unwrap() as usize;
-                assert!(value("d") <= engine.limits.d && value("n") <= engine.limits.n, "{name}: {} with {cloud}", spec.engine);
+                assert!(
+                    value("d") <= engine.limits.d && value("n") <= engine.limits.n,
+                    "{name}: {} with {cloud}",
+                    spec.engine
+                );
                 let q = if let QuerySpec::Count(count) = spec.queries { count as usize } else { 0 };
                 assert!((1..=value("n")).contains(&q), "{name}: {q} rows are drawn of {cloud}");
             }
@@ -45,7 +62,10 @@ fn every_row_is_a_sweep_that_can_be_run() {
         let marks = preset.stated.iter().flat_map(|stated| &stated.at);
         let x = sweep.varied().map_or_else(Vec::new, |size| sweep.values(size));
         for (panel, at, y) in marks {
-            assert!(preset.panels.contains(panel) && x.contains(&Some(*at as u64)) && *y > 0.0, "{name}: {at}, {y}");
+            assert!(
+                preset.panels.contains(panel) && x.contains(&Some(*at as u64)) && *y > 0.0,
+                "{name}: {at}, {y}"
+            );
         }
     }
 }
@@ -61,11 +81,17 @@ fn the_default_row_is_table_2() {
 /// With methods that are there, whatever a row names.
 fn sizes(preset: &str) -> Vec<[u64; 3]> {
     let preset = find(preset).unwrap();
-    let base = RunSpec::new(Source::Generate { spec: "uniform".to_owned(), seed: 0 }, QuerySpec::Count(preset.q[0]), 1);
+    let base = RunSpec::new(
+        Source::Generate { spec: "uniform".to_owned(), seed: 0 },
+        QuerySpec::Count(preset.q[0]),
+        1,
+    );
     let q = preset.q.iter().copied().map(QuerySpec::Count).collect();
     let sweep = Sweep { n: preset.n.clone(), work: preset.work, q, d: preset.d.clone(), ..Sweep::new(base) };
     let of = |spec: RunSpec| {
-        let (Source::Generate { spec: cloud, .. }, QuerySpec::Count(q)) = (spec.data, spec.queries) else { panic!("{}", preset.about) };
+        let (Source::Generate { spec: cloud, .. }, QuerySpec::Count(q)) = (spec.data, spec.queries) else {
+            panic!("{}", preset.about)
+        };
         let cloud = generate::check(&cloud).unwrap();
         [cloud.value("n").unwrap() as u64, q, cloud.value("d").unwrap() as u64]
     };
@@ -75,7 +101,10 @@ fn sizes(preset: &str) -> Vec<[u64; 3]> {
 #[test]
 fn sizes_of_the_thesis() {
     let all_are = |preset: &str, distances: u64| sizes(preset).iter().all(|[n, q, _]| n * q == distances);
-    assert!(["hanak-5.3", "hanak-5.6", "hanak-5.9"].into_iter().all(|preset| all_are(preset, 1 << 30)) && all_are("hanak-5.11", 1 << 28));
+    assert!(
+        ["hanak-5.3", "hanak-5.6", "hanak-5.9"].into_iter().all(|preset| all_are(preset, 1 << 30))
+            && all_are("hanak-5.11", 1 << 28)
+    );
     assert_eq!(sizes("hanak-5.3")[0], [1 << 24, 64, 4]);
     assert_eq!([sizes("hanak-5.6")[0][0], sizes("hanak-5.6")[5][0]], [1 << 20, 1 << 15]);
     // As much work for every q and d, but where the points would be more than 1 GiB.
@@ -112,14 +141,18 @@ fn published_numbers_belong_to_published_sizes() {
 fn a_device_takes_its_methods_and_twins() {
     let methods = EngineChoice::list("cuda:kernel=direct,step:spheres=naive,kdtree").unwrap();
     let (kept, said) = on_device(methods.clone(), DeviceKind::Cpu);
-    assert_eq!(kept.iter().map(ToString::to_string).collect::<Vec<_>>(), ["lockstep", "step:spheres=naive", "kdtree"]);
+    assert_eq!(
+        kept.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["lockstep", "step:spheres=naive", "kdtree"]
+    );
     assert_eq!(said, ["cuda:kernel=direct does not run on the CPU; its twin lockstep does"]);
     let (kept, said) = on_device(methods, DeviceKind::Gpu);
     assert_eq!(kept.len(), 2);
     assert_eq!(said, ["kdtree does not run on an NVIDIA GPU and is left out"]);
 }
 
-/// With the default seed no row is rounded to 0, which would leave fewer rows than queries, so fewer queries than published.
+/// With the default seed no row is rounded to 0, which would leave fewer rows than queries, so fewer queries
+/// than published.
 #[test]
 fn rows_have_angles() {
     let source = Source::Generate { spec: "rounded-normal:n=65536,d=2".to_owned(), seed: 0 };

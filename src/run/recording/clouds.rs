@@ -1,5 +1,6 @@
-//! The clouds of recordings without points: where their files lie, seen from the recording, so that a folder with both can be moved,
-//! and from the root, so that a recording alone can. They are read again from there, and only if they are the same.
+//! The clouds of recordings without points: where their files lie, seen from the recording, so that a folder
+//! with both can be moved, and from the root, so that a recording alone can. They are read again from there,
+//! and only if they are the same.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
@@ -11,23 +12,31 @@ use crate::cloud::{self, CloudError, Fingerprint, PointCloud, Source};
 use crate::progress::Progress;
 use crate::run::{CloudFile, QuerySpec, RunSpec};
 
-/// The places of a source's file: relative to the recording's folder where the file is in it, and absolute. None for what
-/// is no file, and where the file is gone.
+/// The places of a source's file: relative to the recording's folder where the file is in it, and absolute.
+/// None for what is no file, and where the file is gone.
 pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
     let Source::File { path, .. } = source else { return Vec::new() };
     let file = file_of(path);
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let Some(absolute) = std::path::absolute(&file).ok().filter(|file| file.exists()) else { return Vec::new() };
+    let Some(absolute) = std::path::absolute(&file).ok().filter(|file| file.exists()) else {
+        return Vec::new();
+    };
     // As both are written, and as both really are: a link may stand on either way.
     let below = |file: &Path, folder: &Path| file.strip_prefix(folder).ok().map(portable);
     let written = std::path::absolute(folder).ok().and_then(|folder| below(&absolute, &folder));
     let relative = written.or_else(|| below(&absolute.canonicalize().ok()?, &folder.canonicalize().ok()?));
     // The manifest is text, in which another path would be looked for in vain.
-    relative.into_iter().chain([absolute]).map(|place| moved(path, &file, &place)).filter(|place| place.to_str().is_some()).collect()
+    relative
+        .into_iter()
+        .chain([absolute])
+        .map(|place| moved(path, &file, &place))
+        .filter(|place| place.to_str().is_some())
+        .collect()
 }
 
-/// Where a source's file is looked for, each place once: in the recording's folder or below, where it was named or [`places`] says, and under
-/// its name beside the recording. A recording may name any file of its reader's machine: no other is opened.
+/// Where a source's file is looked for, each place once: in the recording's folder or below, where it was
+/// named or [`places`] says, and under its name beside the recording. A recording may name any file of its
+/// reader's machine: no other is opened.
 pub(super) fn candidates(path: &Path, places: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
     let named = places.last().map_or(path, PathBuf::as_path);
     let below = |place: &PathBuf| Some(folder.join(place)).filter(|place| is_below(&file_of(place), folder));
@@ -42,20 +51,28 @@ pub fn is_below(file: &Path, folder: &Path) -> bool {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let climbs = |path: &Path| path.components().any(|part| part == Component::ParentDir);
     let [written_file, written_folder] = [file, folder].map(std::path::absolute);
-    let written = written_file.ok().zip(written_folder.ok()).is_some_and(|(file, folder)| file.strip_prefix(folder).is_ok_and(|way| !climbs(way)));
+    let written = written_file
+        .ok()
+        .zip(written_folder.ok())
+        .is_some_and(|(file, folder)| file.strip_prefix(folder).is_ok_and(|way| !climbs(way)));
     let [real_file, real_folder] = [file, folder].map(Path::canonicalize);
     written && real_file.map_or(true, |file| real_folder.is_ok_and(|folder| file.starts_with(folder)))
 }
 
 /// With the slashes that every system reads.
 fn portable(path: &Path) -> PathBuf {
-    let parts: Vec<_> = path.components().filter(|part| *part != Component::CurDir).map(|part| part.as_os_str().to_string_lossy()).collect();
+    let parts: Vec<_> = path
+        .components()
+        .filter(|part| *part != Component::CurDir)
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
     parts.join("/").into()
 }
 
 /// The same part of a file that lies elsewhere: `FILE:NAME` becomes `TO:NAME`.
 pub(super) fn moved(path: &Path, file: &Path, to: &Path) -> PathBuf {
-    let part = path.to_str().zip(file.to_str()).and_then(|(path, file)| path.strip_prefix(file)).unwrap_or_default();
+    let part =
+        path.to_str().zip(file.to_str()).and_then(|(path, file)| path.strip_prefix(file)).unwrap_or_default();
     let mut moved = to.as_os_str().to_owned();
     moved.push(part);
     moved.into()
@@ -74,12 +91,22 @@ pub(super) struct Restored<'a> {
 
 impl<'a> Restored<'a> {
     /// Of the recording in `folder`; `there` are the clouds whose points it holds.
-    pub fn new(entries: &'a [CloudEntry], there: Vec<Option<Arc<PointCloud>>>, folder: &'a Path, progress: &'a dyn Progress) -> Self {
+    pub fn new(
+        entries: &'a [CloudEntry],
+        there: Vec<Option<Arc<PointCloud>>>,
+        folder: &'a Path,
+        progress: &'a dyn Progress,
+    ) -> Self {
         Self { entries, found: there.into_iter().map(|cloud| cloud.map(Ok)).collect(), folder, progress }
     }
 
-    /// A run's clouds, or why one is not there, as a sentence. What the run was asked names the files where they are found.
-    pub fn clouds(&mut self, entry: &RunEntry, spec: &mut RunSpec) -> Result<(Arc<PointCloud>, Option<Arc<PointCloud>>), String> {
+    /// A run's clouds, or why one is not there, as a sentence. What the run was asked names the files where
+    /// they are found.
+    pub fn clouds(
+        &mut self,
+        entry: &RunEntry,
+        spec: &mut RunSpec,
+    ) -> Result<(Arc<PointCloud>, Option<Arc<PointCloud>>), String> {
         let drop_nonfinite = spec.drop_nonfinite;
         let progress = self.progress;
         let data = self.cloud(entry.cloud, |source| cloud::load(source, drop_nonfinite, progress))?;
@@ -88,9 +115,11 @@ impl<'a> Restored<'a> {
         }
         let Some(at) = entry.query_cloud else { return Ok((data, None)) };
         let frame = Arc::clone(&data);
-        let queries = self.cloud(at, |source| cloud::load_queries(source, &frame, drop_nonfinite, progress))?;
+        let queries =
+            self.cloud(at, |source| cloud::load_queries(source, &frame, drop_nonfinite, progress))?;
         if self.is_elsewhere(at, &queries)
-            && let (QuerySpec::File { path, .. }, Source::File { path: found, .. }) = (&mut spec.queries, queries.source())
+            && let (QuerySpec::File { path, .. }, Source::File { path: found, .. }) =
+                (&mut spec.queries, queries.source())
         {
             path.clone_from(found);
         }
@@ -105,7 +134,11 @@ impl<'a> Restored<'a> {
 
     /// The clouds that were read from where they come from, by their names.
     pub fn sources(&self) -> Vec<Fingerprint> {
-        let read = self.entries.iter().zip(&self.found).filter(|(entry, found)| !entry.points && matches!(found, Some(Ok(_))));
+        let read = self
+            .entries
+            .iter()
+            .zip(&self.found)
+            .filter(|(entry, found)| !entry.points && matches!(found, Some(Ok(_))));
         read.map(|(entry, _)| entry.cloud.fingerprint.clone()).collect()
     }
 
@@ -123,16 +156,25 @@ impl<'a> Restored<'a> {
         found
     }
 
-    fn look_for(&self, entry: &CloudEntry, load: impl Fn(&Source) -> Result<PointCloud, CloudError>) -> Found {
+    fn look_for(
+        &self,
+        entry: &CloudEntry,
+        load: impl Fn(&Source) -> Result<PointCloud, CloudError>,
+    ) -> Found {
         let CloudFile { source, fingerprint, .. } = &entry.cloud;
-        // A fingerprint alone says nothing of the sizes that a recording claims, by which its arrays were judged.
+        // A fingerprint alone says nothing of the sizes that a recording claims, by which its arrays were
+        // judged.
         let same = |cloud: &PointCloud| {
-            cloud.fingerprint() == fingerprint && cloud.len() as u64 == entry.cloud.rows && cloud.dims() == entry.cloud.axes.len()
+            cloud.fingerprint() == fingerprint
+                && cloud.len() as u64 == entry.cloud.rows
+                && cloud.dims() == entry.cloud.axes.len()
         };
         let Source::File { path, columns } = source else {
             return match load(source) {
                 Ok(cloud) if same(&cloud) => Ok(Arc::new(cloud)),
-                Ok(_) => Err(format!("the recording has no points, and its generator now produces different ones: {source}")),
+                Ok(_) => Err(format!(
+                    "the recording has no points, and its generator now produces different ones: {source}"
+                )),
                 Err(why) => Err(format!("the recording has no points, and its source cannot be read: {why}")),
             };
         };
@@ -141,8 +183,12 @@ impl<'a> Restored<'a> {
         for path in candidates.iter().filter(|path| file_of(path).is_file()) {
             let why = match load(&Source::File { path: path.clone(), columns: columns.clone() }) {
                 Ok(cloud) if same(&cloud) => return Ok(Arc::new(cloud)),
-                Err(CloudError::Format(FormatError::Memory { .. })) => "there is not enough memory to read this file",
-                Err(CloudError::Format(FormatError::Changed { .. })) => "this file is being changed; open the recording again",
+                Err(CloudError::Format(FormatError::Memory { .. })) => {
+                    "there is not enough memory to read this file"
+                }
+                Err(CloudError::Format(FormatError::Changed { .. })) => {
+                    "this file is being changed; open the recording again"
+                }
                 Err(CloudError::Format(FormatError::Io { .. })) => "this file cannot be read",
                 // What is wrong with it would quote a file that the recording chose.
                 _ => "this file does not match it; restore the original",
@@ -154,7 +200,8 @@ impl<'a> Restored<'a> {
         }
         let was = entry.places.last().unwrap_or(path);
         Err(format!(
-            "the recording has no points, and their file is not in its folder; put it there, open it yourself, or record the run with its points: {}",
+            "the recording has no points, and their file is not in its folder; put it there, open it \
+             yourself, or record the run with its points: {}",
             was.display()
         ))
     }
@@ -176,29 +223,45 @@ mod tests {
         assert_eq!(places(&named(&part), folder), [Path::new("data/points.npz:train"), &part]);
         assert_eq!(places(&named(&file), &folder.join("data")), [Path::new("points.npz"), &file]);
         std::fs::create_dir(folder.join("runs")).unwrap();
-        assert_eq!(places(&named(&file), &folder.join("runs")), [file.as_path()], "a recording beside the data's folder has no short way");
+        assert_eq!(
+            places(&named(&file), &folder.join("runs")),
+            [file.as_path()],
+            "a recording beside the data's folder has no short way"
+        );
         assert_eq!(places(&named(&folder.join("gone.npz")), folder), [""; 0].map(PathBuf::from));
-        assert_eq!(places(&Source::Generate { spec: "uniform".to_owned(), seed: 1 }, folder), [""; 0].map(PathBuf::from));
+        assert_eq!(
+            places(&Source::Generate { spec: "uniform".to_owned(), seed: 1 }, folder),
+            [""; 0].map(PathBuf::from)
+        );
     }
 
     #[test]
     fn a_file_is_looked_for_with_the_recording_and_nowhere_else() {
         let there = Path::new("elsewhere");
-        let places = ["data/points.npz", "/home/me/data/points.npz", "../points.npz", "/dev/zero", "/proc/kmsg"].map(PathBuf::from);
-        let expected = ["elsewhere/data/points.npz", "elsewhere/points.npz", "elsewhere/kmsg"].map(PathBuf::from);
+        let places =
+            ["data/points.npz", "/home/me/data/points.npz", "../points.npz", "/dev/zero", "/proc/kmsg"]
+                .map(PathBuf::from);
+        let expected =
+            ["elsewhere/data/points.npz", "elsewhere/points.npz", "elsewhere/kmsg"].map(PathBuf::from);
         assert_eq!(candidates(Path::new("points.npz"), &places, there), expected);
-        assert_eq!(candidates(Path::new("points.npz"), &[], Path::new("")), ["points.npz"].map(PathBuf::from), "an old recording");
+        assert_eq!(
+            candidates(Path::new("points.npz"), &[], Path::new("")),
+            ["points.npz"].map(PathBuf::from),
+            "an old recording"
+        );
         assert_eq!(candidates(Path::new("/proc/kmsg"), &[], there), ["elsewhere/kmsg"].map(PathBuf::from));
         let folder = Path::new("/home/me");
-        let below = ["/home/me/a/b", "/home/me/b", "/home/me/../you/b", "/home/you/b", "/home/me/a/../../../etc/b"]
-            .map(|file| is_below(Path::new(file), folder));
+        let below =
+            ["/home/me/a/b", "/home/me/b", "/home/me/../you/b", "/home/you/b", "/home/me/a/../../../etc/b"]
+                .map(|file| is_below(Path::new(file), folder));
         assert_eq!(below, [true, true, false, false, false]);
     }
 
     /// As many as a hostile file has room for: each held against all before it, they would take minutes.
     #[test]
     fn many_places_are_each_listed_once() {
-        let places: Vec<PathBuf> = (0..400_000).map(|at| format!("{}/points.npz", at % 200_000).into()).collect();
+        let places: Vec<PathBuf> =
+            (0..400_000).map(|at| format!("{}/points.npz", at % 200_000).into()).collect();
         let all = candidates(Path::new("points.npz"), &places, Path::new("recordings"));
         assert_eq!(all.len(), 200_000 + 1);
         assert_eq!(all[..2], [Path::new("recordings/0/points.npz"), Path::new("recordings/1/points.npz")]);

@@ -1,5 +1,6 @@
-//! `recording.json`: everything but the arrays, and which arrays there are; and what has to hold of a recording before anything may
-//! rely on it: every index is in its array, and every number that sizes something later is as small as what it counts.
+//! `recording.json`: everything but the arrays, and which arrays there are; and what has to hold of a
+//! recording before anything may rely on it: every index is in its array, and every number that sizes
+//! something later is as small as what it counts.
 
 use std::path::PathBuf;
 
@@ -118,7 +119,11 @@ pub(super) fn of_run(at: usize, array: &str) -> String {
 /// A cloud's sizes and axes.
 pub(super) fn cloud(entry: &CloudEntry) -> Result<(), String> {
     let CloudFile { rows, axes, .. } = &entry.cloud;
-    if *rows == 0 || *rows > u64::from(MAX_ROWS) || entry.cloud.dropped > u64::from(u32::MAX) || axes.is_empty() {
+    if *rows == 0
+        || *rows > u64::from(MAX_ROWS)
+        || entry.cloud.dropped > u64::from(u32::MAX)
+        || axes.is_empty()
+    {
         return Err(format!("{rows} points of {} dimensions are no cloud", axes.len()));
     }
     match axes.iter().all(|axis| axis.origin.is_finite() && axis.min <= axis.max) {
@@ -128,8 +133,12 @@ pub(super) fn cloud(entry: &CloudEntry) -> Result<(), String> {
 }
 
 /// A run's own words, before its arrays are read.
-pub(super) fn entry<'a>(entry: &RunEntry, clouds: &'a [CloudEntry]) -> Result<(&'a CloudFile, Option<&'a CloudFile>), String> {
-    let of = |at: usize| clouds.get(at).map(|entry| &entry.cloud).ok_or_else(|| format!("it has no cloud {at}"));
+pub(super) fn entry<'a>(
+    entry: &RunEntry,
+    clouds: &'a [CloudEntry],
+) -> Result<(&'a CloudFile, Option<&'a CloudFile>), String> {
+    let of =
+        |at: usize| clouds.get(at).map(|entry| &entry.cloud).ok_or_else(|| format!("it has no cloud {at}"));
     let cloud = of(entry.cloud)?;
     let query_cloud = entry.query_cloud.map(of).transpose()?;
     let (spec, summary) = (&entry.run.spec, &entry.run.summary);
@@ -155,10 +164,16 @@ pub(super) fn entry<'a>(entry: &RunEntry, clouds: &'a [CloudEntry]) -> Result<(&
 
 /// Names of columns, each once; there are some where there is an array.
 fn names(what: &str, names: &[String], there: bool) -> Result<(), String> {
-    let printable = |name: &String| (1..=MAX_MEASURES).contains(&name.len()) && !name.contains(char::is_control);
+    let printable =
+        |name: &String| (1..=MAX_MEASURES).contains(&name.len()) && !name.contains(char::is_control);
     let once = |(at, name): (usize, &String)| !names[..at].contains(name);
-    let fine = names.len() <= MAX_MEASURES && names.iter().all(printable) && names.iter().enumerate().all(once);
-    if fine && !(there && names.is_empty()) { Ok(()) } else { Err(format!("its {what} have no proper names")) }
+    let fine =
+        names.len() <= MAX_MEASURES && names.iter().all(printable) && names.iter().enumerate().all(once);
+    if fine && !(there && names.is_empty()) {
+        Ok(())
+    } else {
+        Err(format!("its {what} have no proper names"))
+    }
 }
 
 /// Checks a run's arrays: rows are in range, distances are valid, and the convergence history is consistent.
@@ -194,7 +209,10 @@ fn convergence(run: &Run<CloudFile>) -> Result<(), String> {
         return Ok(());
     }
     let entries = history.points_seen.len() as u64;
-    if history.starts.first() != Some(&0) || history.starts.last() != Some(&entries) || !history.starts.is_sorted() {
+    if history.starts.first() != Some(&0)
+        || history.starts.last() != Some(&entries)
+        || !history.starts.is_sorted()
+    {
         return Err("the convergence history has no order".to_owned());
     }
     let merges = run.measured.column(&history.counted_by).filter(|merges| merges.len() == history.queries());

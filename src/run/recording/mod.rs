@@ -1,7 +1,8 @@
 //! Recordings: runs in a file, so that what ran on a server opens on a laptop.
 //!
-//! A `.warpscope` is a zip of `recording.json` and NumPy arrays; `docs/recording.md` describes it. [`write()`] writes onto
-//! anything; `export::recording` puts it into a file that is whole or not there. [`read()`] trusts nothing that it reads.
+//! A `.warpscope` is a zip of `recording.json` and NumPy arrays; `docs/recording.md` describes it.
+//! [`write()`] writes onto anything; `export::recording` puts it into a file that is whole or not there.
+//! [`read()`] trusts nothing that it reads.
 
 mod clouds;
 mod manifest;
@@ -27,8 +28,8 @@ mod tests;
 /// What a recording's name ends in.
 pub const EXTENSION: &str = "warpscope";
 
-/// The version of `recording.json`. It goes up when a program that knows only the one before would misread the file;
-/// what is only added is left out by programs that do not know it.
+/// The version of `recording.json`. It goes up when a program that knows only the one before would misread
+/// the file; what is only added is left out by programs that do not know it.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The member that holds what a window showed; only the window knows what it says.
@@ -37,7 +38,8 @@ pub const SESSION: &str = "session.json";
 /// A run of a recording.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// What people call it. In a recording no other run is called so: names are made unique as it is written and read.
+    /// What people call it. In a recording no other run is called so: names are made unique as it is written
+    /// and read.
     pub name: String,
     /// Whether it is kept when the list of runs gets long.
     pub pinned: bool,
@@ -82,7 +84,11 @@ pub enum RecordingError {
         path: PathBuf,
     },
     /// A later program wrote it.
-    #[error("a newer recording: its schema is version {version}, and {SCHEMA_VERSION} is the last that is read here; open it with Warpscope {written_by} or later: {}", path.display())]
+    #[error(
+        "a newer recording: its schema is version {version}, and {SCHEMA_VERSION} is the last that is read \
+         here; open it with Warpscope {written_by} or later: {}",
+        path.display()
+    )]
     Newer {
         /// Schema version of the file, above [`SCHEMA_VERSION`].
         version: u64,
@@ -139,26 +145,46 @@ pub fn split_run(path: &Path) -> Option<(PathBuf, Option<String>)> {
 }
 
 impl Recording {
-    /// The run that is asked for by name or, where none is called so, by number from 1; without a name, the only one.
+    /// The run that is asked for by name or, where none is called so, by number from 1; without a name, the
+    /// only one.
     ///
     /// # Errors
     /// [`RecordingError::NoRun`], with those that there are.
     pub fn pick(&self, asked: Option<&str>, path: &Path) -> Result<&Recorded, RecordingError> {
         let no_run = |what: String, why: &str| {
             const LISTED: usize = 8;
-            let names: Vec<String> = self.runs.iter().take(LISTED).enumerate().map(|(at, run)| format!("#{} {}", at + 1, run.name)).collect();
-            let more = if self.runs.len() > LISTED { format!("; … {} in all", self.runs.len()) } else { String::new() };
-            Err(RecordingError::NoRun { what, there: format!("{why} {}{more}", names.join("; ")), path: path.to_owned() })
+            let names: Vec<String> = self
+                .runs
+                .iter()
+                .take(LISTED)
+                .enumerate()
+                .map(|(at, run)| format!("#{} {}", at + 1, run.name))
+                .collect();
+            let more = if self.runs.len() > LISTED {
+                format!("; … {} in all", self.runs.len())
+            } else {
+                String::new()
+            };
+            Err(RecordingError::NoRun {
+                what,
+                there: format!("{why} {}{more}", names.join("; ")),
+                path: path.to_owned(),
+            })
         };
         match (asked, &self.runs[..]) {
             (None, [only]) => Ok(only),
             (None, []) => no_run("no run".to_owned(), "the recording is empty"),
-            (None, _) => {
-                no_run("several runs".to_owned(), &format!("say which with {}#NUMBER:", path.file_name().unwrap_or_default().to_string_lossy()))
-            }
+            (None, _) => no_run(
+                "several runs".to_owned(),
+                &format!("say which with {}#NUMBER:", path.file_name().unwrap_or_default().to_string_lossy()),
+            ),
             (Some(asked), runs) => {
-                let numbered = || asked.parse::<usize>().ok().and_then(|number| runs.get(number.checked_sub(1)?));
-                runs.iter().find(|run| run.name == asked).or_else(numbered).map_or_else(|| no_run(format!("no run `{asked}`"), "there are"), Ok)
+                let numbered =
+                    || asked.parse::<usize>().ok().and_then(|number| runs.get(number.checked_sub(1)?));
+                runs.iter()
+                    .find(|run| run.name == asked)
+                    .or_else(numbered)
+                    .map_or_else(|| no_run(format!("no run `{asked}`"), "there are"), Ok)
             }
         }
     }
@@ -200,7 +226,10 @@ mod tests_of_names {
 
     #[test]
     fn equal_names_are_numbered() {
-        assert_eq!(unique(["a", "b", "a", "a (2)", "a", "a (2)"]), ["a", "b", "a (2)", "a (2) (2)", "a (3)", "a (2) (3)"]);
+        assert_eq!(
+            unique(["a", "b", "a", "a (2)", "a", "a (2)"]),
+            ["a", "b", "a (2)", "a (2) (2)", "a (3)", "a (2) (3)"]
+        );
         let once = unique(["a", "a", "a (2)"]);
         assert_eq!(unique(once.iter().map(String::as_str)), once, "what was made unique stays as it is");
         assert_eq!(unique(vec!["a"; 100_000]).last().unwrap(), "a (100000)");

@@ -39,7 +39,8 @@ pub(super) const CHUNK: usize = 1 << 17;
 pub fn head(descr: &str, shape: &[usize]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
-    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}", sizes.join(", "));
+    let mut text =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}", sizes.join(", "));
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
@@ -59,7 +60,8 @@ pub(super) fn count<T: Element>(shape: &[usize]) -> Option<usize> {
 /// Reads an array of exactly this shape. Memory grows as data arrive, so that the shape may lie.
 ///
 /// # Errors
-/// The reader's, [`io::ErrorKind::InvalidData`] where it is another array, and [`io::ErrorKind::OutOfMemory`].
+/// The reader's, [`io::ErrorKind::InvalidData`] where it is another array, and
+/// [`io::ErrorKind::OutOfMemory`].
 pub(super) fn read<T: Element>(from: &mut impl Read, shape: &[usize]) -> io::Result<Vec<T>> {
     let other = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
     let count = count::<T>(shape).ok_or_else(|| other("it is larger than memory can be"))?;
@@ -92,10 +94,15 @@ mod tests {
     #[test]
     fn the_head_is_as_numpy_writes_it() {
         let bytes = head("<f4", &[1000, 32]);
-        assert_eq!((bytes.len() % 64, &bytes[..8], bytes.last()), (0, &b"\x93NUMPY\x01\x00"[..], Some(&b'\n')));
+        assert_eq!(
+            (bytes.len() % 64, &bytes[..8], bytes.last()),
+            (0, &b"\x93NUMPY\x01\x00"[..], Some(&b'\n'))
+        );
         assert_eq!(u16::from_le_bytes([bytes[8], bytes[9]]) as usize, bytes.len() - 10);
         assert!(bytes[10..].starts_with(b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 32), }"));
-        assert!(head("<u4", &[7])[10..].starts_with(b"{'descr': '<u4', 'fortran_order': False, 'shape': (7,), }"));
+        assert!(
+            head("<u4", &[7])[10..].starts_with(b"{'descr': '<u4', 'fortran_order': False, 'shape': (7,), }")
+        );
     }
 
     #[test]

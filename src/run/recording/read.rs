@@ -57,7 +57,11 @@ impl<'a> Reader<'a> {
     fn open(path: &'a Path, progress: &'a dyn Progress) -> Result<Self, RecordingError> {
         let io = |why| RecordingError::Io { why, path: path.to_owned() };
         let foreign = |why: &str| RecordingError::Foreign { why: why.to_owned(), path: path.to_owned() };
-        let damaged = |why: String| RecordingError::Damaged { what: "zip archive".to_owned(), why, path: path.to_owned() };
+        let damaged = |why: String| RecordingError::Damaged {
+            what: "zip archive".to_owned(),
+            why,
+            path: path.to_owned(),
+        };
         let mut file = File::open(path).map_err(io)?;
         let meta = file.metadata().map_err(io)?;
         if meta.is_dir() {
@@ -70,11 +74,14 @@ impl<'a> Reader<'a> {
         }
         file.rewind().map_err(io)?;
         let size = meta.len();
-        let mut archive = ZipArchive::new(BufReader::new(Watched { file, done: 0, size, progress })).map_err(|why| match why {
-            _ if progress.cancelled() => RecordingError::Cancelled,
-            ZipError::Io(why) if why.kind() != io::ErrorKind::UnexpectedEof => io(why),
-            _ => damaged("the list of its members at its end cannot be read; was it cut short?".to_owned()),
-        })?;
+        let mut archive = ZipArchive::new(BufReader::new(Watched { file, done: 0, size, progress }))
+            .map_err(|why| match why {
+                _ if progress.cancelled() => RecordingError::Cancelled,
+                ZipError::Io(why) if why.kind() != io::ErrorKind::UnexpectedEof => io(why),
+                _ => {
+                    damaged("the list of its members at its end cannot be read; was it cut short?".to_owned())
+                }
+            })?;
         let mut members = HashMap::new();
         let mut packed = 0u64;
         for at in 0..archive.len() {
@@ -93,19 +100,30 @@ impl<'a> Reader<'a> {
     }
 
     fn damaged(&self, what: impl Into<String>, why: impl Into<String>) -> RecordingError {
-        RecordingError::Damaged { what: printable::name(&what.into()), why: printable::name(&why.into()), path: self.path.to_owned() }
+        RecordingError::Damaged {
+            what: printable::name(&what.into()),
+            why: printable::name(&why.into()),
+            path: self.path.to_owned(),
+        }
     }
 
     fn recording(mut self, points: Points) -> Result<Recording, RecordingError> {
         let mut manifest = self.manifest()?;
         let mut clouds = Vec::with_capacity(manifest.clouds.len().min(self.members.len()));
-        let copies = manifest.clouds.iter().fold(0, |sum: usize, entry| sum.saturating_add(entry.file.unwrap_or(0)));
+        let copies =
+            manifest.clouds.iter().fold(0, |sum: usize, entry| sum.saturating_add(entry.file.unwrap_or(0)));
         if copies as u64 > MAX_COPIES {
-            return Err(self.damaged(NAME, format!("its data files have {copies} bytes, more than {MAX_COPIES}")));
+            return Err(
+                self.damaged(NAME, format!("its data files have {copies} bytes, more than {MAX_COPIES}"))
+            );
         }
         for (at, entry) in manifest.clouds.iter().enumerate() {
             manifest::cloud(entry).map_err(|why| self.damaged(format!("cloud {at}"), why))?;
-            let cloud = if points == Points::Restore && entry.points { Some(Arc::new(self.cloud(at, entry)?)) } else { None };
+            let cloud = if points == Points::Restore && entry.points {
+                Some(Arc::new(self.cloud(at, entry)?))
+            } else {
+                None
+            };
             clouds.push(cloud);
         }
         // Each is looked for, and kept with each of the cloud's runs.
@@ -119,8 +137,11 @@ impl<'a> Reader<'a> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let whole = manifest.clouds.iter().all(|entry| entry.points);
         let mut restored = clouds::Restored::new(&manifest.clouds, clouds, folder, self.progress);
-        let printable: Vec<String> =
-            manifest.runs.iter().map(|entry| entry.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()).collect();
+        let printable: Vec<String> = manifest
+            .runs
+            .iter()
+            .map(|entry| entry.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect())
+            .collect();
         let names = unique(printable.iter().map(String::as_str));
         let mut runs = Vec::new();
         for ((entry, mut part), name) in manifest.runs.into_iter().zip(parts).zip(names) {
@@ -148,12 +169,22 @@ impl<'a> Reader<'a> {
         let sources = restored.sources();
         // Two of its runs: anything else is no comparison.
         let compared = manifest.compared.filter(|&[a, b]| a != b && a < runs.len() && b < runs.len());
-        Ok(Recording { written_by: manifest.warpscope_version, points: whole, runs, compared, session, cloud, sources })
+        Ok(Recording {
+            written_by: manifest.warpscope_version,
+            points: whole,
+            runs,
+            compared,
+            session,
+            cloud,
+            sources,
+        })
     }
 
-    /// Reads what nobody asked for, such as points that stay where they are: a file that is damaged anywhere is not trusted.
+    /// Reads what nobody asked for, such as points that stay where they are: a file that is damaged anywhere
+    /// is not trusted.
     fn check_rest(&mut self) -> Result<(), RecordingError> {
-        let mut rest: Vec<(String, usize)> = self.members.drain().filter(|(_, at)| !self.read.contains(at)).collect();
+        let mut rest: Vec<(String, usize)> =
+            self.members.drain().filter(|(_, at)| !self.read.contains(at)).collect();
         rest.sort_unstable_by_key(|&(_, at)| at);
         for (name, at) in rest {
             let read = match self.archive.by_index(at) {
@@ -167,15 +198,24 @@ impl<'a> Reader<'a> {
 
     fn manifest(&mut self) -> Result<Manifest, RecordingError> {
         let foreign = |why: String| RecordingError::Foreign { why, path: self.path.to_owned() };
-        let Some(&at) = self.members.get(NAME) else { return Err(foreign(format!("there is no {NAME} in the archive"))) };
+        let Some(&at) = self.members.get(NAME) else {
+            return Err(foreign(format!("there is no {NAME} in the archive")));
+        };
         let text = self.text(at).map_err(|why| self.member_error(NAME, &why))?;
         let head: Head = serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))?;
         if head.format != FORMAT {
-            return Err(RecordingError::Foreign { why: format!("{NAME} does not say that it is one"), path: self.path.to_owned() });
+            return Err(RecordingError::Foreign {
+                why: format!("{NAME} does not say that it is one"),
+                path: self.path.to_owned(),
+            });
         }
         if head.schema_version > u64::from(SCHEMA_VERSION) {
             let written_by = head.warpscope_version.chars().filter(|c| !c.is_control()).collect();
-            return Err(RecordingError::Newer { version: head.schema_version, written_by, path: self.path.to_owned() });
+            return Err(RecordingError::Newer {
+                version: head.schema_version,
+                written_by,
+                path: self.path.to_owned(),
+            });
         }
         serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))
     }
@@ -208,28 +248,43 @@ impl<'a> Reader<'a> {
         let shape = [file.rows as usize, file.axes.len()];
         let points = self.array(&of_cloud(at, "points"), &shape)?;
         let exact = if entry.exact { Some(self.array(&of_cloud(at, "exact"), &shape)?) } else { None };
-        let records = if entry.records { Some(self.array(&of_cloud(at, "records"), &shape[..1])?) } else { None };
-        let (axes, dropped, source, fingerprint) = (file.axes.clone(), file.dropped, file.source.clone(), file.fingerprint.clone());
-        let cloud = PointCloud::from_parts(CloudParts { points, exact, axes, records, dropped, source, fingerprint })
-            .map_err(|why| self.damaged(format!("cloud {at}"), why))?;
+        let records =
+            if entry.records { Some(self.array(&of_cloud(at, "records"), &shape[..1])?) } else { None };
+        let (axes, dropped, source, fingerprint) =
+            (file.axes.clone(), file.dropped, file.source.clone(), file.fingerprint.clone());
+        let cloud =
+            PointCloud::from_parts(CloudParts { points, exact, axes, records, dropped, source, fingerprint })
+                .map_err(|why| self.damaged(format!("cloud {at}"), why))?;
         let Source::File { path, .. } = cloud.source() else { return Ok(cloud) };
         let Some(bytes) = entry.file else {
             let near = is_below(&file_of(path), self.path.parent().unwrap_or(Path::new("")));
             return Ok(if near { cloud } else { cloud.without_file() });
         };
         let bytes: Vec<u8> = self.array(&of_cloud(at, "file"), &[bytes])?;
-        let whole = || entry.part.as_ref().and_then(|part| path.to_str()?.strip_suffix(part.as_str())?.strip_suffix(':').map(PathBuf::from));
+        let whole = || {
+            entry.part.as_ref().and_then(|part| {
+                path.to_str()?.strip_suffix(part.as_str())?.strip_suffix(':').map(PathBuf::from)
+            })
+        };
         let data = whole().unwrap_or_else(|| path.clone());
         // Under its own name, which tells the format.
         let (copy, folder) = named_scratch(data.file_name().unwrap_or_default(), &bytes).map_err(|why| {
-            let why = io::Error::new(why.kind(), format!("{why}, in {}, where its data file is unpacked", std::env::temp_dir().display()));
+            let why = io::Error::new(
+                why.kind(),
+                format!("{why}, in {}, where its data file is unpacked", std::env::temp_dir().display()),
+            );
             RecordingError::Io { why, path: self.path.to_owned() }
         })?;
         let path = moved(path, &data, &copy);
         Ok(cloud.with_copy(path, Arc::new(folder)))
     }
 
-    fn run(&mut self, at: usize, entry: &RunEntry, clouds: &[CloudEntry]) -> Result<Run<CloudFile>, RecordingError> {
+    fn run(
+        &mut self,
+        at: usize,
+        entry: &RunEntry,
+        clouds: &[CloudEntry],
+    ) -> Result<Run<CloudFile>, RecordingError> {
         let wrong = |reader: &Self, why: String| reader.damaged(format!("run {}", at + 1), why);
         let (cloud, query_cloud) = manifest::entry(entry, clouds).map_err(|why| wrong(self, why))?;
         let (q, k) = (entry.run.summary.q as usize, entry.run.spec.k);
@@ -241,7 +296,8 @@ impl<'a> Reader<'a> {
             let width = entry.measures.len();
             let numbers: Vec<u32> = self.array(&of_run(at, "counters"), &[q, width])?;
             let column = |at: usize| numbers.iter().skip(at).step_by(width).copied().collect();
-            counted = Measured::new(entry.measures.iter().enumerate().map(|(at, name)| (name.clone(), column(at))));
+            counted =
+                Measured::new(entry.measures.iter().enumerate().map(|(at, name)| (name.clone(), column(at))));
         }
         let mut convergence = Convergence::default();
         if let Some(entries) = entry.convergence {
@@ -250,16 +306,26 @@ impl<'a> Reader<'a> {
                 counted_by: entry.convergence_counted_by.clone(),
                 starts: self.array(&of_run(at, "convergence_starts"), &[starts])?,
                 points_seen: self.array(&of_run(at, "convergence_points_seen"), &[entries])?,
-                max_squared_distance: self.array(&of_run(at, "convergence_max_squared_distance"), &[entries])?,
+                max_squared_distance: self
+                    .array(&of_run(at, "convergence_max_squared_distance"), &[entries])?,
             };
         }
         let mut profile = None;
         if entry.profiled || entry.spans {
             let phases = if entry.profiled { entry.profile_phases.clone() } else { Vec::new() };
-            let cycles: Vec<u64> = if phases.is_empty() { Vec::new() } else { self.array(&of_run(at, "profile_cycles"), &[q, phases.len()])? };
+            let cycles: Vec<u64> = if phases.is_empty() {
+                Vec::new()
+            } else {
+                self.array(&of_run(at, "profile_cycles"), &[q, phases.len()])?
+            };
             let times: Vec<u64> = self.array(&of_run(at, "profile_span_ns"), &[q, 2])?;
             let places: Vec<u32> = self.array(&of_run(at, "profile_sm_warp"), &[q, 2])?;
-            let span = |(&[start_ns, stop_ns], &[sm, warp]): (&[u64; 2], &[u32; 2])| WarpSpan { start_ns, stop_ns, sm, warp };
+            let span = |(&[start_ns, stop_ns], &[sm, warp]): (&[u64; 2], &[u32; 2])| WarpSpan {
+                start_ns,
+                stop_ns,
+                sm,
+                warp,
+            };
             let spans = times.as_chunks::<2>().0.iter().zip(places.as_chunks::<2>().0).map(span).collect();
             profile = Some(Profile { phases, cycles, spans });
         }
@@ -268,8 +334,13 @@ impl<'a> Reader<'a> {
         let places: Vec<u32> = self.array(&of_run(at, "sample_repeat_chunk"), &[count, 2])?;
         let times: Vec<f64> = self.array(&of_run(at, "sample_ms"), &[count, 2])?;
         let mut samples = Vec::with_capacity(count);
-        for ((&phase, &[repeat, chunk]), &[start_ms, duration_ms]) in phases.iter().zip(places.as_chunks::<2>().0).zip(times.as_chunks::<2>().0) {
-            let phase = *entry.phases.get(usize::from(phase)).ok_or_else(|| wrong(self, format!("it has no phase {phase}")))?;
+        for ((&phase, &[repeat, chunk]), &[start_ms, duration_ms]) in
+            phases.iter().zip(places.as_chunks::<2>().0).zip(times.as_chunks::<2>().0)
+        {
+            let phase = *entry
+                .phases
+                .get(usize::from(phase))
+                .ok_or_else(|| wrong(self, format!("it has no phase {phase}")))?;
             samples.push(Sample { phase, repeat, chunk, start_ms, duration_ms });
         }
         let run = Run {
@@ -298,7 +369,10 @@ impl<'a> Reader<'a> {
                 let promised = npy::count::<T>(shape).map(|count| (count * size_of::<T>()) as u64);
                 match promised {
                     Some(bytes) if bytes <= most => npy::read(&mut member, shape),
-                    _ => Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is too small for an array of shape {shape:?}"))),
+                    _ => Err(io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        format!("it is too small for an array of shape {shape:?}"),
+                    )),
                 }
             }
         };
@@ -309,9 +383,13 @@ impl<'a> Reader<'a> {
     fn member_error(&self, name: &str, why: &io::Error) -> RecordingError {
         match why.kind() {
             _ if self.progress.cancelled() => RecordingError::Cancelled,
-            io::ErrorKind::OutOfMemory => RecordingError::Memory { what: name.to_owned(), path: self.path.to_owned() },
+            io::ErrorKind::OutOfMemory => {
+                RecordingError::Memory { what: name.to_owned(), path: self.path.to_owned() }
+            }
             io::ErrorKind::UnexpectedEof => self.damaged(name, "it ends too soon"),
-            _ if why.to_string() == WRONG_SUM => self.damaged(name, "its checksum is another, so it is not what was written"),
+            _ if why.to_string() == WRONG_SUM => {
+                self.damaged(name, "its checksum is another, so it is not what was written")
+            }
             _ => self.damaged(name, why.to_string()),
         }
     }

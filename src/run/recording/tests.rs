@@ -15,7 +15,12 @@ use crate::progress::{Progress, Silent};
 use crate::run::{QuerySpec, RunRecord, RunSpec, execute};
 
 /// A run of the plain engine.
-fn run(spec: &RunSpec, cloud: &Arc<PointCloud>, queries: Option<&Arc<PointCloud>>, kind: EngineId) -> Recorded {
+fn run(
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    queries: Option<&Arc<PointCloud>>,
+    kind: EngineId,
+) -> Recorded {
     let mut engine = Plain { kind, script: Script::default() };
     let record = Arc::new(execute(spec, cloud, queries, &mut engine, &mut |_, _| true).unwrap());
     Recorded { name: record.title(), pinned: false, run: SomeRun::Whole(record) }
@@ -43,7 +48,10 @@ fn assert_same_cloud(a: &PointCloud, b: &PointCloud) {
     let bits = |cloud: &PointCloud| cloud.points().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
     let records = |cloud: &PointCloud| cloud.records().map(Iterator::collect::<Vec<_>>);
     assert_eq!((bits(a), a.axes(), records(a), a.dropped()), (bits(b), b.axes(), records(b), b.dropped()));
-    assert_eq!((a.source(), a.fingerprint(), a.is_faithful()), (b.source(), b.fingerprint(), b.is_faithful()));
+    assert_eq!(
+        (a.source(), a.fingerprint(), a.is_faithful()),
+        (b.source(), b.fingerprint(), b.is_faithful())
+    );
     for row in 0..a.len() {
         for axis in 0..a.dims() {
             assert_eq!(a.coordinate(row, axis).to_bits(), b.coordinate(row, axis).to_bits());
@@ -71,9 +79,20 @@ proptest! {
 
     #[test]
     fn a_run_comes_back_as_it_was(
-        values in prop::collection::vec(prop_oneof![8 => -1e3f64..1e3, 1 => Just(4_918_340.364), 1 => Just(f64::NAN)], 4..120),
+        values in prop::collection::vec(
+            prop_oneof![8 => -1e3f64..1e3, 1 => Just(4_918_340.364), 1 => Just(f64::NAN)],
+            4..120,
+        ),
         dims in 1usize..4,
-        (k, repeats, kdtree, profile, foreign, angular, shuffled) in (1usize..40, 1u32..4, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+        (k, repeats, kdtree, profile, foreign, angular, shuffled) in (
+            1usize..40,
+            1u32..4,
+            any::<bool>(),
+            any::<bool>(),
+            any::<bool>(),
+            any::<bool>(),
+            any::<bool>(),
+        ),
     ) {
         let mut values = values;
         // One row is always whole, and no row is without a direction.
@@ -82,7 +101,11 @@ proptest! {
         let data = cloud(dims, values);
         let queries = queries_to(&data, (0..5 * dims).map(|at| at as f64 + 0.1).collect());
         let spec = RunSpec {
-            queries: if foreign { QuerySpec::File { path: "queries.csv".into(), columns: Default::default() } } else { QuerySpec::All },
+            queries: if foreign {
+                QuerySpec::File { path: "queries.csv".into(), columns: Default::default() }
+            } else {
+                QuerySpec::All
+            },
             k,
             repeats,
             profile,
@@ -104,10 +127,14 @@ proptest! {
 
 #[test]
 fn a_run_on_the_globe_comes_back_as_it_was() {
-    let data = cloud(2, (0..60).flat_map(|at| [f64::from(at) * 6.1 - 180.0, f64::from(at) * 3.0 - 90.0]).collect());
+    let data =
+        cloud(2, (0..60).flat_map(|at| [f64::from(at) * 6.1 - 180.0, f64::from(at) * 3.0 - 90.0]).collect());
     let queries = queries_to(&data, vec![179.9, 89.9, -180.0, 0.1]);
     let asked = RunSpec { metric: Metric::Haversine, ..spec() };
-    let of_file = RunSpec { queries: QuerySpec::File { path: "queries.csv".into(), columns: Default::default() }, ..asked.clone() };
+    let of_file = RunSpec {
+        queries: QuerySpec::File { path: "queries.csv".into(), columns: Default::default() },
+        ..asked.clone()
+    };
     for (spec, queries) in [(asked, None), (of_file, Some(&queries))] {
         let recorded = run(&spec, &data, queries, EngineId::new("lockstep"));
         assert_eq!((record(&recorded).summary.d, record(&recorded).cloud.dims()), (3, 2));
@@ -118,7 +145,10 @@ fn a_run_on_the_globe_comes_back_as_it_was() {
 
 /// Two runs over one cloud, of which one counts, and one over another.
 fn several() -> Vec<Recorded> {
-    let (one, other) = (cloud(2, (0..80).map(|at| f64::from(at * at % 37)).collect()), cloud(1, vec![1.0, 2.0, 4.0, 8.0, 4_918_340.364]));
+    let (one, other) = (
+        cloud(2, (0..80).map(|at| f64::from(at * at % 37)).collect()),
+        cloud(1, vec![1.0, 2.0, 4.0, 8.0, 4_918_340.364]),
+    );
     let profiled = RunSpec { profile: true, ..spec() };
     vec![
         run(&spec(), &one, None, EngineId::new("kdtree")),
@@ -133,7 +163,8 @@ fn clouds_are_written_once_and_come_back_shared() {
     let written = bytes(&runs, true);
     let archive = zip::ZipArchive::new(Cursor::new(&written)).unwrap();
     let names = archive.file_names().map(|name| name.unwrap().into_owned());
-    let clouds: Vec<String> = names.filter(|name| name.starts_with("clouds/") && name.ends_with("points.npy")).collect();
+    let clouds: Vec<String> =
+        names.filter(|name| name.starts_with("clouds/") && name.ends_with("points.npy")).collect();
     assert_eq!(clouds.len(), 2, "{clouds:?}");
     let back = read_bytes(&written, Points::Restore).unwrap();
     for (back, run) in back.runs.iter().zip(&runs) {
@@ -151,7 +182,8 @@ fn showing(shown: Shown<'_>) -> Beside<'_> {
 fn two_runs_that_were_compared_are_known_again() {
     let written = |compared| {
         let mut out = Cursor::new(Vec::new());
-        write_with(Beside { compared, ..Beside::default() }, &several(), Keep::Points, &mut out, &Silent).unwrap();
+        write_with(Beside { compared, ..Beside::default() }, &several(), Keep::Points, &mut out, &Silent)
+            .unwrap();
         read_bytes(&out.into_inner(), Points::Leave).unwrap().compared
     };
     assert_eq!(written(Some([2, 0])), Some([2, 0]));
@@ -163,7 +195,14 @@ fn two_runs_that_were_compared_are_known_again() {
 #[test]
 fn what_a_window_wrote_lies_beside_the_runs() {
     let mut out = Cursor::new(Vec::new());
-    write_with(showing(Shown { session: b"{\"anything\": 1}", cloud: None }), &several(), Keep::Points, &mut out, &Silent).unwrap();
+    write_with(
+        showing(Shown { session: b"{\"anything\": 1}", cloud: None }),
+        &several(),
+        Keep::Points,
+        &mut out,
+        &Silent,
+    )
+    .unwrap();
     let mut written = out.into_inner();
     for points in [Points::Leave, Points::Restore] {
         let back = read_bytes(&written, points).unwrap();
@@ -174,10 +213,20 @@ fn what_a_window_wrote_lies_beside_the_runs() {
     let runs = several();
     let cloud = record(&runs[2]).cloud.clone();
     let mut with_cloud = Cursor::new(Vec::new());
-    write_with(showing(Shown { session: b"{}", cloud: Some(&cloud) }), &runs[..1], Keep::Points, &mut with_cloud, &Silent).unwrap();
+    write_with(
+        showing(Shown { session: b"{}", cloud: Some(&cloud) }),
+        &runs[..1],
+        Keep::Points,
+        &mut with_cloud,
+        &Silent,
+    )
+    .unwrap();
     let with_cloud = with_cloud.into_inner();
     let back = read_bytes(&with_cloud, Points::Restore).unwrap().cloud.expect("the cloud is there");
-    assert_eq!((back.fingerprint(), back.source(), back.points()), (cloud.fingerprint(), cloud.source(), cloud.points()));
+    assert_eq!(
+        (back.fingerprint(), back.source(), back.points()),
+        (cloud.fingerprint(), cloud.source(), cloud.points())
+    );
     assert!(read_bytes(&with_cloud, Points::Leave).unwrap().cloud.is_none());
     // Damaged, it costs what it says and not the runs.
     let name = written.windows(12).position(|window| window == b"session.json").unwrap();
@@ -195,24 +244,42 @@ fn without_points_they_are_read_again_or_missed() {
     assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
     let back = read_bytes(&written, Points::Restore).unwrap();
     assert_same(record(&back.runs[0]), record(&whole));
-    // It says which were read just now, so that nobody reads them once more to see whether they are still the same.
+    // It says which were read just now, so that nobody reads them once more to see whether they are still the
+    // same.
     assert_eq!(back.sources, [data.fingerprint().clone()]);
     let held = read_bytes(&bytes(std::slice::from_ref(&whole), true), Points::Restore).unwrap();
     assert!(held.sources.is_empty());
 
     // A place is not in the file either.
-    let at = run(&RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() }, &data, None, EngineId::new("lockstep"));
-    assert_same(record(&read_bytes(&bytes(std::slice::from_ref(&at), false), Points::Restore).unwrap().runs[0]), record(&at));
+    let at = run(
+        &RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() },
+        &data,
+        None,
+        EngineId::new("lockstep"),
+    );
+    assert_same(
+        record(&read_bytes(&bytes(std::slice::from_ref(&at), false), Points::Restore).unwrap().runs[0]),
+        record(&at),
+    );
 
     // What the test's own source names cannot be generated.
     let lost = &several()[1];
     let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
     let SomeRun::WithoutClouds { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
-    assert!(why.starts_with("the recording has no points, and its source cannot be read: generator `test`"), "{why}");
-    assert_eq!((&run.head, &run.samples, &run.measured), (lost.run.head(), &record(lost).samples, &record(lost).measured));
+    assert!(
+        why.starts_with("the recording has no points, and its source cannot be read: generator `test`"),
+        "{why}"
+    );
+    assert_eq!(
+        (&run.head, &run.samples, &run.measured),
+        (lost.run.head(), &record(lost).samples, &record(lost).measured)
+    );
     // A part is written as a part.
     let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
-    assert!(matches!(&again.runs[0].run, SomeRun::WithoutClouds { run: same, places: still, .. } if same == run && still == places));
+    assert!(matches!(
+        &again.runs[0].run,
+        SomeRun::WithoutClouds { run: same, places: still, .. } if same == run && still == places
+    ));
 }
 
 #[test]
@@ -222,7 +289,10 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let source = Source::File { path: path.clone(), columns: Default::default() };
     let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
-    let written = bytes(&[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))], false);
+    let written = bytes(
+        &[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))],
+        false,
+    );
     let why = || match read_in(folder.path(), &written, Points::Restore).unwrap().runs.remove(0).run {
         SomeRun::Whole(_) => None,
         SomeRun::WithoutClouds { why, .. } => Some(why),
@@ -231,7 +301,10 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
     // Of a file that is another one, nothing is quoted.
     for other in ["x,y\n1,2\n3,4\n5,8\n", "root:secret\nx;y\n"] {
         std::fs::write(&path, other).unwrap();
-        let expected = format!("the recording has no points, and this file does not match it; restore the original: {}", path.display());
+        let expected = format!(
+            "the recording has no points, and this file does not match it; restore the original: {}",
+            path.display()
+        );
         assert_eq!(why(), Some(expected));
     }
 }
@@ -268,7 +341,11 @@ fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
     std::fs::create_dir(there.path().join("data")).unwrap();
     std::fs::copy(&path, there.path().join("data/a.csv")).unwrap();
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,8\n").unwrap();
-    assert_eq!(source_in(there.path()), there.path().join("data/a.csv").display().to_string(), "from the recording");
+    assert_eq!(
+        source_in(there.path()),
+        there.path().join("data/a.csv").display().to_string(),
+        "from the recording"
+    );
     std::fs::rename(there.path().join("data/a.csv"), there.path().join("a.csv")).unwrap();
     std::fs::remove_file(&path).unwrap();
     assert_eq!(source_in(there.path()), there.path().join("a.csv").display().to_string(), "beside it");
@@ -276,7 +353,8 @@ fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
     assert!(source_in(there.path()).ends_with(&nowhere));
 }
 
-/// Its points are there, so nothing needs the file that it names: a recording from someone else would have labels or names read from any file.
+/// Its points are there, so nothing needs the file that it names: a recording from someone else would have
+/// labels or names read from any file.
 #[test]
 fn points_in_a_recording_come_without_a_file_elsewhere() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -305,8 +383,12 @@ fn a_link_out_of_the_folder_is_not_followed() {
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let source = Source::File { path: path.clone(), columns: Default::default() };
     let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
-    let written = bytes(&[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))], false);
-    let is_whole = || matches!(read_in(there.path(), &written, Points::Restore).unwrap().runs[0].run, SomeRun::Whole(_));
+    let written = bytes(
+        &[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))],
+        false,
+    );
+    let is_whole =
+        || matches!(read_in(there.path(), &written, Points::Restore).unwrap().runs[0].run, SomeRun::Whole(_));
     std::os::unix::fs::symlink(&path, there.path().join("a.csv")).unwrap();
     assert!(!is_whole());
     std::fs::remove_file(there.path().join("a.csv")).unwrap();
@@ -377,13 +459,20 @@ fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
     for at in 0..archive.len() {
         let (name, start, size) = {
             let member = archive.by_index(at).unwrap();
-            (member.name().unwrap().into_owned(), member.data_start().unwrap() as usize, member.compressed_size() as usize)
+            (
+                member.name().unwrap().into_owned(),
+                member.data_start().unwrap() as usize,
+                member.compressed_size() as usize,
+            )
         };
         let mut flipped = whole.clone();
         flipped[start + size / 2] ^= 1;
         for points in [Points::Leave, Points::Restore] {
             let message = read_bytes(&flipped, points).map(drop).expect_err(&name).to_string();
-            assert!(message.starts_with(&format!("damaged: {name}: ")) && message.ends_with("a.warpscope"), "{message}");
+            assert!(
+                message.starts_with(&format!("damaged: {name}: ")) && message.ends_with("a.warpscope"),
+                "{message}"
+            );
         }
     }
 }
@@ -392,18 +481,36 @@ fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
 fn a_run_is_picked_by_name_or_number() {
     let mut runs = several();
     runs[2].name = "1".to_owned();
-    let recording = Recording { written_by: String::new(), points: true, runs, compared: None, session: None, cloud: None, sources: Vec::new() };
+    let recording = Recording {
+        written_by: String::new(),
+        points: true,
+        runs,
+        compared: None,
+        session: None,
+        cloud: None,
+        sources: Vec::new(),
+    };
     let path = Path::new("a.warpscope");
-    let number = |asked| recording.pick(asked, path).map(|run| recording.runs.iter().position(|other| std::ptr::eq(run, other)).unwrap());
+    let number = |asked| {
+        recording
+            .pick(asked, path)
+            .map(|run| recording.runs.iter().position(|other| std::ptr::eq(run, other)).unwrap())
+    };
     assert_eq!(number(Some("1")).unwrap(), 2, "a name goes before a number");
     assert_eq!(number(Some("2")).unwrap(), 1);
     for asked in [None, Some("0"), Some("4"), Some("gone")] {
         let message = number(asked).unwrap_err().to_string();
-        assert!(message.contains("#2 test, 40 × 40, k = 3, lockstep") && message.ends_with("a.warpscope"), "{message}");
+        assert!(
+            message.contains("#2 test, 40 × 40, k = 3, lockstep") && message.ends_with("a.warpscope"),
+            "{message}"
+        );
     }
     let split = |text: &str| split_run(Path::new(text));
     assert_eq!(split("x/a.warpscope"), Some((PathBuf::from("x/a.warpscope"), None)));
-    assert_eq!(split("a.warpscope#k = 3, #1"), Some((PathBuf::from("a.warpscope"), Some("k = 3, #1".to_owned()))));
+    assert_eq!(
+        split("a.warpscope#k = 3, #1"),
+        Some((PathBuf::from("a.warpscope"), Some("k = 3, #1".to_owned())))
+    );
     assert_eq!(split("a.csv"), None);
 }
 
@@ -433,7 +540,10 @@ fn progress_goes_up_to_the_end() {
     let ear = Ear(Default::default());
     write(&several(), Keep::Points, &mut Cursor::new(Vec::new()), &ear).unwrap();
     let heard = ear.0.lock().unwrap();
-    assert!(heard.is_sorted() && heard.last().is_some_and(|(done, total)| done <= total && done * 2 > *total), "{heard:?}");
+    assert!(
+        heard.is_sorted() && heard.last().is_some_and(|(done, total)| done <= total && done * 2 > *total),
+        "{heard:?}"
+    );
 }
 
 /// A recording whose JSON was changed.
@@ -479,21 +589,39 @@ fn what_is_no_recording_is_said_in_one_sentence() {
         (other_zip, "not a recording: there is no recording.json in the archive: "),
         (whole[..whole.len() / 2].to_vec(), "damaged: zip archive: "),
         (flipped, "damaged: "),
-        (replace("\"warpscope recording\"", "\"something else\""), "not a recording: recording.json does not say that it is one: "),
+        (
+            replace("\"warpscope recording\"", "\"something else\""),
+            "not a recording: recording.json does not say that it is one: ",
+        ),
         (
             replace("\"schema_version\": 1", "\"schema_version\": 7"),
-            "a newer recording: its schema is version 7, and 1 is the last that is read here; open it with Warpscope ",
+            "a newer recording: its schema is version 7, and 1 is the last that is read here; open it with \
+             Warpscope ",
         ),
         (replace("\"clouds\": [", "\"clouds\": [7, "), "damaged: recording.json: "),
-        (replace("\"rows\": 40", "\"rows\": 4000000000"), "damaged: clouds/0/points.npy: it is too small for an array of shape [4000000000, 2]: "),
-        (replace("\"rows\": 40", "\"rows\": 41"), "damaged: clouds/0/points.npy: it is not of type <f4 and shape [41, 2]: "),
-        (replace("\"origin\": 0.0", "\"origin\": 1.0"), "damaged: cloud 0: the points are not those that the fingerprint names: "),
+        (
+            replace("\"rows\": 40", "\"rows\": 4000000000"),
+            "damaged: clouds/0/points.npy: it is too small for an array of shape [4000000000, 2]: ",
+        ),
+        (
+            replace("\"rows\": 40", "\"rows\": 41"),
+            "damaged: clouds/0/points.npy: it is not of type <f4 and shape [41, 2]: ",
+        ),
+        (
+            replace("\"origin\": 0.0", "\"origin\": 1.0"),
+            "damaged: cloud 0: the points are not those that the fingerprint names: ",
+        ),
         (replace("\"k\": 3", "\"k\": 0"), "damaged: run 1: k = 0: a query asks for one neighbour or more: "),
         (replace("\"cloud\": 0", "\"cloud\": 9"), "damaged: run 1: it has no cloud 9: "),
     ];
     for (content, expected) in cases {
         let message = read(&content);
-        assert!(message.starts_with(expected) && message.ends_with("a.warpscope") && !message.contains(char::is_control), "{message}");
+        assert!(
+            message.starts_with(expected)
+                && message.ends_with("a.warpscope")
+                && !message.contains(char::is_control),
+            "{message}"
+        );
     }
     let gone = super::read(Path::new("/no/such.warpscope"), Points::Leave, &Silent).unwrap_err().to_string();
     assert!(gone.starts_with("cannot read: ") && gone.ends_with("/no/such.warpscope"), "{gone}");
@@ -501,7 +629,12 @@ fn what_is_no_recording_is_said_in_one_sentence() {
 
 #[test]
 fn arrays_that_would_lead_astray_are_refused() {
-    let whole = run(&RunSpec { profile: true, ..spec() }, &cloud(1, (0..20).map(f64::from).collect()), None, EngineId::new("lockstep"));
+    let whole = run(
+        &RunSpec { profile: true, ..spec() },
+        &cloud(1, (0..20).map(f64::from).collect()),
+        None,
+        EngineId::new("lockstep"),
+    );
     let refused = |change: &dyn Fn(&mut RunRecord)| {
         let mut changed = RunRecord::clone(record(&whole));
         change(&mut changed);
@@ -516,7 +649,10 @@ fn arrays_that_would_lead_astray_are_refused() {
         (&|record| record.neighbors.squared_distances[5] = f32::NAN, "a squared distance is NaN"),
         (&|record| record.samples[2].repeat = u32::MAX, "repeat 4294967295 of"),
         (&|record| record.samples[2].duration_ms = f64::NAN, "a sample took NaN ms"),
-        (&|record| record.measured = one_merge_less(&record.measured), "a query has more history than merges"),
+        (
+            &|record| record.measured = one_merge_less(&record.measured),
+            "a query has more history than merges",
+        ),
         (&|record| record.convergence.starts.swap(1, 3), "the convergence history has no order"),
     ];
     for (change, expected) in cases {
@@ -571,7 +707,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn damaged_bytes_return(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), tail in any::<bool>()) {
+    fn damaged_bytes_return(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        tail in any::<bool>(),
+    ) {
         let mut content = whole().to_vec();
         // The directory at the end is where most can lie.
         let start = if tail { content.len() - 2000 } else { 0 };
@@ -583,10 +722,19 @@ proptest! {
     }
 
     #[test]
-    fn altered_words_return(at in any::<prop::sample::Index>(), number in prop::sample::select(&["0", "-1", "1e300", "4294967295", "18446744073709551615", "null", "\"x\"", "[]"][..])) {
+    fn altered_words_return(
+        at in any::<prop::sample::Index>(),
+        number in prop::sample::select(
+            &["0", "-1", "1e300", "4294967295", "18446744073709551615", "null", "\"x\"", "[]"][..],
+        ),
+    ) {
         // Every number of the JSON in turn, replaced.
         let content = altered(|json| {
-            let starts: Vec<usize> = json.match_indices(": ").map(|(at, _)| at + 2).filter(|&at| json[at..].starts_with(|c: char| c.is_ascii_digit())).collect();
+            let starts: Vec<usize> = json
+                .match_indices(": ")
+                .map(|(at, _)| at + 2)
+                .filter(|&at| json[at..].starts_with(|c: char| c.is_ascii_digit()))
+                .collect();
             let start = starts[at.index(starts.len())];
             let end = start + json[start..].find([',', '\n', '}']).unwrap();
             format!("{}{number}{}", &json[..start], &json[end..])
@@ -598,11 +746,16 @@ proptest! {
 /// A cloud of two of the columns of a file, the file, and a run that searched the cloud.
 fn labelled(folder: &Path) -> (PathBuf, Arc<PointCloud>, Recorded) {
     let path = folder.join("towns.csv");
-    let rows: String = (0..50).map(|row| format!("{},{},Town {row}\n", row * 37 % 101, row * 61 % 97)).collect();
+    let rows: String =
+        (0..50).map(|row| format!("{},{},Town {row}\n", row * 37 % 101, row * 61 % 97)).collect();
     std::fs::write(&path, format!("x,y,name\n{rows}")).unwrap();
-    let source = Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]) };
+    let source = Source::File {
+        path: path.clone(),
+        columns: ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]),
+    };
     let cloud = Arc::new(load(&source, false, &Silent).unwrap());
-    let recorded = run(&RunSpec::new(source, QuerySpec::Count(5), 3), &cloud, None, EngineId::new("lockstep"));
+    let recorded =
+        run(&RunSpec::new(source, QuerySpec::Count(5), 3), &cloud, None, EngineId::new("lockstep"));
     (path, cloud, recorded)
 }
 
@@ -616,7 +769,10 @@ fn columns_that_are_not_coordinates_are_there_without_the_file() {
     let (path, cloud, recorded) = labelled(folder.path());
     let before = names(&cloud).unwrap();
     let mut out = Cursor::new(Vec::new());
-    assert_eq!(write(&[recorded.clone(), recorded.clone()], Keep::Points, &mut out, &Silent).unwrap(), [""; 0]);
+    assert_eq!(
+        write(&[recorded.clone(), recorded.clone()], Keep::Points, &mut out, &Silent).unwrap(),
+        [""; 0]
+    );
     let without = read_in(folder.path(), &bytes(&[recorded], false), Points::Restore).unwrap();
     assert_eq!(record(&without.runs[0]).cloud.file(), Some(&*path), "nothing is copied without points");
     std::fs::remove_file(&path).unwrap();
@@ -629,7 +785,10 @@ fn columns_that_are_not_coordinates_are_there_without_the_file() {
     assert_eq!(write(&recording.runs, Keep::Points, &mut again, &Silent).unwrap(), [""; 0]);
     drop(recording);
     assert!(!copy.exists(), "nobody reads it any more");
-    assert_eq!(names(&record(&read_bytes(again.get_ref(), Points::Restore).unwrap().runs[0]).cloud).unwrap(), before);
+    assert_eq!(
+        names(&record(&read_bytes(again.get_ref(), Points::Restore).unwrap().runs[0]).cloud).unwrap(),
+        before
+    );
     assert_eq!(read_bytes(again.get_ref(), Points::Leave).unwrap().runs.len(), 2);
 }
 
@@ -640,7 +799,9 @@ fn a_file_that_is_not_copied_is_named() {
     let large = write::file_of_cloud(&cloud, 100, &Silent).unwrap_err();
     assert!(large.contains("a recording holds 1.07 GB of data files"), "{large}");
     assert_eq!(write::file_of_cloud(&cloud, 10_000, &Silent), Ok(Some(std::fs::read(&path).unwrap())));
-    let save = || write(std::slice::from_ref(&recorded), Keep::Points, &mut Cursor::new(Vec::new()), &Silent).unwrap();
+    let save = || {
+        write(std::slice::from_ref(&recorded), Keep::Points, &mut Cursor::new(Vec::new()), &Silent).unwrap()
+    };
     std::fs::write(&path, std::fs::read_to_string(&path).unwrap().replace("37,61", "38,61")).unwrap();
     assert!(save()[0].contains("it has changed since its points were read"), "{:?}", save());
     std::fs::remove_file(&path).unwrap();

@@ -30,7 +30,8 @@ const MAX_PLAIN: u64 = 64 << 20;
 /// What is kept of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep<'a> {
-    /// The points themselves and a copy of the file with the other columns, so that opening the recording needs no other file.
+    /// The points themselves and a copy of the file with the other columns, so that opening the recording
+    /// needs no other file.
     Points,
     /// Where they came from, from where they are read again when the recording is opened.
     Sources {
@@ -39,12 +40,17 @@ pub enum Keep<'a> {
     },
 }
 
-/// Writes runs. Clouds that several of them searched are written once; of runs that are called the same, the later ones get
-/// a number. Returns a sentence for each data file that should have been copied and was not.
+/// Writes runs. Clouds that several of them searched are written once; of runs that are called the same, the
+/// later ones get a number. Returns a sentence for each data file that should have been copied and was not.
 ///
 /// # Errors
 /// The writer's; [`io::ErrorKind::Interrupted`] when somebody asked to stop.
-pub fn write(runs: &[Recorded], keep: Keep<'_>, out: &mut (impl Write + Seek), progress: &dyn Progress) -> io::Result<Vec<String>> {
+pub fn write(
+    runs: &[Recorded],
+    keep: Keep<'_>,
+    out: &mut (impl Write + Seek),
+    progress: &dyn Progress,
+) -> io::Result<Vec<String>> {
     write_with(Beside::default(), runs, keep, out, progress)
 }
 
@@ -84,12 +90,16 @@ pub fn write_with(
         let record = recorded.run.record();
         let [places, query_places] = recorded.run.places();
         let data = clouds.place(data, record.map(|record| &record.cloud), places);
-        let queries = queries.map(|queries| clouds.place(queries, record.and_then(|record| record.query_cloud.as_ref()), query_places));
+        let queries = queries.map(|queries| {
+            clouds.place(queries, record.and_then(|record| record.query_cloud.as_ref()), query_places)
+        });
         of_runs.push((data, queries));
     }
-    let of_window = shown.and_then(|shown| shown.cloud).map(|cloud| clouds.place((&**cloud).into(), Some(cloud), &[]));
-    let total = clouds.list.iter().map(|Listed { file, .. }| file.rows * file.axes.len() as u64 * 4).sum::<u64>()
-        + runs.iter().map(|recorded| recorded.run.bytes() as u64).sum::<u64>();
+    let of_window =
+        shown.and_then(|shown| shown.cloud).map(|cloud| clouds.place((&**cloud).into(), Some(cloud), &[]));
+    let total =
+        clouds.list.iter().map(|Listed { file, .. }| file.rows * file.axes.len() as u64 * 4).sum::<u64>()
+            + runs.iter().map(|recorded| recorded.run.bytes() as u64).sum::<u64>();
     let mut writer = Writer { zip: ZipWriter::new(Mute::new(out)), progress, done: 0, total };
 
     let mut manifest = Manifest {
@@ -121,7 +131,9 @@ pub fn write_with(
                     (copy, room) = (Some(bytes.len()), room.saturating_sub(bytes.len() as u64));
                 }
                 Err(_) if progress.cancelled() => return Err(io::ErrorKind::Interrupted.into()),
-                Err(why) => missing.push(format!("the file's other columns are not kept: {why}: {}", cloud.source())),
+                Err(why) => {
+                    missing.push(format!("the file's other columns are not kept: {why}: {}", cloud.source()))
+                }
             }
         }
         manifest.clouds.push(CloudEntry {
@@ -158,9 +170,13 @@ fn part_of(path: &Path) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// The file that a cloud was read from, of at most `room` bytes, or why it cannot be copied; `None` if there is no file, or a large one
-/// without other columns.
-pub(super) fn file_of_cloud(cloud: &PointCloud, room: u64, progress: &dyn Progress) -> Result<Option<Vec<u8>>, String> {
+/// The file that a cloud was read from, of at most `room` bytes, or why it cannot be copied; `None` if there
+/// is no file, or a large one without other columns.
+pub(super) fn file_of_cloud(
+    cloud: &PointCloud,
+    room: u64,
+    progress: &dyn Progress,
+) -> Result<Option<Vec<u8>>, String> {
     /// Rows that are compared with the file.
     const COMPARED: usize = 64;
     let Some(path) = cloud.file() else { return Ok(None) };
@@ -176,7 +192,10 @@ pub(super) fn file_of_cloud(cloud: &PointCloud, room: u64, progress: &dyn Progre
     }
     if size > room.min(memory::available().unwrap_or(u64::MAX) / 2) {
         let [size, most] = [size, MAX_COPIES].map(text::bytes);
-        return Err(format!("it has {size}, and a recording holds {most} of data files, if memory permits; keep it beside the recording"));
+        return Err(format!(
+            "it has {size}, and a recording holds {most} of data files, if memory permits; keep it beside \
+             the recording"
+        ));
     }
     std::fs::read(file_of(path)).map(Some).map_err(|why| why.to_string())
 }
@@ -224,7 +243,8 @@ impl<W: Write + Seek> Writer<'_, W> {
         let shape = [cloud.len(), cloud.dims()];
         self.array(&of_cloud(at, "points"), &shape, cloud.points().iter().copied())?;
         if !cloud.is_faithful() {
-            let exact = (0..cloud.len()).flat_map(|row| (0..cloud.dims()).map(move |axis| cloud.coordinate(row, axis)));
+            let exact = (0..cloud.len())
+                .flat_map(|row| (0..cloud.dims()).map(move |axis| cloud.coordinate(row, axis)));
             self.array(&of_cloud(at, "exact"), &shape, exact)?;
         }
         if let Some(records) = cloud.records() {
@@ -234,9 +254,26 @@ impl<W: Write + Seek> Writer<'_, W> {
     }
 
     /// The clouds are given by their places in [`Manifest::clouds`].
-    fn run<C>(&mut self, at: usize, name: String, pinned: bool, run: &Run<C>, (cloud, query_cloud): (usize, Option<usize>)) -> io::Result<RunEntry> {
+    fn run<C>(
+        &mut self,
+        at: usize,
+        name: String,
+        pinned: bool,
+        run: &Run<C>,
+        (cloud, query_cloud): (usize, Option<usize>),
+    ) -> io::Result<RunEntry> {
         // Field by field, so that a new one does not compile before it is written.
-        let Run { head, cloud: _, query_cloud: _, query_rows, neighbors, measured, convergence, profile, samples } = run;
+        let Run {
+            head,
+            cloud: _,
+            query_cloud: _,
+            query_rows,
+            neighbors,
+            measured,
+            convergence,
+            profile,
+            samples,
+        } = run;
         let (q, k) = (query_rows.len(), neighbors.k);
         self.array(&of_run(at, "query_rows"), &[q], query_rows.iter().copied())?;
         self.array(&of_run(at, "neighbors"), &[q, k], neighbors.indices.iter().copied())?;
@@ -250,20 +287,53 @@ impl<W: Write + Seek> Writer<'_, W> {
         let entries = (convergence.queries() > 0).then_some(convergence.points_seen.len());
         if let Some(entries) = entries {
             self.array(&of_run(at, "convergence_starts"), &[q + 1], convergence.starts.iter().copied())?;
-            self.array(&of_run(at, "convergence_points_seen"), &[entries], convergence.points_seen.iter().copied())?;
-            self.array(&of_run(at, "convergence_max_squared_distance"), &[entries], convergence.max_squared_distance.iter().copied())?;
+            self.array(
+                &of_run(at, "convergence_points_seen"),
+                &[entries],
+                convergence.points_seen.iter().copied(),
+            )?;
+            self.array(
+                &of_run(at, "convergence_max_squared_distance"),
+                &[entries],
+                convergence.max_squared_distance.iter().copied(),
+            )?;
         }
         if let Some(profile) = profile {
             if !profile.phases.is_empty() {
-                self.array(&of_run(at, "profile_cycles"), &[q, profile.phases.len()], profile.cycles.iter().copied())?;
+                self.array(
+                    &of_run(at, "profile_cycles"),
+                    &[q, profile.phases.len()],
+                    profile.cycles.iter().copied(),
+                )?;
             }
-            self.array(&of_run(at, "profile_span_ns"), &[q, 2], profile.spans.iter().flat_map(|span| [span.start_ns, span.stop_ns]))?;
-            self.array(&of_run(at, "profile_sm_warp"), &[q, 2], profile.spans.iter().flat_map(|span| [span.sm, span.warp]))?;
+            self.array(
+                &of_run(at, "profile_span_ns"),
+                &[q, 2],
+                profile.spans.iter().flat_map(|span| [span.start_ns, span.stop_ns]),
+            )?;
+            self.array(
+                &of_run(at, "profile_sm_warp"),
+                &[q, 2],
+                profile.spans.iter().flat_map(|span| [span.sm, span.warp]),
+            )?;
         }
-        let phase = |phase: Phase| Phase::ALL.iter().position(|&known| known == phase).unwrap_or_default() as u8;
-        self.array(&of_run(at, "sample_phase"), &[samples.len()], samples.iter().map(|sample| phase(sample.phase)))?;
-        self.array(&of_run(at, "sample_repeat_chunk"), &[samples.len(), 2], samples.iter().flat_map(|sample| [sample.repeat, sample.chunk]))?;
-        self.array(&of_run(at, "sample_ms"), &[samples.len(), 2], samples.iter().flat_map(|sample| [sample.start_ms, sample.duration_ms]))?;
+        let phase =
+            |phase: Phase| Phase::ALL.iter().position(|&known| known == phase).unwrap_or_default() as u8;
+        self.array(
+            &of_run(at, "sample_phase"),
+            &[samples.len()],
+            samples.iter().map(|sample| phase(sample.phase)),
+        )?;
+        self.array(
+            &of_run(at, "sample_repeat_chunk"),
+            &[samples.len(), 2],
+            samples.iter().flat_map(|sample| [sample.repeat, sample.chunk]),
+        )?;
+        self.array(
+            &of_run(at, "sample_ms"),
+            &[samples.len(), 2],
+            samples.iter().flat_map(|sample| [sample.start_ms, sample.duration_ms]),
+        )?;
         Ok(RunEntry {
             name,
             pinned,
@@ -282,13 +352,25 @@ impl<W: Write + Seek> Writer<'_, W> {
         })
     }
 
-    fn array<T: Element>(&mut self, name: &str, shape: &[usize], values: impl Iterator<Item = T> + Clone) -> io::Result<()> {
+    fn array<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        values: impl Iterator<Item = T> + Clone,
+    ) -> io::Result<()> {
         let probe: Vec<T> = values.clone().take(PROBE / size_of::<T>()).map(T::swapped).collect();
-        let method = if packs(bytemuck::cast_slice(&probe))? { CompressionMethod::Deflated } else { CompressionMethod::Stored };
+        let method = if packs(bytemuck::cast_slice(&probe))? {
+            CompressionMethod::Deflated
+        } else {
+            CompressionMethod::Stored
+        };
         // Without zip64 an entry ends at 4 GiB.
         let large = npy::count::<T>(shape).is_none_or(|count| count * size_of::<T>() > u32::MAX as usize / 2);
         let level = (method == CompressionMethod::Deflated).then_some(1);
-        let options = SimpleFileOptions::default().compression_method(method).compression_level(level).large_file(large);
+        let options = SimpleFileOptions::default()
+            .compression_method(method)
+            .compression_level(level)
+            .large_file(large);
         self.zip.start_file(name, options)?;
         self.zip.write_all(&npy::head(T::DESCR, shape))?;
         let mut chunk: Vec<T> = Vec::with_capacity(CHUNK / size_of::<T>());

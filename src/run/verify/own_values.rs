@@ -1,7 +1,9 @@
-//! Answers against the file's own 64-bit values: what it costs that searches take coordinates and distances as f32.
+//! Answers against the file's own 64-bit values: what it costs that searches take coordinates and distances
+//! as f32.
 //!
-//! Brute force in f64 over the values as the file has them, before an origin was subtracted and before anything was rounded. It
-//! shares no code with the engines, nor with the oracle of the f32 problem ([`crate::knn::reference`]).
+//! Brute force in f64 over the values as the file has them, before an origin was subtracted and before
+//! anything was rounded. It shares no code with the engines, nor with the oracle of the f32 problem
+//! ([`crate::knn::reference`]).
 
 use std::time::Instant;
 
@@ -15,7 +17,8 @@ use crate::memory;
 use crate::progress::Progress;
 use crate::text::{count, thousands};
 
-/// Points whose distances are computed together. They stand dimension by dimension, so that each loop is over points.
+/// Points whose distances are computed together. They stand dimension by dimension, so that each loop is over
+/// points.
 const BLOCK: usize = 256;
 
 /// Queries that take a block one after another while it is in a core's cache.
@@ -24,14 +27,15 @@ const GROUP: usize = 16;
 /// A comparison predicted to take longer is refused.
 const MOST_SECONDS: f64 = 600.0;
 
-/// How answers compare with the nearest neighbours by the file's own values. Points are equally far where the difference of their
-/// distances is no more than the rounding of f64.
+/// How answers compare with the nearest neighbours by the file's own values. Points are equally far where the
+/// difference of their distances is no more than the rounding of f64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct OwnValues {
     pub queries: u64,
     /// Queries that have another point than the nearest at some rank, one that is not equally far.
     pub different: u64,
-    /// Those of them that name a point which is not among the nearest; the others have the right points in another order.
+    /// Those of them that name a point which is not among the nearest; the others have the right points in
+    /// another order.
     pub missing: u64,
     /// By how much the distance at a rank is more than it could be, at most, in the unit of the metric.
     pub largest_excess: f64,
@@ -51,8 +55,12 @@ impl std::ops::AddAssign for OwnValues {
 #[non_exhaustive]
 pub enum OwnValuesError {
     #[error(
-        "--f64 compares {} with all {} points in 64 bits, which would take about {}; {} can be compared in ten minutes: --queries {enough}",
-        count(*.queries as u64, "query", "queries"), thousands(*.points as u64), duration(*.seconds), thousands(*.enough as u64)
+        "--f64 compares {} with all {} points in 64 bits, which would take about {}; {} can be compared in \
+         ten minutes: --queries {enough}",
+        count(*.queries as u64, "query", "queries"),
+        thousands(*.points as u64),
+        duration(*.seconds),
+        thousands(*.enough as u64)
     )]
     TooLong {
         queries: usize,
@@ -62,7 +70,11 @@ pub enum OwnValuesError {
         /// How many queries take no longer than is accepted.
         enough: usize,
     },
-    #[error("--f64 needs {} MiB of memory for {} points in 64 bits, and that is not free", *.bytes >> 20, thousands(*.points as u64))]
+    #[error(
+        "--f64 needs {} MiB of memory for {} points in 64 bits, and that is not free",
+        *.bytes >> 20,
+        thousands(*.points as u64)
+    )]
     Memory { bytes: u64, points: usize },
     #[error("cancelled")]
     Cancelled,
@@ -92,7 +104,11 @@ impl<'a> Values<'a> {
     ///
     /// # Errors
     /// [`OwnValuesError::Memory`], and [`OwnValuesError::TooLong`] by the time that a few queries take.
-    pub fn new(problem: &'a Problem, cloud: &PointCloud, queries: &PointCloud) -> Result<Self, OwnValuesError> {
+    pub fn new(
+        problem: &'a Problem,
+        cloud: &PointCloud,
+        queries: &PointCloud,
+    ) -> Result<Self, OwnValuesError> {
         let (n, dims) = (problem.n(), problem.dims());
         let count = n.div_ceil(BLOCK) * BLOCK * dims;
         let refused = |count: usize| OwnValuesError::Memory { bytes: 8 * count as u64, points: n };
@@ -102,7 +118,10 @@ impl<'a> Values<'a> {
         blocks.par_chunks_mut(BLOCK * dims).enumerate().for_each(|(block, values)| {
             for position in block * BLOCK..n.min((block + 1) * BLOCK) {
                 let point = place.of(cloud, problem.row(position as u32) as usize);
-                point.iter().enumerate().for_each(|(dim, &value)| values[dim * BLOCK + position % BLOCK] = value);
+                point
+                    .iter()
+                    .enumerate()
+                    .for_each(|(dim, &value)| values[dim * BLOCK + position % BLOCK] = value);
             }
         });
         let count = problem.q() * dims;
@@ -124,7 +143,11 @@ impl<'a> Values<'a> {
         let each = start.elapsed().as_secs_f64() / sample as f64;
         let seconds = each * q as f64;
         let enough = ((most / each) as usize).max(1);
-        if seconds > most { Err(OwnValuesError::TooLong { queries: q, points: self.problem.n(), seconds, enough }) } else { Ok(()) }
+        if seconds > most {
+            Err(OwnValuesError::TooLong { queries: q, points: self.problem.n(), seconds, enough })
+        } else {
+            Ok(())
+        }
     }
 
     /// Compares an engine's answer, in positions, with the nearest by these values.
@@ -140,7 +163,10 @@ impl<'a> Values<'a> {
                 return Err(OwnValuesError::Cancelled);
             }
             let groups: Vec<usize> = (start..q.min(start + together)).step_by(GROUP).collect();
-            let compared: Vec<OwnValues> = groups.into_par_iter().map(|start| self.compare_group(start..q.min(start + GROUP), found)).collect();
+            let compared: Vec<OwnValues> = groups
+                .into_par_iter()
+                .map(|start| self.compare_group(start..q.min(start + GROUP), found))
+                .collect();
             compared.into_iter().for_each(|compared| all += compared);
             progress.update(all.queries, q as u64);
         }
@@ -158,7 +184,8 @@ impl<'a> Values<'a> {
     /// `nearest` are squared distances, ascending; `found` positions, the query's own among them.
     fn compare_query(&self, query: usize, nearest: &[f64], found: &[u32]) -> OwnValues {
         let own = self.problem.own_row(query);
-        let named = found.iter().filter(|&&position| position != NONE && own != Some(self.problem.row(position)));
+        let named =
+            found.iter().filter(|&&position| position != NONE && own != Some(self.problem.row(position)));
         let last = nearest.last().copied().unwrap_or(0.0);
         let (mut different, mut missing, mut excess) = (false, false, 0.0f64);
         for (&position, &least) in named.zip(nearest) {
@@ -173,7 +200,8 @@ impl<'a> Values<'a> {
         OwnValues { queries: 1, different: different.into(), missing: missing.into(), largest_excess: excess }
     }
 
-    /// Whether two squared distances differ by no more than the rounding of f64: of their sum and, on a sphere, of unit vectors.
+    /// Whether two squared distances differ by no more than the rounding of f64: of their sum and, on a
+    /// sphere, of unit vectors.
     fn is_as_far(&self, one: f64, other: f64) -> bool {
         let relative = (self.dims as f64 + 4.0) * f64::EPSILON;
         let absolute = if self.problem.metric() == Metric::L2 { 0.0 } else { 8.0 * f64::EPSILON };
@@ -183,7 +211,11 @@ impl<'a> Values<'a> {
     fn squared_distance(&self, query: usize, position: usize) -> f64 {
         let block = &self.blocks[position / BLOCK * BLOCK * self.dims..];
         let target = &self.queries[query * self.dims..][..self.dims];
-        target.iter().enumerate().map(|(dim, value)| (block[dim * BLOCK + position % BLOCK] - value).powi(2)).sum()
+        target
+            .iter()
+            .enumerate()
+            .map(|(dim, value)| (block[dim * BLOCK + position % BLOCK] - value).powi(2))
+            .sum()
     }
 
     /// The squared distances of each query's nearest points, as many as are reported, ascending.
@@ -264,8 +296,8 @@ impl Place {
         Self { metric: problem.metric(), globe: Globe::of(cloud.axes()).ok() }
     }
 
-    /// Whether two rows are within a distance, in the metric's unit. Angles follow Kahan, "How futile are mindless assessments of roundoff"
-    /// (2006), §12: 2·atan2(|a − b|, |a + b|) of unit vectors.
+    /// Whether two rows are within a distance, in the metric's unit. Angles follow Kahan, "How futile are
+    /// mindless assessments of roundoff" (2006), §12: 2·atan2(|a − b|, |a + b|) of unit vectors.
     pub fn are_within(&self, [a, b]: [(&PointCloud, usize); 2], radius: f64) -> bool {
         let [a, b] = [a, b].map(|(cloud, row)| self.of(cloud, row));
         let sum = |of: fn(f64, f64) -> f64| a.iter().zip(&b).map(|(&a, &b)| of(a, b) * of(a, b)).sum::<f64>();
@@ -309,7 +341,11 @@ mod tests {
     fn answer(problem: &Problem) -> Neighbors {
         let of: Vec<_> = (0..problem.q()).map(|query| reference::neighbours(problem, query)).collect();
         let indices = of.iter().flat_map(|(positions, _)| positions.clone()).collect();
-        Neighbors { k: problem.k(), indices, squared_distances: of.iter().flat_map(|(_, far)| far.iter().map(|&far| far as f32)).collect() }
+        Neighbors {
+            k: problem.k(),
+            indices,
+            squared_distances: of.iter().flat_map(|(_, far)| far.iter().map(|&far| far as f32)).collect(),
+        }
     }
 
     fn compared(spec: &RunSpec, cloud: &Arc<PointCloud>, found: Option<Neighbors>) -> OwnValues {
@@ -332,9 +368,11 @@ mod tests {
 
     #[test]
     fn what_rounding_to_f32_swaps_is_counted() {
-        // From row 0, row 1 is farther than row 2 by less than f32 can tell, and the first of equals is taken. Row 3 sees both the same.
+        // From row 0, row 1 is farther than row 2 by less than f32 can tell, and the first of equals is
+        // taken. Row 3 sees both the same.
         let close = cloud(1, vec![0.0, 1.0 + 1e-9, 1.0, 1e9]);
-        let of_first = |k: usize| RunSpec { k, queries: QuerySpec::Rows(vec![0]), exclude_self: true, ..spec() };
+        let of_first =
+            |k: usize| RunSpec { k, queries: QuerySpec::Rows(vec![0]), exclude_self: true, ..spec() };
         let one = compared(&of_first(1), &close, None);
         assert_eq!((one.queries, one.different, one.missing), (1, 1, 1), "{one:?}");
         assert!((one.largest_excess - 1e-9).abs() < 1e-15, "{one:?}");
@@ -347,7 +385,13 @@ mod tests {
     #[test]
     fn a_wrong_answer_is_farther_in_the_unit_of_the_metric() {
         let places = cloud(2, vec![0.0, 0.0, 1.0, 0.0, 0.0, 3.0]);
-        let spec = RunSpec { k: 1, metric: Metric::Haversine, queries: QuerySpec::Rows(vec![0]), exclude_self: true, ..spec() };
+        let spec = RunSpec {
+            k: 1,
+            metric: Metric::Haversine,
+            queries: QuerySpec::Rows(vec![0]),
+            exclude_self: true,
+            ..spec()
+        };
         assert_eq!(compared(&spec, &places, None).different, 0);
         // The second place instead of the first, two degrees farther.
         let wrong = Neighbors { k: 2, indices: vec![0, 2], squared_distances: vec![0.0, 1.0] };
@@ -359,7 +403,10 @@ mod tests {
         let angular = RunSpec { metric: Metric::Angular, ..plane };
         assert_eq!(compared(&angular, &angles, None).different, 0);
         let wrong = Neighbors { k: 2, indices: vec![0, 1], squared_distances: vec![0.0, 1.0] };
-        assert!((compared(&angular, &angles, Some(wrong)).largest_excess - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
+        assert!(
+            (compared(&angular, &angles, Some(wrong)).largest_excess - std::f64::consts::FRAC_PI_2).abs()
+                < 1e-15
+        );
     }
 
     #[test]
@@ -367,8 +414,16 @@ mod tests {
         let data = squares(300);
         let problem = build_problem(&spec(), &data, None).unwrap();
         let why = Values::new(&problem, &data, &data).unwrap().check_time(1e-9).unwrap_err().to_string();
-        assert!(why.starts_with("--f64 compares 300 queries with all 300 points in 64 bits, which would take about "), "{why}");
+        assert!(
+            why.starts_with(
+                "--f64 compares 300 queries with all 300 points in 64 bits, which would take about "
+            ),
+            "{why}"
+        );
         assert!(why.ends_with("1 can be compared in ten minutes: --queries 1"), "{why}");
-        assert_eq!([90.0, 5000.0, 7200.0, 200_000.0].map(duration), ["2 minutes", "83 minutes", "2 hours", "2 days"]);
+        assert_eq!(
+            [90.0, 5000.0, 7200.0, 200_000.0].map(duration),
+            ["2 minutes", "83 minutes", "2 hours", "2 days"]
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! The worker with an engine that fails in every way it can, drawn from a seed: it must go on answering, and rightly.
+//! The worker with an engine that fails in every way it can, drawn from a seed: it must go on answering, and
+//! rightly.
 //!
-//! `WARPSCOPE_SOAK=ACTIONS[,SEED[,FIRST]]`, as `scripts/soak` sets it, submits as many jobs; see `tests/soak.rs`.
+//! `WARPSCOPE_SOAK=ACTIONS[,SEED[,FIRST]]`, as `scripts/soak` sets it, submits as many jobs; see
+//! `tests/soak.rs`.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -11,7 +13,8 @@ use rand_core::{Rng, SeedableRng};
 use super::super::testing::{Plain, Script, spec, squares};
 use super::*;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters, Problem, Search, SetupPhase,
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters,
+    Problem, Search, SetupPhase,
 };
 
 /// What goes wrong in the job that is submitted.
@@ -53,13 +56,21 @@ impl Mood {
         };
         match self {
             Self::Well | Self::Slow => false,
-            Self::DoesNotOpen | Self::NotHere => matches!(error, RunError::Engine(EngineError::Unavailable { .. })),
+            Self::DoesNotOpen | Self::NotHere => {
+                matches!(error, RunError::Engine(EngineError::Unavailable { .. }))
+            }
             Self::DeviceMemory => matches!(error, RunError::Engine(EngineError::Memory { .. })),
             Self::HostMemory => matches!(error, RunError::Engine(EngineError::HostMemory { .. })),
             Self::MemoryRefused => matches!(error, RunError::Engine(EngineError::MemoryRefused { .. })),
             Self::DeviceLost => matches!(error, RunError::Engine(EngineError::DeviceLost { .. })),
-            Self::DeviceFails | Self::DownloadFails => matches!(error, RunError::Engine(EngineError::Device { .. })),
-            Self::OpeningPanics | Self::PreparingPanics | Self::SearchPanics | Self::CollectPanics | Self::ClosingPanics => {
+            Self::DeviceFails | Self::DownloadFails => {
+                matches!(error, RunError::Engine(EngineError::Device { .. }))
+            }
+            Self::OpeningPanics
+            | Self::PreparingPanics
+            | Self::SearchPanics
+            | Self::CollectPanics
+            | Self::ClosingPanics => {
                 matches!(error, RunError::Crashed { what } if what == "the soak says so")
             }
         }
@@ -114,13 +125,27 @@ impl Engine for Moody {
         self.lost.load(Ordering::Acquire)
     }
 
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+    fn prepare<'a>(
+        &'a mut self,
+        problem: &'a Problem,
+        parameters: &Parameters,
+        profile: bool,
+    ) -> Result<Box<dyn Search + 'a>, EngineError> {
         let mood = self.moods.now();
         match mood {
-            Mood::NotHere => return Err(EngineError::Unavailable { engine: self.plain.kind, why: "the soak says so".to_owned() }),
-            Mood::DeviceMemory => return Err(EngineError::Memory { needed: 2, free: 1, device: "a test".to_owned() }),
+            Mood::NotHere => {
+                return Err(EngineError::Unavailable {
+                    engine: self.plain.kind,
+                    why: "the soak says so".to_owned(),
+                });
+            }
+            Mood::DeviceMemory => {
+                return Err(EngineError::Memory { needed: 2, free: 1, device: "a test".to_owned() });
+            }
             Mood::HostMemory => return Err(EngineError::HostMemory { needed: 2, free: 1 }),
-            Mood::MemoryRefused => return Err(EngineError::MemoryRefused { free: 1, device: "a test".to_owned() }),
+            Mood::MemoryRefused => {
+                return Err(EngineError::MemoryRefused { free: 1, device: "a test".to_owned() });
+            }
             Mood::PreparingPanics => panics(),
             Mood::ClosingPanics => {
                 self.breaks = true;
@@ -128,8 +153,14 @@ impl Engine for Moody {
             }
             _ => {}
         }
-        self.plain.script.per_query = if mood == Mood::Slow { Duration::from_millis(1) } else { Duration::ZERO };
-        Ok(Box::new(MoodySearch { search: self.plain.prepare(problem, parameters, profile)?, mood, lost: &self.lost, chunks: 0 }))
+        self.plain.script.per_query =
+            if mood == Mood::Slow { Duration::from_millis(1) } else { Duration::ZERO };
+        Ok(Box::new(MoodySearch {
+            search: self.plain.prepare(problem, parameters, profile)?,
+            mood,
+            lost: &self.lost,
+            chunks: 0,
+        }))
     }
 }
 
@@ -165,7 +196,10 @@ impl Search for MoodySearch<'_> {
             Mood::DeviceFails if self.chunks > 1 => Err(Self::device()),
             Mood::DeviceLost if self.chunks > 1 => {
                 self.lost.store(true, Ordering::Release);
-                Err(EngineError::DeviceLost { device: "a test".to_owned(), why: "the soak says so".to_owned() })
+                Err(EngineError::DeviceLost {
+                    device: "a test".to_owned(),
+                    why: "the soak says so".to_owned(),
+                })
             }
             Mood::SearchPanics if self.chunks > 1 => panics(),
             _ => self.search.search(queries, build),
@@ -202,19 +236,29 @@ fn assert_right(record: &RunRecord, rows: usize, what: &str) {
         let (found, _) = record.neighbors.of(query);
         let mut nearest: Vec<i64> = (0..rows as u32).map(far).collect();
         nearest.sort_unstable();
-        assert_eq!(found.iter().map(|&row| far(row)).collect::<Vec<_>>(), nearest[..found.len()], "{what}, query {query}");
+        assert_eq!(
+            found.iter().map(|&row| far(row)).collect::<Vec<_>>(),
+            nearest[..found.len()],
+            "{what}, query {query}"
+        );
     }
 }
 
 #[test]
 fn the_worker_goes_on_answering_whatever_its_engines_do() {
     let asked = std::env::var("WARPSCOPE_SOAK").unwrap_or_default();
-    let mut numbers = asked.split(',').filter(|number| !number.is_empty()).map(|number| number.parse::<u64>().expect("ACTIONS[,SEED[,FIRST]]"));
-    let (actions, seed, first) = (numbers.next().unwrap_or(100), numbers.next().unwrap_or(1), numbers.next().unwrap_or(0));
+    let mut numbers = asked
+        .split(',')
+        .filter(|number| !number.is_empty())
+        .map(|number| number.parse::<u64>().expect("ACTIONS[,SEED[,FIRST]]"));
+    let (actions, seed, first) =
+        (numbers.next().unwrap_or(100), numbers.next().unwrap_or(1), numbers.next().unwrap_or(0));
     let moods = Moods(Arc::default());
     let (opens, of_engines) = (moods.clone(), moods.clone());
     let engines = Engines::with(Box::new(move |kind: EngineId, _| match opens.now() {
-        Mood::DoesNotOpen => Err(EngineError::Unavailable { engine: kind, why: "the soak says so".to_owned() }),
+        Mood::DoesNotOpen => {
+            Err(EngineError::Unavailable { engine: kind, why: "the soak says so".to_owned() })
+        }
         Mood::OpeningPanics => panics(),
         _ => Ok(Box::new(Moody {
             plain: Plain { kind, script: Script::default() },
@@ -237,14 +281,22 @@ fn the_worker_goes_on_answering_whatever_its_engines_do() {
         let what = format!("job {action} of seed {seed}, {mood:?}");
         let job = |id| Job {
             id,
-            spec: RunSpec { warmup: 0, repeats: 1 + (id % 2) as u32, engine: "lockstep".parse().unwrap(), ..spec() },
+            spec: RunSpec {
+                warmup: 0,
+                repeats: 1 + (id % 2) as u32,
+                engine: "lockstep".parse().unwrap(),
+                ..spec()
+            },
             cloud: squares(rows),
             query_cloud: None,
         };
         let fresh = matches!(mood, Mood::DoesNotOpen | Mood::OpeningPanics);
         if fresh {
             // A device that fails is closed.
-            moods.0.store(all.iter().position(|mood| *mood == Mood::DownloadFails).unwrap() as u32, Ordering::Release);
+            moods.0.store(
+                all.iter().position(|mood| *mood == Mood::DownloadFails).unwrap() as u32,
+                Ordering::Release,
+            );
             worker.submit(job(action));
             end_of(&worker, &what);
         }
@@ -285,10 +337,20 @@ fn the_worker_goes_on_answering_whatever_its_engines_do() {
         }
         assert!(worker.try_recv().is_none(), "{what}: something is said after its end");
     }
-    println!("{actions} jobs of seed {seed}: {cancelled} cancelled, {replaced} replaced, and by mood {:?}", all.iter().zip(ends).collect::<Vec<_>>());
+    println!(
+        "{actions} jobs of seed {seed}: {cancelled} cancelled, {replaced} replaced, and by mood {:?}",
+        all.iter().zip(ends).collect::<Vec<_>>()
+    );
     // And at last one that is well.
     moods.0.store(0, Ordering::Release);
-    worker.submit(Job { id: 1, spec: RunSpec { engine: "lockstep".parse().unwrap(), ..spec() }, cloud: squares(9), query_cloud: None });
-    let Event::Finished { record, .. } = end_of(&worker, "the last job") else { panic!("the last job fails") };
+    worker.submit(Job {
+        id: 1,
+        spec: RunSpec { engine: "lockstep".parse().unwrap(), ..spec() },
+        cloud: squares(9),
+        query_cloud: None,
+    });
+    let Event::Finished { record, .. } = end_of(&worker, "the last job") else {
+        panic!("the last job fails")
+    };
     assert_right(&record, 9, "the last job");
 }

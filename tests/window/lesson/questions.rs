@@ -50,7 +50,14 @@ fn answer(window: &mut Window, by_mouse: bool) {
             }
         }
         Answer::Number { right, .. } if by_mouse && pointed(&question).is_some() => {
-            click(window, if pointed(&question) == Some(Pointed::Slot) { Target::Slot(right) } else { Target::Lane(right) });
+            click(
+                window,
+                if pointed(&question) == Some(Pointed::Slot) {
+                    Target::Slot(right)
+                } else {
+                    Target::Lane(right)
+                },
+            );
         }
         Answer::Number { right, .. } => {
             for digit in right.to_string().chars() {
@@ -62,7 +69,9 @@ fn answer(window: &mut Window, by_mouse: bool) {
         Answer::Choice(option) if by_mouse => {
             press(window, &format!("{}  {}", letter(option as usize), question.options[option as usize]));
         }
-        Answer::Choice(option) => key(window, Key::from_name(&letter(option as usize).to_string()).expect("a letter")),
+        Answer::Choice(option) => {
+            key(window, Key::from_name(&letter(option as usize).to_string()).expect("a letter"))
+        }
     }
     if by_mouse { press(window, "Answer") } else { key(window, Key::Enter) }
 }
@@ -80,10 +89,21 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
                 assert_eq!(position(&window), question.at, "nothing later is shown");
                 key(&mut window, Key::End);
                 assert_eq!(position(&window), question.at, "nor can it be gone to");
-                assert!(window.query_by_role_and_label(Role::Slider, "Position").is_none(), "its marks would tell");
+                assert!(
+                    window.query_by_role_and_label(Role::Slider, "Position").is_none(),
+                    "its marks would tell"
+                );
                 answer(&mut window, by_mouse);
-                assert!(matches!(quiz(&window).phase(), Phase::Answered { right: true, .. }), "{question:?}: {:?}", quiz(&window).phase());
-                assert_eq!(position(&window), question.shown_at(), "the next state is shown, unless the answer is an idea");
+                assert!(
+                    matches!(quiz(&window).phase(), Phase::Answered { right: true, .. }),
+                    "{question:?}: {:?}",
+                    quiz(&window).phase()
+                );
+                assert_eq!(
+                    position(&window),
+                    question.shown_at(),
+                    "the next state is shown, unless the answer is an idea"
+                );
                 let score = window.state().session().lesson.score(number(id));
                 assert_eq!((score.right, score.asked), (at as u32 + 1, at as u32 + 1));
                 if by_mouse { press(&mut window, "Next question") } else { key(&mut window, Key::Enter) }
@@ -118,7 +138,9 @@ fn a_known_mistake_is_named() {
     let mut window = on_lesson("radix-select");
     key(&mut window, Key::P);
     // In the first pass there is nothing to mistake.
-    let question = skip_until(&mut window, |question| !question.slips.is_empty() && matches!(question.answer, Answer::Number { .. }));
+    let question = skip_until(&mut window, |question| {
+        !question.slips.is_empty() && matches!(question.answer, Answer::Number { .. })
+    });
     let Some((slip, Reply::Number(wrong))) = question.slips.first().map(|slip| (slip, slip.reply)) else {
         panic!("{question:?} has no known mistake")
     };
@@ -141,7 +163,11 @@ fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
         key(&mut window, Key::End);
         let (open, moved) = (at + 1 < takes, position(&window) > before);
         assert_eq!(moved, !open, "the others would go there, too");
-        assert_eq!(window.query_by_role_and_label(Role::Slider, "Position").is_none(), open, "its marks can be counted");
+        assert_eq!(
+            window.query_by_role_and_label(Role::Slider, "Position").is_none(),
+            open,
+            "its marks can be counted"
+        );
         key(&mut window, Key::Enter);
     }
     let score = quiz(&window).score();
@@ -158,7 +184,8 @@ fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
     let next = player(&window).lesson.next().expect("a lesson after it");
     press_below(&mut window, &format!("Next: {}  {}", next.number, next.title));
     until(&mut window, "the next lesson", |app| {
-        !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.id == next.id)
+        !app.is_busy()
+            && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.id == next.id)
     });
     assert!(window.state().session().lesson.quiz.is_none());
 }
@@ -223,9 +250,13 @@ fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
     for wanted in [Ask::Votes, Ask::Slot, Ask::WhatIf] {
         let question = skip_until(&mut window, |question| question.ask == wanted);
         press(&mut window, "Let the class vote");
-        let poll = |window: &Window| if let Phase::Held(poll) = quiz(window).phase() { poll.clone() } else { panic!("nobody votes") };
+        let poll = |window: &Window| {
+            if let Phase::Held(poll) = quiz(window).phase() { poll.clone() } else { panic!("nobody votes") }
+        };
         let right = poll(&window).right();
-        assert!(poll(&window).offers().len() >= 3 && question.answer.accepts(poll(&window).offers()[right].reply));
+        assert!(
+            poll(&window).offers().len() >= 3 && question.answer.accepts(poll(&window).offers()[right].reply)
+        );
         for pressed in [Key::A, Key::B, Key::Num2, Key::C, Key::C, Key::Backspace] {
             key(&mut window, pressed);
         }
@@ -234,14 +265,18 @@ fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
         assert_eq!([0, 1, 2].map(|option| poll(&window).counted(option)), [2, 1, 1]);
         // While it is open, nothing says what is right, and the picture stays.
         let why = poll(&window).why().to_owned();
-        let hidden = |window: &Window| window.query_all_by_label_contains(&why).count() + window.query_all_by_label_contains(" is right: ").count();
+        let hidden = |window: &Window| {
+            window.query_all_by_label_contains(&why).count()
+                + window.query_all_by_label_contains(" is right: ").count()
+        };
         assert_eq!((hidden(&window), position(&window)), (0, question.at));
         // One that is not right keeps its name.
         let wrong = (0..).find(|option| *option != right).expect("a wrong option");
         let text = format!("{}: {}", letter(wrong), poll(&window).offers()[wrong].text);
         let tops = |window: &Window| {
             let option = window.get_by_label(&text).rect().top();
-            let buttons = ["Stop asking", "Ask again after discussing"].map(|name| window.get_by_role_and_label(Role::Button, name).rect().top());
+            let buttons = ["Stop asking", "Ask again after discussing"]
+                .map(|name| window.get_by_role_and_label(Role::Button, name).rect().top());
             (option, buttons, picture(window))
         };
         let before = tops(&window);
@@ -281,7 +316,12 @@ fn presented_the_picture_stays_where_it_is_when_questions_are_asked() {
         let before = picture(&window);
         key(&mut window, Key::P);
         while quiz(&window).is_asking() {
-            assert_eq!(picture(&window), before, "lesson {id}, while {:?} is asked", quiz(&window).question().1.ask);
+            assert_eq!(
+                picture(&window),
+                before,
+                "lesson {id}, while {:?} is asked",
+                quiz(&window).question().1.ask
+            );
             answer(&mut window, false);
             assert_eq!(picture(&window), before, "lesson {id}, once it is answered");
             key(&mut window, Key::Enter);
@@ -315,10 +355,16 @@ fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
             let (asked, shown) = (quiz(window).question().1.text.clone(), below(window));
             assert_eq!(picture(window), at_first, "lesson {id}, {asked}, {when}");
             for (name, rect) in &shown {
-                assert!(panel.contains_rect(*rect), "lesson {id}, {asked}, {when}: {name} is at {rect}, the panel at {panel}");
+                assert!(
+                    panel.contains_rect(*rect),
+                    "lesson {id}, {asked}, {when}: {name} is at {rect}, the panel at {panel}"
+                );
             }
             for name in names.iter().copied().chain([asked.as_str(), "Stop asking"]) {
-                assert!(shown.iter().any(|(shown, _)| shown.contains(name)), "lesson {id}, {asked}, {when}: no {name} in {shown:?}");
+                assert!(
+                    shown.iter().any(|(shown, _)| shown.contains(name)),
+                    "lesson {id}, {asked}, {when}: no {name} in {shown:?}"
+                );
             }
         };
         key(&mut window, Key::P);
@@ -330,12 +376,24 @@ fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
             }
             let question = quiz(&window).question().1.clone();
             let options: Vec<&str> = question.options.iter().map(String::as_str).collect();
-            all_is_there(&window, "while it is asked", &[&options[..], &["Answer", "Skip", "Let the class vote"]].concat());
+            all_is_there(
+                &window,
+                "while it is asked",
+                &[&options[..], &["Answer", "Skip", "Let the class vote"]].concat(),
+            );
             press(&mut window, "Let the class vote");
             [Key::A, Key::A, Key::B].into_iter().for_each(|vote| key(&mut window, vote));
-            all_is_there(&window, "while a class votes", &[&options[..], &["One vote more for A", "Votes for B", "Show the votes"]].concat());
+            all_is_there(
+                &window,
+                "while a class votes",
+                &[&options[..], &["One vote more for A", "Votes for B", "Show the votes"]].concat(),
+            );
             press(&mut window, "Show the votes");
-            all_is_there(&window, "with its votes", &["Votes for A: 2 (67 %)", "Votes for B: 1 (33 %)", "Reveal", "Ask again after discussing"]);
+            all_is_there(
+                &window,
+                "with its votes",
+                &["Votes for A: 2 (67 %)", "Votes for B: 1 (33 %)", "Reveal", "Ask again after discussing"],
+            );
             press(&mut window, "Reveal");
             let Phase::Held(poll) = quiz(&window).phase() else { panic!("nobody votes") };
             let why = poll.why().to_owned();
@@ -352,7 +410,11 @@ fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
                     window.state_mut().send(LessonAction::Quiz(QuizAction::Choose(wrong)));
                     key(&mut window, Key::Enter);
                     let chosen = format!("Not quite: you chose {}. Right is ", letter(wrong as usize));
-                    all_is_there(&window, "once it is answered", &[&chosen, &question.slips[0].says, "Next question"]);
+                    all_is_there(
+                        &window,
+                        "once it is answered",
+                        &[&chosen, &question.slips[0].says, "Next question"],
+                    );
                 }
                 _ => {
                     answer(&mut window, false);
@@ -399,15 +461,22 @@ fn nothing_is_asked_on_paper_about_a_search_with_a_mistake() {
     let mut window = on_lesson("sort");
     let entries = |window: &mut Window| {
         press(window, "Export the lesson");
-        let lacking = [LessonFile::Worksheet, LessonFile::Key, LessonFile::Handout]
-            .map(|file| window.get_by_role_and_label(Role::Button, file.text()).accesskit_node().is_disabled());
+        let lacking = [LessonFile::Worksheet, LessonFile::Key, LessonFile::Handout].map(|file| {
+            window.get_by_role_and_label(Role::Button, file.text()).accesskit_node().is_disabled()
+        });
         key(window, Key::Escape);
         lacking
     };
     assert_eq!(entries(&mut window), [false; 3]);
     window.state_mut().send(LessonAction::Break(Breaking::Chosen(Fault::Direction)));
     until(&mut window, "the mistake", |app| {
-        !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.fault.is_some())
+        !app.is_busy()
+            && app
+                .session()
+                .lesson
+                .player
+                .as_ref()
+                .is_some_and(|player| player.take().recording.parameters.fault.is_some())
     });
     assert_eq!(entries(&mut window), [true, true, false]);
 }

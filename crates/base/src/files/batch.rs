@@ -1,10 +1,10 @@
 //! Several files of one folder, put in place together.
 //!
-//! All of them are written into a temporary folder inside it. One rename of that folder to [`COMMIT`] decides: before it
-//! the old files count, after it the new ones. Only then they are moved to where they belong, one by one. If the program is
-//! killed in between, [`place`] shows readers the new files, and the next writer, or [`recover`], moves the rest. The folder is
-//! locked meanwhile: a second program that went by a list of before would take away files of after. What else is
-//! in the folder is not touched.
+//! All of them are written into a temporary folder inside it. One rename of that folder to [`COMMIT`]
+//! decides: before it the old files count, after it the new ones. Only then they are moved to where they
+//! belong, one by one. If the program is killed in between, [`place`] shows readers the new files, and the
+//! next writer, or [`recover`], moves the rest. The folder is locked meanwhile: a second program that went by
+//! a list of before would take away files of after. What else is in the folder is not touched.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -19,7 +19,8 @@ use super::target::{fill, replaceable};
 /// The folder of files that count but are not yet where they belong.
 const COMMIT: &str = ".warpscope-commit";
 
-/// The file in it that says what is to be done, a line each: `+name` is moved to its place, `-name` is removed.
+/// The file in it that says what is to be done, a line each: `+name` is moved to its place, `-name` is
+/// removed.
 const LIST: &str = ".list";
 
 /// How the name begins of what was found in the place of a commit and is none of ours.
@@ -50,12 +51,17 @@ impl Batch {
         Ok(Self { folder: folder.to_owned(), ours, part: PartFolder::new(folder)?, names: Vec::new() })
     }
 
-    /// Adds a file. It keeps the permissions of the one that it replaces. A link is replaced, too: what it leads to may lie on
-    /// another file system, where no rename of a folder puts several files in place together.
+    /// Adds a file. It keeps the permissions of the one that it replaces. A link is replaced, too: what it
+    /// leads to may lie on another file system, where no rename of a folder puts several files in place
+    /// together.
     ///
     /// # Errors
     /// Those of the system, and of `content`.
-    pub fn write(&mut self, name: &str, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    pub fn write(
+        &mut self,
+        name: &str,
+        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> io::Result<()> {
         debug_assert!((self.ours)(name), "{name} would not be put in place");
         let path = self.folder.join(name);
         replaceable(&path)?;
@@ -67,9 +73,13 @@ impl Batch {
     /// Puts all of them in place, in the order in which they were added, and removes `obsolete` files.
     ///
     /// # Errors
-    /// Those of the system. The folder's files are then the old ones or, if only moving them failed, the new ones by [`place`].
+    /// Those of the system. The folder's files are then the old ones or, if only moving them failed, the new
+    /// ones by [`place`].
     pub fn put(self, obsolete: &[&str]) -> io::Result<()> {
-        let lines = obsolete.iter().map(|name| format!("-{name}\n")).chain(self.names.iter().map(|name| format!("+{name}\n")));
+        let lines = obsolete
+            .iter()
+            .map(|name| format!("-{name}\n"))
+            .chain(self.names.iter().map(|name| format!("+{name}\n")));
         let list = lines.collect::<String>();
         // It replaces nothing.
         let none = Path::new("");
@@ -85,7 +95,8 @@ impl Batch {
     }
 }
 
-/// Moves files whose move to their place was interrupted, and removes what other programs left half-written in the folder.
+/// Moves files whose move to their place was interrupted, and removes what other programs left half-written
+/// in the folder.
 ///
 /// # Errors
 /// Those of the system.
@@ -95,7 +106,8 @@ pub fn recover(folder: &Path, ours: Ours) -> io::Result<()> {
     live::uninterrupted(|| settle(folder, ours))
 }
 
-/// Where one of the caller's own files is to be read, which may not be in its place yet; none if the folder has no such file.
+/// Where one of the caller's own files is to be read, which may not be in its place yet; none if the folder
+/// has no such file.
 pub fn place(folder: &Path, name: &str) -> Option<PathBuf> {
     let (own, commit) = (folder.join(name), folder.join(COMMIT));
     let list = list(&commit).ok().flatten().unwrap_or_default();
@@ -122,10 +134,13 @@ fn list(commit: &Path) -> io::Result<Option<String>> {
 
 /// Signs and names of a list, as far as it may be obeyed.
 fn lines(list: &str, ours: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
-    list.lines().filter_map(|line| line.split_at_checked(1)).filter(move |(_, name)| is_entry(name) && ours(name))
+    list.lines()
+        .filter_map(|line| line.split_at_checked(1))
+        .filter(move |(_, name)| is_entry(name) && ours(name))
 }
 
-/// Does what the list says. Begun before by another program, it goes on where that stopped. The folder is held.
+/// Does what the list says. Begun before by another program, it goes on where that stopped. The folder is
+/// held.
 fn settle(folder: &Path, ours: Ours) -> io::Result<()> {
     let commit = folder.join(COMMIT);
     // Of the entry itself: through a link files of another folder would be moved.
@@ -148,7 +163,8 @@ fn settle(folder: &Path, ours: Ours) -> io::Result<()> {
     clear(&commit, ours)
 }
 
-/// Removes a commit without a list. What is in it counts for nothing; what is not ours may be somebody's, and is kept.
+/// Removes a commit without a list. What is in it counts for nothing; what is not ours may be somebody's, and
+/// is kept.
 fn clear(commit: &Path, ours: Ours) -> io::Result<()> {
     for entry in fs::read_dir(commit)? {
         let entry = entry?;
@@ -157,7 +173,9 @@ fn clear(commit: &Path, ours: Ours) -> io::Result<()> {
         }
     }
     match fs::remove_dir(commit) {
-        Err(why) if matches!(why.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) => set_aside(commit),
+        Err(why) if matches!(why.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) => {
+            set_aside(commit)
+        }
         result => missing_is_done(result),
     }
 }
@@ -165,7 +183,10 @@ fn clear(commit: &Path, ours: Ours) -> io::Result<()> {
 /// Renames what has the name of a commit and is none of ours, so that the name is free.
 fn set_aside(commit: &Path) -> io::Result<()> {
     let folder = commit.parent().unwrap_or(Path::new(""));
-    let aside = tempfile::Builder::new().prefix(ASIDE).rand_bytes(10).make_in(folder, |path| fs::rename(commit, path))?;
+    let aside = tempfile::Builder::new()
+        .prefix(ASIDE)
+        .rand_bytes(10)
+        .make_in(folder, |path| fs::rename(commit, path))?;
     // Else it would be removed.
     let _ = aside.into_temp_path().keep();
     Ok(())
@@ -189,8 +210,8 @@ fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// How long another program is waited for. It holds a folder while it renames a few files; more than this, and it was stopped
-/// half-way, or somebody else has locked the folder.
+/// How long another program is waited for. It holds a folder while it renames a few files; more than this,
+/// and it was stopped half-way, or somebody else has locked the folder.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A folder that no other program holds, until this is dropped or the process ends.
@@ -198,8 +219,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 struct Hold(#[expect(dead_code, reason = "it is locked while it is open")] Option<File>);
 
 impl Hold {
-    /// Waits until nobody else holds it. Not to be called inside [`super::live::uninterrupted`], which would keep a signal
-    /// waiting, too. Where folders cannot be locked, nothing is.
+    /// Waits until nobody else holds it. Not to be called inside [`super::live::uninterrupted`], which would
+    /// keep a signal waiting, too. Where folders cannot be locked, nothing is.
     fn new(folder: &Path) -> io::Result<Self> {
         Self::within(folder, PATIENCE)
     }
@@ -214,9 +235,14 @@ impl Hold {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(Some(file))),
                 // A file system without locks.
-                Err(TryLockError::Error(why)) if why.kind() != io::ErrorKind::Interrupted => return Ok(Self(None)),
+                Err(TryLockError::Error(why)) if why.kind() != io::ErrorKind::Interrupted => {
+                    return Ok(Self(None));
+                }
                 Err(_) if began.elapsed() > patience => {
-                    return Err(io::Error::new(io::ErrorKind::WouldBlock, "another program has locked the folder"));
+                    return Err(io::Error::new(
+                        io::ErrorKind::WouldBlock,
+                        "another program has locked the folder",
+                    ));
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(5)),
             }
@@ -263,7 +289,10 @@ mod tests {
         assert_eq!((read(folder, "a"), read(folder, "b")), (Some("old a".to_owned()), None), "not yet");
         batch.put(&["gone"]).unwrap();
         assert_eq!(names(folder), ["a", "b", "foreign"]);
-        assert_eq!((read(folder, "a").unwrap(), read(folder, "foreign").unwrap()), ("new a".to_owned(), "mine".to_owned()));
+        assert_eq!(
+            (read(folder, "a").unwrap(), read(folder, "foreign").unwrap()),
+            ("new a".to_owned(), "mine".to_owned())
+        );
         drop(started(folder));
         assert_eq!(names(folder), ["a", "b", "foreign", "gone"], "what is dropped is gone");
         assert_eq!(read(folder, "a").unwrap(), "old a");
@@ -291,7 +320,11 @@ mod tests {
             let new = [Some("new a"), Some("new b"), None, Some("mine")].map(|text| text.map(str::to_owned));
             assert_eq!(seen(), new, "read after {steps} steps");
             recover(folder, ours).unwrap();
-            assert_eq!((seen(), names(folder)), (new, ["a", "b", "foreign"].map(str::to_owned).to_vec()), "recovered after {steps} steps");
+            assert_eq!(
+                (seen(), names(folder)),
+                (new, ["a", "b", "foreign"].map(str::to_owned).to_vec()),
+                "recovered after {steps} steps"
+            );
         }
     }
 
@@ -301,9 +334,16 @@ mod tests {
         let folder = place.path().join("folder");
         fs::create_dir_all(folder.join(COMMIT)).unwrap();
         fs::write(place.path().join("kept"), "mine").unwrap();
-        fs::write(folder.join(COMMIT).join(LIST), format!("-../kept\n-{}\n-.\n-..\n-\n?x\n", place.path().join("kept").display())).unwrap();
+        fs::write(
+            folder.join(COMMIT).join(LIST),
+            format!("-../kept\n-{}\n-.\n-..\n-\n?x\n", place.path().join("kept").display()),
+        )
+        .unwrap();
         recover(&folder, |_| true).unwrap();
-        assert_eq!((names(place.path()), names(&folder).len()), (vec!["folder".to_owned(), "kept".to_owned()], 0));
+        assert_eq!(
+            (names(place.path()), names(&folder).len()),
+            (vec!["folder".to_owned(), "kept".to_owned()], 0)
+        );
     }
 
     #[test]
@@ -312,7 +352,9 @@ mod tests {
         let folder = folder.path();
         let commit = folder.join(COMMIT);
         fs::create_dir(&commit).unwrap();
-        for (name, text) in [("thesis.tex", "mine"), ("notes", "mine"), ("gone", "a run's"), (".warpscope-commit/a", "new a")] {
+        for (name, text) in
+            [("thesis.tex", "mine"), ("notes", "mine"), ("gone", "a run's"), (".warpscope-commit/a", "new a")]
+        {
             fs::write(folder.join(name), text).unwrap();
         }
         fs::write(commit.join(LIST), "-thesis.tex\n+notes\n+a\n-gone\n").unwrap();
@@ -328,7 +370,10 @@ mod tests {
         fs::write(batch.part.path().join("c"), "stray").unwrap();
         fs::write(batch.part.path().join(LIST), "+a\n").unwrap();
         fs::rename(batch.part.path(), folder.path().join(COMMIT)).unwrap();
-        assert_eq!(["a", "b", "c"].map(|name| read(folder.path(), name)), [Some("new a".to_owned()), None, None]);
+        assert_eq!(
+            ["a", "b", "c"].map(|name| read(folder.path(), name)),
+            [Some("new a".to_owned()), None, None]
+        );
     }
 
     #[cfg(unix)]
@@ -364,7 +409,10 @@ mod tests {
             assert!(aside.starts_with(ASIDE), "{aside}");
             assert_eq!(
                 (names(folder)[1..].to_vec(), names(&folder.join(aside))),
-                (["a", "b", "foreign"].map(str::to_owned).to_vec(), [".DS_Store", "b"].map(str::to_owned).to_vec())
+                (
+                    ["a", "b", "foreign"].map(str::to_owned).to_vec(),
+                    [".DS_Store", "b"].map(str::to_owned).to_vec()
+                )
             );
             assert_eq!(read(folder, "a").unwrap(), "new a");
         }
@@ -373,7 +421,10 @@ mod tests {
         fs::write(folder.path().join(COMMIT), "mine").unwrap();
         started(folder.path()).put(&["gone"]).unwrap();
         let aside = names(folder.path()).remove(0);
-        assert_eq!((fs::read_to_string(folder.path().join(aside)).unwrap().as_str(), names(folder.path()).len()), ("mine", 4));
+        assert_eq!(
+            (fs::read_to_string(folder.path().join(aside)).unwrap().as_str(), names(folder.path()).len()),
+            ("mine", 4)
+        );
     }
 
     #[test]

@@ -33,7 +33,11 @@ impl Drop for Live {
 }
 
 /// Creates something and lists it, with no moment between the two at which a handler could miss it.
-pub(super) fn create<T>(path: &Path, kind: Kind, make: impl FnOnce() -> io::Result<T>) -> io::Result<(T, Live)> {
+pub(super) fn create<T>(
+    path: &Path,
+    kind: Kind,
+    make: impl FnOnce() -> io::Result<T>,
+) -> io::Result<(T, Live)> {
     // Against the folder in which the process is now: it may not stay there.
     let path = std::path::absolute(path)?;
     let mut live = lock();
@@ -56,8 +60,8 @@ pub(super) fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Removes everything on the list, for a process that ends now. Other threads that want to create or rename a file wait
-/// until it has ended.
+/// Removes everything on the list, for a process that ends now. Other threads that want to create or rename a
+/// file wait until it has ended.
 pub fn remove_all() {
     let live = lock();
     // Inner folders come after outer ones.

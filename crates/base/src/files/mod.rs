@@ -1,8 +1,9 @@
-//! Files that are written completely or not at all: under a temporary name, then renamed; several of one folder in one step.
+//! Files that are written completely or not at all: under a temporary name, then renamed; several of one
+//! folder in one step.
 //!
-//! Whatever ends the program, a destination is old or new. What is left of a program that was killed is recognised by the lock
-//! that it no longer holds, and removed by the next program that writes into the same folder. Another machine may not see the
-//! lock: what it left is removed when it is old.
+//! Whatever ends the program, a destination is old or new. What is left of a program that was killed is
+//! recognised by the lock that it no longer holds, and removed by the next program that writes into the same
+//! folder. Another machine may not see the lock: what it left is removed when it is old.
 
 mod batch;
 mod live;

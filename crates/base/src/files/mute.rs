@@ -2,8 +2,9 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-/// Passes on what is written until that fails. The error is returned once, and at the end; from then on everything seems to succeed and nothing is
-/// written. `ZipWriter`, dropped after an error, tries to complete its archive and would complain on stderr that it cannot.
+/// Passes on what is written until that fails. The error is returned once, and at the end; from then on
+/// everything seems to succeed and nothing is written. `ZipWriter`, dropped after an error, tries to complete
+/// its archive and would complain on stderr that it cannot.
 #[derive(Debug)]
 pub struct Mute<W> {
     out: W,
@@ -34,8 +35,13 @@ impl<W: Write + Seek> Mute<W> {
         let result = work(&mut self.out);
         // Interrupted, it will be tried again.
         if let Some(why) = result.as_ref().err().filter(|why| why.kind() != io::ErrorKind::Interrupted) {
-            self.failed = Some(why.raw_os_error().map_or_else(|| io::Error::new(why.kind(), why.to_string()), io::Error::from_raw_os_error));
-            // Perhaps before the end, to patch a header; a library that goes on expects to be behind what it wrote.
+            self.failed =
+                Some(why.raw_os_error().map_or_else(
+                    || io::Error::new(why.kind(), why.to_string()),
+                    io::Error::from_raw_os_error,
+                ));
+            // Perhaps before the end, to patch a header; a library that goes on expects to be behind what it
+            // wrote.
             self.position = self.end;
         }
         result
@@ -89,7 +95,14 @@ mod tests {
         }
         let mut out = Mute::new(Full);
         assert_eq!(out.write(b"ab").unwrap_err().kind(), io::ErrorKind::StorageFull);
-        assert_eq!((out.write(b"abcd").unwrap(), out.seek(SeekFrom::Current(-1)).unwrap(), out.seek(SeekFrom::End(0)).unwrap()), (4, 3, 4));
+        assert_eq!(
+            (
+                out.write(b"abcd").unwrap(),
+                out.seek(SeekFrom::Current(-1)).unwrap(),
+                out.seek(SeekFrom::End(0)).unwrap()
+            ),
+            (4, 3, 4)
+        );
         assert_eq!(out.done().unwrap_err().kind(), io::ErrorKind::StorageFull);
     }
 

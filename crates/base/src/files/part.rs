@@ -15,8 +15,8 @@ use super::live::{self, Kind, Live};
 const PREFIX: &str = ".warpscope-";
 const SUFFIX: &str = ".part";
 
-/// For how long nothing has changed in what another machine is taken to have abandoned. Some file systems of several machines
-/// grant locks on each alone, so that the lock of a writer elsewhere is not seen.
+/// For how long nothing has changed in what another machine is taken to have abandoned. Some file systems of
+/// several machines grant locks on each alone, so that the lock of a writer elsewhere is not seen.
 const ABANDONED: Duration = Duration::from_hours(7 * 24);
 
 /// A temporary file, locked while its writer lives; deleted when it is dropped.
@@ -27,14 +27,21 @@ impl PartFile {
     /// For a file of the folder that replaces `old`.
     pub fn new(folder: &Path, old: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
-        // Not by tempfile's own constructor, which restricts every file to the owner, and puts the temporary name into errors.
-        names().make_in(folder, |path| live::create(path, Kind::File, || create_like(old, path).and_then(locked))).map(Self)
+        // Not by tempfile's own constructor, which restricts every file to the owner, and puts the temporary
+        // name into errors.
+        names()
+            .make_in(folder, |path| {
+                live::create(path, Kind::File, || create_like(old, path).and_then(locked))
+            })
+            .map(Self)
     }
 
     /// For a file that is never renamed, and that nobody else may open.
     pub fn private(folder: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
-        names().make_in(folder, |path| live::create(path, Kind::File, || create_private(path).and_then(locked))).map(Self)
+        names()
+            .make_in(folder, |path| live::create(path, Kind::File, || create_private(path).and_then(locked)))
+            .map(Self)
     }
 
     pub fn file(&self) -> &File {
@@ -47,8 +54,9 @@ impl PartFile {
 
     /// Gives it its name, in place of what is there.
     pub fn put(self, path: &Path) -> io::Result<()> {
-        // Dropped at the end: what is left of it takes itself off the list, which is held while it is renamed. By the standard
-        // library, and not by tempfile, whose calls pass by those that tests make fail.
+        // Dropped at the end: what is left of it takes itself off the list, which is held while it is
+        // renamed. By the standard library, and not by tempfile, whose calls pass by those that tests make
+        // fail.
         let (_parts, temporary) = self.0.into_parts();
         live::uninterrupted(|| fs::rename(&temporary, path))?;
         // There is nothing of that name any more.
@@ -96,7 +104,8 @@ impl PartFolder {
         &self.path
     }
 
-    /// A new file in it that replaces `old`. Not while [`live::remove_all`] removes the folder, which would fail with something new in it.
+    /// A new file in it that replaces `old`. Not while [`live::remove_all`] removes the folder, which would
+    /// fail with something new in it.
     pub(super) fn create(&self, name: &str, old: &Path) -> io::Result<File> {
         live::uninterrupted(|| create_like(old, &self.path.join(name)))
     }
@@ -121,7 +130,8 @@ fn names() -> tempfile::Builder<'static, 'static> {
     names
 }
 
-/// Creates a file that is not there. From its first moment nobody may open it who may not open the one that it replaces.
+/// Creates a file that is not there. From its first moment nobody may open it who may not open the one that
+/// it replaces.
 #[cfg(unix)]
 fn create_like(old: &Path, new: &Path) -> io::Result<File> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -157,7 +167,8 @@ fn open_folder(_path: &Path) -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// Locks a new file, by which others see that its writer lives. The lock ends with the process, however that ends.
+/// Locks a new file, by which others see that its writer lives. The lock ends with the process, however that
+/// ends.
 #[cfg(unix)]
 fn locked(file: File) -> io::Result<File> {
     use std::os::unix::fs::MetadataExt;
@@ -177,8 +188,8 @@ fn locked(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes temporary files and folders whose writers are dead, as far as this machine can know. Each folder is looked through once; what cannot be read,
-/// locked or removed stays.
+/// Removes temporary files and folders whose writers are dead, as far as this machine can know. Each folder
+/// is looked through once; what cannot be read, locked or removed stays.
 pub(super) fn remove_abandoned(folder: &Path) {
     static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -190,11 +201,16 @@ pub(super) fn remove_abandoned(folder: &Path) {
 fn look_through(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX)) else { continue };
+        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
+        else {
+            continue;
+        };
         // Of the entry itself: a link is not ours, and opening a pipe would wait.
         let Ok(kind) = entry.file_type() else { continue };
         let path = entry.path();
-        if !(kind.is_file() || kind.is_dir()) || !(name.starts_with(prefix()) || is_old(&path)) || !entry.metadata().is_ok_and(|about| is_own(&about))
+        if !(kind.is_file() || kind.is_dir())
+            || !(name.starts_with(prefix()) || is_old(&path))
+            || !entry.metadata().is_ok_and(|about| is_own(&about))
         {
             continue;
         }
@@ -215,7 +231,9 @@ fn is_own(about: &fs::Metadata) -> bool {
 /// Whether a path is a folder of this user's, who alone can write into it.
 #[cfg(unix)]
 pub fn is_private(path: &Path) -> bool {
-    let private = |about: fs::Metadata| about.is_dir() && is_own(&about) && std::os::unix::fs::MetadataExt::mode(&about) & 0o022 == 0;
+    let private = |about: fs::Metadata| {
+        about.is_dir() && is_own(&about) && std::os::unix::fs::MetadataExt::mode(&about) & 0o022 == 0
+    };
     path.metadata().is_ok_and(private)
 }
 
@@ -250,14 +268,16 @@ fn is_old(path: &Path) -> bool {
         let changed = fs::symlink_metadata(path).and_then(|meta| meta.modified());
         changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|since| since > ABANDONED))
     };
-    old(path) && fs::read_dir(path).into_iter().flatten().all(|entry| entry.is_ok_and(|entry| old(&entry.path())))
+    old(path)
+        && fs::read_dir(path).into_iter().flatten().all(|entry| entry.is_ok_and(|entry| old(&entry.path())))
 }
 
-/// Files that tell machines apart, and stay the same when one starts anew. Clones share the first, and containers of one
-/// image may lack it.
+/// Files that tell machines apart, and stay the same when one starts anew. Clones share the first, and
+/// containers of one image may lack it.
 const TELLING: [&str; 2] = ["/etc/machine-id", "/proc/sys/kernel/hostname"];
 
-/// Which machine this is: a few letters, as good as none other's. Where a system does not tell, the same everywhere.
+/// Which machine this is: a few letters, as good as none other's. Where a system does not tell, the same
+/// everywhere.
 fn machine() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
@@ -271,8 +291,9 @@ fn machine() -> &'static str {
     })
 }
 
-/// A file for as long as it is needed, such as for what came through a pipe and has to be read more than once: in the system's temporary folder,
-/// one that nobody else may read, removed when it is dropped, or when the program is stopped.
+/// A file for as long as it is needed, such as for what came through a pipe and has to be read more than
+/// once: in the system's temporary folder, one that nobody else may read, removed when it is dropped, or when
+/// the program is stopped.
 #[derive(Debug)]
 pub struct Scratch(PartFile);
 
@@ -294,8 +315,8 @@ impl Scratch {
     }
 }
 
-/// A file of this name and content, alone in a private folder within the system's temporary folder. The folder is removed with it when it is
-/// dropped, or when the program is stopped.
+/// A file of this name and content, alone in a private folder within the system's temporary folder. The
+/// folder is removed with it when it is dropped, or when the program is stopped.
 ///
 /// # Errors
 /// Those of the system.
@@ -343,7 +364,8 @@ mod tests {
     fn what_the_dead_left_is_removed_and_nothing_else() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
-        let (file, folder) = (PartFile::new(place, &place.join("new")).unwrap(), PartFolder::new(place).unwrap());
+        let (file, folder) =
+            (PartFile::new(place, &place.join("new")).unwrap(), PartFolder::new(place).unwrap());
         left(place, &format!("{}abcdefghij.part", prefix()), 0);
         left(place, &format!("{}0123456789.part/timings.csv", prefix()), 0);
         // These are not ours.
@@ -363,9 +385,12 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
         // The last two are named as programs of before did it.
-        for (name, days) in
-            [(".warpscope-00000000-now.part", 0), (".warpscope-00000000-old.part", 8), (".warpscope-now.part", 6), (".warpscope-old.part", 8)]
-        {
+        for (name, days) in [
+            (".warpscope-00000000-now.part", 0),
+            (".warpscope-00000000-old.part", 8),
+            (".warpscope-now.part", 6),
+            (".warpscope-old.part", 8),
+        ] {
             left(place, name, days);
         }
         // A folder that is old itself, with a file that is being written.
@@ -376,7 +401,10 @@ mod tests {
         }
         assert_eq!(count(place), 6);
         look_through(place);
-        assert_eq!(names(place), [".warpscope-00000000-1.part", ".warpscope-00000000-now.part", ".warpscope-now.part"]);
+        assert_eq!(
+            names(place),
+            [".warpscope-00000000-1.part", ".warpscope-00000000-now.part", ".warpscope-now.part"]
+        );
     }
 
     #[test]
@@ -386,7 +414,8 @@ mod tests {
         let secret = place.path().join("secret");
         fs::write(&secret, "").unwrap();
         fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
-        let (file, folder) = (PartFile::new(place.path(), &secret).unwrap(), PartFolder::new(place.path()).unwrap());
+        let (file, folder) =
+            (PartFile::new(place.path(), &secret).unwrap(), PartFolder::new(place.path()).unwrap());
         for new in [file.file(), &folder.create("secret", &secret).unwrap()] {
             assert_eq!(new.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
@@ -429,13 +458,24 @@ mod tests_of_scratch {
         let path = scratch.path().to_owned();
         assert_eq!(std::fs::read(&path).unwrap(), b"1,2\n");
         #[cfg(unix)]
-        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions()) & 0o777, 0o600);
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions()) & 0o777,
+            0o600
+        );
         drop(scratch);
         assert!(!path.exists());
         let (path, folder) = named_scratch(OsStr::new("a.csv"), b"1,2\n").unwrap();
-        assert_eq!((path.file_name(), std::fs::read(&path).unwrap()), (Some(OsStr::new("a.csv")), b"1,2\n".to_vec()));
+        assert_eq!(
+            (path.file_name(), std::fs::read(&path).unwrap()),
+            (Some(OsStr::new("a.csv")), b"1,2\n".to_vec())
+        );
         #[cfg(unix)]
-        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&path.parent().unwrap().metadata().unwrap().permissions()) & 0o777, 0o700);
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(
+                &path.parent().unwrap().metadata().unwrap().permissions()
+            ) & 0o777,
+            0o700
+        );
         drop(folder);
         assert!(!path.parent().unwrap().exists());
     }

@@ -6,13 +6,17 @@ use std::path::Path;
 
 use super::target::{special, target, write};
 
-/// Opens a regular file. Opening a pipe would wait for its other end, and a device such as /dev/zero never ends: both are refused.
+/// Opens a regular file. Opening a pipe would wait for its other end, and a device such as /dev/zero never
+/// ends: both are refused.
 ///
 /// # Errors
 /// Those of the system; [`io::ErrorKind::InvalidInput`] for anything but a regular file.
 pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(options, (rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY).bits() as i32);
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        options,
+        (rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY).bits() as i32,
+    );
     let file = options.open(path)?;
     // Ask the handle, not the path: the path may lead elsewhere by now.
     match file.metadata()? {
@@ -45,14 +49,20 @@ fn bounded(file: File, most: u64) -> io::Result<Vec<u8>> {
     if size <= most && file.take(most + 1).read_to_end(&mut bytes)? as u64 <= most {
         return Ok(bytes);
     }
-    Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("{} bytes exceed the limit of {} MiB", size.max(most + 1), most >> 20)))
+    Err(io::Error::new(
+        io::ErrorKind::FileTooLarge,
+        format!("{} bytes exceed the limit of {} MiB", size.max(most + 1), most >> 20),
+    ))
 }
 
 /// Writes a file as [`write()`] does, but neither into a pipe nor into a device.
 ///
 /// # Errors
 /// Those of [`write()`]; [`io::ErrorKind::InvalidInput`] for a pipe or a device.
-pub fn write_small(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+pub fn write_small(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     if special(&target(path)) { Err(irregular()) } else { write(path, content) }
 }
 
@@ -73,14 +83,20 @@ mod tests {
         assert_eq!(read_small(&at("file"), 1 << 20).unwrap().len(), 1 << 20);
         std::fs::write(at("file"), vec![7; (1 << 20) + 1]).unwrap();
         let error = read_small(&at("file"), 1 << 20).unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (io::ErrorKind::FileTooLarge, "1048577 bytes exceed the limit of 1 MiB"));
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (io::ErrorKind::FileTooLarge, "1048577 bytes exceed the limit of 1 MiB")
+        );
         assert_eq!(read_small(&at("none"), 1 << 20).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(read_small(folder.path(), 1 << 20).unwrap_err().kind(), io::ErrorKind::IsADirectory);
         assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
         for device in ["/dev/zero", "/dev/full"] {
             let link = at(&device.replace('/', "_"));
             std::os::unix::fs::symlink(device, &link).unwrap();
-            assert_eq!(read_small(&link, 1 << 20).unwrap_err().to_string(), "not a regular file; write it to disk first");
+            assert_eq!(
+                read_small(&link, 1 << 20).unwrap_err().to_string(),
+                "not a regular file; write it to disk first"
+            );
         }
         assert_eq!(read_small(&at("pipe"), 1 << 20).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         assert_eq!(write_small(&at("pipe"), |_| Ok(())).unwrap_err().kind(), io::ErrorKind::InvalidInput);

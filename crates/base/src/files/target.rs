@@ -9,9 +9,9 @@ use super::part::PartFile;
 /// Links that are followed at most, as by the system itself.
 const MOST_LINKS: usize = 40;
 
-/// Writes a file under a temporary name in the same folder and renames it. Symbolic links are followed, also to a file that
-/// is not there yet; a file that is replaced leaves its permissions to the new one. A special file (a pipe, `/dev/stdout`) is
-/// written directly, and may be left incomplete if writing fails.
+/// Writes a file under a temporary name in the same folder and renames it. Symbolic links are followed, also
+/// to a file that is not there yet; a file that is replaced leaves its permissions to the new one. A special
+/// file (a pipe, `/dev/stdout`) is written directly, and may be left incomplete if writing fails.
 ///
 /// # Errors
 /// Those of the system, and of `content`.
@@ -20,7 +20,8 @@ pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Resu
     if special(&target) { in_place(&target, content) } else { renamed(&target, content) }
 }
 
-/// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search, not after it.
+/// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search,
+/// not after it.
 ///
 /// # Errors
 /// The same as those of starting to write it.
@@ -47,7 +48,8 @@ pub(super) fn target(path: &Path) -> PathBuf {
 pub fn same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let target = target(path);
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder =
+            target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         target.file_name().map_or_else(|| target.clone(), |name| folder.join(name))
     };
@@ -84,7 +86,9 @@ fn temporary(path: &Path) -> io::Result<PartFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // The system's own words leave open what is not there.
     PartFile::new(folder, path).map_err(|why| match why.kind() {
-        io::ErrorKind::NotFound if !folder.exists() => io::Error::new(why.kind(), format!("there is no folder {}", folder.display())),
+        io::ErrorKind::NotFound if !folder.exists() => {
+            io::Error::new(why.kind(), format!("there is no folder {}", folder.display()))
+        }
         _ => why,
     })
 }
@@ -94,18 +98,25 @@ pub(super) fn replaceable(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
     }
-    // A rename needs only the folder's permission, and root needs none; a read-only file was made so on purpose.
+    // A rename needs only the folder's permission, and root needs none; a read-only file was made so on
+    // purpose.
     if fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file that is there is read-only"));
     }
     Ok(())
 }
 
-/// Writes the content of a new file that will replace `old`, and has the system put it on the disk: it may find out only
-/// then that the disk is full.
-pub(super) fn fill(file: File, old: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-    // It was created with no more than these; what the umask took, or what is more than reading and writing, comes now.
-    if let Ok(meta) = fs::metadata(old).and_then(|meta| Ok((meta.permissions(), file.metadata()?.permissions())))
+/// Writes the content of a new file that will replace `old`, and has the system put it on the disk: it may
+/// find out only then that the disk is full.
+pub(super) fn fill(
+    file: File,
+    old: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    // It was created with no more than these; what the umask took, or what is more than reading and writing,
+    // comes now.
+    if let Ok(meta) =
+        fs::metadata(old).and_then(|meta| Ok((meta.permissions(), file.metadata()?.permissions())))
         && meta.0 != meta.1
     {
         file.set_permissions(meta.0)?;
@@ -120,7 +131,8 @@ pub(super) fn fill(file: File, old: &Path, content: impl FnOnce(&mut BufWriter<F
     }
 }
 
-/// Bytes that can still be written where a path leads. `None` where the system does not say, and for special files, which take any number.
+/// Bytes that can still be written where a path leads. `None` where the system does not say, and for special
+/// files, which take any number.
 pub fn room(path: &Path) -> Option<u64> {
     let target = target(path);
     if special(&target) {
@@ -182,7 +194,10 @@ mod tests {
         check(&folder.path().join("a.csv")).unwrap();
         assert_eq!(names(folder.path()), [""; 0]);
         for path in [folder.path().join("no/a.csv"), folder.path().to_owned()] {
-            assert_eq!(check(&path).unwrap_err().to_string(), write(&path, |_| Ok(())).unwrap_err().to_string());
+            assert_eq!(
+                check(&path).unwrap_err().to_string(),
+                write(&path, |_| Ok(())).unwrap_err().to_string()
+            );
         }
     }
 
@@ -214,12 +229,20 @@ mod tests {
         fs::write(&secret, "old").unwrap();
         fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
         write(&secret, |out| {
-            let while_written = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().permissions().mode() & 0o777);
+            let while_written = fs::read_dir(folder.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().metadata().unwrap().permissions().mode() & 0o777);
             assert_eq!(while_written.collect::<Vec<_>>(), [0o600, 0o600]);
             out.write_all(b"new")
         })
         .unwrap();
-        assert_eq!((fs::metadata(&secret).unwrap().permissions().mode() & 0o777, fs::read_to_string(&secret).unwrap().as_str()), (0o600, "new"));
+        assert_eq!(
+            (
+                fs::metadata(&secret).unwrap().permissions().mode() & 0o777,
+                fs::read_to_string(&secret).unwrap().as_str()
+            ),
+            (0o600, "new")
+        );
 
         fs::create_dir(folder.path().join("sub")).unwrap();
         let link = folder.path().join("sub/link");

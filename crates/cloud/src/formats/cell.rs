@@ -48,14 +48,15 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
 /// Characters between groups of digits, besides a point or comma. U+0092 is an apostrophe of Windows-1252.
 const GROUPING: [char; 8] = ['\'', '’', '\u{92}', ' ', '\u{a0}', '\u{202f}', '\u{2009}', '_'];
 
-/// Parses a number with this decimal mark, a point or a comma. Groups of three digits may be separated, also by the other of the two.
-/// `D` may introduce the exponent, as in Fortran, and U+2212 is a minus sign.
+/// Parses a number with this decimal mark, a point or a comma. Groups of three digits may be separated, also
+/// by the other of the two. `D` may introduce the exponent, as in Fortran, and U+2212 is a minus sign.
 pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
     // Most texts begin with letters.
     if !matches!(field.trim_ascii().first()?, b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | 0x80..) {
         return None;
     }
-    let text = std::str::from_utf8(field).map_or_else(|_| field.iter().map(|&byte| char::from(byte)).collect(), str::to_owned);
+    let text = std::str::from_utf8(field)
+        .map_or_else(|_| field.iter().map(|&byte| char::from(byte)).collect(), str::to_owned);
     let text = text.trim().replace('\u{2212}', "-");
     let mantissa = text.split(['e', 'E', 'd', 'D']).next().unwrap_or_default();
     let exponent = &text[mantissa.len()..];
@@ -69,8 +70,11 @@ pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
     if let Some(mark) = unsigned.chars().find(|letter| !letter.is_ascii_digit()) {
         let groups: Vec<&str> = unsigned.split(mark).collect();
         // In India the groups before the last one have two digits.
-        let fits = |at: usize| groups[at].len() == 3 || at + 1 < groups.len() && mark == ',' && groups[at].len() == 2;
-        let grouped = (1..=3).contains(&groups[0].len()) && !groups[0].starts_with('0') && (1..groups.len()).all(fits);
+        let fits = |at: usize| {
+            groups[at].len() == 3 || at + 1 < groups.len() && mark == ',' && groups[at].len() == 2
+        };
+        let grouped =
+            (1..=3).contains(&groups[0].len()) && !groups[0].starts_with('0') && (1..groups.len()).all(fits);
         let is_address = mark == '.' && groups.len() == 4;
         let separates = GROUPING.contains(&mark) || matches!(mark, '.' | ',') && mark != decimal;
         if !separates || !grouped || is_address || !exponent.is_empty() {
@@ -81,7 +85,8 @@ pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
     format!("{digits}.{fraction}{}", exponent.replace(['d', 'D'], "e")).parse().ok()
 }
 
-/// Whether a field consists of digits with a leading zero, as in zip codes and part numbers: people read these as names.
+/// Whether a field consists of digits with a leading zero, as in zip codes and part numbers: people read
+/// these as names.
 pub(super) fn is_code(field: &[u8]) -> bool {
     let field = field.trim_ascii();
     let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
@@ -187,7 +192,11 @@ mod tests {
             (",", None, None),
             ("", None, None),
         ] {
-            assert_eq!((number(field.as_bytes(), '.'), number(field.as_bytes(), ',')), (point, comma), "{field:?}");
+            assert_eq!(
+                (number(field.as_bytes(), '.'), number(field.as_bytes(), ',')),
+                (point, comma),
+                "{field:?}"
+            );
         }
         // Latin-1, in which spreadsheets write spaces that do not break.
         assert_eq!((number(b"1\xa0234,5", ','), number(b"1\x92234", '.')), (Some(1234.5), Some(1234.0)));
@@ -196,7 +205,11 @@ mod tests {
     #[test]
     fn digits_after_a_zero_are_a_code() {
         assert!(["007", "06484", " 00 ", "-01", "+09"].iter().all(|field| is_code(field.as_bytes())));
-        assert!(["0", "-0", "0.5", "-0.25", "0e3", "00.5", "0x10", "10", "", "-", "01a", "0 1"].iter().all(|field| !is_code(field.as_bytes())));
+        assert!(
+            ["0", "-0", "0.5", "-0.25", "0e3", "00.5", "0x10", "10", "", "-", "01a", "0 1"]
+                .iter()
+                .all(|field| !is_code(field.as_bytes()))
+        );
     }
 
     #[test]

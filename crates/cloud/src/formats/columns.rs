@@ -1,5 +1,5 @@
-//! The file's other columns, on demand: one column of all records, or all columns of a few. Readers of records
-//! of fixed size ([`Even`]), and of those that pass by ([`Picked`]), share their loops here.
+//! The file's other columns, on demand: one column of all records, or all columns of a few. Readers of
+//! records of fixed size ([`Even`]), and of those that pass by ([`Picked`]), share their loops here.
 
 use crate::Values;
 use std::collections::{BTreeMap, HashMap};
@@ -11,7 +11,10 @@ use serde::Serialize;
 
 use super::limits::MAX_CATEGORIES;
 use super::sheet::named;
-use super::{ColumnKind, FormatError, Input, Result, Sheet, SheetColumn, Stamp, Want, cell, file_of, read_bytes, recognise, scan};
+use super::{
+    ColumnKind, FormatError, Input, Result, Sheet, SheetColumn, Stamp, Want, cell, file_of, read_bytes,
+    recognise, scan,
+};
 use crate::progress::Progress;
 
 /// One column of a file with a value per record, including records that are not in the cloud:
@@ -64,16 +67,16 @@ pub struct Records {
 /// Reads one column of a file, selected by exact name, case-insensitive name, or 0-based index.
 ///
 /// # Errors
-/// [`FormatError::NoColumn`] and [`FormatError::Column`] if no column or several match, or if a text column has too many
-/// distinct texts; and any error of reading the file.
+/// [`FormatError::NoColumn`] and [`FormatError::Column`] if no column or several match, or if a text column
+/// has too many distinct texts; and any error of reading the file.
 pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<ColumnData> {
     scan(path, &Want::Column(&name.to_owned()), progress)?.into_column(name)
 }
 
 /// Reads all columns of the records with these 0-based numbers, in any order, repetitions allowed.
 ///
-/// Binary formats with fixed-size records seek to each record; other formats are read from the start of the file or batch up
-/// to the last of them.
+/// Binary formats with fixed-size records seek to each record; other formats are read from the start of the
+/// file or batch up to the last of them.
 ///
 /// # Errors
 /// [`FormatError::Malformed`] if there is no such record; and any error of reading the file.
@@ -84,9 +87,11 @@ pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<
 /// The numbers of the columns that names mean, in the order of the names.
 ///
 /// # Errors
-/// [`FormatError::NoColumn`] and [`FormatError::Column`] as for [`super::read`]; and any error of reading the file.
+/// [`FormatError::NoColumn`] and [`FormatError::Column`] as for [`super::read`]; and any error of reading the
+/// file.
 pub fn columns_of(path: &Path, names: &[String], progress: &dyn Progress) -> Result<Vec<usize>> {
-    let all: Vec<SheetColumn> = records(path, &[], progress)?.columns.into_iter().map(SheetColumn::numeric).collect();
+    let all: Vec<SheetColumn> =
+        records(path, &[], progress)?.columns.into_iter().map(SheetColumn::numeric).collect();
     named(names, &all, &file_of(path))
 }
 
@@ -94,17 +99,30 @@ pub fn columns_of(path: &Path, names: &[String], progress: &dyn Progress) -> Res
 ///
 /// # Errors
 /// The same as those of [`records`].
-pub fn records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &dyn Progress) -> Result<Records> {
+pub fn records_by_marks(
+    path: &Path,
+    records: &[u64],
+    marks: &Marks,
+    progress: &dyn Progress,
+) -> Result<Records> {
     let input = Input::new(path, progress)?.with_marks(marks);
     input.finish(recognise(&input).and_then(|format| (format.records)(&input, records)))
 }
 
-/// As [`records_by_marks`], where some columns are looked at, by their numbers: formats that keep columns apart leave the others missing.
-/// `spelled` leaves numbers of a text as the file spells them, as [`Cell::Text`]: `1.50`, `0E8`.
+/// As [`records_by_marks`], where some columns are looked at, by their numbers: formats that keep columns
+/// apart leave the others missing. `spelled` leaves numbers of a text as the file spells them, as
+/// [`Cell::Text`]: `1.50`, `0E8`.
 ///
 /// # Errors
 /// The same as those of [`records`].
-pub fn records_of_columns(path: &Path, records: &[u64], columns: &[usize], spelled: bool, marks: &Marks, progress: &dyn Progress) -> Result<Records> {
+pub fn records_of_columns(
+    path: &Path,
+    records: &[u64],
+    columns: &[usize],
+    spelled: bool,
+    marks: &Marks,
+    progress: &dyn Progress,
+) -> Result<Records> {
     let input = Input::new(path, progress)?.with_marks(marks).of_columns(columns, spelled);
     input.finish(recognise(&input).and_then(|format| (format.records)(&input, records)))
 }
@@ -120,13 +138,20 @@ pub(super) struct Even {
 
 impl Even {
     /// Seeks to each record and decodes its bytes into cells.
-    pub fn records(&self, input: &Input<'_>, records: &[u64], cells: impl Fn(&[u8]) -> Vec<Cell>) -> Result<Vec<Vec<Cell>>> {
+    pub fn records(
+        &self,
+        input: &Input<'_>,
+        records: &[u64],
+        cells: impl Fn(&[u8]) -> Vec<Cell>,
+    ) -> Result<Vec<Vec<Cell>>> {
         input.check_records(records, self.rows)?;
         // Unbuffered: the next record is elsewhere.
         let mut file = input.open()?.into_inner();
         let mut raw = vec![0; self.record];
         let row = |&record: &u64| {
-            let found = file.seek(SeekFrom::Start(self.start + record * self.record as u64)).and_then(|_| file.read_exact(&mut raw));
+            let found = file
+                .seek(SeekFrom::Start(self.start + record * self.record as u64))
+                .and_then(|_| file.read_exact(&mut raw));
             found.map_err(|why| input.io(why))?;
             let cells = cells(&raw);
             claim_cells(cells.len(), input)?;
@@ -156,8 +181,8 @@ impl Even {
         Ok(picked.into_records(Vec::new()).rows)
     }
 
-    /// Passes all records to `take`, some complete ones at a time with the number of the first. `reader` is at record 0.
-    /// Memory grows as bytes arrive, since the header may promise any number.
+    /// Passes all records to `take`, some complete ones at a time with the number of the first. `reader` is
+    /// at record 0. Memory grows as bytes arrive, since the header may promise any number.
     pub fn visit(
         &self,
         reader: &mut impl Read,
@@ -261,7 +286,8 @@ impl Texts {
 
     /// As [`Self::push`]; false if that would exceed [`MAX_CATEGORIES`].
     pub fn push_counted(&mut self, text: &str, input: &Input<'_>) -> Result<bool> {
-        /// Bytes of a text beside its characters, which are there twice: strings, a code, and room in a hash table.
+        /// Bytes of a text beside its characters, which are there twice: strings, a code, and room in a hash
+        /// table.
         const TEXT: u64 = 128;
         input.reserve_for(&mut self.codes, 1, "the texts of a column")?;
         let code = match self.code_of.get(text) {
@@ -291,7 +317,12 @@ impl Sheet {
         }
         if self.columns[at].kind == ColumnKind::Text {
             let why = "it holds text, which is not read from this format".to_owned();
-            return Err(FormatError::Column { what: format!("column `{}`", self.columns[at].name), why, hint: None, path: self.path });
+            return Err(FormatError::Column {
+                what: format!("column `{}`", self.columns[at].name),
+                why,
+                hint: None,
+                path: self.path,
+            });
         }
         let Some(position) = self.selected.iter().position(|&selected| selected == at) else {
             return Ok(ColumnData::Numbers(vec![f64::NAN; self.rows as usize]));
@@ -304,8 +335,8 @@ impl Sheet {
     }
 }
 
-// An index of record offsets in a text file, one per [`EVERY`] records as far as it was read, so that later look-ups need
-// not start at the beginning.
+// An index of record offsets in a text file, one per [`EVERY`] records as far as it was read, so that later
+// look-ups need not start at the beginning.
 
 /// Number of records between marks.
 const EVERY: u64 = 1 << 14;

@@ -58,12 +58,19 @@ pub fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Broken> 
 }
 
 /// As [`contained`], for work on a file, of which `what` is damaged if the work panics.
-pub(super) fn decoded<T: Send>(what: &str, input: &Input<'_>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+pub(super) fn decoded<T: Send>(
+    what: &str,
+    input: &Input<'_>,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
     contained(work).map_err(|why| why.error(what, input))?
 }
 
 fn message(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     text.and_then(|text| text.lines().next()).unwrap_or("no reason given").to_owned()
 }
 
@@ -81,9 +88,16 @@ mod tests {
 
     #[test]
     fn no_thread_is_no_damage() {
-        let input = Input::new(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")), &crate::progress::Silent).unwrap();
+        let input = Input::new(
+            std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")),
+            &crate::progress::Silent,
+        )
+        .unwrap();
         let broken = || Broken::NoThread(io::Error::from_raw_os_error(11));
         assert!(matches!(broken().error("E57", &input), FormatError::Io { .. }));
-        assert!(matches!(Broken::Panicked(String::new()).error("E57", &input), FormatError::Malformed { .. }));
+        assert!(matches!(
+            Broken::Panicked(String::new()).error("E57", &input),
+            FormatError::Malformed { .. }
+        ));
     }
 }

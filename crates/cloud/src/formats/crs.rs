@@ -1,4 +1,5 @@
-//! Coordinate reference systems, as far as a search needs them: whether coordinates are degrees on a globe, their unit, and a name for display.
+//! Coordinate reference systems, as far as a search needs them: whether coordinates are degrees on a globe,
+//! their unit, and a name for display.
 
 use serde_json::Value;
 
@@ -16,12 +17,13 @@ pub(super) struct Crs {
 }
 
 /// Units by their EPSG codes.
-const UNITS: [(u16, &str); 5] = [(9001, "metres"), (9002, "feet"), (9003, "US survey feet"), (9102, "degrees"), (9122, "degrees")];
+const UNITS: [(u16, &str); 5] =
+    [(9001, "metres"), (9002, "feet"), (9003, "US survey feet"), (9102, "degrees"), (9122, "degrees")];
 
 /// EPSG codes of geographic systems.
 const GEOGRAPHIC: [u32; 30] = [
-    4326, 4979, 4258, 4937, 4269, 4267, 4759, 6318, 4283, 7844, 4612, 6668, 4490, 4674, 4617, 4167, 4230, 4314, 4277, 4312, 4150, 4171, 4619, 4202,
-    4203, 4148, 4755, 4322, 4740, 9057,
+    4326, 4979, 4258, 4937, 4269, 4267, 4759, 6318, 4283, 7844, 4612, 6668, 4490, 4674, 4617, 4167, 4230,
+    4314, 4277, 4312, 4150, 4171, 4619, 4202, 4203, 4148, 4755, 4322, 4740, 9057,
 ];
 
 /// The code that says "defined by other keys".
@@ -30,14 +32,29 @@ const USER_DEFINED: u16 = 32767;
 impl Crs {
     /// Name and unit: `EPSG:25832, metres`.
     pub fn about(&self) -> String {
-        [self.name.as_str(), self.unit.as_str()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+        [self.name.as_str(), self.unit.as_str()]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// By the keys of GeoTIFF and the texts that they refer to; `None` if they name no system.
     pub fn of_keys(keys: &[u8], texts: &[u8]) -> Option<Self> {
         let number = |raw: &[u8]| Number::U16.one(Endian::Little, raw) as u16;
-        let keys: Vec<[u16; 4]> = keys.as_chunks::<8>().0.iter().skip(1).map(|raw| [0, 2, 4, 6].map(|at| number(&raw[at..at + 2]))).collect();
-        let value = |key| keys.iter().find(|entry| entry[0] == key && entry[1] == 0).map(|entry| entry[3]).filter(|&value| value != 0);
+        let keys: Vec<[u16; 4]> = keys
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .skip(1)
+            .map(|raw| [0, 2, 4, 6].map(|at| number(&raw[at..at + 2])))
+            .collect();
+        let value = |key| {
+            keys.iter()
+                .find(|entry| entry[0] == key && entry[1] == 0)
+                .map(|entry| entry[3])
+                .filter(|&value| value != 0)
+        };
         let text = |key| {
             let &[_, _, length, at] = keys.iter().find(|entry| entry[0] == key && entry[1] != 0)?;
             let text = texts.get(usize::from(at)..)?.get(..usize::from(length))?;
@@ -48,16 +65,30 @@ impl Crs {
             None => value(3072).is_none(),
             Some(model) => model == 2,
         };
-        let (code, citation, unit) = if geographic { (2048, 2049, value(2054)) } else { (3072, 3073, value(3076)) };
+        let (code, citation, unit) =
+            if geographic { (2048, 2049, value(2054)) } else { (3072, 3073, value(3076)) };
         let name = value(code).filter(|&code| code != USER_DEFINED).map(|code| format!("EPSG:{code}"));
-        let name = name.or_else(|| text(citation)).or_else(|| text(1026)).unwrap_or_else(|| "a system without a name".to_owned());
-        let named = |code| UNITS.iter().find(|unit| unit.0 == code).map_or_else(|| format!("units EPSG:{code}"), |unit| unit.1.to_owned());
+        let name = name
+            .or_else(|| text(citation))
+            .or_else(|| text(1026))
+            .unwrap_or_else(|| "a system without a name".to_owned());
+        let named = |code| {
+            UNITS
+                .iter()
+                .find(|unit| unit.0 == code)
+                .map_or_else(|| format!("units EPSG:{code}"), |unit| unit.1.to_owned())
+        };
         Some(Self { geographic, name, unit: unit.map(named).unwrap_or_default() })
     }
 
-    /// In the notations of GeoParquet, GeoArrow and GeoJSON: PROJJSON, well-known text, or an authority's code; `None` if it names no system.
+    /// In the notations of GeoParquet, GeoArrow and GeoJSON: PROJJSON, well-known text, or an authority's
+    /// code; `None` if it names no system.
     pub fn of_json(value: &Value) -> Option<Self> {
-        let named = |geographic, name: &str| Self { geographic, name: printable(&name.chars().take(60).collect::<String>()), unit: String::new() };
+        let named = |geographic, name: &str| Self {
+            geographic,
+            name: printable(&name.chars().take(60).collect::<String>()),
+            unit: String::new(),
+        };
         let Some(text) = value.as_str() else {
             // Of a bound or a compound system, the horizontal one.
             if let Some(within) = value.get("source_crs").or_else(|| value.get("components")?.get(0)) {
@@ -74,8 +105,10 @@ impl Crs {
         }
         let code = || text.rsplit([':', '/']).next()?.parse().ok();
         let upper = text.to_ascii_uppercase();
-        let geographic =
-            || ["CRS84", "CRS83", "CRS27"].iter().any(|name| upper.contains(name)) || code().is_some_and(|code| GEOGRAPHIC.contains(&code));
+        let geographic = || {
+            ["CRS84", "CRS83", "CRS27"].iter().any(|name| upper.contains(name))
+                || code().is_some_and(|code| GEOGRAPHIC.contains(&code))
+        };
         Self::of_wkt(text).or_else(|| (!text.is_empty()).then(|| named(geographic(), text)))
     }
 
@@ -84,7 +117,8 @@ impl Crs {
         const ANGLES: [&str; 5] = ["GEOGCS", "GEOGCRS", "GEOGRAPHICCRS", "GEODCRS", "GEODETICCRS"];
         const OTHERS: [&str; 6] = ["PROJCS", "PROJCRS", "PROJECTEDCRS", "GEOCCS", "LOCAL_CS", "ENGCRS"];
         const DEEPEST: usize = 32;
-        // The open elements, and the first horizontal system with its depth among them: others in it are those that it is derived from.
+        // The open elements, and the first horizontal system with its depth among them: others in it are
+        // those that it is derived from.
         let (mut open, mut found): (Vec<&str>, Option<(Self, usize)>) = (Vec::new(), None);
         let (mut rest, mut authority) = (text, "");
         while let Some(at) = rest.find(['[', '(', ']', ')', '"']).filter(|_| open.len() < DEEPEST) {
@@ -99,13 +133,20 @@ impl Crs {
                     match found {
                         None if ANGLES.contains(&last) || OTHERS.contains(&last) => {
                             let geographic = ANGLES.contains(&last);
-                            *found = Some((Self { geographic, name: printable(value), unit: String::new() }, open.len()));
+                            *found = Some((
+                                Self { geographic, name: printable(value), unit: String::new() },
+                                open.len(),
+                            ));
                         }
                         None => {}
                         Some((crs, depth)) => match (last, &open[*depth..]) {
                             ("ID" | "AUTHORITY", [_]) if authority.is_empty() => authority = value,
                             ("AUTHORITY", [_]) => crs.name = format!("{authority}:{}", printable(value)),
-                            ("UNIT" | "LENGTHUNIT" | "ANGLEUNIT", [_] | ["AXIS", _]) if crs.unit.is_empty() => crs.unit = plural(value),
+                            ("UNIT" | "LENGTHUNIT" | "ANGLEUNIT", [_] | ["AXIS", _])
+                                if crs.unit.is_empty() =>
+                            {
+                                crs.unit = plural(value)
+                            }
                             _ => {}
                         },
                     }
@@ -135,7 +176,9 @@ fn plural(unit: &str) -> String {
         "metre" | "meter" | "m" => "metres".to_owned(),
         "degree" => "degrees".to_owned(),
         "foot" | "international foot" | "ft" => "feet".to_owned(),
-        _ if lower.contains("survey") || lower.starts_with("foot_us") || lower == "us-ft" => "US survey feet".to_owned(),
+        _ if lower.contains("survey") || lower.starts_with("foot_us") || lower == "us-ft" => {
+            "US survey feet".to_owned()
+        }
         _ => printable(unit),
     }
 }
@@ -150,14 +193,31 @@ mod tests {
 
     #[test]
     fn well_known_texts_of_both_versions() {
-        let globe = r#"GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433,AUTHORITY["EPSG","9122"]],AUTHORITY["EPSG","4326"]]"#;
-        let plane = format!(
-            r#"PROJCS["NAD83 / Ohio South (ftUS)",{globe},PROJECTION["Lambert_Conformal_Conic_2SP"],UNIT["US survey foot",0.304800609601219],AXIS["X",EAST],AUTHORITY["EPSG","3735"]]"#
+        let globe = concat!(
+            r#"GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,"#,
+            r#"AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0],"#,
+            r#"UNIT["degree",0.0174532925199433,AUTHORITY["EPSG","9122"]],AUTHORITY["EPSG","4326"]]"#,
         );
-        let height = r#"VERT_CS["NAVD88",VERT_DATUM["NAVD 88",2005],UNIT["metre",1],AUTHORITY["EPSG","5703"]]"#;
-        let base = r#"BASEGEOGCRS["ETRS89",DATUM["ETRS",ELLIPSOID["GRS 1980",6378137,298.257222101,LENGTHUNIT["metre",1]]],ID["EPSG",4258]]"#;
+        let plane = format!(
+            concat!(
+                r#"PROJCS["NAD83 / Ohio South (ftUS)",{globe},PROJECTION["Lambert_Conformal_Conic_2SP"],"#,
+                r#"UNIT["US survey foot",0.304800609601219],AXIS["X",EAST],AUTHORITY["EPSG","3735"]]"#,
+            ),
+            globe = globe
+        );
+        let height =
+            r#"VERT_CS["NAVD88",VERT_DATUM["NAVD 88",2005],UNIT["metre",1],AUTHORITY["EPSG","5703"]]"#;
+        let base = concat!(
+            r#"BASEGEOGCRS["ETRS89",DATUM["ETRS",ELLIPSOID["GRS 1980",6378137,298.257222101,"#,
+            r#"LENGTHUNIT["metre",1]]],ID["EPSG",4258]]"#,
+        );
         let modern = format!(
-            r#"PROJCRS["ETRS89 / UTM zone 32N",{base},CONVERSION["UTM zone 32N",METHOD["Transverse Mercator",ID["EPSG",9807]]],CS[Cartesian,2],AXIS["(E)",east,ORDER[1],LENGTHUNIT["metre",1]],ID["EPSG",25832]]"#
+            concat!(
+                r#"PROJCRS["ETRS89 / UTM zone 32N",{base},CONVERSION["UTM zone 32N","#,
+                r#"METHOD["Transverse Mercator",ID["EPSG",9807]]],CS[Cartesian,2],"#,
+                r#"AXIS["(E)",east,ORDER[1],LENGTHUNIT["metre",1]],ID["EPSG",25832]]"#,
+            ),
+            base = base
         );
         for (wkt, geographic, about) in [
             (globe.to_owned(), true, "EPSG:4326, degrees"),
@@ -166,13 +226,31 @@ mod tests {
             (format!("COMPD_CS[\"both\",\n  {plane},\n  {height}]\0"), false, "EPSG:3735, US survey feet"),
             (modern.clone(), false, "EPSG:25832, metres"),
             (format!(r#"BOUNDCRS[SOURCECRS[{modern}],TARGETCRS[{globe}]]"#), false, "EPSG:25832, metres"),
-            (r#"GEOGCRS["A",DATUM["B",ELLIPSOID["C",6378137,298,LENGTHUNIT["metre",1]]],CS[ellipsoidal,3],AXIS["lat",north,ANGLEUNIT["grad",0.0157]],AXIS["h",up,LENGTHUNIT["metre",1]]]"#.to_owned(), true, "A, grad"),
-            (r#"GEODCRS["WGS 84",CS[Cartesian,3],AXIS["X",geocentricX],LENGTHUNIT["metre",1],ID["EPSG",4978]]"#.to_owned(), false, "EPSG:4978, metres"),
+            (
+                concat!(
+                    r#"GEOGCRS["A",DATUM["B",ELLIPSOID["C",6378137,298,LENGTHUNIT["metre",1]]],"#,
+                    r#"CS[ellipsoidal,3],AXIS["lat",north,ANGLEUNIT["grad",0.0157]],"#,
+                    r#"AXIS["h",up,LENGTHUNIT["metre",1]]]"#,
+                )
+                .to_owned(),
+                true,
+                "A, grad",
+            ),
+            (
+                concat!(
+                    r#"GEODCRS["WGS 84",CS[Cartesian,3],AXIS["X",geocentricX],LENGTHUNIT["metre",1],"#,
+                    r#"ID["EPSG",4978]]"#,
+                )
+                .to_owned(),
+                false,
+                "EPSG:4978, metres",
+            ),
             (r#"LOCAL_CS["site",UNIT["foot",0.3048]]"#.to_owned(), false, "site, feet"),
         ] {
             assert_eq!(told(&wkt), Some((geographic, about.to_owned())), "{wkt}");
         }
-        for nothing in ["", "VERT_CS[\"a\",UNIT[\"metre\",1]]", "WGS 84", "]]]\"", &"ID[\"a\",".repeat(9999)] {
+        for nothing in ["", "VERT_CS[\"a\",UNIT[\"metre\",1]]", "WGS 84", "]]]\"", &"ID[\"a\",".repeat(9999)]
+        {
             assert_eq!(told(nothing), None, "{nothing}");
         }
         // Cut short anywhere.
@@ -183,14 +261,28 @@ mod tests {
     fn keys_of_geotiff() {
         let keys = |entries: &[[u16; 4]]| {
             let head = [1, 1, 0, entries.len() as u16];
-            [&[head], entries].concat().iter().flatten().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()
+            [&[head], entries]
+                .concat()
+                .iter()
+                .flatten()
+                .flat_map(|value| value.to_le_bytes())
+                .collect::<Vec<u8>>()
         };
         let texts = b"NAD27 / Utah|Clarke|";
         for (entries, told) in [
-            (&[[1024, 0, 1, 2], [2048, 0, 1, 4326], [2054, 0, 1, 9102]][..], Some((true, "EPSG:4326, degrees"))),
-            (&[[1024, 0, 1, 2], [2048, 0, 1, 4807], [2054, 0, 1, 9105]], Some((true, "EPSG:4807, units EPSG:9105"))),
+            (
+                &[[1024, 0, 1, 2], [2048, 0, 1, 4326], [2054, 0, 1, 9102]][..],
+                Some((true, "EPSG:4326, degrees")),
+            ),
+            (
+                &[[1024, 0, 1, 2], [2048, 0, 1, 4807], [2054, 0, 1, 9105]],
+                Some((true, "EPSG:4807, units EPSG:9105")),
+            ),
             (&[[2048, 0, 1, 4326]], Some((true, "EPSG:4326"))),
-            (&[[1024, 0, 1, 1], [2048, 0, 1, 4269], [3072, 0, 1, 2926], [3076, 0, 1, 9003]], Some((false, "EPSG:2926, US survey feet"))),
+            (
+                &[[1024, 0, 1, 1], [2048, 0, 1, 4269], [3072, 0, 1, 2926], [3076, 0, 1, 9003]],
+                Some((false, "EPSG:2926, US survey feet")),
+            ),
             (&[[1024, 0, 1, 1], [3072, 0, 1, 32767], [3073, 34737, 13, 0]], Some((false, "NAD27 / Utah"))),
             (&[[1024, 0, 1, 3]], Some((false, "a system without a name"))),
             (&[[1026, 34737, 99, 0]], None),

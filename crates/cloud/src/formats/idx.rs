@@ -1,7 +1,8 @@
 //! IDX, the format of MNIST and its successors: an array of big-endian numbers, preceded by its sizes.
 //!
-//! The first size is the number of points; an image of h × w becomes a row of h·w columns `r0c0`, `r0c1`, …. If the file's
-//! name contains `images` and the same name with `labels` exists beside it, that becomes a column `label`.
+//! The first size is the number of points; an image of h × w becomes a row of h·w columns `r0c0`, `r0c1`, ….
+//! If the file's name contains `images` and the same name with `labels` exists beside it, that becomes a
+//! column `label`.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,10 @@ use std::path::{Path, PathBuf};
 use super::columns::Cell;
 use super::limits::{DEFLATE, MAX_COLUMNS};
 use super::npy::sizes;
-use super::{Endian, Even, FormatError, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell, unpacked};
+use super::{
+    Endian, Even, FormatError, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell,
+    unpacked,
+};
 use crate::progress::Progress;
 
 /// Checks for two zero bytes, a known element type, and one to four sizes.
@@ -56,7 +60,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     if input.pass(&mut file)? > 0 {
         skipped.push("what follows the numbers was not read".to_owned());
     }
-    let format = format!("IDX, {} {}{}", sizes(&header.sizes), number.name(), if gzip { ", gzip" } else { "" });
+    let format =
+        format!("IDX, {} {}{}", sizes(&header.sizes), number.name(), if gzip { ", gzip" } else { "" });
     Ok(Sheet { skipped, ..Sheet::new(input, format, columns, selected, rows, values) })
 }
 
@@ -67,7 +72,9 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     header.check_row(gzip, input)?;
     let mut columns = SheetColumn::names(header.columns(input));
     let mut rows = header.records(file, gzip, input, wanted)?;
-    if let Some(labels) = labels_path(input).and_then(|path| labels_of(&path, header.rows, input.progress, wanted)) {
+    if let Some(labels) =
+        labels_path(input).and_then(|path| labels_of(&path, header.rows, input.progress, wanted))
+    {
         columns.push("label".to_owned());
         rows.iter_mut().zip(labels).for_each(|(row, label)| row.extend(label));
     }
@@ -78,7 +85,8 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
 fn labels_of(path: &Path, rows: u64, progress: &dyn Progress, wanted: &[u64]) -> Option<Vec<Vec<Cell>>> {
     let input = Input::new(path, progress).ok()?;
     let (mut file, gzip) = unpacked::bytes(&input).ok()?;
-    let header = Header::read(&mut file, &input).ok().filter(|header| header.width == 1 && header.rows == rows)?;
+    let header =
+        Header::read(&mut file, &input).ok().filter(|header| header.width == 1 && header.rows == rows)?;
     header.records(file, gzip, &input, wanted).ok()
 }
 
@@ -94,9 +102,13 @@ impl Header {
     fn read(file: &mut impl Read, input: &Input<'_>) -> Result<Self> {
         let [zero, nil, kind, rank] = input.read(file)?;
         if (zero, nil) != (0, 0) {
-            return Err(input.malformed("header", "it does not begin with two zero bytes; is it another format?"));
+            return Err(
+                input.malformed("header", "it does not begin with two zero bytes; is it another format?")
+            );
         }
-        let number = number(kind).ok_or_else(|| input.malformed("header", format!("elements of type {kind:#04x}, which IDX does not know")))?;
+        let number = number(kind).ok_or_else(|| {
+            input.malformed("header", format!("elements of type {kind:#04x}, which IDX does not know"))
+        })?;
         if !(1..=8).contains(&rank) {
             return Err(input.malformed("header", format!("an array of {rank} dimensions")));
         }
@@ -104,12 +116,16 @@ impl Header {
         for _ in 0..rank {
             sizes.push(u64::from(u32::from_be_bytes(input.read(file)?)));
         }
-        let width = sizes[1..].iter().try_fold(1u64, |width, &size| width.checked_mul(size)).unwrap_or(u64::MAX);
+        let width =
+            sizes[1..].iter().try_fold(1u64, |width, &size| width.checked_mul(size)).unwrap_or(u64::MAX);
         if width == 0 {
             return Err(input.malformed("header", "its rows have no numbers"));
         }
         if width > MAX_COLUMNS as u64 {
-            return Err(input.unsupported(format!("rows of {width} numbers"), format!("the most that are read are {MAX_COLUMNS}")));
+            return Err(input.unsupported(
+                format!("rows of {width} numbers"),
+                format!("the most that are read are {MAX_COLUMNS}"),
+            ));
         }
         Ok(Self { number, rows: sizes[0], width, sizes })
     }
@@ -130,14 +146,25 @@ impl Header {
         if self.rows == 0 || self.width * self.number.size() as u64 <= most {
             return Ok(());
         }
-        let why = format!("the header promises rows of {} numbers, and one is more than the file holds", self.width);
+        let why = format!(
+            "the header promises rows of {} numbers, and one is more than the file holds",
+            self.width
+        );
         Err(input.malformed("cut short", why))
     }
 
     /// Reads the values of some records; `file` is positioned after the header.
-    fn records(&self, mut file: impl Read, gzip: bool, input: &Input<'_>, wanted: &[u64]) -> Result<Vec<Vec<Cell>>> {
+    fn records(
+        &self,
+        mut file: impl Read,
+        gzip: bool,
+        input: &Input<'_>,
+        wanted: &[u64],
+    ) -> Result<Vec<Vec<Cell>>> {
         let number = self.number;
-        let cells = |raw: &[u8]| raw.chunks_exact(number.size()).map(|raw| number_cell(number.one(Endian::Big, raw))).collect();
+        let cells = |raw: &[u8]| {
+            raw.chunks_exact(number.size()).map(|raw| number_cell(number.one(Endian::Big, raw))).collect()
+        };
         if !gzip {
             return self.even().records(input, wanted, cells);
         }
@@ -155,7 +182,10 @@ impl Header {
 
 /// The path of the labels file, if it exists.
 fn labels_path(input: &Input<'_>) -> Option<PathBuf> {
-    candidates(&file_name(input)).into_iter().map(|name| input.path.with_file_name(name)).find(|path| path.is_file())
+    candidates(&file_name(input))
+        .into_iter()
+        .map(|name| input.path.with_file_name(name))
+        .find(|path| path.is_file())
 }
 
 /// Reads the labels file, if it exists and has one label per image.

@@ -47,12 +47,25 @@ fn with_similar(why: io::Error, path: &Path) -> io::Error {
     /// Of larger folders the rest is not looked at.
     const LOOKED_AT: usize = 10_000;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| why.kind() == ErrorKind::NotFound) else { return why };
-    let there = std::fs::read_dir(folder).into_iter().flatten().take(LOOKED_AT).flatten().map(|entry| PathBuf::from(entry.file_name()));
+    let Some(stem) =
+        path.file_stem().and_then(|stem| stem.to_str()).filter(|_| why.kind() == ErrorKind::NotFound)
+    else {
+        return why;
+    };
+    let there = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .take(LOOKED_AT)
+        .flatten()
+        .map(|entry| PathBuf::from(entry.file_name()));
     let there: Vec<PathBuf> = there.filter(|other| other.extension() == path.extension()).collect();
     let meant = nearest(stem, there.iter().filter_map(|other| other.file_stem()?.to_str()));
-    match meant.and_then(|meant| there.iter().find(|other| other.file_stem().is_some_and(|stem| stem == meant))) {
-        Some(meant) => io::Error::new(why.kind(), format!("{why}, but there is {}", printable(&meant.to_string_lossy()))),
+    match meant
+        .and_then(|meant| there.iter().find(|other| other.file_stem().is_some_and(|stem| stem == meant)))
+    {
+        Some(meant) => {
+            io::Error::new(why.kind(), format!("{why}, but there is {}", printable(&meant.to_string_lossy())))
+        }
         None => why,
     }
 }
@@ -68,7 +81,11 @@ impl<'a> Input<'a> {
             return Err(io(io::ErrorKind::IsADirectory.into()));
         }
         if !metadata.is_file() {
-            return Err(FormatError::Unsupported { what: "not a regular file".into(), why: "write it to disk first".into(), path });
+            return Err(FormatError::Unsupported {
+                what: "not a regular file".into(),
+                why: "write it to disk first".into(),
+                path,
+            });
         }
         let free = memory::available().unwrap_or(u64::MAX);
         Ok(Self {
@@ -136,7 +153,10 @@ impl<'a> Input<'a> {
         let file = File::open(&self.path).map_err(|why| self.io(why))?;
         // The buffer is cleared before it is read into: for a small file that would be most of the work.
         let room = self.size.clamp(1 << 10, 1 << 18) as usize;
-        Ok(BufReader::with_capacity(room, Watched { file, done: 0, size: self.size, progress: self.progress }))
+        Ok(BufReader::with_capacity(
+            room,
+            Watched { file, done: 0, size: self.size, progress: self.progress },
+        ))
     }
 
     /// Fails if the work has been cancelled; for loops that do not read.
@@ -155,7 +175,9 @@ impl<'a> Input<'a> {
         };
         if why.kind() == ErrorKind::UnexpectedEof {
             self.malformed("cut short", "the file ends in the middle of its data")
-        } else if why.raw_os_error().is_none() && [ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other].contains(&why.kind()) {
+        } else if why.raw_os_error().is_none()
+            && [ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other].contains(&why.kind())
+        {
             // Decompressors return these.
             self.malformed("data", "damaged, and cannot be unpacked")
         } else {
@@ -166,15 +188,21 @@ impl<'a> Input<'a> {
     /// Fails for a number of a record past the last of `rows`.
     pub fn check_records(&self, wanted: &[u64], rows: u64) -> Result<()> {
         match wanted.iter().find(|&&record| record >= rows) {
-            Some(record) => Err(self.malformed(format!("record {record}"), format!("there are {rows} records"))),
+            Some(record) => {
+                Err(self.malformed(format!("record {record}"), format!("there are {rows} records")))
+            }
             None => Ok(()),
         }
     }
 
     /// The error for a number of records that differs from the first line's.
     pub fn miscounted(&self, what: &str, rows: u64, promised: u64) -> FormatError {
-        let way_out = if rows < promised { "if the file is not cut short" } else { "if they all belong there" };
-        self.malformed(what, format!("{rows} where the first line promises {promised}; {way_out}, correct that line"))
+        let way_out =
+            if rows < promised { "if the file is not cut short" } else { "if they all belong there" };
+        self.malformed(
+            what,
+            format!("{rows} where the first line promises {promised}; {way_out}, correct that line"),
+        )
     }
 
     /// The error for columns that cannot be coordinates.
@@ -188,23 +216,35 @@ impl<'a> Input<'a> {
     }
 
     pub fn malformed(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
-        FormatError::Malformed { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
+        FormatError::Malformed {
+            what: printable(&what.into()),
+            why: printable(&why.into()),
+            path: self.path.clone(),
+        }
     }
 
     pub fn unsupported(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
-        FormatError::Unsupported { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
+        FormatError::Unsupported {
+            what: printable(&what.into()),
+            why: printable(&why.into()),
+            path: self.path.clone(),
+        }
     }
 
-    /// Counts memory before it is taken: allocations whose size comes from the file go through here or through
-    /// [`Self::reserve`] and [`Self::reserve_all`], which do. `what` names it in the error.
+    /// Counts memory before it is taken: allocations whose size comes from the file go through here or
+    /// through [`Self::reserve`] and [`Self::reserve_all`], which do. `what` names it in the error.
     ///
     /// # Errors
     /// [`FormatError::Memory`] if all claims together exceed what was free when the file was opened.
     pub fn claim(&self, bytes: u64, what: &str) -> Result<()> {
         let Budget { free, claimed } = &self.budget;
         let sum = |claimed: u64| claimed.checked_add(bytes).filter(|sum| sum <= free);
-        let refused =
-            |claimed: u64| FormatError::Memory { what: printable(what), needed: claimed.saturating_add(bytes), free: *free, path: self.path.clone() };
+        let refused = |claimed: u64| FormatError::Memory {
+            what: printable(what),
+            needed: claimed.saturating_add(bytes),
+            free: *free,
+            path: self.path.clone(),
+        };
         claimed.fetch_update(Relaxed, Relaxed, sum).map(|_| ()).map_err(refused)
     }
 
@@ -220,8 +260,8 @@ impl<'a> Input<'a> {
         debug_assert!(before.is_ok_and(|claimed| claimed >= bytes), "more is given back than was claimed");
     }
 
-    /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit both
-    /// copying and unused capacity.
+    /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit
+    /// both copying and unused capacity.
     pub fn reserve<T>(&self, values: &mut Vec<T>, more: usize) -> Result<()> {
         self.reserve_for(values, more, "values")
     }
@@ -241,8 +281,14 @@ impl<'a> Input<'a> {
     /// Appends a line to `line`, up to and including its end; returns its length, 0 at the end of the text.
     ///
     /// # Errors
-    /// [`FormatError::Unsupported`] for a line of more than [`MAX_LINE`] bytes; I/O errors and those of [`Self::claim`].
-    pub fn read_line(&self, text: &mut (impl BufRead + ?Sized), end: u8, line: &mut Vec<u8>) -> Result<usize> {
+    /// [`FormatError::Unsupported`] for a line of more than [`MAX_LINE`] bytes; I/O errors and those of
+    /// [`Self::claim`].
+    pub fn read_line(
+        &self,
+        text: &mut (impl BufRead + ?Sized),
+        end: u8,
+        line: &mut Vec<u8>,
+    ) -> Result<usize> {
         /// Bytes read at a time; a line up to this size is not counted.
         const STEP: usize = 1 << 16;
         let before = line.len();
@@ -273,11 +319,14 @@ impl<'a> Input<'a> {
 
     /// The error for a line, a record or a text of more than [`MAX_LINE`] bytes.
     pub fn too_long(&self, what: &str) -> FormatError {
-        self.unsupported(format!("{what} of more than {MAX_LINE} bytes"), "it is held whole, and that is the most that is read")
+        self.unsupported(
+            format!("{what} of more than {MAX_LINE} bytes"),
+            "it is held whole, and that is the most that is read",
+        )
     }
 
-    /// Reserves capacity for all `rows` × `width` values at once if the file has at least a byte per row; otherwise the
-    /// header is not trusted and memory grows as data arrives.
+    /// Reserves capacity for all `rows` × `width` values at once if the file has at least a byte per row;
+    /// otherwise the header is not trusted and memory grows as data arrives.
     pub fn reserve_all<T>(&self, values: &mut Vec<T>, rows: u64, width: usize) -> Result<()> {
         if rows > self.size {
             return Ok(());
@@ -316,7 +365,8 @@ impl Seek for Watched<'_> {
     }
 }
 
-// Whether a file is still the one that it was: one that is written while it is read gives values of neither version.
+// Whether a file is still the one that it was: one that is written while it is read gives values of neither
+// version.
 
 /// What the system says of a file at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -390,7 +440,14 @@ mod tests {
                 fs::File::options().write(true).open(&new).unwrap().set_modified(modified).unwrap();
                 fs::rename(new, path).unwrap();
             },
-            |path| fs::File::options().write(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap(),
+            |path| {
+                fs::File::options()
+                    .write(true)
+                    .open(path)
+                    .unwrap()
+                    .set_modified(SystemTime::UNIX_EPOCH)
+                    .unwrap()
+            },
         ];
         for (at, change) in changes.into_iter().enumerate() {
             fs::write(&path, "1,2\n3,4\n").unwrap();
@@ -398,7 +455,10 @@ mod tests {
             assert_eq!(stamp.check(Ok(5)).unwrap(), 5);
             change(&path);
             assert!(matches!(stamp.check(Ok(5)), Err(FormatError::Changed { .. })), "change {at}");
-            assert!(matches!(stamp.check::<u8>(Err(FormatError::Cancelled)), Err(FormatError::Cancelled)), "change {at}");
+            assert!(
+                matches!(stamp.check::<u8>(Err(FormatError::Cancelled)), Err(FormatError::Cancelled)),
+                "change {at}"
+            );
         }
     }
 }

@@ -46,7 +46,10 @@ impl<R: BufRead> Lzf<R> {
             let length = if control >> 5 == 7 { 7 + self.byte()? } else { control >> 5 };
             let distance = ((control & 31) << 8 | self.byte()?) + 1;
             if distance > self.done {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "LZF repeats what was before the beginning"));
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "LZF repeats what was before the beginning",
+                ));
             }
             Run::Repeat(length + 2, distance)
         };
@@ -164,7 +167,10 @@ pub(super) mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_was_packed_comes_back(words in prop::collection::vec(0u8..4, 0..20_000), step in 1usize..5000) {
+        fn what_was_packed_comes_back(
+            words in prop::collection::vec(0u8..4, 0..20_000),
+            step in 1usize..5000,
+        ) {
             let mut bytes = Vec::new();
             let packed = pack(&words);
             let mut lzf = Lzf::new(&packed[..]);

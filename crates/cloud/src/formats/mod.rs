@@ -1,8 +1,9 @@
 //! Readers, one file per format, behind one registry.
 //!
-//! The file's extension determines the format, and the first bytes must agree with it. A reader delivers a [`Sheet`]: the
-//! names of all columns, and the values of those that may be needed. No reader allocates by a number in a header before
-//! checking that number against the size of the file, and none panics on malformed content.
+//! The file's extension determines the format, and the first bytes must agree with it. A reader delivers a
+//! [`Sheet`]: the names of all columns, and the values of those that may be needed. No reader allocates by a
+//! number in a header before checking that number against the size of the file, and none panics on malformed
+//! content.
 
 mod arrow;
 mod cell;
@@ -38,7 +39,9 @@ use std::path::{Path, PathBuf};
 
 // Readers import from here what several of them use.
 pub use arrow::Moment;
-pub use columns::{Cell, ColumnData, Marks, Records, column, columns_of, records, records_by_marks, records_of_columns};
+pub use columns::{
+    Cell, ColumnData, Marks, Records, column, columns_of, records, records_by_marks, records_of_columns,
+};
 use columns::{Even, Picked, Texts, claim_cells, number_cell};
 use contain::decoded;
 pub use contain::{Broken, contained};
@@ -124,7 +127,11 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// A requested column is ambiguous, or is not entirely numeric.
-    #[error("{what}: {why}{}: {}", hint.map(|hint| format!("; {}", hint.option())).unwrap_or_default(), path.display())]
+    #[error(
+        "{what}: {why}{}: {}",
+        hint.map(|hint| format!("; {}", hint.option())).unwrap_or_default(),
+        path.display()
+    )]
     Column {
         /// The column that was requested.
         what: String,
@@ -136,7 +143,12 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// What would be made of the file does not fit into memory.
-    #[error("{what}: it takes {} of memory, where {} are free: {}", mebibytes(*needed), mebibytes(*free), path.display())]
+    #[error(
+        "{what}: it takes {} of memory, where {} are free: {}",
+        mebibytes(*needed),
+        mebibytes(*free),
+        path.display()
+    )]
     Memory {
         /// What takes it: the points, the names of the columns.
         what: String,
@@ -191,19 +203,24 @@ pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Res
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns, &line)
 }
 
-/// As [`read`], of the columns with these names; `None` where the file has no names of its own and another number of columns, so
-/// that the names that it was given mean nothing.
+/// As [`read`], of the columns with these names; `None` where the file has no names of its own and another
+/// number of columns, so that the names that it was given mean nothing.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_by_names(path: &Path, names: Vec<String>, progress: &dyn Progress) -> Result<Option<Coordinates>> {
+pub fn read_by_names(
+    path: &Path,
+    names: Vec<String>,
+    progress: &dyn Progress,
+) -> Result<Option<Coordinates>> {
     let line = |record| line_of_record(path, record, progress);
     let columns = ColumnChoice::Named(names);
     let sheet = scan(path, &Want::Chosen(&columns), progress)?;
     if sheet.is_other_vector() { Ok(None) } else { sheet.into_table(&columns, &line).map(Some) }
 }
 
-/// As [`read`], where nobody chose: the columns by the rule, or those of the guess, which is there in either case.
+/// As [`read`], where nobody chose: the columns by the rule, or those of the guess, which is there in either
+/// case.
 ///
 /// # Errors
 /// As [`read`].
@@ -213,7 +230,12 @@ pub fn read_unchosen(path: &Path, how: Unchosen, progress: &dyn Progress) -> Res
     let guess = sheet.guess();
     if how == Unchosen::Guess && guess.taken.is_empty() && !guess.usual.is_empty() {
         let why = format!("the numeric columns are {}", guess.others());
-        return Err(FormatError::Column { what: "no coordinates".to_owned(), why, hint: Some(Hint::OtherColumns), path: path.to_owned() });
+        return Err(FormatError::Column {
+            what: "no coordinates".to_owned(),
+            why,
+            hint: Some(Hint::OtherColumns),
+            path: path.to_owned(),
+        });
     }
     let columns = if how == Unchosen::Guess { &guess.taken } else { &guess.usual };
     Ok((sheet.into_columns(columns, false, &line)?, guess))
@@ -227,23 +249,27 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo> {
     Ok(scan(path, &Want::Everything, progress)?.info())
 }
 
-/// Lists the clouds of a file in file order; empty for formats with one cloud per file. Each is read as `FILE:NAME`
-/// ([`path_of`]); a name in `path` is ignored.
+/// Lists the clouds of a file in file order; empty for formats with one cloud per file. Each is read as
+/// `FILE:NAME` ([`path_of`]); a name in `path` is ignored.
 ///
 /// # Errors
 /// [`FormatError`] if the file cannot be read.
 pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Entry>> {
     let input = Input::new(path, progress)?;
-    input.finish(recognise(&input).and_then(|format| format.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))))
+    input.finish(
+        recognise(&input).and_then(|format| format.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))),
+    )
 }
 
-/// The text of a file-level attribute, for formats that have them (HDF5, Parquet, Arrow): ann-benchmarks stores its metric as `distance`.
+/// The text of a file-level attribute, for formats that have them (HDF5, Parquet, Arrow): ann-benchmarks
+/// stores its metric as `distance`.
 ///
 /// # Errors
 /// [`FormatError`] if the file cannot be read.
 pub fn attribute(path: &Path, name: &str, progress: &dyn Progress) -> Result<Option<String>> {
     let input = Input::new(path, progress)?;
-    input.finish(recognise(&input).and_then(|format| format.attribute.map_or(Ok(None), |of| of(&input, name))))
+    input
+        .finish(recognise(&input).and_then(|format| format.attribute.map_or(Ok(None), |of| of(&input, name))))
 }
 
 /// What whoever reads the file should be told of it: that its first line was taken for none of the table.

@@ -1,5 +1,5 @@
-//! XYZ files of chemistry: the number of atoms, a comment line, then an element with x, y, z per line; repeated for each
-//! frame of a trajectory. The frames are the file's parts.
+//! XYZ files of chemistry: the number of atoms, a comment line, then an element with x, y, z per line;
+//! repeated for each frame of a trajectory. The frames are the file's parts.
 
 use std::io::BufRead;
 
@@ -57,7 +57,9 @@ fn frames(input: &Input<'_>) -> Result<Vec<Frame>> {
 }
 
 fn entries(frames: &[Frame]) -> Vec<Entry> {
-    let entry = |(at, &Frame { atoms, width }): (usize, &Frame)| Entry::new(at.to_string(), atoms, width as u64, true, "atoms");
+    let entry = |(at, &Frame { atoms, width }): (usize, &Frame)| {
+        Entry::new(at.to_string(), atoms, width as u64, true, "atoms")
+    };
     frames.iter().take(MAX_PARTS).enumerate().map(entry).collect()
 }
 
@@ -104,12 +106,14 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         }
         input.reserve(&mut values, selected.len())?;
         for &column in &selected {
-            let bad = || input.malformed(context(), format!("`{}` is not a number", cell::excerpt(found[column])));
+            let bad =
+                || input.malformed(context(), format!("`{}` is not a number", cell::excerpt(found[column])));
             values.push(cell::value(found[column]).ok_or_else(bad)?);
         }
     }
     columns[0].texts = texts;
-    let frame = if frames.len() > 1 { format!(", frame {chosen} of {}", frames.len()) } else { String::new() };
+    let frame =
+        if frames.len() > 1 { format!(", frame {chosen} of {}", frames.len()) } else { String::new() };
     Ok(Sheet::new(input, format!("XYZ, atoms{frame}"), columns, selected, atoms, values))
 }
 
@@ -136,7 +140,9 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
 
 /// The column names for a number of columns.
 fn names(width: usize) -> Vec<String> {
-    let name = |at: usize| ["element", "x", "y", "z"].get(at).map_or_else(|| format!("d{at}"), |&name| name.to_owned());
+    let name = |at: usize| {
+        ["element", "x", "y", "z"].get(at).map_or_else(|| format!("d{at}"), |&name| name.to_owned())
+    };
     (0..width).map(name).collect()
 }
 
@@ -166,12 +172,20 @@ impl<'i, 'p> Lines<'i, 'p> {
             if line.is_empty() {
                 continue;
             }
-            let count = std::str::from_utf8(line).ok().and_then(|line| line.parse().ok()).filter(|&count: &u64| count > 0);
+            let count = std::str::from_utf8(line)
+                .ok()
+                .and_then(|line| line.parse().ok())
+                .filter(|&count: &u64| count > 0);
             let text = cell::excerpt(line);
             let number = self.number;
             let count = count.ok_or_else(|| {
-                let more = if number > 1 { ", which should follow a frame; has that more atoms than it promises?" } else { "" };
-                self.input.malformed(format!("line {number}"), format!("`{text}` is not a number of atoms{more}"))
+                let more = if number > 1 {
+                    ", which should follow a frame; has that more atoms than it promises?"
+                } else {
+                    ""
+                };
+                self.input
+                    .malformed(format!("line {number}"), format!("`{text}` is not a number of atoms{more}"))
             })?;
             self.next()?;
             return Ok(Some(count));
@@ -191,7 +205,9 @@ impl<'i, 'p> Lines<'i, 'p> {
     /// Reads atom `at` of `atoms`.
     fn atom(&mut self, at: u64, atoms: u64) -> Result<&[u8]> {
         if !self.next()? || self.line.trim_ascii().is_empty() {
-            return Err(self.input.malformed("cut short", format!("a frame promises {atoms} atoms and has {at}")));
+            return Err(self
+                .input
+                .malformed("cut short", format!("a frame promises {atoms} atoms and has {at}")));
         }
         Ok(&self.line)
     }

@@ -1,5 +1,5 @@
-//! NumPy's `.npy`: one numeric array, of points × coordinates or of pictures: n × height × width, and 1 or 3 channels if they are last; or a
-//! structured array, which is a table with a column for each field.
+//! NumPy's `.npy`: one numeric array, of points × coordinates or of pictures: n × height × width, and 1 or 3
+//! channels if they are last; or a structured array, which is a table with a column for each field.
 
 use std::io::Read;
 
@@ -8,7 +8,10 @@ use serde_json::Value;
 use super::columns::Cell;
 use super::limits::{MAX_COLUMNS, MAX_HEADER};
 use super::sheet::places;
-use super::{Endian, Even, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell, printable, read_bytes, whole};
+use super::{
+    Endian, Even, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell, printable,
+    read_bytes, whole,
+};
 use crate::table::{Real, Values, with_values};
 
 /// What to do with an array of another shape.
@@ -24,7 +27,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let header = Header::read(&mut file, input)?;
     let left = input.size.saturating_sub(header.length);
     if header.bytes > left {
-        return Err(input.malformed("cut short", format!("the header promises {} bytes of data and {left} are there", header.bytes)));
+        return Err(input.malformed(
+            "cut short",
+            format!("the header promises {} bytes of data and {left} are there", header.bytes),
+        ));
     }
     let mut sheet = read_array(&mut file, &header, input, want)?;
     if left > header.bytes {
@@ -46,7 +52,12 @@ pub(super) fn records_at(start: u64, header: &Header, input: &Input<'_>, wanted:
 }
 
 /// Reads all columns of some records of an array from its data stream, without holding others.
-pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
+pub(super) fn records_in(
+    reader: &mut impl Read,
+    header: &Header,
+    input: &Input<'_>,
+    wanted: &[u64],
+) -> Result<Records> {
     let mut at = 0;
     header.records(input, |even, cells| even.records_in(reader, &mut at, input, wanted, cells))
 }
@@ -98,18 +109,23 @@ impl Header {
         }
         let text = read_bytes(reader, length).map_err(io)?;
         let text = String::from_utf8_lossy(&text);
-        let descr = value_of(&text, "descr").ok_or_else(|| input.malformed("header", "there is no 'descr'"))?;
+        let descr =
+            value_of(&text, "descr").ok_or_else(|| input.malformed("header", "there is no 'descr'"))?;
         let fortran = match value_of(&text, "fortran_order") {
             Some("True") => true,
             Some("False") => false,
             _ => return Err(input.malformed("header", "'fortran_order' is neither True nor False")),
         };
-        let shape = value_of(&text, "shape").and_then(shape).ok_or_else(|| input.malformed("header", "there is no 'shape' of whole numbers"))?;
+        let shape = value_of(&text, "shape")
+            .and_then(shape)
+            .ok_or_else(|| input.malformed("header", "there is no 'shape' of whole numbers"))?;
         let rows = *shape.first().ok_or_else(|| input.unsupported(SCALAR, RESHAPE))?;
         let (mut fields, mut stride) = (Vec::new(), 0);
         let (number, endian) = if descr.starts_with('[') {
             (fields, stride) = record(descr, input)?;
-            let narrow = fields.iter().all(|field| field.number.as_ref().map_or(true, |(number, _)| number.fits_f32()));
+            let narrow = fields
+                .iter()
+                .all(|field| field.number.as_ref().map_or(true, |(number, _)| number.fits_f32()));
             (if narrow { Number::F32 } else { Number::F64 }, Endian::Little)
         } else {
             element(descr).ok_or_else(|| input.unsupported(format!("{ELEMENTS}{descr}"), hint(descr)))?
@@ -118,17 +134,26 @@ impl Header {
             [] if !fields.is_empty() => Some(fields.len()),
             [] => Some(1),
             _ if !fields.is_empty() => {
-                return Err(input.unsupported(format!("a structured array of {} dimensions", shape.len()), "flatten it with .ravel()"));
+                return Err(input.unsupported(
+                    format!("a structured array of {} dimensions", shape.len()),
+                    "flatten it with .ravel()",
+                ));
             }
             [columns] => Some(columns),
             [_, _] | [_, _, 1 | 3] if fortran => {
-                return Err(input.unsupported(format!("an array of {} dimensions in Fortran order", shape.len()), "save numpy.ascontiguousarray(…)"));
+                return Err(input.unsupported(
+                    format!("an array of {} dimensions in Fortran order", shape.len()),
+                    "save numpy.ascontiguousarray(…)",
+                ));
             }
             [height, width] => height.checked_mul(width),
-            [height, width, channels @ (1 | 3)] => height.checked_mul(width).and_then(|pixels| pixels.checked_mul(channels)),
+            [height, width, channels @ (1 | 3)] => {
+                height.checked_mul(width).and_then(|pixels| pixels.checked_mul(channels))
+            }
             _ => return Err(input.unsupported(format!("an array of {} dimensions", shape.len()), RESHAPE)),
         };
-        let columns = columns.ok_or_else(|| input.malformed("shape", "its rows have more numbers than a file can hold"))?;
+        let columns = columns
+            .ok_or_else(|| input.malformed("shape", "its rows have more numbers than a file can hold"))?;
         if columns == 0 {
             return Err(input.malformed("shape", "the array has no columns"));
         }
@@ -136,10 +161,23 @@ impl Header {
         let (stride, bytes) = row
             .and_then(|row| Some((row, (rows as u64).checked_mul(row as u64)?)))
             .filter(|&(_, bytes)| usize::try_from(bytes).is_ok_and(|bytes| bytes <= isize::MAX as usize / 8))
-            .ok_or_else(|| input.malformed("shape", format!("{rows} × {columns} numbers are more than a file can hold")))?;
+            .ok_or_else(|| {
+                input.malformed("shape", format!("{rows} × {columns} numbers are more than a file can hold"))
+            })?;
         // In Fortran order one dimension is the same.
         let fortran = fortran && fields.is_empty();
-        Ok(Self { number, endian, fields, stride, fortran, rows, columns, shape, length: 8 + width + length, bytes })
+        Ok(Self {
+            number,
+            endian,
+            fields,
+            stride,
+            fortran,
+            rows,
+            columns,
+            shape,
+            length: 8 + width + length,
+            bytes,
+        })
     }
 
     /// The rows of C order, from the beginning of the data.
@@ -147,11 +185,18 @@ impl Header {
         Even { start: 0, record: self.stride, rows: self.rows as u64 }
     }
 
-    /// All columns of the records that `read` picks out of even ones: rows, or one column after the other in Fortran order.
-    fn records(&self, input: &Input<'_>, mut read: impl FnMut(Even, &dyn Fn(&[u8]) -> Vec<Cell>) -> Result<Vec<Vec<Cell>>>) -> Result<Records> {
+    /// All columns of the records that `read` picks out of even ones: rows, or one column after the other in
+    /// Fortran order.
+    fn records(
+        &self,
+        input: &Input<'_>,
+        mut read: impl FnMut(Even, &dyn Fn(&[u8]) -> Vec<Cell>) -> Result<Vec<Vec<Cell>>>,
+    ) -> Result<Records> {
         let columns = self.names(input)?;
         if !self.fortran {
-            let rows = read(self.even(), &|raw| (0..self.columns).map(|at| number_cell(self.value(at, raw))).collect())?;
+            let rows = read(self.even(), &|raw| {
+                (0..self.columns).map(|at| number_cell(self.value(at, raw))).collect()
+            })?;
             return Ok(Records { columns, rows });
         }
         let (mut rows, record) = (Vec::new(), self.number.size());
@@ -189,13 +234,16 @@ impl Header {
         Ok(self.sheet_columns(input)?.into_iter().map(|column| column.name).collect())
     }
 
-    /// The columns: of pictures they are named after their pixels, from the upper left on, as those of an IDX file.
+    /// The columns: of pictures they are named after their pixels, from the upper left on, as those of an IDX
+    /// file.
     fn sheet_columns(&self, input: &Input<'_>) -> Result<Vec<SheetColumn>> {
         let columns = self.checked_width(input)?;
         if !self.fields.is_empty() {
             let column = |field: &Field| match &field.number {
                 Ok(_) => SheetColumn::numeric(field.name.clone()),
-                Err(code) => SheetColumn { example: Some((0, code.clone())), ..SheetColumn::text(&field.name) },
+                Err(code) => {
+                    SheetColumn { example: Some((0, code.clone())), ..SheetColumn::text(&field.name) }
+                }
             };
             return Ok(self.fields.iter().map(column).collect());
         }
@@ -207,7 +255,8 @@ impl Header {
         Ok(SheetColumn::pixels(columns, width, channels))
     }
 
-    /// The number of columns, refused if implausible: each has a name, and nobody searches in a million dimensions.
+    /// The number of columns, refused if implausible: each has a name, and nobody searches in a million
+    /// dimensions.
     fn checked_width(&self, input: &Input<'_>) -> Result<usize> {
         if self.columns > MAX_COLUMNS {
             let why = format!("the most that are read are {MAX_COLUMNS}; is the array transposed?");
@@ -220,13 +269,22 @@ impl Header {
 }
 
 /// Reads the array after its header. Memory grows as data arrives, since the header may be wrong.
-pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+pub(super) fn read_array(
+    reader: &mut impl Read,
+    header: &Header,
+    input: &Input<'_>,
+    want: &Want<'_>,
+) -> Result<Sheet> {
     let Header { number, rows, columns: width, .. } = *header;
     let columns = header.sheet_columns(input)?;
     let selected = want.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
     with_values!(&mut values, values => {
-        if header.fortran { read_by_column(reader, header, &selected, values, input) } else { read_by_row(reader, header, &selected, values, input) }
+        if header.fortran {
+            read_by_column(reader, header, &selected, values, input)
+        } else {
+            read_by_row(reader, header, &selected, values, input)
+        }
     })?;
     let order = if header.fortran { ", Fortran order" } else { "" };
     let sizes = if header.shape.len() > 2 { sizes(&header.shape) } else { sizes(&[rows, width]) };
@@ -235,7 +293,13 @@ pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<
 }
 
 /// Reads C order, row by row.
-fn read_by_row<T: Real>(reader: &mut impl Read, header: &Header, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<()> {
+fn read_by_row<T: Real>(
+    reader: &mut impl Read,
+    header: &Header,
+    selected: &[usize],
+    values: &mut Vec<T>,
+    input: &Input<'_>,
+) -> Result<()> {
     if header.bytes <= input.size {
         input.reserve_all(values, header.rows as u64, selected.len())?;
     }
@@ -256,7 +320,13 @@ fn read_by_row<T: Real>(reader: &mut impl Read, header: &Header, selected: &[usi
 }
 
 /// Reads Fortran order, scattering each column into the rows directly, so that there is only one copy.
-fn read_by_column<T: Real>(reader: &mut impl Read, header: &Header, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<()> {
+fn read_by_column<T: Real>(
+    reader: &mut impl Read,
+    header: &Header,
+    selected: &[usize],
+    values: &mut Vec<T>,
+    input: &Input<'_>,
+) -> Result<()> {
     let Header { number, endian, rows, columns: width, .. } = *header;
     // A column that was selected twice is copied at the end.
     let position_of = places(selected, width);
@@ -274,7 +344,10 @@ fn read_by_column<T: Real>(reader: &mut impl Read, header: &Header, selected: &[
                 if let Some(position) = position {
                     decoded.clear();
                     number.decode(endian, bytes, &mut decoded);
-                    let places = values.iter_mut().skip(row as usize * selected.len() + position).step_by(selected.len());
+                    let places = values
+                        .iter_mut()
+                        .skip(row as usize * selected.len() + position)
+                        .step_by(selected.len());
                     places.zip(&decoded).for_each(|(place, &value)| *place = value);
                 }
                 Ok(())
@@ -296,7 +369,9 @@ pub(super) fn sizes(sizes: &[impl ToString]) -> String {
 
 /// The text of a value in a flat Python dictionary literal, as written by NumPy.
 fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
-    let at = [format!("'{key}':"), format!("\"{key}\":")].iter().find_map(|key| Some(text.find(key)? + key.len()))?;
+    let at = [format!("'{key}':"), format!("\"{key}\":")]
+        .iter()
+        .find_map(|key| Some(text.find(key)? + key.len()))?;
     let rest = text[at..].trim_start();
     let mut depth = 0;
     let end = rest.find(|c| {
@@ -329,25 +404,35 @@ fn element(descr: &str) -> Option<(Number, Endian)> {
     Some((number, endian))
 }
 
-/// The fields of a structured type such as `[('x', '<f4'), ('', '|V4')]`, and the bytes of a row. Fields without a name are padding.
+/// The fields of a structured type such as `[('x', '<f4'), ('', '|V4')]`, and the bytes of a row. Fields
+/// without a name are padding.
 fn record(descr: &str, input: &Input<'_>) -> Result<(Vec<Field>, usize)> {
     let bad = || input.malformed("header", "its 'descr' is not a list of fields");
     let items: Vec<Vec<Value>> = serde_json::from_str(&json_of(descr)).map_err(|_| bad())?;
     let (mut fields, mut at) = (Vec::new(), 0usize);
     for item in &items {
         // A field may have a title before its name.
-        let name = item.first().map(|name| name.as_array().and_then(|both| both.last()).unwrap_or(name)).and_then(Value::as_str).ok_or_else(bad)?;
+        let name = item
+            .first()
+            .map(|name| name.as_array().and_then(|both| both.last()).unwrap_or(name))
+            .and_then(Value::as_str)
+            .ok_or_else(bad)?;
         let what = || format!("field `{}`", printable(name));
         let [_, Value::String(code)] = &item[..] else {
-            let why = "it holds several numbers; write each as a field, for instance with numpy.lib.recfunctions.unstructured_to_structured";
+            let why = "it holds several numbers; write each as a field, for instance with \
+                       numpy.lib.recfunctions.unstructured_to_structured";
             return Err(input.unsupported(what(), why));
         };
         let number = element(code);
         // Letters of text have four bytes each.
         let wide = if code.contains('U') { 4 } else { 1 };
-        let digits = code.trim_start_matches(|c: char| !c.is_ascii_digit()).split('[').next().unwrap_or_default();
-        let size = number.map(|(number, _)| number.size()).or_else(|| digits.parse::<usize>().ok()?.checked_mul(wide));
-        let size = size.filter(|_| !code.contains('O')).ok_or_else(|| input.unsupported(what(), hint(code)))?;
+        let digits =
+            code.trim_start_matches(|c: char| !c.is_ascii_digit()).split('[').next().unwrap_or_default();
+        let size = number
+            .map(|(number, _)| number.size())
+            .or_else(|| digits.parse::<usize>().ok()?.checked_mul(wide));
+        let size =
+            size.filter(|_| !code.contains('O')).ok_or_else(|| input.unsupported(what(), hint(code)))?;
         if !name.is_empty() {
             fields.push(Field { name: name.to_owned(), at, number: number.ok_or_else(|| code.clone()) });
         }
@@ -388,7 +473,9 @@ fn json_of(literal: &str) -> String {
 /// A hint for an unsupported element type.
 fn hint(descr: &str) -> &'static str {
     match descr {
-        _ if descr.contains('O') => "they are pickled objects, which would run code; convert with .astype(float) before saving",
+        _ if descr.contains('O') => {
+            "they are pickled objects, which would run code; convert with .astype(float) before saving"
+        }
         _ if descr.contains('c') => "store real and imaginary parts as columns",
         _ if descr.contains('U') || descr.contains('S') => "they are text; store numbers",
         _ => "convert with .astype('float64') before saving",
@@ -398,7 +485,12 @@ fn hint(descr: &str) -> &'static str {
 /// Parses a shape: `(3, 4)`, `(3,)`, `()`.
 fn shape(text: &str) -> Option<Vec<usize>> {
     let inner = text.strip_prefix('(')?.strip_suffix(')')?;
-    inner.split(',').map(|part| part.trim().trim_end_matches('L')).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+    inner
+        .split(',')
+        .map(|part| part.trim().trim_end_matches('L'))
+        .filter(|part| !part.is_empty())
+        .map(|part| part.parse().ok())
+        .collect()
 }
 
 #[cfg(test)]
@@ -407,7 +499,8 @@ mod tests {
 
     #[test]
     fn dictionaries_are_read_in_any_order() {
-        let text = "{'shape': (3, 4L), \"fortran_order\": False, 'descr': [('x', '<f4'), ('y', '<f4')], }   \n";
+        let text =
+            "{'shape': (3, 4L), \"fortran_order\": False, 'descr': [('x', '<f4'), ('y', '<f4')], }   \n";
         assert_eq!(value_of(text, "shape"), Some("(3, 4L)"));
         assert_eq!(value_of(text, "fortran_order"), Some("False"));
         assert_eq!(value_of(text, "descr"), Some("[('x', '<f4'), ('y', '<f4')]"));

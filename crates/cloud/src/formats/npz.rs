@@ -1,7 +1,8 @@
 //! NumPy's `.npz`: a zip archive of arrays, of which one is read.
 //!
-//! Each array is a [`Entry`]; a two-dimensional one is a table. An archive with a damaged array is not guessed at: which array
-//! is meant could depend on the one that cannot be read, so that another must be named.
+//! Each array is a [`Entry`]; a two-dimensional one is a table. An archive with a damaged array is not
+//! guessed at: which array is meant could depend on the one that cannot be read, so that another must be
+//! named.
 
 use std::collections::HashMap;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -29,9 +30,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
 fn zip_error(input: &Input<'_>, why: ZipError) -> FormatError {
     match why {
         ZipError::Io(why) => input.io(why),
-        ZipError::UnsupportedArchive(why) => {
-            input.unsupported("zip archive", format!("it is packed in a way that is not read ({why}); write it with numpy.savez_compressed"))
-        }
+        ZipError::UnsupportedArchive(why) => input.unsupported(
+            "zip archive",
+            format!("it is packed in a way that is not read ({why}); write it with numpy.savez_compressed"),
+        ),
         _ => input.malformed("zip archive", "it is damaged, or was cut short"),
     }
 }
@@ -64,7 +66,8 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         Ok(sheet)
     };
     let mut sheet = read().map_err(|why| within(&name, why, input))?;
-    sheet.format = format!("NumPy archive, array `{name}`: {}", sheet.format.trim_start_matches("NumPy array, "));
+    sheet.format =
+        format!("NumPy archive, array `{name}`: {}", sheet.format.trim_start_matches("NumPy array, "));
     Ok(sheet)
 }
 
@@ -83,7 +86,9 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
         let arrays = Arrays::of(&mut archive, input)?;
         let chosen = arrays.choose(input)?;
         let mut member = archive.by_index(arrays.indices[chosen]).map_err(|why| zip_error(input, why))?;
-        let start = member.data_start().filter(|_| member.compression() == CompressionMethod::Stored && !member.encrypted());
+        let start = member
+            .data_start()
+            .filter(|_| member.compression() == CompressionMethod::Stored && !member.encrypted());
         let header = Header::read(&mut member, input)?;
         match start {
             Some(start) => npy::records_at(start, &header, input, wanted),
@@ -105,29 +110,51 @@ struct Arrays {
 impl Arrays {
     /// Reads the headers of all arrays.
     fn of(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Self> {
-        let mut arrays = Self { parts: Vec::new(), indices: Vec::new(), states: Vec::new(), others: Vec::new() };
+        let mut arrays =
+            Self { parts: Vec::new(), indices: Vec::new(), states: Vec::new(), others: Vec::new() };
         let differing = check(archive, input)?;
         for index in 0..archive.len() {
             input.check()?;
             let differs = differing.get(&index);
-            let listed = archive.name_for_index(index).and_then(Result::ok).and_then(|name| Some(name.strip_suffix(".npy")?.to_owned()));
+            let listed = archive
+                .name_for_index(index)
+                .and_then(Result::ok)
+                .and_then(|name| Some(name.strip_suffix(".npy")?.to_owned()));
             // A name that is damaged in one place is whole in the other.
-            let either = || differs.and_then(|Differing { own, listed, .. }| [own, listed].into_iter().find_map(|name| name.strip_suffix(b".npy")));
-            let Some(name) = listed.or_else(|| either().map(|name| String::from_utf8_lossy(name).into_owned())) else {
-                arrays.others.extend(archive.name_for_index(index).and_then(Result::ok).map(|name| name.into_owned()));
+            let either = || {
+                differs.and_then(|Differing { own, listed, .. }| {
+                    [own, listed].into_iter().find_map(|name| name.strip_suffix(b".npy"))
+                })
+            };
+            let Some(name) =
+                listed.or_else(|| either().map(|name| String::from_utf8_lossy(name).into_owned()))
+            else {
+                arrays
+                    .others
+                    .extend(archive.name_for_index(index).and_then(Result::ok).map(|name| name.into_owned()));
                 continue;
             };
-            let bad = differs.map_or(Ok(()), |Differing { why, .. }| Err(input.malformed("zip archive", *why)));
-            let header = bad.and_then(|()| archive.by_index(index).map_err(|why| zip_error(input, why))).and_then(|mut member| {
-                let header = Header::read(&mut member, input)?;
-                let packed = member.compressed_size();
-                let here = if member.compression() == CompressionMethod::Stored { packed } else { packed.saturating_mul(DEFLATE) };
-                if header.bytes > here {
-                    let why = format!("the header promises {} bytes of data, which {packed} packed bytes cannot hold", header.bytes);
-                    return Err(input.malformed("cut short", why));
-                }
-                Ok(header)
-            });
+            let bad =
+                differs.map_or(Ok(()), |Differing { why, .. }| Err(input.malformed("zip archive", *why)));
+            let header = bad
+                .and_then(|()| archive.by_index(index).map_err(|why| zip_error(input, why)))
+                .and_then(|mut member| {
+                    let header = Header::read(&mut member, input)?;
+                    let packed = member.compressed_size();
+                    let here = if member.compression() == CompressionMethod::Stored {
+                        packed
+                    } else {
+                        packed.saturating_mul(DEFLATE)
+                    };
+                    if header.bytes > here {
+                        let why = format!(
+                            "the header promises {} bytes of data, which {packed} packed bytes cannot hold",
+                            header.bytes
+                        );
+                        return Err(input.malformed("cut short", why));
+                    }
+                    Ok(header)
+                });
             let (part, state) = match header {
                 Ok(header) => {
                     let (rows, columns) = (header.rows as u64, header.columns as u64);
@@ -137,7 +164,11 @@ impl Arrays {
                 Err(why) => {
                     let state = match &why {
                         FormatError::Unsupported { what, .. } if what == npy::SCALAR => State::Scalar,
-                        FormatError::Unsupported { what, .. } if what.starts_with(npy::ELEMENTS) && what.contains(['U', 'S']) => State::Text,
+                        FormatError::Unsupported { what, .. }
+                            if what.starts_with(npy::ELEMENTS) && what.contains(['U', 'S']) =>
+                        {
+                            State::Text
+                        }
                         FormatError::Unsupported { .. } => State::Unread,
                         _ => State::Damaged,
                     };
@@ -161,8 +192,8 @@ impl Arrays {
     }
 }
 
-// The list of members at the end of an archive, held against the header that each member has of its own: damage to either must
-// not hide an array, since another would be taken for the one that is meant.
+// The list of members at the end of an archive, held against the header that each member has of its own:
+// damage to either must not hide an array, since another would be taken for the one that is meant.
 
 /// Bytes of a member's own header before its name.
 const OWN: usize = 30;
@@ -190,8 +221,8 @@ struct Differing {
     pub why: &'static str,
 }
 
-/// Checks the list, and that members lie side by side, since any number of them could share the same bytes. Returns those that
-/// have a header of their own which says something else.
+/// Checks the list, and that members lie side by side, since any number of them could share the same bytes.
+/// Returns those that have a header of their own which says something else.
 fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<HashMap<usize, Differing>> {
     let bad = |why: String| input.malformed("zip archive", why);
     // Of those, all but one would be hidden.
@@ -229,7 +260,8 @@ fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Resul
     Ok(differing)
 }
 
-/// The entries of the list, which must end where the record of its end begins: it may have more than that record counts.
+/// The entries of the list, which must end where the record of its end begins: it may have more than that
+/// record counts.
 fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Vec<Member>> {
     let mut file = BufReader::with_capacity(BUFFER, input.open()?.into_inner());
     let mut read = || {
@@ -249,7 +281,11 @@ fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<V
         Ok((members, ENDS.contains(&&end)))
     };
     let (members, ends) = read().map_err(|why| input.io(why))?;
-    if ends { Ok(members) } else { Err(input.malformed("zip archive", "the list at its end is longer than the number of members there")) }
+    if ends {
+        Ok(members)
+    } else {
+        Err(input.malformed("zip archive", "the list at its end is longer than the number of members there"))
+    }
 }
 
 /// What the header at this byte says; the name may be cut short by the end of the file.

@@ -34,7 +34,11 @@ macro_rules! one {
         let mut raw = [0; size_of::<$type>()];
         raw.copy_from_slice($bytes);
         let widen: fn($type) -> f64 = $widen;
-        widen(if $endian == Endian::Little { <$type>::from_le_bytes(raw) } else { <$type>::from_be_bytes(raw) })
+        widen(if $endian == Endian::Little {
+            <$type>::from_le_bytes(raw)
+        } else {
+            <$type>::from_be_bytes(raw)
+        })
     }};
 }
 
@@ -101,19 +105,31 @@ impl Number {
     pub fn decode<T: Real>(self, endian: Endian, bytes: &[u8], out: &mut Vec<T>) {
         macro_rules! all {
             ($type:ty, $widen:expr) => {
-                out.extend(bytes.chunks_exact(size_of::<$type>()).map(|raw| T::of(one!($type, $widen, endian, raw))))
+                out.extend(
+                    bytes.chunks_exact(size_of::<$type>()).map(|raw| T::of(one!($type, $widen, endian, raw))),
+                )
             };
         }
         with_type!(self, all)
     }
 
     /// Appends the numbers at these places of each row of `width`.
-    pub fn decode_selected<T: Real>(self, endian: Endian, rows: &[u8], width: usize, selected: &[usize], out: &mut Vec<T>) {
+    pub fn decode_selected<T: Real>(
+        self,
+        endian: Endian,
+        rows: &[u8],
+        width: usize,
+        selected: &[usize],
+        out: &mut Vec<T>,
+    ) {
         if selected.iter().copied().eq(0..width) {
             return self.decode(endian, rows, out);
         }
         let one = |row: &[u8], at: usize| T::of(self.one(endian, &row[at * self.size()..][..self.size()]));
-        out.extend(rows.chunks_exact(width * self.size()).flat_map(|row| selected.iter().map(move |&at| one(row, at))));
+        out.extend(
+            rows.chunks_exact(width * self.size())
+                .flat_map(|row| selected.iter().map(move |&at| one(row, at))),
+        );
     }
 
     /// Decodes one number from exactly its size in bytes.

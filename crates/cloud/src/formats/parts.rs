@@ -1,7 +1,8 @@
 //! Files with several clouds: how they are named, and which one is read.
 //!
-//! `FILE:NAME` selects one, in every format that can have several, and `FILE:skip-lines=COUNT` a text without its first lines. A path under which there is a file is never split, so
-//! that names with colons open as they are.
+//! `FILE:NAME` selects one, in every format that can have several, and `FILE:skip-lines=COUNT` a text without
+//! its first lines. A path under which there is a file is never split, so that names with colons open as they
+//! are.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +12,13 @@ use super::{FormatError, Input, Result, cut, printable};
 use crate::roles::{has_word, is_in, lower_words};
 
 /// Usual names of point arrays, in order of preference; `train` is what ann-benchmarks searches.
-const PREFERRED: [&str; 10] = ["points", "x", "data", "vectors", "embeddings", "features", "coordinates", "xyz", "arr_0", "train"];
+const PREFERRED: [&str; 10] =
+    ["points", "x", "data", "vectors", "embeddings", "features", "coordinates", "xyz", "arr_0", "train"];
 
 /// Words in the names of arrays that are beside the vectors.
-const BESIDE: &str = "label labels id ids pid index indices idx token tokens mask masks box boxes bbox bboxes seg segmentation score scores \
-    neighbor neighbors neighbour neighbours distance distances";
+const BESIDE: &str = "label labels id ids pid index indices idx token tokens mask masks box boxes bbox \
+                      bboxes seg segmentation score scores neighbor neighbors neighbour neighbours distance \
+                      distances";
 /// Words that end the names of vectors, whatever comes before: `token_embeddings`.
 const VECTORS: &str = "embedding embeddings vector vectors feature features point points coordinates";
 
@@ -28,7 +31,8 @@ pub struct Entry {
     pub rows: u64,
     /// Number of values per record.
     pub columns: u64,
-    /// Whether it is a table rather than a one-dimensional list, which is rarely the cloud if there are tables.
+    /// Whether it is a table rather than a one-dimensional list, which is rarely the cloud if there are
+    /// tables.
     pub table: bool,
     /// The element type, for display.
     pub about: String,
@@ -62,22 +66,31 @@ pub(super) fn list(parts: &[Entry]) -> String {
     cut(parts.len(), |at| format!("`{}` ({})", printable(&parts[at].name), parts[at].size()))
 }
 
-/// The index of the part that a path names, or of the obvious one: the only table, one among tables with a usual name, the
-/// only list if there is no table.
+/// The index of the part that a path names, or of the obvious one: the only table, one among tables with a
+/// usual name, the only list if there is no table.
 ///
 /// # Errors
 /// [`FormatError::Ambiguous`] if the choice is ambiguous, no part has the name, or there are no parts.
 pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize> {
     if let Some(name) = input.part() {
         let plain = |name: &str| name.trim_matches('/').to_owned();
-        let found = parts.iter().position(|part| part.name == name).or_else(|| parts.iter().position(|part| plain(&part.name) == plain(name)));
-        let none = || input.malformed(format!("part `{name}`"), format!("there is none; there are {}", list(parts)));
+        let found = parts
+            .iter()
+            .position(|part| part.name == name)
+            .or_else(|| parts.iter().position(|part| plain(&part.name) == plain(name)));
+        let none =
+            || input.malformed(format!("part `{name}`"), format!("there is none; there are {}", list(parts)));
         return found.ok_or_else(none);
     }
     for table in [true, false] {
-        let several: Vec<usize> = (0..parts.len()).filter(|&at| parts[at].unread.is_none() && parts[at].table == table).collect();
+        let several: Vec<usize> =
+            (0..parts.len()).filter(|&at| parts[at].unread.is_none() && parts[at].table == table).collect();
         // One of several lists is unlikely to be the cloud, whatever its name.
-        let named = || PREFERRED.iter().find_map(|name| several.iter().copied().find(|&at| parts[at].name.eq_ignore_ascii_case(name)));
+        let named = || {
+            PREFERRED.iter().find_map(|name| {
+                several.iter().copied().find(|&at| parts[at].name.eq_ignore_ascii_case(name))
+            })
+        };
         match several[..] {
             [] => {}
             [only] => return Ok(only),
@@ -91,13 +104,18 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize> {
         [] => input.malformed("no arrays", "there are none in the file"),
         // With a single part, the reader's own error is more specific.
         [_] => return Ok(0),
-        _ => input.malformed("no arrays", format!("none holds numbers in rows and columns; there are {}", list(parts))),
+        _ => input.malformed(
+            "no arrays",
+            format!("none holds numbers in rows and columns; there are {}", list(parts)),
+        ),
     })
 }
 
 /// Refuses a name where there is only one cloud; `what` is the kind of file.
 pub(super) fn check_single(what: &str, input: &Input<'_>) -> Result<()> {
-    let refused = |name: &str| Err(input.malformed(format!("part `{name}`"), format!("{what} holds one cloud; leave the name out")));
+    let refused = |name: &str| {
+        Err(input.malformed(format!("part `{name}`"), format!("{what} holds one cloud; leave the name out")))
+    };
     input.part().map_or(Ok(()), refused)
 }
 
@@ -114,12 +132,19 @@ pub(super) enum State {
     Damaged,
 }
 
-/// As [`choose`] for arrays, which are told apart by name, type and shape. A damaged array, or one that cannot be read and may be the one that is
-/// meant, is refused by `kind` and name: no other array is read in its place.
+/// As [`choose`] for arrays, which are told apart by name, type and shape. A damaged array, or one that
+/// cannot be read and may be the one that is meant, is refused by `kind` and name: no other array is read in
+/// its place.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] for a damaged array, [`FormatError::Unsupported`] for one that is not read; and those of [`choose`].
-pub(super) fn choose_array(kind: &str, parts: &[Entry], states: &[State], input: &Input<'_>) -> Result<usize> {
+/// [`FormatError::Malformed`] for a damaged array, [`FormatError::Unsupported`] for one that is not read; and
+/// those of [`choose`].
+pub(super) fn choose_array(
+    kind: &str,
+    parts: &[Entry],
+    states: &[State],
+    input: &Input<'_>,
+) -> Result<usize> {
     let what = |at: usize| format!("{kind} `{}`", printable(&parts[at].name));
     let why = |at: usize| parts[at].unread.as_deref().unwrap_or_default();
     if input.part().is_some() {
@@ -132,7 +157,12 @@ pub(super) fn choose_array(kind: &str, parts: &[Entry], states: &[State], input:
     }
     let plain = |at: usize| parts[at].name.rsplit('/').next().unwrap_or_default();
     let has = |name: &str| (0..parts.len()).any(|at| plain(at) == name);
-    let sparse = || Err(input.unsupported("a sparse matrix", "save it dense, for instance with numpy.save(FILE, matrix.toarray())"));
+    let sparse = || {
+        Err(input.unsupported(
+            "a sparse matrix",
+            "save it dense, for instance with numpy.save(FILE, matrix.toarray())",
+        ))
+    };
     // As SciPy writes it.
     if has("format") && has("shape") && has("data") {
         return sparse();
@@ -147,27 +177,36 @@ pub(super) fn choose_array(kind: &str, parts: &[Entry], states: &[State], input:
         let words = lower_words(plain(at));
         words.last().is_some_and(|last| is_in(last, VECTORS)) || !has_word(&words, BESIDE)
     };
-    let whole = |table: bool| arrays.iter().copied().filter(move |&at| states[at] == State::Whole && parts[at].table == table);
+    let whole = |table: bool| {
+        arrays.iter().copied().filter(move |&at| states[at] == State::Whole && parts[at].table == table)
+    };
     let vectors = || whole(true).filter(|&at| parts[at].columns > 1 && is_vectors(at));
     let only = |found: &mut dyn Iterator<Item = usize>| found.next().filter(|_| found.next().is_none());
     let any_real = whole(true).any(is_real);
     let by_type = || only(&mut vectors().filter(|&at| is_real(at) || !any_real));
     let lone = || if whole(true).next().is_none() { only(&mut whole(false)) } else { None };
-    let chosen = vectors().filter(|&at| usual(at).is_some()).min_by_key(|&at| usual(at)).or_else(by_type).or_else(lone);
+    let chosen = vectors()
+        .filter(|&at| usual(at).is_some())
+        .min_by_key(|&at| usual(at))
+        .or_else(by_type)
+        .or_else(lone);
     if chosen.is_none() && has("indptr") {
         return sparse();
     }
     // An array that is not read may be the one that is meant, unless the chosen one is as good.
     let may_be_meant = |at: usize| match chosen {
         Some(chosen) if usual(chosen).is_some() && parts[chosen].table => false,
-        Some(chosen) if is_real(chosen) && is_vectors(chosen) => states[at] == State::Unread && (usual(at).is_some() || !parts[chosen].table),
+        Some(chosen) if is_real(chosen) && is_vectors(chosen) => {
+            states[at] == State::Unread && (usual(at).is_some() || !parts[chosen].table)
+        }
         Some(chosen) if !parts[chosen].table => true,
         None if vectors().next().is_some() => false,
         _ => usual(at).is_some() || states[at] == State::Unread,
     };
     let unread = arrays.iter().copied().filter(|&at| states[at] > State::Scalar).find(|&at| may_be_meant(at));
     match (chosen, unread) {
-        (_, Some(at)) => Err(input.unsupported(what(at), format!("{}; name another with FILE:NAME, of {}", why(at), list(parts)))),
+        (_, Some(at)) => Err(input
+            .unsupported(what(at), format!("{}; name another with FILE:NAME, of {}", why(at), list(parts)))),
         (Some(at), None) => Ok(at),
         (None, None) if arrays.iter().any(|&at| states[at] == State::Whole) => {
             Err(FormatError::Ambiguous { parts: parts.to_vec(), path: input.path.clone() })
@@ -196,7 +235,9 @@ pub(super) fn split(path: &Path) -> (PathBuf, Option<String>) {
         && !path.exists()
     {
         let is_file = |file: &str| Path::new(file).is_file();
-        if let Some((at, _)) = text.match_indices(':').find(|&(at, _)| is_file(&text[..at]) && at + 1 < text.len()) {
+        if let Some((at, _)) =
+            text.match_indices(':').find(|&(at, _)| is_file(&text[..at]) && at + 1 < text.len())
+        {
             return (PathBuf::from(&text[..at]), Some(text[at + 1..].to_owned()));
         }
     }

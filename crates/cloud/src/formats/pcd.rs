@@ -1,20 +1,28 @@
-//! PCD, the Point Cloud Library's format, in its three encodings: text, binary point by point, or compressed field by field.
+//! PCD, the Point Cloud Library's format, in its three encodings: text, binary point by point, or compressed
+//! field by field.
 //!
-//! A field of several numbers becomes as many columns, `fpfh_0`, `fpfh_1`, …. A packed colour, `rgb` or `rgba`, becomes the
-//! columns `red`, `green`, `blue` (and `alpha`), from 0 to 255. Points that a sensor did not see are rows of NaN.
+//! A field of several numbers becomes as many columns, `fpfh_0`, `fpfh_1`, …. A packed colour, `rgb` or
+//! `rgba`, becomes the columns `red`, `green`, `blue` (and `alpha`), from 0 to 255. Points that a sensor did
+//! not see are rows of NaN.
 
 use std::io::{BufRead, Read};
 
 use super::limits::{LZF, MAX_HEADER, MAX_PCD_COLUMNS};
 use super::lzf::Lzf;
-use super::{Endian, Even, FormatError, Input, Number, Picked, Records, Result, Sheet, SheetColumn, Want, cell, number_cell, printable, whole};
+use super::{
+    Endian, Even, FormatError, Input, Number, Picked, Records, Result, Sheet, SheetColumn, Want, cell,
+    number_cell, printable, whole,
+};
 
 /// Bytes of a compressed field that are decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
 
 /// Whether a text begins like a PCD header, for files without the first comment line.
 pub(super) fn looks(head: &[u8]) -> bool {
-    let line = |word: &[u8]| head.split(|&byte| byte == b'\n').any(|line| line.strip_prefix(word).is_some_and(|rest| rest.starts_with(b" ")));
+    let line = |word: &[u8]| {
+        head.split(|&byte| byte == b'\n')
+            .any(|line| line.strip_prefix(word).is_some_and(|rest| rest.starts_with(b" ")))
+    };
     (line(b"FIELDS") || line(b"COLUMNS")) && line(b"DATA") && line(b"WIDTH")
 }
 
@@ -22,7 +30,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
     let cells = Cell::of(&header, input)?;
-    let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
+    let columns: Vec<SheetColumn> =
+        cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
     let selected = want.resolve(&columns, input)?;
     let cells: Vec<&Cell> = selected.iter().map(|&at| &cells[at]).collect();
     let mut packed = 0;
@@ -43,7 +52,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
             values
         }
     };
-    let grid = if header.height > 1 { format!(", {} × {}", header.width, header.height) } else { String::new() };
+    let grid =
+        if header.height > 1 { format!(", {} × {}", header.width, header.height) } else { String::new() };
     let format = format!("PCD, {}{grid}", header.encoding.name());
     let mut sheet = Sheet::new(input, format, columns, selected, header.points, values);
     let behind = match header.encoding {
@@ -73,11 +83,17 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
             let row = |point: &[u8]| cells.iter().map(|cell| number_cell(cell.value(point))).collect();
             return Ok(Records { columns, rows: header.even().records(input, wanted, row)? });
         }
-        Encoding::Ascii => ascii(file, &header, &cells, input, &mut |row, point| Ok(picked.offer(row, || cells_of(point))))?,
+        Encoding::Ascii => {
+            ascii(file, &header, &cells, input, &mut |row, point| Ok(picked.offer(row, || cells_of(point))))?
+        }
         Encoding::Compressed => {
             let rows: Vec<usize> = picked.found.keys().map(|&row| row as usize).collect();
             let (values, _) = compressed(file, &header, &cells, Some(&rows), input)?;
-            picked.found.values_mut().zip(values.chunks_exact(cells.len())).for_each(|(found, point)| *found = cells_of(point));
+            picked
+                .found
+                .values_mut()
+                .zip(values.chunks_exact(cells.len()))
+                .for_each(|(found, point)| *found = cells_of(point));
         }
     }
     Ok(picked.into_records(columns))
@@ -128,11 +144,18 @@ impl Cell {
             }
             // Each column has the name, here and in the sheet.
             let bytes = field.name.len() as u64 + size_of::<Self>() as u64;
-            input.claim((2 * bytes * count as u64).saturating_add(SheetColumn::claimed(count as u64)), "the names of the columns")?;
+            input.claim(
+                (2 * bytes * count as u64).saturating_add(SheetColumn::claimed(count as u64)),
+                "the names of the columns",
+            )?;
             match field.count {
-                _ if colours > 0 => cells.extend(colour[..colours].iter().map(|&(name, shift)| cell(name, 0, Some(shift)))),
+                _ if colours > 0 => {
+                    cells.extend(colour[..colours].iter().map(|&(name, shift)| cell(name, 0, Some(shift))))
+                }
                 1 => cells.push(cell(&field.name, 0, None)),
-                count => cells.extend((0..count).map(|item| cell(&format!("{}_{item}", field.name), item, None))),
+                count => {
+                    cells.extend((0..count).map(|item| cell(&format!("{}_{item}", field.name), item, None)))
+                }
             }
         }
         if cells.is_empty() {
@@ -155,14 +178,18 @@ impl Cell {
         }
     }
 
-    /// The value of a number in an ASCII file. A packed colour is written as an integer, or as the float with the same bits,
-    /// which is a tiny number.
+    /// The value of a number in an ASCII file. A packed colour is written as an integer, or as the float with
+    /// the same bits, which is a tiny number.
     fn of_text(&self, value: f64) -> f64 {
         match self.shift {
             None => value,
             Some(_) if value.is_nan() => value,
             Some(shift) => {
-                let packed = if (1.0..=f64::from(u32::MAX)).contains(&value) { value as u32 } else { (value as f32).to_bits() };
+                let packed = if (1.0..=f64::from(u32::MAX)).contains(&value) {
+                    value as u32
+                } else {
+                    (value as f32).to_bits()
+                };
                 f64::from(packed >> shift & 255)
             }
         }
@@ -172,7 +199,13 @@ impl Cell {
 /// Handles a point, given its number and values; returns false to stop.
 type Take<'a> = dyn FnMut(u64, &[f64]) -> Result<bool> + 'a;
 
-fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
+fn ascii(
+    mut file: impl BufRead,
+    header: &Header,
+    cells: &[&Cell],
+    input: &Input<'_>,
+    take: &mut Take<'_>,
+) -> Result<()> {
     let width: usize = header.fields.iter().map(|field| field.count).sum();
     let mut point = Vec::with_capacity(cells.len());
     let mut line = Vec::new();
@@ -182,7 +215,10 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
         line.clear();
         number += 1;
         if input.read_line(&mut file, b'\n', &mut line)? == 0 {
-            return Err(input.malformed("cut short", format!("the header promises {} points and there are {row}", header.points)));
+            return Err(input.malformed(
+                "cut short",
+                format!("the header promises {} points and there are {row}", header.points),
+            ));
         }
         let words = cell::words(&line);
         // Counted first, as a line may be as long as the file.
@@ -224,7 +260,10 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
 
 /// The error for more points than the header declares.
 fn too_many(header: &Header, points: u64, input: &Input<'_>) -> FormatError {
-    let why = format!("{points} where the header promises {}; if they all belong there, correct POINTS, WIDTH and HEIGHT", header.points);
+    let why = format!(
+        "{points} where the header promises {}; if they all belong there, correct POINTS, WIDTH and HEIGHT",
+        header.points
+    );
     input.malformed("points", why)
 }
 
@@ -232,7 +271,11 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
     let stride = header.stride();
     let left = input.size.saturating_sub(header.length);
     if header.points > left / stride as u64 {
-        let why = format!("the header promises {} points of {stride} bytes and there are {}", header.points, left / stride as u64);
+        let why = format!(
+            "the header promises {} points of {stride} bytes and there are {}",
+            header.points,
+            left / stride as u64
+        );
         return Err(input.malformed("cut short", why));
     }
     if header.points < left / stride as u64 {
@@ -254,19 +297,35 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
 
 /// Decodes the cells of all points, or of the ascending `wanted` ones; everything is decompressed, but
 /// nothing else is stored. Returns the number of packed bytes as well.
-fn compressed(mut file: impl BufRead, header: &Header, cells: &[&Cell], wanted: Option<&[usize]>, input: &Input<'_>) -> Result<(Vec<f64>, u64)> {
+fn compressed(
+    mut file: impl BufRead,
+    header: &Header,
+    cells: &[&Cell],
+    wanted: Option<&[usize]>,
+    input: &Input<'_>,
+) -> Result<(Vec<f64>, u64)> {
     let sizes: [u8; 8] = input.read(&mut file)?;
     let (packed, unpacked) = (whole(&sizes[..4]), whole(&sizes[4..]));
     let left = input.size.saturating_sub(header.length + 8);
     if packed > left {
-        return Err(input.malformed("cut short", format!("the header promises {packed} compressed bytes and there are {left}")));
+        return Err(input.malformed(
+            "cut short",
+            format!("the header promises {packed} compressed bytes and there are {left}"),
+        ));
     }
     if header.points.checked_mul(header.stride() as u64) != Some(unpacked) {
-        let why = format!("{} points of {} bytes are not the {unpacked} bytes that it promises", header.points, header.stride());
+        let why = format!(
+            "{} points of {} bytes are not the {unpacked} bytes that it promises",
+            header.points,
+            header.stride()
+        );
         return Err(input.malformed("compressed points", why));
     }
     if unpacked > packed.saturating_mul(LZF) {
-        return Err(input.malformed("compressed points", format!("{unpacked} bytes cannot be in {packed} compressed ones")));
+        return Err(input.malformed(
+            "compressed points",
+            format!("{unpacked} bytes cannot be in {packed} compressed ones"),
+        ));
     }
     let fail = |why: std::io::Error| match why.kind() {
         std::io::ErrorKind::InvalidData => input.malformed("compressed points", why.to_string()),
@@ -302,7 +361,8 @@ fn compressed(mut file: impl BufRead, header: &Header, cells: &[&Cell], wanted: 
             match wanted {
                 None => bytes.chunks_exact(size).enumerate().for_each(|(item, raw)| put(row + item, raw)),
                 Some(wanted) => {
-                    let here = wanted.partition_point(|&at| at < row)..wanted.partition_point(|&at| at < row + count);
+                    let here = wanted.partition_point(|&at| at < row)
+                        ..wanted.partition_point(|&at| at < row + count);
                     here.for_each(|to| put(to, &bytes[(wanted[to] - row) * size..][..size]));
                 }
             }
@@ -310,7 +370,10 @@ fn compressed(mut file: impl BufRead, header: &Header, cells: &[&Cell], wanted: 
         }
     }
     if points.read(&mut [0]).map_err(fail)? > 0 {
-        return Err(input.malformed("compressed points", format!("they unpack to more than the {unpacked} bytes that are promised")));
+        return Err(input.malformed(
+            "compressed points",
+            format!("they unpack to more than the {unpacked} bytes that are promised"),
+        ));
     }
     Ok((values, packed))
 }
@@ -372,7 +435,8 @@ struct Header {
 impl Header {
     /// Reads a header up to and including its DATA line, leaving the reader at the points.
     ///
-    /// The version is ignored and may be missing, as may entries with usual values: type F, four bytes, count one.
+    /// The version is ignored and may be missing, as may entries with usual values: type F, four bytes, count
+    /// one.
     pub fn read(file: &mut impl BufRead, input: &Input<'_>) -> Result<Self> {
         let (mut names, mut sizes, mut types, mut counts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut width, mut height, mut points) = (None, None, None);
@@ -380,18 +444,28 @@ impl Header {
         let mut line = Vec::new();
         let encoding = loop {
             line.clear();
-            let count = file.take((MAX_HEADER - length) as u64).read_until(b'\n', &mut line).map_err(|why| input.io(why))?;
+            let count = file
+                .take((MAX_HEADER - length) as u64)
+                .read_until(b'\n', &mut line)
+                .map_err(|why| input.io(why))?;
             lines += 1;
             length += count;
             if count == 0 {
                 return Err(input.malformed("header", "there is no line `DATA`"));
             }
             let text = String::from_utf8_lossy(&line);
-            let bad = |why: &str| input.malformed(format!("line {lines}"), format!("`{}` {why}", text.trim().chars().take(60).collect::<String>()));
+            let bad = |why: &str| {
+                input.malformed(
+                    format!("line {lines}"),
+                    format!("`{}` {why}", text.trim().chars().take(60).collect::<String>()),
+                )
+            };
             let whole = |word: &str| word.parse::<u64>().map_err(|_| bad("is not a whole number"));
             let mut words = text.split_ascii_whitespace();
             match (words.next(), words) {
-                (Some("FIELDS" | "COLUMNS"), words) => names = words.map(|name| cell::name(name.as_bytes())).collect(),
+                (Some("FIELDS" | "COLUMNS"), words) => {
+                    names = words.map(|name| cell::name(name.as_bytes())).collect()
+                }
                 (Some("SIZE"), words) => sizes = words.map(whole).collect::<Result<_, _>>()?,
                 (Some("TYPE"), words) => types = words.map(str::to_owned).collect(),
                 (Some("COUNT"), words) => counts = words.map(whole).collect::<Result<_, _>>()?,
@@ -425,22 +499,35 @@ impl Header {
         agree("TYPE", types.len())?;
         agree("COUNT", counts.len())?;
         let field = |(at, name): (usize, String)| {
-            let (kind, size) = (types.get(at).map_or("F", String::as_str), sizes.get(at).copied().unwrap_or(4));
+            let (kind, size) =
+                (types.get(at).map_or("F", String::as_str), sizes.get(at).copied().unwrap_or(4));
             // PCD has no floats of two bytes.
-            let known = if matches!(kind, "I" | "U" | "F") && (kind, size) != ("F", 2) { kind.to_lowercase().chars().next() } else { None };
+            let known = if matches!(kind, "I" | "U" | "F") && (kind, size) != ("F", 2) {
+                kind.to_lowercase().chars().next()
+            } else {
+                None
+            };
             let number = known.and_then(|kind| Number::of(kind, size));
-            let why = || input.malformed("header", format!("field `{name}` is {kind} of {size} bytes, which PCD does not know"));
+            let why = || {
+                input.malformed(
+                    "header",
+                    format!("field `{name}` is {kind} of {size} bytes, which PCD does not know"),
+                )
+            };
             let number = number.ok_or_else(why)?;
             let count = counts.get(at).copied().unwrap_or(1);
             // The largest real features have a few thousand numbers; padding may be empty.
             let least = usize::from(name != PADDING);
             let count = usize::try_from(count).ok().filter(|count| (least..=MAX_PCD_COLUMNS).contains(count));
-            let count = count.ok_or_else(|| input.malformed("header", format!("field `{name}` is there {} times", counts[at])))?;
+            let count = count.ok_or_else(|| {
+                input.malformed("header", format!("field `{name}` is there {} times", counts[at]))
+            })?;
             Ok(Field { name, number, count })
         };
         let fields: Vec<Field> = names.into_iter().enumerate().map(field).collect::<Result<_>>()?;
         let (width, height) = (width.or(points), height.unwrap_or(1));
-        let width = width.ok_or_else(|| input.malformed("header", "there is neither `WIDTH` nor `POINTS`"))?;
+        let width =
+            width.ok_or_else(|| input.malformed("header", "there is neither `WIDTH` nor `POINTS`"))?;
         let grid = width.checked_mul(height);
         let points = points.or(grid).unwrap_or(u64::MAX);
         if grid != Some(points) {

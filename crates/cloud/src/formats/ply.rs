@@ -5,7 +5,10 @@
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use super::limits::MAX_HEADER;
-use super::{Endian, Even, FormatError, Input, Number, Picked, Records, Result, Sheet, SheetColumn, Want, Watched, cut, number_cell, printable};
+use super::{
+    Endian, Even, FormatError, Input, Number, Picked, Records, Result, Sheet, SheetColumn, Want, Watched,
+    cut, number_cell, printable,
+};
 use crate::table::{Real, Values, with_values};
 
 /// A file that is read in order.
@@ -18,7 +21,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let (mut stream, header, at) = open(input)?;
     let vertex = &header.elements[at];
     let scalars = vertex.scalars();
-    let columns: Vec<SheetColumn> = scalars.iter().map(|&at| SheetColumn::numeric(vertex.properties[at].name.clone())).collect();
+    let columns: Vec<SheetColumn> =
+        scalars.iter().map(|&at| SheetColumn::numeric(vertex.properties[at].name.clone())).collect();
     let selected = want.resolve(&columns, input)?;
     let properties: Vec<usize> = selected.iter().map(|&at| scalars[at]).collect();
 
@@ -29,9 +33,13 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     // What follows the last element is nothing that the header tells of.
     let behind = if at + 1 == header.elements.len() { stream.rest()? } else { 0 };
     let lists = vertex.properties.iter().filter(|property| property.count.is_some());
-    let mut skipped: Vec<String> = lists.map(|list| printable(&format!("list `{}` was not read", list.name))).collect();
+    let mut skipped: Vec<String> =
+        lists.map(|list| printable(&format!("list `{}` was not read", list.name))).collect();
     let others = header.elements.iter().enumerate().filter(|(other, _)| *other != at);
-    skipped.extend(others.map(|(_, other)| printable(&format!("element `{}` ({}) was not read", other.name, other.count))));
+    skipped
+        .extend(others.map(|(_, other)| {
+            printable(&format!("element `{}` ({}) was not read", other.name, other.count))
+        }));
     if behind > 0 {
         skipped.push(format!("{behind} bytes after element `{}` were not read", printable(&vertex.name)));
     }
@@ -39,7 +47,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     Ok(Sheet { skipped, ..Sheet::new(input, format, columns, selected, vertex.count, values) })
 }
 
-/// Reads all properties of some vertices: by seeking in a binary file whose vertices have no lists, otherwise sequentially.
+/// Reads all properties of some vertices: by seeking in a binary file whose vertices have no lists, otherwise
+/// sequentially.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let (mut stream, header, at) = open(input)?;
     let vertex = &header.elements[at];
@@ -48,7 +57,12 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let columns = scalars.iter().map(|&at| printable(&vertex.properties[at].name)).collect();
     header.elements[..at].iter().try_for_each(|element| stream.skip(element))?;
     if let (Encoding::Binary(endian), Some(offsets)) = (header.encoding, vertex.offsets()) {
-        let cells = |raw: &[u8]| offsets.iter().map(|&(at, number)| number_cell(number.one(endian, &raw[at..][..number.size()]))).collect();
+        let cells = |raw: &[u8]| {
+            offsets
+                .iter()
+                .map(|&(at, number)| number_cell(number.one(endian, &raw[at..][..number.size()])))
+                .collect()
+        };
         let even = Even { start: stream.position()?, record: vertex.size(&offsets), rows: vertex.count };
         return Ok(Records { columns, rows: even.records(input, wanted, cells)? });
     }
@@ -63,12 +77,22 @@ fn open<'i, 'p>(input: &'i Input<'p>) -> Result<(Stream<'i, 'p>, Header, usize)>
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
     let elements = &header.elements;
-    let at = VERTEX.iter().find_map(|name| elements.iter().position(|element| element.name == *name)).ok_or_else(|| {
-        let names = if elements.is_empty() { "none".to_owned() } else { cut(elements.len(), |at| format!("`{}`", elements[at].name)) };
-        input.malformed("header", format!("there is no element `vertex`; there are {names}"))
-    })?;
+    let at = VERTEX
+        .iter()
+        .find_map(|name| elements.iter().position(|element| element.name == *name))
+        .ok_or_else(|| {
+            let names = if elements.is_empty() {
+                "none".to_owned()
+            } else {
+                cut(elements.len(), |at| format!("`{}`", elements[at].name))
+            };
+            input.malformed("header", format!("there is no element `vertex`; there are {names}"))
+        })?;
     if elements[at].scalars().is_empty() {
-        return Err(input.malformed("header", format!("element `{}` has no properties that are numbers", elements[at].name)));
+        return Err(input.malformed(
+            "header",
+            format!("element `{}` has no properties that are numbers", elements[at].name),
+        ));
     }
     let stream = match header.encoding {
         Encoding::Ascii => Stream::Ascii(Ascii::new(file, &header, input)),
@@ -151,14 +175,16 @@ impl Header {
     /// Reads a header, leaving the reader at the elements.
     fn read(file: &mut impl BufRead, input: &Input<'_>) -> Result<Self> {
         let start = file.fill_buf().map_err(|why| input.io(why))?;
-        let line_end = if start.get(3) == Some(&b'\r') && start.get(4) != Some(&b'\n') { b'\r' } else { b'\n' };
+        let line_end =
+            if start.get(3) == Some(&b'\r') && start.get(4) != Some(&b'\n') { b'\r' } else { b'\n' };
         let mut header = Self { encoding: Encoding::Ascii, elements: Vec::new(), lines: 0, line_end };
         let mut encoding = None;
         let mut line = Vec::new();
         let mut left = MAX_HEADER;
         loop {
             line.clear();
-            let count = file.take(left as u64).read_until(line_end, &mut line).map_err(|why| input.io(why))?;
+            let count =
+                file.take(left as u64).read_until(line_end, &mut line).map_err(|why| input.io(why))?;
             header.lines += 1;
             left -= count;
             if count == 0 {
@@ -167,7 +193,10 @@ impl Header {
             let text = String::from_utf8_lossy(&line);
             let words: Vec<&str> = text.split_ascii_whitespace().collect();
             let bad = |why: &str| {
-                input.malformed(format!("line {}", header.lines), format!("`{}` {why}", text.trim().chars().take(60).collect::<String>()))
+                input.malformed(
+                    format!("line {}", header.lines),
+                    format!("`{}` {why}", text.trim().chars().take(60).collect::<String>()),
+                )
             };
             match words[..] {
                 ["ply"] if header.lines == 1 => {}
@@ -186,7 +215,9 @@ impl Header {
                     header.elements.push(Element { name: name.to_owned(), count, properties: Vec::new() });
                 }
                 ["property", "list", count, number, name] => {
-                    let types = type_of(count).filter(|count| !matches!(count, Number::F32 | Number::F64)).zip(type_of(number));
+                    let types = type_of(count)
+                        .filter(|count| !matches!(count, Number::F32 | Number::F64))
+                        .zip(type_of(number));
                     let (count, number) = types.ok_or_else(|| bad("has types that PLY does not know"))?;
                     let element = header.elements.last_mut().ok_or_else(|| bad("belongs to no element"))?;
                     element.properties.push(Property { name: name.to_owned(), number, count: Some(count) });
@@ -254,7 +285,9 @@ impl Stream<'_, '_> {
     /// Skips all rows of an element.
     fn skip(&mut self, element: &Element) -> Result<()> {
         match (self, element.offsets()) {
-            (Self::Binary(binary), Some(offsets)) => binary.skip(element, (element.size(&offsets) as u64).saturating_mul(element.count)),
+            (Self::Binary(binary), Some(offsets)) => {
+                binary.skip(element, (element.size(&offsets) as u64).saturating_mul(element.count))
+            }
             (stream, _) => stream.each(element, &mut |_, _| Ok(true)),
         }
     }
@@ -310,7 +343,9 @@ impl<'i, 'p> Ascii<'i, 'p> {
         if property.count.is_some() {
             if value < 0.0 || value.fract() != 0.0 {
                 let what = format!("line {}, {}", self.number, context());
-                return Err(self.input.malformed(what, format!("list `{}` has {value} members", property.name)));
+                return Err(self
+                    .input
+                    .malformed(what, format!("list `{}` has {value} members", property.name)));
             }
             for _ in 0..value as u64 {
                 self.value(&context, &property.name)?;
@@ -343,14 +378,18 @@ impl<'i, 'p> Ascii<'i, 'p> {
                 return Err(self.input.malformed("cut short", format!("the file ends before {}", context())));
             }
         }
-        let start = self.at + self.line[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let start =
+            self.at + self.line[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let length = self.line[start..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
         self.at = start + length;
         let word = &self.line[start..self.at];
         let number = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
         number.ok_or_else(|| {
             let word: String = String::from_utf8_lossy(word).chars().take(40).collect();
-            self.input.malformed(format!("line {}, {}", self.number, context()), format!("property `{property}` is `{word}`, which is not a number"))
+            self.input.malformed(
+                format!("line {}, {}", self.number, context()),
+                format!("property `{property}` is `{word}`, which is not a number"),
+            )
         })
     }
 }
@@ -364,7 +403,13 @@ struct Binary<'i, 'p> {
 
 impl Binary<'_, '_> {
     /// Reads some properties of all rows of an element without lists.
-    fn read<T: Real>(&mut self, element: &Element, offsets: &[(usize, Number)], properties: &[usize], values: &mut Vec<T>) -> Result<()> {
+    fn read<T: Real>(
+        &mut self,
+        element: &Element,
+        offsets: &[(usize, Number)],
+        properties: &[usize],
+        values: &mut Vec<T>,
+    ) -> Result<()> {
         let Self { reader, endian, input } = self;
         let even = Even { start: 0, record: element.size(offsets), rows: element.count };
         if even.rows.saturating_mul(even.record as u64) <= input.size {
@@ -392,7 +437,9 @@ impl Binary<'_, '_> {
         let Some(count) = property.count else { return self.one(element, property.number) };
         let count = self.one(element, count)?;
         if count < 0.0 {
-            return Err(self.input.malformed(format!("element `{}`", element.name), format!("a list has {count} members")));
+            return Err(self
+                .input
+                .malformed(format!("element `{}`", element.name), format!("a list has {count} members")));
         }
         self.skip(element, count as u64 * property.number.size() as u64)?;
         Ok(count)
@@ -407,14 +454,24 @@ impl Binary<'_, '_> {
 
     fn skip(&mut self, element: &Element, count: u64) -> Result<()> {
         let skipped = self.input.pass(self.reader.by_ref().take(count))?;
-        if skipped < count { Err(cut_short(element, io::ErrorKind::UnexpectedEof.into(), self.input)) } else { Ok(()) }
+        if skipped < count {
+            Err(cut_short(element, io::ErrorKind::UnexpectedEof.into(), self.input))
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// The error for an element that the file ends in.
 fn cut_short(element: &Element, why: io::Error, input: &Input<'_>) -> FormatError {
     if why.kind() == io::ErrorKind::UnexpectedEof {
-        input.malformed("cut short", format!("the header promises {} of element `{}` and the file ends before", element.count, element.name))
+        input.malformed(
+            "cut short",
+            format!(
+                "the header promises {} of element `{}` and the file ends before",
+                element.count, element.name
+            ),
+        )
     } else {
         input.io(why)
     }

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{
-    Entry, Input, Records, Result, Sheet, Want, arrow, delimited, e57, hdf5, idx, json, las, molecule, npy, npz, pcd, ply, unpacked, vectors, words,
+    Entry, Input, Records, Result, Sheet, Want, arrow, delimited, e57, hdf5, idx, json, las, molecule, npy,
+    npz, pcd, ply, unpacked, vectors, words,
 };
 
 /// Lists the clouds of a file.
@@ -24,13 +25,14 @@ pub struct Format {
     pub about: &'static str,
     /// The possible first bytes of a file; empty if there is no magic number.
     magic: &'static [&'static [u8]],
-    /// Whether a file's beginning looks like this format. Consulted if there is no magic number and the extension is a
-    /// generic one for text, or missing.
+    /// Whether a file's beginning looks like this format. Consulted if there is no magic number and the
+    /// extension is a generic one for text, or missing.
     looks: fn(&[u8]) -> bool,
     /// Whether the file may be gzipped.
     gzip: bool,
     pub(super) read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet>,
-    /// Lists the clouds of a file, for formats that can have several; `read` then reads the one of [`super::parts::choose`].
+    /// Lists the clouds of a file, for formats that can have several; `read` then reads the one of
+    /// [`super::parts::choose`].
     pub(super) parts: Option<ListParts>,
     /// The 1-based line of a record, for line-oriented formats.
     pub(super) line_of: Option<fn(&Input<'_>, u64) -> Result<u64>>,
@@ -66,7 +68,8 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: TEXT,
             extensions: &["csv", "tsv", "tab", "txt", "dat", "xyz", "asc", "pts"],
-            about: "comma, tab, semicolon, bar or spaces; with or without a header; quotes, # comments; also as .gz",
+            about: "comma, tab, semicolon, bar or spaces; with or without a header; quotes, # comments; \
+                    also as .gz",
             gzip: true,
             read: delimited::read,
             line_of: Some(delimited::line_of_record),
@@ -76,7 +79,8 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "word vectors",
             extensions: &["vec"],
-            about: "GloVe, word2vec and fastText as text: a word and its numbers a line; also as .txt and .gz",
+            about: "GloVe, word2vec and fastText as text: a word and its numbers a line; also as .txt and \
+                    .gz",
             looks: words::looks,
             gzip: true,
             read: words::read,
@@ -87,7 +91,8 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: JSON,
             extensions: &["json", "jsonl", "ndjson", "jsonlines", "geojson"],
-            about: "points in an array, an object or a line each, or column by column; GeoJSON points; also as .gz",
+            about: "points in an array, an object or a line each, or column by column; GeoJSON points; also \
+                    as .gz",
             looks: json::looks,
             gzip: true,
             read: json::read,
@@ -174,7 +179,16 @@ pub fn registry() -> &'static [Format] {
         },
         Format {
             name: "IDX file",
-            extensions: &["idx", "idx1-ubyte", "idx2-ubyte", "idx3-ubyte", "idx4-ubyte", "idx1-int", "idx2-int", "idx3-int"],
+            extensions: &[
+                "idx",
+                "idx1-ubyte",
+                "idx2-ubyte",
+                "idx3-ubyte",
+                "idx4-ubyte",
+                "idx1-int",
+                "idx2-int",
+                "idx3-int",
+            ],
             about: "MNIST and its like: an image is a row, its label a column; also as .gz",
             looks: idx::looks,
             gzip: true,
@@ -214,7 +228,8 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "LAS or LAZ file",
             extensions: &["las", "laz"],
-            about: "LAS 1.0 to 1.5 and LAZ: x, y, z and the other fields; longitude and latitude if it says so",
+            about: "LAS 1.0 to 1.5 and LAZ: x, y, z and the other fields; longitude and latitude if it says \
+                    so",
             magic: &[b"LASF"],
             read: las::read,
             records: las::records,
@@ -228,24 +243,71 @@ pub fn registry() -> &'static [Format] {
 pub(super) struct Foreign(&'static str, pub &'static [&'static str], &'static [u8], &'static str);
 
 pub(super) const FOREIGN: &[Foreign] = &[
-    Foreign("PTX", &["ptx"], b"", "export the scan as E57, PTS or PLY, for instance with CloudCompare -O FILE.ptx -C_EXPORT_FMT PLY -SAVE_CLOUDS"),
-    Foreign("OBJ", &["obj"], b"", "convert its vertices to points, for instance awk '$1 == \"v\" {print $2, $3, $4}' FILE.obj > FILE.xyz"),
+    Foreign(
+        "PTX",
+        &["ptx"],
+        b"",
+        "export the scan as E57, PTS or PLY, for instance with CloudCompare -O FILE.ptx -C_EXPORT_FMT PLY \
+         -SAVE_CLOUDS",
+    ),
+    Foreign(
+        "OBJ",
+        &["obj"],
+        b"",
+        "convert its vertices to points, for instance awk '$1 == \"v\" {print $2, $3, $4}' FILE.obj > \
+         FILE.xyz",
+    ),
     Foreign("STL", &["stl"], b"", MESH),
     Foreign("OFF", &["off"], b"", MESH),
     Foreign("glTF", &["gltf", "glb"], b"glTF", MESH),
     Foreign("FBX", &["fbx"], b"Kaydara FBX", MESH),
     Foreign("VTK", &["vtk", "vtp", "vtu"], b"# vtk", MESH),
-    Foreign("DXF", &["dxf", "dwg"], b"", "convert its points to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XYZ"),
-    Foreign("Matrix Market", &["mtx"], b"%%MatrixMarket", "save the matrix dense as .npy, for instance with scipy.io.mmread(FILE).toarray()"),
-    Foreign("KML or GPX", &["kml", "kmz", "gpx"], b"", "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN"),
+    Foreign(
+        "DXF",
+        &["dxf", "dwg"],
+        b"",
+        "convert its points to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XYZ",
+    ),
+    Foreign(
+        "Matrix Market",
+        &["mtx"],
+        b"%%MatrixMarket",
+        "save the matrix dense as .npy, for instance with scipy.io.mmread(FILE).toarray()",
+    ),
+    Foreign(
+        "KML or GPX",
+        &["kml", "kmz", "gpx"],
+        b"",
+        "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN",
+    ),
     Foreign("GeoPackage or SQLite", &["gpkg", "sqlite"], b"SQLite format 3", TO_CSV),
     Foreign("MATLAB", &["mat"], b"MATLAB 5.0", "write the matrix as .npy or CSV"),
     Foreign("Excel", &["xlsx", "xls", "ods"], b"\xd0\xcf\x11\xe0", "save the sheet as CSV"),
-    Foreign("TopoJSON", &["topojson"], b"", "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN.topojson"),
-    Foreign("Feather version 1", &[], b"FEA1", "write it as version 2, which is what pandas, pyarrow and polars write today"),
+    Foreign(
+        "TopoJSON",
+        &["topojson"],
+        b"",
+        "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN.topojson",
+    ),
+    Foreign(
+        "Feather version 1",
+        &[],
+        b"FEA1",
+        "write it as version 2, which is what pandas, pyarrow and polars write today",
+    ),
     Foreign("shapefile", &["shp"], b"\x00\x00\x27\x0a", TO_CSV),
-    Foreign("pickle", &["pkl", "pickle"], b"\x80\x04\x95", "it would run code; write the array with numpy.save"),
-    Foreign(LIBSVM, &["libsvm", "svm", "svmlight"], b"", "write its values as rows, for instance load_svmlight_file(FILE)[0].toarray() in sklearn"),
+    Foreign(
+        "pickle",
+        &["pkl", "pickle"],
+        b"\x80\x04\x95",
+        "it would run code; write the array with numpy.save",
+    ),
+    Foreign(
+        LIBSVM,
+        &["libsvm", "svm", "svmlight"],
+        b"",
+        "write its values as rows, for instance load_svmlight_file(FILE)[0].toarray() in sklearn",
+    ),
     Foreign("7z", &["7z"], b"7z\xbc\xaf\x27\x1c", UNPACK),
     Foreign("RAR", &["rar"], b"Rar!\x1a", UNPACK),
     Foreign("tar", &["tar", "tgz"], b"", UNPACK),
@@ -264,7 +326,8 @@ const UNPACK: &str = "unpack it first";
 const TO_CSV: &str = "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY";
 
 /// What to do with a mesh.
-const MESH: &str = "convert its vertices to PLY, for instance with CloudCompare -O FILE -C_EXPORT_FMT PLY -SAVE_CLOUDS";
+const MESH: &str =
+    "convert its vertices to PLY, for instance with CloudCompare -O FILE -C_EXPORT_FMT PLY -SAVE_CLOUDS";
 
 pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
 
@@ -279,7 +342,11 @@ const JSON: &str = "JSON";
 
 /// All extensions, for errors about files of none of the formats.
 pub(super) fn known_extensions() -> String {
-    let all: Vec<String> = registry().iter().flat_map(|format| format.extensions).map(|extension| format!(".{extension}")).collect();
+    let all: Vec<String> = registry()
+        .iter()
+        .flat_map(|format| format.extensions)
+        .map(|extension| format!(".{extension}"))
+        .collect();
     format!("what is read: {}", all.join(" "))
 }
 
@@ -292,7 +359,10 @@ const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format> {
     let format = recognise_name(input)?;
     if let (None, Some(name)) = (format.parts, input.part()) {
-        return Err(input.malformed(format!("part `{name}`"), format!("{} holds one cloud; leave the name out", article(format.name))));
+        return Err(input.malformed(
+            format!("part `{name}`"),
+            format!("{} holds one cloud; leave the name out", article(format.name)),
+        ));
     }
     Ok(format)
 }
@@ -306,7 +376,10 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     }
     let name = input.path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let (name, gz_name) = name.strip_suffix(".gz").map_or((name.as_str(), false), |inner| (inner, true));
-    let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().into_owned()).unwrap_or_default();
+    let extension = Path::new(name)
+        .extension()
+        .map(|extension| extension.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let gzip = head.starts_with(GZIP);
     if gz_name && !gzip {
         return Err(input.malformed("named .gz", "it does not begin like gzip; is it damaged, or renamed?"));
@@ -320,14 +393,18 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
         // What the first lines look like says nothing of the others.
         let text = &registry()[0];
         return match by_magic.or(by_extension).filter(|format| format.name != text.name) {
-            Some(format) => {
-                Err(input.unsupported("lines to pass over", format!("{} is not read line by line; skip-lines is for text", article(format.name))))
-            }
+            Some(format) => Err(input.unsupported(
+                "lines to pass over",
+                format!("{} is not read line by line; skip-lines is for text", article(format.name)),
+            )),
             None => Ok(text),
         };
     }
     if extension == "warpscope" || head.starts_with(b"PK") && npz::has(input, "recording.json") {
-        return Err(input.unsupported("a recording of runs", "open it with `warpscope FILE`, or give the data that it was made of"));
+        return Err(input.unsupported(
+            "a recording of runs",
+            "open it with `warpscope FILE`, or give the data that it was made of",
+        ));
     }
     let text = if gzip && open { unpacked_head(input)? } else { head.clone() };
     // Many formats are zip archives.
@@ -342,7 +419,10 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     }
     if gzip {
         if let Some(format) = by_extension.filter(|format| !format.gzip) {
-            return Err(input.unsupported(format!("gzip around {}", article(format.name)), "unpack it first, with gunzip"));
+            return Err(input.unsupported(
+                format!("gzip around {}", article(format.name)),
+                "unpack it first, with gunzip",
+            ));
         }
         let found = if open { by_looks(&text).filter(|format| format.gzip) } else { None };
         return Ok(found.or(by_extension).unwrap_or(&registry()[0]));
@@ -350,37 +430,44 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     let by_looks = || if open { by_looks(&head) } else { None };
     match (by_extension, by_magic) {
         (Some(named), Some(found)) if named.name != found.name => {
-            let why = format!("it begins like {}; rename it to .{}", article(found.name), found.extensions[0]);
+            let why =
+                format!("it begins like {}; rename it to .{}", article(found.name), found.extensions[0]);
             Err(input.malformed(format!("named .{extension}"), why))
         }
         (Some(named), None) if !named.magic.is_empty() && !(named.looks)(&head) => {
             let why = format!("it does not begin like {}; is it damaged, or renamed?", article(named.name));
             Err(input.malformed(format!("named .{extension}"), why))
         }
-        (Some(named), None) if !open && named.magic.is_empty() && named.name != JSON && json::begins(&head) => {
+        (Some(named), None)
+            if !open && named.magic.is_empty() && named.name != JSON && json::begins(&head) =>
+        {
             Err(input.malformed(format!("named .{extension}"), "it looks like JSON; rename it to .json"))
         }
         (None, Some(format)) => Ok(format),
         (Some(format), _) => Ok(by_looks().unwrap_or(format)),
         (None, None) => match by_looks() {
             Some(format) => Ok(format),
-            None if head.contains(&0) => {
-                Err(input.unsupported("unknown format", format!("neither its extension nor its first bytes are known; {}", known_extensions())))
-            }
+            None if head.contains(&0) => Err(input.unsupported(
+                "unknown format",
+                format!("neither its extension nor its first bytes are known; {}", known_extensions()),
+            )),
             None => Ok(&registry()[0]),
         },
     }
 }
 
-/// Whether each of the first lines of a text has a label and then only `index:value`, by ascending index. Read as columns, the label would be
-/// the only number.
+/// Whether each of the first lines of a text has a label and then only `index:value`, by ascending index.
+/// Read as columns, the label would be the only number.
 fn is_libsvm(head: &[u8]) -> bool {
     /// More than that tell no more.
     const LINES: usize = 100;
     let text = String::from_utf8_lossy(head);
     // The last line may be cut, unless it is the only one.
     let whole = text.rfind('\n').map_or(&*text, |end| &text[..end]);
-    let lines = whole.lines().map(|line| line.split('#').next().unwrap_or_default()).filter(|line| !line.trim().is_empty());
+    let lines = whole
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default())
+        .filter(|line| !line.trim().is_empty());
     // Of each line, how many values it has.
     let Some(counts) = lines.take(LINES).map(sparse_values).collect::<Option<Vec<_>>>() else { return false };
     // One on each line may be a ratio, or a score.
@@ -396,7 +483,10 @@ fn sparse_values(line: &str) -> Option<usize> {
         pairs.remove(0);
     }
     let time = |&(hours, minutes): &(&str, &str)| hours.len() <= 2 && minutes.len() == 2 && minutes < "60";
-    let indices = pairs.iter().map(|(index, value)| value.parse::<f64>().ok().and(index.parse::<u32>().ok())).collect::<Option<Vec<_>>>()?;
+    let indices = pairs
+        .iter()
+        .map(|(index, value)| value.parse::<f64>().ok().and(index.parse::<u32>().ok()))
+        .collect::<Option<Vec<_>>>()?;
     let times = !pairs.is_empty() && pairs.iter().all(time);
     (!times && indices.is_sorted_by(|one, next| one < next)).then_some(pairs.len())
 }

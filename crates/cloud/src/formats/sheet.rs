@@ -92,7 +92,8 @@ pub(super) struct SheetColumn {
     pub mixed: bool,
     /// Whether it is an attribute, such as a label, and a coordinate only if selected explicitly.
     pub beside: bool,
-    /// Whether it is one element of a vector: the row of an array, or a list. Unless `beside` is set it is a coordinate, whatever it contains.
+    /// Whether it is one element of a vector: the row of an array, or a list. Unless `beside` is set it is a
+    /// coordinate, whatever it contains.
     pub element: bool,
     /// Another name that selects it.
     pub alias: Option<&'static str>,
@@ -177,7 +178,10 @@ impl SheetColumn {
 
     /// Numeric columns with generated names.
     pub fn unnamed(count: usize) -> Vec<Self> {
-        Column::unnamed(count).into_iter().map(|column| Self { made_up: true, ..Self::numeric(column.name) }).collect()
+        Column::unnamed(count)
+            .into_iter()
+            .map(|column| Self { made_up: true, ..Self::numeric(column.name) })
+            .collect()
     }
 
     /// A column that is one element of a vector.
@@ -203,7 +207,11 @@ impl SheetColumn {
 /// The name of a column, of at most [`MAX_NAME`] characters.
 fn shortened(name: String) -> String {
     // A character takes a byte at least.
-    if name.len() <= MAX_NAME { printable(&name) } else { printable(&name.chars().take(MAX_NAME).collect::<String>()) }
+    if name.len() <= MAX_NAME {
+        printable(&name)
+    } else {
+        printable(&name.chars().take(MAX_NAME).collect::<String>())
+    }
 }
 
 /// Coordinates that the file itself declares, such as the geometry of a GeoParquet file.
@@ -248,8 +256,13 @@ impl Want<'_> {
                 // Also what the guess may prefer: it cannot take columns that were not read.
                 let all = || (0..columns.len()).filter(|&at| !columns[at].beside).collect();
                 conventional(columns).map_or_else(all, |mut conventional| {
-                    let headings: Vec<_> = columns.iter().map(|column| (!column.made_up && !column.beside).then_some(column.name.as_str())).collect();
-                    conventional.extend(headings::coordinates(&headings).map_or_else(Vec::new, |found| found.columns));
+                    let headings: Vec<_> = columns
+                        .iter()
+                        .map(|column| (!column.made_up && !column.beside).then_some(column.name.as_str()))
+                        .collect();
+                    conventional.extend(
+                        headings::coordinates(&headings).map_or_else(Vec::new, |found| found.columns),
+                    );
                     conventional.sort_unstable();
                     conventional.dedup();
                     conventional
@@ -262,7 +275,8 @@ impl Want<'_> {
 }
 
 impl Want<'_> {
-    /// The texts of a first column of text, if that is the one that is wanted. It has no numbers to be selected.
+    /// The texts of a first column of text, if that is the one that is wanted. It has no numbers to be
+    /// selected.
     pub fn texts(&self, selected: &mut Vec<usize>) -> Option<Texts> {
         let texts = (matches!(self, Self::Column(_)) && *selected == [0]).then(Texts::default);
         selected.retain(|&at| at > 0);
@@ -286,7 +300,16 @@ impl Sheet {
         rows: u64,
         values: impl Into<Values>,
     ) -> Self {
-        Self { path: input.path.clone(), format, columns, selected, rows, values: values.into(), skipped: Vec::new(), declared: None }
+        Self {
+            path: input.path.clone(),
+            format,
+            columns,
+            selected,
+            rows,
+            values: values.into(),
+            skipped: Vec::new(),
+            declared: None,
+        }
     }
 
     /// The types and ranges of all columns.
@@ -317,7 +340,9 @@ impl Sheet {
             let range = ranges[column].insert(Range::default());
             (at..self.values.len()).step_by(width).for_each(|at| range.take_in(self.values.get(at)));
         }
-        for (info, range) in columns.iter_mut().zip(ranges).filter(|(info, _)| info.kind == ColumnKind::Numeric) {
+        for (info, range) in
+            columns.iter_mut().zip(ranges).filter(|(info, _)| info.kind == ColumnKind::Numeric)
+        {
             let Some(Range { min, max, missing, infinite }) = range else { continue };
             (info.min, info.max) = if min <= max { (Some(min), Some(max)) } else { (None, None) };
             (info.missing, info.infinite) = (missing, infinite);
@@ -339,20 +364,24 @@ impl Sheet {
         Ok(named(&[name.to_owned()], &self.columns, &self.path)?[0])
     }
 
-    /// Columns that are coordinates by name, whatever they contain; otherwise all columns that are numeric or begin with
-    /// numbers: one bad value must not change the number of dimensions.
+    /// Columns that are coordinates by name, whatever they contain; otherwise all columns that are numeric or
+    /// begin with numbers: one bad value must not change the number of dimensions.
     pub(super) fn default_columns(&self) -> Vec<usize> {
         if let Some(declared) = &self.declared {
             return declared.columns.clone();
         }
-        let meant = |column: &SheetColumn| !column.beside && (column.kind == ColumnKind::Numeric || column.mixed);
-        conventional(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
+        let meant =
+            |column: &SheetColumn| !column.beside && (column.kind == ColumnKind::Numeric || column.mixed);
+        conventional(&self.columns)
+            .unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }
 
-    /// Extracts the selected columns in the order of the selection. `line` finds the line of a record, in text.
+    /// Extracts the selected columns in the order of the selection. `line` finds the line of a record, in
+    /// text.
     ///
     /// # Errors
-    /// [`FormatError::Column`] if a column does not exist, was not read or is not numeric, or if none is numeric.
+    /// [`FormatError::Column`] if a column does not exist, was not read or is not numeric, or if none is
+    /// numeric.
     pub fn into_table(self, choice: &ColumnChoice, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates> {
         let (chosen, asked) = match choice {
             ColumnChoice::Default => (self.default_columns(), false),
@@ -365,14 +394,31 @@ impl Sheet {
     ///
     /// # Errors
     /// As [`Self::into_table`].
-    pub(super) fn into_columns(self, chosen: &[usize], asked: bool, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates> {
+    pub(super) fn into_columns(
+        self,
+        chosen: &[usize],
+        asked: bool,
+        line: &dyn Fn(u64) -> Option<u64>,
+    ) -> Result<Coordinates> {
         let path = self.path.clone();
-        let fail = |what: String, why: String, hint: Option<Hint>| FormatError::Column { what, why, hint, path: path.clone() };
+        let fail = |what: String, why: String, hint: Option<Hint>| FormatError::Column {
+            what,
+            why,
+            hint,
+            path: path.clone(),
+        };
         if chosen.is_empty() {
             let first = self.columns.iter().find_map(|column| Some((&column.name, column.example.as_ref()?)));
-            let example =
-                first.map(|(name, (record, text))| format!("; column `{name}` has `{text}` in record {record}{}", hint(text))).unwrap_or_default();
-            return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}"), None));
+            let example = first
+                .map(|(name, (record, text))| {
+                    format!("; column `{name}` has `{text}` in record {record}{}", hint(text))
+                })
+                .unwrap_or_default();
+            return Err(fail(
+                "no coordinates".into(),
+                format!("no column holds only numbers{example}"),
+                None,
+            ));
         }
         let way_out = (!asked).then_some(Hint::OtherColumns);
         let position_of = places(&self.selected, self.columns.len());
@@ -387,7 +433,9 @@ impl Sheet {
             if !asked && column.kind == ColumnKind::Empty {
                 return Err(fail(format!("column `{}`", column.name), "it is empty".into(), way_out));
             }
-            positions.push(position_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into(), None))?);
+            positions.push(position_of[at].ok_or_else(|| {
+                fail(format!("column `{}`", column.name), "it holds no numbers".into(), None)
+            })?);
         }
         let columns = chosen.iter().map(|&at| Column { name: self.columns[at].name.clone() }).collect();
         let width = self.selected.len();
@@ -407,15 +455,23 @@ pub(super) fn places(selected: &[usize], count: usize) -> Vec<Option<usize>> {
 }
 
 /// Reduces rows of `width` values to those at `positions`, in position if possible.
-pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, positions: &[usize], path: &Path) -> Result<Vec<T>> {
+pub(super) fn gather<T: Real>(
+    mut values: Vec<T>,
+    width: usize,
+    positions: &[usize],
+    path: &Path,
+) -> Result<Vec<T>> {
     if positions.iter().copied().eq(0..width) {
         return Ok(values);
     }
     // In place, each value moves to the front: none may be written over before it was read for the last time.
     if !positions.is_sorted_by(|one, next| one < next) {
         let count = (values.len() / width.max(1)).saturating_mul(positions.len());
-        let mut gathered = memory::room(count).ok_or_else(|| no_memory(count as u64, size_of::<f64>(), path.to_owned()))?;
-        gathered.extend(values.chunks_exact(width).flat_map(|row| positions.iter().map(|&position| row[position])));
+        let mut gathered =
+            memory::room(count).ok_or_else(|| no_memory(count as u64, size_of::<f64>(), path.to_owned()))?;
+        gathered.extend(
+            values.chunks_exact(width).flat_map(|row| positions.iter().map(|&position| row[position])),
+        );
         return Ok(gathered);
     }
     let rows = values.len() / width;
@@ -430,14 +486,24 @@ pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, positions: &[usi
 
 /// The error for running out of memory for a number of values of `size` bytes each.
 pub(super) fn no_memory(values: u64, size: usize, path: PathBuf) -> FormatError {
-    let why = format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(size as u64));
+    let why =
+        format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(size as u64));
     FormatError::Unsupported { what: "too large".to_owned(), why, path }
 }
 
-/// The columns that are coordinates by name, whatever else there is: x, y, z, or x, y, or longitude and latitude.
+/// The columns that are coordinates by name, whatever else there is: x, y, z, or x, y, or longitude and
+/// latitude.
 pub(super) fn conventional(columns: &[SheetColumn]) -> Option<Vec<usize>> {
-    const SETS: &[&[&[&str]]] = &[&[&["x"], &["y"], &["z"]], &[&["x"], &["y"]], &[&["lon", "longitude", "lng", "long"], &["lat", "latitude"]]];
-    let find = |names: &[&str]| columns.iter().position(|column| !column.made_up && names.iter().any(|name| column.name.eq_ignore_ascii_case(name)));
+    const SETS: &[&[&[&str]]] = &[
+        &[&["x"], &["y"], &["z"]],
+        &[&["x"], &["y"]],
+        &[&["lon", "longitude", "lng", "long"], &["lat", "latitude"]],
+    ];
+    let find = |names: &[&str]| {
+        columns.iter().position(|column| {
+            !column.made_up && names.iter().any(|name| column.name.eq_ignore_ascii_case(name))
+        })
+    };
     SETS.iter().find_map(|set| set.iter().map(|names| find(names)).collect())
 }
 
@@ -452,12 +518,14 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
         exact.entry(&column.name).or_default().push(at);
         folded.entry(column.name.to_ascii_lowercase()).or_default().push(at);
     }
-    let aliases: HashMap<&str, Vec<usize>> = (0..columns.len()).filter_map(|at| Some((columns[at].alias?, vec![at]))).collect();
+    let aliases: HashMap<&str, Vec<usize>> =
+        (0..columns.len()).filter_map(|at| Some((columns[at].alias?, vec![at]))).collect();
     let one = |name: &String| {
         // As the columns' own names are cut.
         let name = &shortened(name.clone());
         let lower = name.to_ascii_lowercase();
-        let found = exact.get(name.as_str()).or_else(|| folded.get(&lower)).or_else(|| aliases.get(lower.as_str()));
+        let found =
+            exact.get(name.as_str()).or_else(|| folded.get(&lower)).or_else(|| aliases.get(lower.as_str()));
         let (what, path) = (format!("column `{}`", printable(name)), path.to_owned());
         Err(match found.map(Vec::as_slice) {
             Some(&[at]) => return Ok(at),
@@ -470,8 +538,12 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
                 Ok(at) if at < columns.len() => return Ok(at),
                 _ => {
                     let meant = nearest(name, columns.iter().map(|column| column.name.as_str()));
-                    let meant = meant.map_or_else(String::new, |meant| format!(" (did you mean `{}`?)", printable(meant)));
-                    let why = format!("there is none{meant}; there are {}", cut(columns.len(), |at| format!("{at} `{}`", columns[at].name)));
+                    let meant = meant
+                        .map_or_else(String::new, |meant| format!(" (did you mean `{}`?)", printable(meant)));
+                    let why = format!(
+                        "there is none{meant}; there are {}",
+                        cut(columns.len(), |at| format!("{at} `{}`", columns[at].name))
+                    );
                     FormatError::NoColumn { what, why, path }
                 }
             },
@@ -485,7 +557,10 @@ fn hint(text: &str) -> String {
     match (number(text.as_bytes(), '.'), number(text.as_bytes(), ',')) {
         (Some(point), Some(comma)) if point != comma => {
             let (small, large) = (point.min(comma), point.max(comma));
-            format!(" but may be {small} or {large}; write numbers with a decimal point and without separators between thousands")
+            format!(
+                " but may be {small} or {large}; write numbers with a decimal point and without separators \
+                 between thousands"
+            )
         }
         (Some(value), _) | (_, Some(value)) => format!(" in the notation of its column; write {value}"),
         (None, None) => String::new(),
@@ -512,8 +587,15 @@ mod tests {
         assert_eq!(gather(values(), 2, &[0, 1], path).unwrap(), values());
         assert_eq!(gather(values(), 2, &[1], path).unwrap(), [2.0, 4.0]);
         assert_eq!(gather(values(), 2, &[1, 0, 1], path).unwrap(), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
-        assert_eq!(gather(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3, &[0, 0, 1], path).unwrap(), [1.0, 1.0, 2.0, 4.0, 4.0, 5.0]);
+        assert_eq!(
+            gather(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3, &[0, 0, 1], path).unwrap(),
+            [1.0, 1.0, 2.0, 4.0, 4.0, 5.0]
+        );
         let message = no_memory(1 << 61, 8, "a.csv".into()).to_string();
-        assert_eq!(message, "too large: there is no memory for 2305843009213693952 values (18446744073709551615 bytes): a.csv");
+        assert_eq!(
+            message,
+            "too large: there is no memory for 2305843009213693952 values (18446744073709551615 bytes): \
+             a.csv"
+        );
     }
 }

@@ -11,12 +11,16 @@ use super::{Input, Result};
 /// A byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The decompressed bytes of the file, and whether they were compressed. Reading fails at an implausible compression ratio.
+/// The decompressed bytes of the file, and whether they were compressed. Reading fails at an implausible
+/// compression ratio.
 pub(super) fn bytes<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool)> {
     let mut file = input.open()?;
     let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);
     Ok(if gzip {
-        (Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size))), true)
+        (
+            Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size))),
+            true,
+        )
     } else {
         (Box::new(file), false)
     })
@@ -59,7 +63,9 @@ fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<
     while lines < count {
         let buffer = stream.fill_buf().map_err(|why| input.io(why))?;
         // Old texts end their lines with carriage returns only.
-        let end = *end.get_or_insert_with(|| if !buffer.contains(&b'\n') && buffer.contains(&b'\r') { b'\r' } else { b'\n' });
+        let end = *end.get_or_insert_with(|| {
+            if !buffer.contains(&b'\n') && buffer.contains(&b'\r') { b'\r' } else { b'\n' }
+        });
         let found = buffer.iter().position(|&byte| byte == end);
         let passed = found.map_or(buffer.len(), |at| at + 1);
         lines += u64::from(found.is_some());
@@ -72,7 +78,10 @@ fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<
     }
     if count > 0 && stream.fill_buf().map_err(|why| input.io(why))?.is_empty() {
         let there = lines + u64::from(in_line);
-        return Err(input.malformed(format!("{count} lines to pass over"), format!("the file has {there}, and none is left")));
+        return Err(input.malformed(
+            format!("{count} lines to pass over"),
+            format!("the file has {there}, and none is left"),
+        ));
     }
     Ok(bytes)
 }
@@ -98,7 +107,10 @@ impl<R: Read> Read for Bounded<R> {
         let count = self.inner.read(buffer)?;
         self.done += count as u64;
         if self.done > self.most {
-            let why = format!("gzip unpacks to more than {} bytes, {DEFLATE} times its size, which deflate cannot", self.most);
+            let why = format!(
+                "gzip unpacks to more than {} bytes, {DEFLATE} times its size, which deflate cannot",
+                self.most
+            );
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
         }
         Ok(count)
@@ -111,8 +123,15 @@ mod tests {
 
     #[test]
     fn what_deflate_can_hold_is_unpacked() {
-        let read = |length: u64, size| io::copy(&mut Bounded::new(io::repeat(0).take(length), size), &mut io::sink());
+        let read = |length: u64, size| {
+            io::copy(&mut Bounded::new(io::repeat(0).take(length), size), &mut io::sink())
+        };
         assert_eq!(read(DEFLATE << 10, 1 << 10).unwrap(), DEFLATE << 10);
-        assert!(read((DEFLATE << 10) + 1, 1 << 10).unwrap_err().to_string().contains("unpacks to more than 1056768 bytes"));
+        assert!(
+            read((DEFLATE << 10) + 1, 1 << 10)
+                .unwrap_err()
+                .to_string()
+                .contains("unpacks to more than 1056768 bytes")
+        );
     }
 }

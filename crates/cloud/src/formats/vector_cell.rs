@@ -1,7 +1,8 @@
 //! Positions and vectors in one cell: `[0.1, 0.2]`, `(48.1, 11.6)`, `POINT (11.6 48.1)`, WKB.
 //!
-//! A reader passes the values of a column to [`Seen`]. If they are vectors, the column is kept as it is, and [`Vector`] describes the
-//! numeric columns that the reader appends for its elements. [`settle`] decides which vector of a file is searched.
+//! A reader passes the values of a column to [`Seen`]. If they are vectors, the column is kept as it is, and
+//! [`Vector`] describes the numeric columns that the reader appends for its elements. [`settle`] decides
+//! which vector of a file is searched.
 
 use serde_json::{Map, Value};
 
@@ -35,8 +36,9 @@ impl Content {
 }
 
 /// The types of geometries in the order of their WKB codes, from 1.
-const GEOMETRIES: &str = "Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection CircularString CompoundCurve \
-                          CurvePolygon MultiCurve MultiSurface Curve Surface PolyhedralSurface TIN Triangle";
+const GEOMETRIES: &str = "Point LineString Polygon MultiPoint MultiLineString MultiPolygon \
+                          GeometryCollection CircularString CompoundCurve CurvePolygon MultiCurve \
+                          MultiSurface Curve Surface PolyhedralSurface TIN Triangle";
 
 fn geometry(kind: &str) -> Option<&'static str> {
     GEOMETRIES.split(' ').find(|name| name.eq_ignore_ascii_case(kind))
@@ -44,7 +46,10 @@ fn geometry(kind: &str) -> Option<&'static str> {
 
 /// Why geometries other than points are not read; completes "it holds ".
 pub(super) fn unreadable(kind: &str) -> String {
-    format!("a {kind}, and only points are read; make its vertices or centroids points first, for instance in QGIS")
+    format!(
+        "a {kind}, and only points are read; make its vertices or centroids points first, for instance in \
+         QGIS"
+    )
 }
 
 /// Parses a cell; `out` receives its numbers. `binary`: the cell is not text.
@@ -53,7 +58,9 @@ pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Content {
     let text = std::str::from_utf8(cell).unwrap_or_default().trim();
     let content = match hex(text).filter(|_| !binary) {
         Some(bytes) => wkb(&bytes, out),
-        None if binary => wkb(cell, out).or(Some(if cell.is_empty() { Content::Missing } else { Content::Packed })),
+        None if binary => {
+            wkb(cell, out).or(Some(if cell.is_empty() { Content::Missing } else { Content::Packed }))
+        }
         None => match Cell::parse(cell) {
             Cell::Missing => Some(Content::Missing),
             Cell::Number(_) => None,
@@ -63,8 +70,13 @@ pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Content {
             Cell::Text => {
                 // Portals of open data write `(latitude, longitude)` in the line below a postal address.
                 let last = text.rsplit_once('\n').map(|(_, last)| last);
-                let text = last.filter(|last| list(last, &mut Vec::new()) == Some(Content::List(Some('(')))).unwrap_or(text);
-                wkt(text, out).or_else(|| object(text, out)).or_else(|| list(text, out)).or_else(|| packed(text).then_some(Content::Packed))
+                let text = last
+                    .filter(|last| list(last, &mut Vec::new()) == Some(Content::List(Some('('))))
+                    .unwrap_or(text);
+                wkt(text, out)
+                    .or_else(|| object(text, out))
+                    .or_else(|| list(text, out))
+                    .or_else(|| packed(text).then_some(Content::Packed))
             }
         },
     };
@@ -79,13 +91,16 @@ pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Content {
 fn hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_start_matches("\\x").trim_start_matches("0x").as_bytes();
     let value = |digit: u8| char::from(digit).to_digit(16).unwrap_or(0) as u8;
-    let is_hex = digits.len() >= 42 && digits.len().is_multiple_of(2) && digits.iter().all(u8::is_ascii_hexdigit);
+    let is_hex =
+        digits.len() >= 42 && digits.len().is_multiple_of(2) && digits.iter().all(u8::is_ascii_hexdigit);
     is_hex.then(|| digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect())
 }
 
 /// Whether a text may be base64.
 fn packed(text: &str) -> bool {
-    text.len() >= 16 && text.len().is_multiple_of(4) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte))
+    text.len() >= 16
+        && text.len().is_multiple_of(4)
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte))
 }
 
 /// WKB of either byte order, ISO or EWKB, also after the reference system that MySQL writes before it.
@@ -100,7 +115,8 @@ fn wkb(bytes: &[u8], out: &mut Vec<f64>) -> Option<Content> {
         };
         let kind = whole()?;
         let srid = if kind & 0x2000_0000 != 0 { whole()? } else { 0 };
-        let (more, kind) = (((kind & 0x0fff_ffff) / 1000) | (kind >> 31) | ((kind >> 29) & 2), (kind & 0x0fff_ffff) % 1000);
+        let (more, kind) =
+            (((kind & 0x0fff_ffff) / 1000) | (kind >> 31) | ((kind >> 29) & 2), (kind & 0x0fff_ffff) % 1000);
         let name = GEOMETRIES.split(' ').nth((kind as usize).checked_sub(1)?).filter(|_| more <= 3)?;
         if kind != 1 {
             return Some(Content::Unreadable(unreadable(name)));
@@ -123,7 +139,10 @@ fn point(srid: u32, numbers: &[f64]) -> Content {
 
 /// WKT and EWKT: `POINT Z (1 2 3)`, `SRID=4326;POINT(11.6 48.1)`.
 fn wkt(text: &str, out: &mut Vec<f64>) -> Option<Content> {
-    let (srid, text) = match text.split_once(';').filter(|(srid, _)| srid.get(..5).is_some_and(|key| key.eq_ignore_ascii_case("SRID="))) {
+    let (srid, text) = match text
+        .split_once(';')
+        .filter(|(srid, _)| srid.get(..5).is_some_and(|key| key.eq_ignore_ascii_case("SRID=")))
+    {
         Some((srid, text)) => (srid[5..].trim().parse().ok()?, text),
         None => (0, text),
     };
@@ -131,9 +150,14 @@ fn wkt(text: &str, out: &mut Vec<f64>) -> Option<Content> {
     let head: String = head.split_whitespace().take(4).map(str::to_ascii_uppercase).collect();
     let kind = head.trim_end_matches("EMPTY");
     // The dimensions follow with or without a space.
-    let (name, tag) = ["", "Z", "M", "ZM"].into_iter().find_map(|tag| Some((geometry(kind.strip_suffix(tag)?)?, tag)))?;
+    let (name, tag) =
+        ["", "Z", "M", "ZM"].into_iter().find_map(|tag| Some((geometry(kind.strip_suffix(tag)?)?, tag)))?;
     let numbers = || {
-        body.strip_suffix(')')?.split([' ', ',']).filter(|number| !number.is_empty()).map(|number| number.parse().ok()).collect::<Option<Vec<f64>>>()
+        body.strip_suffix(')')?
+            .split([' ', ','])
+            .filter(|number| !number.is_empty())
+            .map(|number| number.parse().ok())
+            .collect::<Option<Vec<f64>>>()
     };
     match body {
         "" => (kind != head).then_some(Content::Missing),
@@ -153,23 +177,38 @@ fn object(text: &str, out: &mut Vec<f64>) -> Option<Content> {
     /// Longer ones are geometries with many vertices.
     const LONG: usize = 1 << 12;
     if !text.starts_with('{') || !text.contains(':') || text.len() > LONG {
-        return (text.starts_with('{') && text.contains("coordinates")).then(|| Content::Unreadable(unreadable("geometry")));
+        return (text.starts_with('{') && text.contains("coordinates"))
+            .then(|| Content::Unreadable(unreadable("geometry")));
     }
-    let object: Map<String, Value> = serde_json::from_str(text).or_else(|_| serde_json::from_str(&text.replace('\'', "\""))).ok()?;
+    let object: Map<String, Value> =
+        serde_json::from_str(text).or_else(|_| serde_json::from_str(&text.replace('\'', "\""))).ok()?;
     let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
-    let find = |names: &[&str]| object.iter().find(|(key, _)| names.iter().any(|name| key.eq_ignore_ascii_case(name))).map(|(_, value)| value);
-    if let (Some(kind), Some(Value::Array(numbers))) = (find(&["type"]).and_then(|kind| geometry(kind.as_str()?)), find(&["coordinates"])) {
+    let find = |names: &[&str]| {
+        object
+            .iter()
+            .find(|(key, _)| names.iter().any(|name| key.eq_ignore_ascii_case(name)))
+            .map(|(_, value)| value)
+    };
+    if let (Some(kind), Some(Value::Array(numbers))) =
+        (find(&["type"]).and_then(|kind| geometry(kind.as_str()?)), find(&["coordinates"]))
+    {
         out.extend(numbers.iter().filter_map(Value::as_f64).take(3));
-        return Some(if kind == "Point" && out.len() >= 2 { point(WGS84, out) } else { Content::Unreadable(unreadable(kind)) });
+        return Some(if kind == "Point" && out.len() >= 2 {
+            point(WGS84, out)
+        } else {
+            Content::Unreadable(unreadable(kind))
+        });
     }
     let axes: [(u32, [&[&str]; 2]); 2] = [(WGS84, [LONGITUDES, LATITUDES]), (PLANE, [&["x"], &["y"]])];
-    let (srid, x, y) = axes.into_iter().find_map(|(srid, [x, y])| Some((srid, find(x).and_then(number)?, find(y).and_then(number)?)))?;
+    let (srid, x, y) = axes
+        .into_iter()
+        .find_map(|(srid, [x, y])| Some((srid, find(x).and_then(number)?, find(y).and_then(number)?)))?;
     out.extend([x, y].into_iter().chain(find(&["z"]).and_then(number)));
     Some(Content::Point(srid))
 }
 
-/// Numbers in brackets or without: JSON, Python's, NumPy's and PyTorch's notation, PostgreSQL's. Calls around the list or its elements,
-/// such as `array(…)` and `np.float64(…)`, are passed over.
+/// Numbers in brackets or without: JSON, Python's, NumPy's and PyTorch's notation, PostgreSQL's. Calls around
+/// the list or its elements, such as `array(…)` and `np.float64(…)`, are passed over.
 fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
     /// Fewer bare numbers without a decimal point may be one number, or a code.
     const MANY: usize = 8;
@@ -179,12 +218,21 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
     let (mut rest, mut bracket, mut decimals, mut depth) = (text, None, true, 0usize);
     let mut closing = Vec::new();
     loop {
-        rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ';' | '|' | '\'' | '"'));
+        rest = rest.trim_start_matches(|letter: char| {
+            letter.is_whitespace() || matches!(letter, ',' | ';' | '|' | '\'' | '"')
+        });
         let Some(first) = rest.chars().next() else { break };
-        let token = rest.find(|letter: char| letter.is_whitespace() || "[](){},;|:'\"=".contains(letter)).unwrap_or(rest.len());
+        let token = rest
+            .find(|letter: char| letter.is_whitespace() || "[](){},;|:'\"=".contains(letter))
+            .unwrap_or(rest.len());
         let (word, after) = rest.split_at(token);
         let opens = token == 0 && matches!(first, '[' | '(' | '{');
-        let name = word.rsplit('.').next().unwrap_or(word).trim_end_matches(|letter: char| letter.is_ascii_digit()).to_ascii_lowercase();
+        let name = word
+            .rsplit('.')
+            .next()
+            .unwrap_or(word)
+            .trim_end_matches(|letter: char| letter.is_ascii_digit())
+            .to_ascii_lowercase();
         let calls = after.starts_with('(') && CALLS.contains(&name.trim_start_matches('u'));
         match first {
             _ if depth == 0 && (bracket.is_some() || opens && !out.is_empty()) => return None,
@@ -203,10 +251,14 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
             ']' | ')' | '}' if closing.pop() != Some(first) => return None,
             ']' | ')' | '}' => (depth, rest) = (depth.checked_sub(1)?, &after[1..]),
             _ if word.starts_with('…') || word.starts_with("...") => {
-                return (out.len() > 1).then(|| unreadable("a list printed with `…`, which leaves numbers out")).flatten();
+                return (out.len() > 1)
+                    .then(|| unreadable("a list printed with `…`, which leaves numbers out"))
+                    .flatten();
             }
             // The type of an array and other arguments follow its numbers.
-            _ if after.starts_with('=') && depth > 0 && !out.is_empty() && text.ends_with(')') => (depth, rest) = (0, ""),
+            _ if after.starts_with('=') && depth > 0 && !out.is_empty() && text.ends_with(')') => {
+                (depth, rest) = (0, "")
+            }
             _ => {
                 match Cell::parse(word.as_bytes()) {
                     Cell::Number(number) => out.push(number),
@@ -217,14 +269,18 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
             }
         }
         if out.len() > MAX_COLUMNS {
-            return unreadable(&format!("a list of more than {MAX_COLUMNS} numbers, which is the most that is read"));
+            return unreadable(&format!(
+                "a list of more than {MAX_COLUMNS} numbers, which is the most that is read"
+            ));
         }
     }
     match (out.len(), depth) {
         (0, 0) if bracket.is_some() => Some(Content::Missing),
         (0, _) => None,
         (_, 0) => (bracket.is_some() || decimals || out.len() >= MANY).then_some(Content::List(bracket)),
-        _ => unreadable("lists that do not end: they are cut off, or divided by their own commas for want of quotes"),
+        _ => unreadable(
+            "lists that do not end: they are cut off, or divided by their own commas for want of quotes",
+        ),
     }
 }
 
@@ -238,15 +294,15 @@ const PLANE: u32 = u32::MAX;
 const VECTORS: &str = "embedding embeddings emb vector vectors vec feature features values descriptor";
 
 /// Words of names of lists that are not vectors.
-const OTHERS: &str = "id ids token tokens mask bbox bboxes box boxes label labels shape size color colour rgb rgba category categories tags date index \
-                      indices dims length lengths counts";
+const OTHERS: &str = "id ids token tokens mask bbox bboxes box boxes label labels shape size color colour \
+                      rgb rgba category categories tags date index indices dims length lengths counts";
 
 /// Words of names of lists that are positions, beside velocities, normals and colours.
 const POSITIONS: &str = "position positions pos xyz coord coords coordinates location point points";
 
 /// Words of names of places, whose pairs are latitude and longitude.
-const PLACES: &str = "location loc geo geolocation geopoint geocode gps latlon latlng latlong lonlat \
-    lnglat longlat";
+const PLACES: &str =
+    "location loc geo geolocation geopoint geocode gps latlon latlng latlong lonlat lnglat longlat";
 
 /// Words that also name places in the plane.
 const NEUTRAL: &str = "position pos coord coords coordinate coordinates point centroid";
@@ -254,13 +310,15 @@ const NEUTRAL: &str = "position pos coord coords coordinate coordinates point ce
 /// The rank of points; those that a file declares first are one above.
 pub(super) const POINTS: u8 = 3;
 
-/// The order in which vectors are preferred: 0 for lists that are none, such as tokens and boxes, then lists of whole numbers, of others,
-/// positions, and lists that are vectors by name.
+/// The order in which vectors are preferred: 0 for lists that are none, such as tokens and boxes, then lists
+/// of whole numbers, of others, positions, and lists that are vectors by name.
 pub(super) fn rank(name: &str, fractions: bool, point: bool) -> u8 {
     let words = lower_words(name);
     let vector = has_word(&words, VECTORS);
     match () {
-        () if words.last().is_some_and(|last| is_in(last, OTHERS)) || !vector && has_word(&words, OTHERS) => 0,
+        () if words.last().is_some_and(|last| is_in(last, OTHERS)) || !vector && has_word(&words, OTHERS) => {
+            0
+        }
         () if vector => 5 + u8::from(fractions),
         () if point => POINTS + u8::from(has_word(&words, "geometry geom")),
         () if has_word(&words, POSITIONS) => POINTS,
@@ -296,7 +354,8 @@ impl Seen {
         let trouble = match (first, &content) {
             (_, Content::Missing) => None,
             (_, Content::Other | Content::Packed) => {
-                (self.others, self.packed) = (self.others + 1, self.packed + u64::from(content == Content::Packed));
+                (self.others, self.packed) =
+                    (self.others + 1, self.packed + u64::from(content == Content::Packed));
                 None
             }
             (_, Content::Unreadable(why)) => Some(why.clone()),
@@ -307,7 +366,8 @@ impl Seen {
             }
             (Content::List(_), Content::List(_)) => {
                 self.length = if before == 0 { numbers.len() } else { before };
-                (self.length != numbers.len()).then(|| format!("lists of {before} and of {} numbers", numbers.len()))
+                (self.length != numbers.len())
+                    .then(|| format!("lists of {before} and of {} numbers", numbers.len()))
             }
             _ => Some("points and lists".to_owned()),
         };
@@ -324,12 +384,15 @@ impl Seen {
         self.vectors == 0 && self.others == 0
     }
 
-    /// What a column of this name holds, by a known reference system if there is one; `None` if it is not a vector.
+    /// What a column of this name holds, by a known reference system if there is one; `None` if it is not a
+    /// vector.
     pub fn vector(&self, at: usize, name: &str, crs: Option<&Crs>) -> Option<Vector> {
         let point = matches!(self.content, Some(Content::Point(_)));
         let geometry = point || self.content.is_none();
         let (shown, rank) = (printable(name), rank(name, self.fractions || geometry, geometry));
-        let vector = |columns, why, place, swapped| Some(Vector { at, columns, why, rank: rank + u8::from(place && !point), point, place, swapped });
+        let vector = |columns, why, place, swapped| {
+            Some(Vector { at, columns, why, rank: rank + u8::from(place && !point), point, place, swapped })
+        };
         let refused = |why| vector(Vec::new(), why, false, false);
         if self.packed > 0 && self.packed == self.vectors + self.others && rank > POINTS + 1 {
             return refused("it holds packed bytes or base64; store lists of numbers".to_owned());
@@ -340,7 +403,11 @@ impl Seen {
         }
         if let Some(why) = &self.trouble {
             // Lists of whole numbers and any length name categories or tokens.
-            return if geometry || self.fractions || rank > POINTS + 1 { refused(format!("it holds {why}")) } else { None };
+            return if geometry || self.fractions || rank > POINTS + 1 {
+                refused(format!("it holds {why}"))
+            } else {
+                None
+            };
         }
         if self.others > 0 {
             return refused("some of its values are vectors and others are text".to_owned());
@@ -349,17 +416,31 @@ impl Seen {
         let within = |x: f64, y: f64| x <= 180.0 && y <= 90.0;
         match self.content.as_ref()? {
             Content::Point(srid) => {
-                let own = if matches!(*srid, 0 | PLANE) { None } else { Crs::of_json(&Value::String(format!("EPSG:{srid}"))) };
+                let own = if matches!(*srid, 0 | PLANE) {
+                    None
+                } else {
+                    Crs::of_json(&Value::String(format!("EPSG:{srid}")))
+                };
                 // Most codes of geographic systems; those of geocentric ones have larger values.
-                let own = own.map(|own| Crs { geographic: own.geographic || (4001..5000).contains(srid) && within(first, second), ..own });
+                let own = own.map(|own| Crs {
+                    geographic: own.geographic || (4001..5000).contains(srid) && within(first, second),
+                    ..own
+                });
                 let (degrees, why) = match crs.or(own.as_ref()) {
                     None if *srid == PLANE => (false, "x and y, taken as a plane"),
                     Some(crs) => (crs.geographic, crs.name.as_str()),
-                    None if within(first, second) => (true, "no CRS; within ±180 and ±90, taken as longitude and latitude"),
+                    None if within(first, second) => {
+                        (true, "no CRS; within ±180 and ±90, taken as longitude and latitude")
+                    }
                     None => (false, "no CRS; beyond ±180 or ±90, taken as a plane"),
                 };
                 let height = if degrees && self.length > 2 { "; the height is left out" } else { "" };
-                vector(axes(name, self.length, degrees), format!("points of `{shown}`, {why}{height}"), true, false)
+                vector(
+                    axes(name, self.length, degrees),
+                    format!("points of `{shown}`, {why}{height}"),
+                    true,
+                    false,
+                )
             }
             Content::List(_) if self.length < 2 => None,
             Content::List(bracket) => {
@@ -373,9 +454,17 @@ impl Seen {
                     () => !(within(first, second) && *bracket == Some('[') && has_word(&words, NEUTRAL)),
                 };
                 let fits = if latitude_first { within(second, first) } else { within(first, second) };
-                if self.length == 2 && fits && (both || has_word(&words, PLACES) || has_word(&words, NEUTRAL) && self.fine) {
+                if self.length == 2
+                    && fits
+                    && (both || has_word(&words, PLACES) || has_word(&words, NEUTRAL) && self.fine)
+                {
                     let order = if latitude_first { "latitude, longitude" } else { "longitude, latitude" };
-                    return vector(axes(name, 2, true), format!("`{shown}` taken as {order}"), true, latitude_first);
+                    return vector(
+                        axes(name, 2, true),
+                        format!("`{shown}` taken as {order}"),
+                        true,
+                        latitude_first,
+                    );
                 }
                 let element = |at| SheetColumn::element(format!("{name}{at}"));
                 vector((0..self.length).map(element).collect(), format!("the list `{shown}`"), false, false)
@@ -389,11 +478,16 @@ impl Seen {
 pub(super) const LONGITUDES: &[&str] = &["longitude", "lon", "lng", "long"];
 pub(super) const LATITUDES: &[&str] = &["latitude", "lat"];
 
-/// The columns of points: longitude, latitude and height, of which the height is not a coordinate, or x, y and z.
+/// The columns of points: longitude, latitude and height, of which the height is not a coordinate, or x, y
+/// and z.
 pub(super) fn axes(name: &str, length: usize, degrees: bool) -> Vec<SheetColumn> {
     let lower = name.to_lowercase();
     // Such words would make both axes look like the same one.
-    let prefix = if degrees && ["lat", "lon", "lng"].iter().any(|word| lower.contains(word)) { String::new() } else { format!("{name}.") };
+    let prefix = if degrees && ["lat", "lon", "lng"].iter().any(|word| lower.contains(word)) {
+        String::new()
+    } else {
+        format!("{name}.")
+    };
     let names = if degrees { ["longitude", "latitude", "height"] } else { ["x", "y", "z"] };
     let axis = |axis: &str| SheetColumn::element(format!("{prefix}{axis}"));
     let mut columns: Vec<SheetColumn> = names.into_iter().take(length).map(axis).collect();
@@ -423,10 +517,20 @@ impl Vector {
     pub fn geojson(at: usize, name: &str, kind: &str, columns: usize) -> Option<Self> {
         let kind = geometry(kind)?;
         let (columns, why) = match kind {
-            "Point" => (axes(name, columns.clamp(2, 3), true), format!("GeoJSON points of `{}`", printable(name))),
+            "Point" => {
+                (axes(name, columns.clamp(2, 3), true), format!("GeoJSON points of `{}`", printable(name)))
+            }
             _ => (Vec::new(), format!("it holds {}", unreadable(kind))),
         };
-        Some(Self { at, columns, why, rank: rank(name, true, true), point: true, place: true, swapped: false })
+        Some(Self {
+            at,
+            columns,
+            why,
+            rank: rank(name, true, true),
+            point: true,
+            place: true,
+            swapped: false,
+        })
     }
 
     /// Reads a value: `out` receives a number for each column, NaN where there is none.
@@ -439,10 +543,18 @@ impl Vector {
             Content::Missing => {}
             Content::Point(_) if self.point => {}
             Content::List(_) if !self.point && out.len() == of => {}
-            Content::List(_) if !self.point => return Err(format!("it holds {} numbers, and the first ones {of}", out.len())),
+            Content::List(_) if !self.point => {
+                return Err(format!("it holds {} numbers, and the first ones {of}", out.len()));
+            }
             Content::Unreadable(why) => return Err(format!("it holds {why}")),
             _ if binary => return Err("it is not a point".to_owned()),
-            _ => return Err(format!("`{}` is not a {}", cell::excerpt(cell), if self.point { "point" } else { "list of numbers" })),
+            _ => {
+                return Err(format!(
+                    "`{}` is not a {}",
+                    cell::excerpt(cell),
+                    if self.point { "point" } else { "list of numbers" }
+                ));
+            }
         }
         out.resize(of, f64::NAN);
         if self.swapped {
@@ -467,18 +579,28 @@ pub(super) struct Candidate {
 ///
 /// # Errors
 /// Those of [`Input::claim`].
-pub(super) fn append(columns: &mut Vec<SheetColumn>, vectors: &[Vector], input: &Input<'_>) -> Result<Vec<Candidate>> {
+pub(super) fn append(
+    columns: &mut Vec<SheetColumn>,
+    vectors: &[Vector],
+    input: &Input<'_>,
+) -> Result<Vec<Candidate>> {
     let each = |vector: &Vector| {
         let (start, name) = (columns.len(), columns[vector.at].name.clone());
         input.claim(SheetColumn::claimed(vector.columns.len() as u64), "the columns")?;
         columns.extend(vector.columns.iter().cloned());
-        Ok(Candidate { name, rank: vector.rank, columns: (start..columns.len()).collect(), why: vector.why.clone() })
+        Ok(Candidate {
+            name,
+            rank: vector.rank,
+            columns: (start..columns.len()).collect(),
+            why: vector.why.clone(),
+        })
     };
     vectors.iter().map(each).collect()
 }
 
-/// Chooses the vector that is searched: none if headings name coordinates, which come first. All other columns are put beside it.
-/// `numeric` is whether a column may be a coordinate by its heading. Returns the coordinates, and why none is chosen.
+/// Chooses the vector that is searched: none if headings name coordinates, which come first. All other
+/// columns are put beside it. `numeric` is whether a column may be a coordinate by its heading. Returns the
+/// coordinates, and why none is chosen.
 ///
 /// # Errors
 /// [`super::FormatError::Column`] if no columns were chosen, and the vector is unreadable or ambiguous.
@@ -497,7 +619,10 @@ pub(super) fn settle(
     let chosen = if let [only] = readable[..] { Some(only) } else { None };
     let mut taken = vec![false; columns.len()];
     chosen.iter().flat_map(|chosen| &chosen.columns).for_each(|&at| taken[at] = true);
-    columns.iter_mut().zip(taken).for_each(|(column, taken)| column.beside |= if named { column.element } else { !taken });
+    columns
+        .iter_mut()
+        .zip(taken)
+        .for_each(|(column, taken)| column.beside |= if named { column.element } else { !taken });
     let declared = |chosen: &Candidate| {
         let coordinates = chosen.columns.iter().copied().filter(|&at| !columns[at].beside).collect();
         Declared { columns: coordinates, why: chosen.why.clone() }

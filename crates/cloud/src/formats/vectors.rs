@@ -1,7 +1,8 @@
 //! Binary vector files of nearest-neighbour benchmarks.
 //!
-//! TEXMEX (`.fvecs`, `.bvecs`, `.ivecs`): each vector is its dimension as an i32, then its elements. Big-ANN (`.fbin`,
-//! `.u8bin`, `.i8bin`, `.ibin`): the number of vectors and their dimension as u32, then all elements. Little-endian.
+//! TEXMEX (`.fvecs`, `.bvecs`, `.ivecs`): each vector is its dimension as an i32, then its elements. Big-ANN
+//! (`.fbin`, `.u8bin`, `.i8bin`, `.ibin`): the number of vectors and their dimension as u32, then all
+//! elements. Little-endian.
 
 use std::io::{Cursor, Read};
 
@@ -24,12 +25,21 @@ pub(super) fn texmex<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'a
     let dims = checked_dims(i64::from(i32::from_le_bytes(start)), input)?;
     let record = 4 + dims * number.size() as u64;
     if !input.size.is_multiple_of(record) {
-        let why = format!("{} bytes are no whole number of vectors of {dims} dimensions, {record} bytes each", input.size);
+        let why = format!(
+            "{} bytes are no whole number of vectors of {dims} dimensions, {record} bytes each",
+            input.size
+        );
         return Err(input.malformed("cut short", why));
     }
     let even = Even { start: 0, record: record as usize, rows: input.size / record };
     // The dimension of the first vector has already been read.
-    Ok(Vectors { file: Cursor::new(start).chain(file), number, dims: dims as usize, even, name: "TEXMEX vectors" })
+    Ok(Vectors {
+        file: Cursor::new(start).chain(file),
+        number,
+        dims: dims as usize,
+        even,
+        name: "TEXMEX vectors",
+    })
 }
 
 /// Opens a Big-ANN file.
@@ -50,7 +60,10 @@ pub(super) fn big_ann<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'
     let promised = 8 + rows * record;
     if promised != input.size {
         let what = if promised > input.size { "cut short" } else { "header" };
-        return Err(input.malformed(what, format!("{rows} vectors of {dims} dimensions take {promised} bytes and there are {}", input.size)));
+        return Err(input.malformed(
+            what,
+            format!("{rows} vectors of {dims} dimensions take {promised} bytes and there are {}", input.size),
+        ));
     }
     let even = Even { start: 8, record: record as usize, rows };
     Ok(Vectors { file, number, dims: dims as usize, even, name: "Big-ANN vectors" })
@@ -59,7 +72,10 @@ pub(super) fn big_ann<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'
 fn checked_dims(dims: i64, input: &Input<'_>) -> Result<u64> {
     match u64::try_from(dims) {
         Ok(dims @ 1..=MAX_DIMS) => Ok(dims),
-        _ => Err(input.malformed("header", format!("the dimension is {dims}, not 1 to {MAX_DIMS}; is it another format?"))),
+        _ => Err(input.malformed(
+            "header",
+            format!("the dimension is {dims}, not 1 to {MAX_DIMS}; is it another format?"),
+        )),
     }
 }
 
@@ -96,10 +112,17 @@ impl<R: Read> Vectors<R> {
         Ok(Sheet::new(input, format, columns, selected, self.even.rows, values))
     }
 
-    fn read_values<T: Real>(&mut self, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<()> {
+    fn read_values<T: Real>(
+        &mut self,
+        selected: &[usize],
+        values: &mut Vec<T>,
+        input: &Input<'_>,
+    ) -> Result<()> {
         input.reserve_all(values, self.even.rows, selected.len())?;
         let (number, dims, record, prefix) = (self.number, self.dims, self.even.record, self.prefix());
-        let decode = |bytes: &[u8], values: &mut Vec<T>| number.decode_selected(Endian::Little, bytes, dims, selected, values);
+        let decode = |bytes: &[u8], values: &mut Vec<T>| {
+            number.decode_selected(Endian::Little, bytes, dims, selected, values)
+        };
         self.even.visit(
             &mut self.file,
             |why| input.io(why),

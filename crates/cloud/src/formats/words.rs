@@ -1,12 +1,15 @@
 //! Word vectors as text: GloVe (`word v1 … vd`), word2vec and fastText (the same after a line `n d`).
 //!
-//! The last d fields of a line are the vector, and everything before them is the word, including spaces, `#` and invalid
-//! UTF-8. The word is column 0 and the numbers are `d1` to `dN`, as in delimited text.
+//! The last d fields of a line are the vector, and everything before them is the word, including spaces, `#`
+//! and invalid UTF-8. The word is column 0 and the numbers are `d1` to `dN`, as in delimited text.
 
 use std::io::{BufRead, Chain, Cursor, Read};
 
 use super::limits::MAX_COLUMNS;
-use super::{Input, Picked, Records, Result, Sheet, SheetColumn, Want, cell, claim_cells, columns, number_cell, unpacked};
+use super::{
+    Input, Picked, Records, Result, Sheet, SheetColumn, Want, cell, claim_cells, columns, number_cell,
+    unpacked,
+};
 
 /// Bytes sampled to determine d.
 const SAMPLE: u64 = 1 << 16;
@@ -15,18 +18,22 @@ const LINES: usize = 64;
 /// Minimum d without a line `n d`; with fewer numbers it is a labelled point of delimited text.
 const LEAST_DIMS: usize = 25;
 
-/// Whether a text consists of word vectors: either its first line gives their number and dimension, which no delimited text
-/// does, or each word is followed by many decimal numbers.
+/// Whether a text consists of word vectors: either its first line gives their number and dimension, which no
+/// delimited text does, or each word is followed by many decimal numbers.
 pub(super) fn looks(head: &[u8]) -> bool {
     let Some(shape) = Shape::of(head, head.len() < SAMPLE as usize) else { return false };
     let lines = lines(head, head.len() < SAMPLE as usize);
     let Some((first, rest)) = lines.split_first() else { return false };
     if shape.promised.is_some() {
-        return shape.dims > 1 && rest.iter().all(|line| split(line, shape.dims).is_some_and(|(_, numbers)| all_numbers(numbers)));
+        return shape.dims > 1
+            && rest
+                .iter()
+                .all(|line| split(line, shape.dims).is_some_and(|(_, numbers)| all_numbers(numbers)));
     }
     let word = |line: &[u8]| split(line, shape.dims).is_some_and(|(word, _)| cell::value(word).is_none());
     // Tabs, repeated spaces and integers indicate a table.
-    let single = |line: &&[u8]| !line.contains(&b'\t') && !line.trim_ascii().windows(2).any(|pair| pair == b"  ");
+    let single =
+        |line: &&[u8]| !line.contains(&b'\t') && !line.trim_ascii().windows(2).any(|pair| pair == b"  ");
     shape.dims >= LEAST_DIMS
         && lines.iter().all(single)
         && lines.iter().all(|line| split(line, shape.dims).is_some_and(|(_, numbers)| all_numbers(numbers)))
@@ -100,12 +107,26 @@ impl<'i, 'p> Vectors<'i, 'p> {
         let (mut text, gzip) = unpacked::text(input)?;
         let sample = unpacked::beginning(&mut text, SAMPLE, input)?;
         let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE);
-        let Shape { promised, dims } = shape.ok_or_else(|| input.malformed("line 1", "there are no numbers after a word"))?;
+        let Shape { promised, dims } =
+            shape.ok_or_else(|| input.malformed("line 1", "there are no numbers after a word"))?;
         if dims > MAX_COLUMNS {
-            return Err(input.unsupported(format!("{dims} columns"), format!("the most that are read are {MAX_COLUMNS}")));
+            return Err(input.unsupported(
+                format!("{dims} columns"),
+                format!("the most that are read are {MAX_COLUMNS}"),
+            ));
         }
         let text = Cursor::new(sample).chain(text);
-        Ok(Self { input, text, gzip, promised, dims, line: Vec::new(), number: 0, numbers: Vec::with_capacity(dims), rows: 0 })
+        Ok(Self {
+            input,
+            text,
+            gzip,
+            promised,
+            dims,
+            line: Vec::new(),
+            number: 0,
+            numbers: Vec::with_capacity(dims),
+            rows: 0,
+        })
     }
 
     fn columns(&self) -> Vec<SheetColumn> {
@@ -131,13 +152,17 @@ impl<'i, 'p> Vectors<'i, 'p> {
             let context = || format!("line {}, record {}", self.number, self.rows);
             let Some((_, numbers)) = split(line, self.dims) else {
                 let found = fields(line).count().saturating_sub(1);
-                return Err(self.input.malformed(context(), format!("{found} numbers after the word where there should be {}", self.dims)));
+                return Err(self.input.malformed(
+                    context(),
+                    format!("{found} numbers after the word where there should be {}", self.dims),
+                ));
             };
             self.numbers.clear();
             for field in fields(numbers) {
                 self.numbers.push(cell::value(field).ok_or_else(|| {
                     let text = cell::excerpt(field);
-                    let why = format!("`{text}` is not a number, and {} should stand after the word", self.dims);
+                    let why =
+                        format!("`{text}` is not a number, and {} should stand after the word", self.dims);
                     self.input.malformed(context(), why)
                 })?);
             }
@@ -164,13 +189,15 @@ impl Shape {
     fn of(head: &[u8], whole: bool) -> Option<Self> {
         let lines = lines(head, whole);
         let number = |field: &[u8]| cell::value(field).is_some();
-        // A word may end in a number, and a line may be damaged: the most frequent count of trailing numbers wins.
+        // A word may end in a number, and a line may be damaged: the most frequent count of trailing numbers
+        // wins.
         let trailing = |line: &[u8]| {
             let fields: Vec<&[u8]> = fields(line).collect();
             fields.iter().rev().take_while(|field| number(field)).count().min(fields.len().saturating_sub(1))
         };
         let (first, rest) = lines.split_first()?;
-        let sizes: Vec<Option<u64>> = fields(first).map(|field| std::str::from_utf8(field).ok()?.parse().ok()).collect();
+        let sizes: Vec<Option<u64>> =
+            fields(first).map(|field| std::str::from_utf8(field).ok()?.parse().ok()).collect();
         if let [Some(words), Some(dims)] = sizes[..]
             && let Ok(dims) = usize::try_from(dims)
             && dims > 0
@@ -193,8 +220,14 @@ fn all_numbers(text: &[u8]) -> bool {
 /// The complete non-blank lines at the beginning.
 fn lines(head: &[u8], whole: bool) -> Vec<&[u8]> {
     let head = unpacked::unmarked(head);
-    let end = if whole { head.len() } else { head.iter().rposition(|&byte| byte == b'\n').unwrap_or(head.len()) };
-    head[..end].split(|&byte| byte == b'\n').map(content).filter(|line| !line.is_empty()).take(LINES).collect()
+    let end =
+        if whole { head.len() } else { head.iter().rposition(|&byte| byte == b'\n').unwrap_or(head.len()) };
+    head[..end]
+        .split(|&byte| byte == b'\n')
+        .map(content)
+        .filter(|line| !line.is_empty())
+        .take(LINES)
+        .collect()
 }
 
 /// A line without trailing white space.

@@ -1,7 +1,7 @@
 //! Random numbers and elementary functions that are bit-identical on every platform.
 //!
-//! IEEE 754 defines +, −, ×, ÷, √ and rounding exactly; logarithm, sine and cosine depend on the platform's library, so they
-//! are implemented here. Rust never fuses or reorders floating-point operations by itself.
+//! IEEE 754 defines +, −, ×, ÷, √ and rounding exactly; logarithm, sine and cosine depend on the platform's
+//! library, so they are implemented here. Rust never fuses or reorders floating-point operations by itself.
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2, SQRT_2};
 
@@ -98,14 +98,21 @@ pub(super) fn ln(x: f64) -> f64 {
     2.0 * z * series + exponent as f64 * LN_2
 }
 
-/// Sine and cosine of a moderate angle in radians, the same bits on every machine: within 10⁻¹² for |x| up to 10⁴, and within 2 ulp of 1 for
+/// Sine and cosine of a moderate angle in radians, the same bits on every machine: within 10⁻¹² for |x| up to
+/// 10⁴, and within 2 ulp of 1 for
 /// |x| up to π/4.
 pub(crate) fn sin_cos(x: f64) -> (f64, f64) {
     let quarter = (x * FRAC_2_PI).round();
     let r = x - quarter * FRAC_PI_2;
     let squared = r * r;
-    // Taylor series by Horner's rule: 1 − r²/(a(a+1))·(1 − …) with a = 2, 4, … for the sine and 1, 3, … for the cosine.
-    let series = |first: u32| (0..9).rev().map(|i| f64::from((first + 2 * i) * (first + 2 * i + 1))).fold(1.0, |sum, den| 1.0 - squared / den * sum);
+    // Taylor series by Horner's rule: 1 − r²/(a(a+1))·(1 − …) with a = 2, 4, … for the sine and 1, 3, … for
+    // the cosine.
+    let series = |first: u32| {
+        (0..9)
+            .rev()
+            .map(|i| f64::from((first + 2 * i) * (first + 2 * i + 1)))
+            .fold(1.0, |sum, den| 1.0 - squared / den * sum)
+    };
     let (sin, cos) = (r * series(2), series(1));
     match (quarter as i64).rem_euclid(4) {
         0 => (sin, cos),
@@ -125,7 +132,12 @@ mod tests {
     fn logarithm_is_right() {
         for i in 1..5000 {
             let x = f64::from(i) * 0.000_731;
-            assert!((ln(x) - x.ln()).abs() <= 4e-16 * x.ln().abs().max(0.5), "ln {x}: {} and {}", ln(x), x.ln());
+            assert!(
+                (ln(x) - x.ln()).abs() <= 4e-16 * x.ln().abs().max(0.5),
+                "ln {x}: {} and {}",
+                ln(x),
+                x.ln()
+            );
         }
         assert_eq!(ln(1.0), 0.0);
         assert!((ln(1e-300) - 1e-300f64.ln()).abs() < 1e-12);

@@ -1,8 +1,9 @@
 //! Generated clouds: a spec and a seed give the same points everywhere.
 //!
-//! A spec is `name:key=value,…`, for instance `gaussian-mixture:n=1e6,d=3,clusters=20`; omitted keys take the defaults of
-//! the [`catalogue`]. Coordinates are rounded to f32 here, so that building a cloud loses nothing, and they are computed
-//! only with +, −, ×, ÷, √ and rounding (see [`draw`]), so that they do not depend on the platform's mathematical library.
+//! A spec is `name:key=value,…`, for instance `gaussian-mixture:n=1e6,d=3,clusters=20`; omitted keys take the
+//! defaults of the [`catalogue`]. Coordinates are rounded to f32 here, so that building a cloud loses
+//! nothing, and they are computed only with +, −, ×, ÷, √ and rounding (see [`draw`]), so that they do not
+//! depend on the platform's mathematical library.
 
 pub(super) mod draw;
 mod shapes;
@@ -67,7 +68,12 @@ const fn dims(default: u32, min: u32) -> Parameter {
 /// All generators, in display order.
 pub fn catalogue() -> &'static [Generator] {
     const CATALOGUE: &[Generator] = &[
-        Generator { name: "uniform", about: "independent coordinates in [0, 1)", parameters: &[N, dims(2, 1)], shape: shapes::uniform },
+        Generator {
+            name: "uniform",
+            about: "independent coordinates in [0, 1)",
+            parameters: &[N, dims(2, 1)],
+            shape: shapes::uniform,
+        },
         Generator {
             name: "gaussian-mixture",
             about: "normal clusters about centres in the unit cube",
@@ -82,10 +88,19 @@ pub fn catalogue() -> &'static [Generator] {
         Generator {
             name: "rounded-normal",
             about: "normal coordinates about 0, rounded to 16-bit integers: many equal distances",
-            parameters: &[N, dims(2, 1), Parameter::real("spread", "standard deviation before rounding", 4096.0, 32_767.0)],
+            parameters: &[
+                N,
+                dims(2, 1),
+                Parameter::real("spread", "standard deviation before rounding", 4096.0, 32_767.0),
+            ],
             shape: shapes::rounded_normal,
         },
-        Generator { name: "sphere", about: "the surface of the unit sphere, evenly", parameters: &[N, dims(3, 2)], shape: shapes::sphere },
+        Generator {
+            name: "sphere",
+            about: "the surface of the unit sphere, evenly",
+            parameters: &[N, dims(3, 2)],
+            shape: shapes::sphere,
+        },
         Generator {
             name: "swiss-roll",
             about: "a rolled-up sheet in three dimensions",
@@ -98,7 +113,12 @@ pub fn catalogue() -> &'static [Generator] {
             parameters: &[
                 N,
                 Parameter::real("turns", "number of turns", 3.0, 1000.0),
-                Parameter::real("noise", "standard deviation about the line, whose outer radius is 1", 0.01, 1e6),
+                Parameter::real(
+                    "noise",
+                    "standard deviation about the line, whose outer radius is 1",
+                    0.01,
+                    1e6,
+                ),
             ],
             shape: shapes::spiral,
         },
@@ -111,7 +131,11 @@ pub fn catalogue() -> &'static [Generator] {
         Generator {
             name: "duplicates",
             about: "few distinct places, each taken by many points",
-            parameters: &[N, dims(2, 1), Parameter::whole("distinct", "number of distinct places", 1000, 1, 1 << 23)],
+            parameters: &[
+                N,
+                dims(2, 1),
+                Parameter::whole("distinct", "number of distinct places", 1000, 1, 1 << 23),
+            ],
             shape: shapes::duplicates,
         },
         Generator {
@@ -142,15 +166,25 @@ pub fn generate(spec: &str, seed: u64, progress: &dyn Progress) -> Result<Coordi
 }
 
 /// As [`generate`], where `free` bytes of memory are left.
-fn generate_within(free: u64, spec: &str, seed: u64, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
+fn generate_within(
+    free: u64,
+    spec: &str,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Coordinates, CloudError> {
     let fail = |why| CloudError::Generate { spec: spec.to_owned(), why };
     let parsed = check(spec)?;
     let mut canvas = shapes::Canvas::new(free, progress);
-    (parsed.generator().shape)(&parsed, &mut draw::Draw::new(seed), &mut canvas).map_err(|stop| match stop {
-        shapes::Stop::Cancelled => CloudError::Cancelled,
-        shapes::Stop::Impossible(why) => fail(why),
-        shapes::Stop::Memory(bytes) => CloudError::Memory { bytes, origin: Source::Generate { spec: spec.to_owned(), seed }.to_string() },
-    })?;
+    (parsed.generator().shape)(&parsed, &mut draw::Draw::new(seed), &mut canvas).map_err(
+        |stop| match stop {
+            shapes::Stop::Cancelled => CloudError::Cancelled,
+            shapes::Stop::Impossible(why) => fail(why),
+            shapes::Stop::Memory(bytes) => CloudError::Memory {
+                bytes,
+                origin: Source::Generate { spec: spec.to_owned(), seed }.to_string(),
+            },
+        },
+    )?;
     let (dims, values) = canvas.finish();
     Ok(Coordinates { columns: Column::unnamed(dims), values: values.into() })
 }
@@ -192,19 +226,24 @@ impl FromStr for Spec {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, settings) = text.split_once(':').unwrap_or((text, ""));
         let name = name.trim();
-        let generator = catalogue().iter().find(|generator| generator.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
-            let names: Vec<_> = catalogue().iter().map(|generator| generator.name).collect();
-            format!("there is no generator `{name}`; there are {}", names.join(", "))
-        })?;
+        let generator = catalogue()
+            .iter()
+            .find(|generator| generator.name.eq_ignore_ascii_case(name))
+            .ok_or_else(|| {
+                let names: Vec<_> = catalogue().iter().map(|generator| generator.name).collect();
+                format!("there is no generator `{name}`; there are {}", names.join(", "))
+            })?;
         let mut values: Vec<f64> = generator.parameters.iter().map(|parameter| parameter.default).collect();
         let mut given = vec![false; values.len()];
         for setting in settings.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
-            let (key, value) = setting.split_once('=').ok_or_else(|| format!("`{setting}` is not key=value"))?;
+            let (key, value) =
+                setting.split_once('=').ok_or_else(|| format!("`{setting}` is not key=value"))?;
             let (key, value) = (key.trim(), value.trim());
-            let at = generator.parameters.iter().position(|parameter| parameter.key == key).ok_or_else(|| {
-                let keys: Vec<_> = generator.parameters.iter().map(|parameter| parameter.key).collect();
-                format!("{name} has no parameter `{key}`; it has {}", keys.join(", "))
-            })?;
+            let at =
+                generator.parameters.iter().position(|parameter| parameter.key == key).ok_or_else(|| {
+                    let keys: Vec<_> = generator.parameters.iter().map(|parameter| parameter.key).collect();
+                    format!("{name} has no parameter `{key}`; it has {}", keys.join(", "))
+                })?;
             if std::mem::replace(&mut given[at], true) {
                 return Err(format!("`{key}` is given twice"));
             }

@@ -65,7 +65,9 @@ impl<'a> Canvas<'a> {
     fn open(&mut self, rows: usize, dims: usize) -> Result<(), Stop> {
         let total = (rows as u64).saturating_mul(dims as u64);
         if total > MAX_VALUES {
-            return Err(Stop::Impossible(format!("{rows} points × {dims} dimensions are more than {MAX_VALUES} coordinates")));
+            return Err(Stop::Impossible(format!(
+                "{rows} points × {dims} dimensions are more than {MAX_VALUES} coordinates"
+            )));
         }
         (self.rows, self.dims) = (rows as u64, dims);
         self.claim(total * 4)?;
@@ -114,11 +116,16 @@ pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas
     })
 }
 
-/// A coordinate beyond 16 bits becomes the nearest that they hold; with the default spread that is 8 standard deviations away.
+/// A coordinate beyond 16 bits becomes the nearest that they hold; with the default spread that is 8 standard
+/// deviations away.
 pub(super) fn rounded_normal(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let ((n, d), spread) = (canvas.open_for(spec)?, spec.real("spread"));
     // Adding 0 turns −0 into 0: an integer has one of them.
-    (0..n).try_for_each(|_| canvas.row((0..d).map(|_| (spread * draw.normal()).round().clamp(i16::MIN.into(), i16::MAX.into()) + 0.0)))
+    (0..n).try_for_each(|_| {
+        canvas.row(
+            (0..d).map(|_| (spread * draw.normal()).round().clamp(i16::MIN.into(), i16::MAX.into()) + 0.0),
+        )
+    })
 }
 
 pub(super) fn sphere(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
@@ -142,7 +149,8 @@ pub(super) fn swiss_roll(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) 
     })
 }
 
-/// Radius √u at angle 2π·turns·√u: the density along the curve grows outwards, so that the disc is covered evenly.
+/// Radius √u at angle 2π·turns·√u: the density along the curve grows outwards, so that the disc is covered
+/// evenly.
 pub(super) fn spiral(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, turns, noise) = (spec.whole("n"), spec.real("turns"), spec.real("noise"));
     canvas.open(n, 2)?;
@@ -169,10 +177,14 @@ pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Re
         }
     }
     if side == 1 && n > 1 {
-        return Err(Stop::Impossible(format!("a grid of {d} dimensions has 1 or at least 2^{d} points; ask for more or lower d")));
+        return Err(Stop::Impossible(format!(
+            "a grid of {d} dimensions has 1 or at least 2^{d} points; ask for more or lower d"
+        )));
     }
     if side > 1 << 24 {
-        return Err(Stop::Impossible(format!("n={n}: a 32-bit float cannot tell more than 2^24 places of an axis apart")));
+        return Err(Stop::Impossible(format!(
+            "n={n}: a 32-bit float cannot tell more than 2^24 places of an axis apart"
+        )));
     }
     let rows = power(side) as usize;
     canvas.open(rows, d)?;
@@ -194,7 +206,8 @@ pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Re
 pub(super) fn duplicates(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, d) = canvas.open_for(spec)?;
     let distinct = spec.whole("distinct").min(n);
-    /// Bytes of a distinct position beside its coordinates, which are there twice: room in a hash table, with the vector.
+    /// Bytes of a distinct position beside its coordinates, which are there twice: room in a hash table, with
+    /// the vector.
     const POSITION: u64 = 80;
     canvas.claim(distinct as u64 * (8 * d as u64 + POSITION) + 4 * n as u64)?;
     let mut positions: Vec<f32> = Vec::with_capacity(distinct * d);
@@ -207,21 +220,26 @@ pub(super) fn duplicates(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) 
     }
     let mut order: Vec<u32> = (0..n).map(|i| (i % distinct) as u32).collect();
     draw.shuffle(&mut order);
-    order.into_iter().try_for_each(|at| canvas.row(positions[at as usize * d..][..d].iter().map(|&x| f64::from(x))))
+    order
+        .into_iter()
+        .try_for_each(|at| canvas.row(positions[at as usize * d..][..d].iter().map(|&x| f64::from(x))))
 }
 
 /// Points in random directions from the last row, 0, at decreasing distances.
 ///
-/// The radius decreases in even steps, but at least by the factor 1 − (d+4)·2⁻²³. Rounding d coordinates to f32 and summing
-/// d squares in f32, in any order and with or without fused multiply-add, changes a squared distance by less than (d+4)·2⁻²⁴
-/// of itself; consecutive points differ by four times that, so distances descend strictly however they are computed.
+/// The radius decreases in even steps, but at least by the factor 1 − (d+4)·2⁻²³. Rounding d coordinates to
+/// f32 and summing d squares in f32, in any order and with or without fused multiply-add, changes a squared
+/// distance by less than (d+4)·2⁻²⁴ of itself; consecutive points differ by four times that, so distances
+/// descend strictly however they are computed.
 pub(super) fn descending(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let least = (d as f64 + 4.0) * 2f64.powi(-23);
     // e^−30 is about 10⁻¹³; its square is well within f32.
     if n as f64 * least > 30.0 {
         let most = (30.0 / least) as u64;
-        return Err(Stop::Impossible(format!("n={n}: 32-bit floats have room for {most} descending distances in {d} dimensions")));
+        return Err(Stop::Impossible(format!(
+            "n={n}: 32-bit floats have room for {most} descending distances in {d} dimensions"
+        )));
     }
     canvas.open(n, d)?;
     let mut direction = vec![0.0; d];

@@ -15,7 +15,12 @@ fn why(spec: &str) -> String {
 }
 
 fn distinct(cloud: &PointCloud) -> usize {
-    cloud.points().chunks(cloud.dims()).map(|row| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>()).collect::<HashSet<_>>().len()
+    cloud
+        .points()
+        .chunks(cloud.dims())
+        .map(|row| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+        .collect::<HashSet<_>>()
+        .len()
 }
 
 /// The contract of [`VERSION`]: when one of these changes, raise it.
@@ -32,7 +37,8 @@ fn a_seed_means_the_same_cloud_everywhere() {
         ("duplicates:n=1000,distinct=10", "a2cb36162b058c02340604295e3547b0"),
         ("descending:n=1000", "30e7d3273ea59e58b0f094ce1246fa19"),
     ];
-    let now: Vec<_> = pinned.iter().map(|(spec, _)| (*spec, cloud(spec, 7).fingerprint().0.clone())).collect();
+    let now: Vec<_> =
+        pinned.iter().map(|(spec, _)| (*spec, cloud(spec, 7).fingerprint().0.clone())).collect();
     let then: Vec<_> = pinned.iter().map(|&(spec, fingerprint)| (spec, fingerprint.to_owned())).collect();
     assert_eq!(now, then);
 }
@@ -51,7 +57,10 @@ fn seeds_differ_and_every_generator_has_defaults() {
 #[test]
 fn specs_are_read_with_their_numbers() {
     let spec: Spec = "gaussian-mixture: n=1e3, d=5,spread=0.5".parse().unwrap();
-    assert_eq!((spec.value("n"), spec.value("d"), spec.value("clusters"), spec.value("spread")), (Some(1e3), Some(5.0), Some(20.0), Some(0.5)));
+    assert_eq!(
+        (spec.value("n"), spec.value("d"), spec.value("clusters"), spec.value("spread")),
+        (Some(1e3), Some(5.0), Some(20.0), Some(0.5))
+    );
     assert_eq!(spec.to_string(), "gaussian-mixture:n=1000,d=5,clusters=20,spread=0.5");
     assert_eq!(cloud("uniform:n=1_0e1,d=7", 0).len(), 100);
     assert_eq!(cloud("uniform:n=3,d=7", 0).dims(), 7);
@@ -113,11 +122,20 @@ fn clusters_have_their_spread() {
 #[test]
 fn rounded_normals_are_16_bit_integers_with_their_spread() {
     let narrow = cloud("rounded-normal:n=20000,d=2", 5);
-    assert!(narrow.points().iter().all(|x| x.fract() == 0.0 && x.abs() < 32_767.0 && (*x != 0.0 || x.is_sign_positive())));
+    assert!(
+        narrow
+            .points()
+            .iter()
+            .all(|x| x.fract() == 0.0 && x.abs() < 32_767.0 && (*x != 0.0 || x.is_sign_positive()))
+    );
     let variance = narrow.points().iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / 40000.0;
     assert!((variance.sqrt() / 4096.0 - 1.0).abs() < 0.01, "{variance}");
     let wide = cloud("rounded-normal:n=20000,d=1,spread=32767", 5);
-    assert!(wide.axes().iter().all(|axis| (axis.min, axis.max) == (-32_768.0, 32_767.0)), "{:?}", wide.axes());
+    assert!(
+        wide.axes().iter().all(|axis| (axis.min, axis.max) == (-32_768.0, 32_767.0)),
+        "{:?}",
+        wide.axes()
+    );
 }
 
 #[test]
@@ -135,9 +153,12 @@ fn rolls_and_spirals_lie_on_their_curves() {
 
 #[test]
 fn grids_are_the_nearest_lattice() {
-    for (spec, rows, last) in
-        [("grid:n=1000,d=2", 1024, 31.0), ("grid:n=990,d=2", 961, 30.0), ("grid:n=1000,d=3", 1000, 9.0), ("grid:n=5,d=1", 5, 4.0)]
-    {
+    for (spec, rows, last) in [
+        ("grid:n=1000,d=2", 1024, 31.0),
+        ("grid:n=990,d=2", 961, 30.0),
+        ("grid:n=1000,d=3", 1000, 9.0),
+        ("grid:n=5,d=1", 5, 4.0),
+    ] {
         let cloud = cloud(spec, 0);
         assert_eq!((cloud.len(), distinct(&cloud)), (rows, rows), "{spec}");
         assert!(cloud.axes().iter().all(|axis| axis.min == 0.0 && axis.max == last), "{spec}");
@@ -147,8 +168,11 @@ fn grids_are_the_nearest_lattice() {
 
 #[test]
 fn duplicates_are_as_many_as_asked() {
-    for (spec, want) in [("duplicates:n=10000,distinct=37", 37), ("duplicates:n=5,distinct=9", 5), ("duplicates:n=100000,d=1,distinct=50000", 50000)]
-    {
+    for (spec, want) in [
+        ("duplicates:n=10000,distinct=37", 37),
+        ("duplicates:n=5,distinct=9", 5),
+        ("duplicates:n=100000,d=1,distinct=50000", 50000),
+    ] {
         assert_eq!(distinct(&cloud(spec, 4)), want, "{spec}");
     }
 }
@@ -158,8 +182,12 @@ fn descending_descends_strictly_in_f32() {
     for (n, d) in [(1, 2), (2, 1), (1000, 1), (200_000, 2), (30_000, 3), (20_000, 40), (3_000, 128)] {
         let cloud = cloud(&format!("descending:n={n},d={d}"), 1);
         let query = cloud.point(n - 1);
-        let distance = |row: usize| cloud.point(row).iter().zip(query).fold(0.0f32, |acc, (p, q)| (p - q).mul_add(p - q, acc));
-        let plain = |row: usize| cloud.point(row).iter().zip(query).rev().fold(0.0f32, |acc, (p, q)| acc + (p - q) * (p - q));
+        let distance = |row: usize| {
+            cloud.point(row).iter().zip(query).fold(0.0f32, |acc, (p, q)| (p - q).mul_add(p - q, acc))
+        };
+        let plain = |row: usize| {
+            cloud.point(row).iter().zip(query).rev().fold(0.0f32, |acc, (p, q)| acc + (p - q) * (p - q))
+        };
         for row in 1..n {
             assert!(distance(row) < distance(row - 1), "n={n} d={d} row {row}");
             assert!(plain(row) < plain(row - 1), "n={n} d={d} row {row}, plain sum");
@@ -176,7 +204,9 @@ fn what_is_made_beside_the_points_is_counted() {
     ] {
         match generate_within(1 << 20, spec, 0, &crate::progress::Silent) {
             // The coordinates alone may be refused before the rest is counted.
-            Err(CloudError::Memory { bytes: needed, .. }) => assert!(needed == bytes || needed == 400_000_000, "{spec}: {needed}"),
+            Err(CloudError::Memory { bytes: needed, .. }) => {
+                assert!(needed == bytes || needed == 400_000_000, "{spec}: {needed}")
+            }
             other => panic!("{spec}: {other:?}"),
         }
     }
@@ -190,9 +220,15 @@ fn cancelling_stops() {
 
 proptest::proptest! {
     #[test]
-    fn any_spec_is_read_or_refused(text in "(uniform|grid|spiral|[a-z]{0,4})(:([nd]|turns|[a-z]?)(=-?[0-9_.e]{0,6})?(,|[ =:nd0-9]){0,4}){0,2}") {
+    fn any_spec_is_read_or_refused(
+        text in "(uniform|grid|spiral|[a-z]{0,4})(:([nd]|turns|[a-z]?)\
+                 (=-?[0-9_.e]{0,6})?(,|[ =:nd0-9]){0,4}){0,2}",
+    ) {
         match text.parse::<Spec>() {
-            Ok(spec) => proptest::prop_assert_eq!(spec.to_string().parse::<Spec>().unwrap().to_string(), spec.to_string()),
+            Ok(spec) => proptest::prop_assert_eq!(
+                spec.to_string().parse::<Spec>().unwrap().to_string(),
+                spec.to_string()
+            ),
             Err(why) => proptest::prop_assert!(!why.is_empty()),
         }
     }

@@ -1,4 +1,5 @@
-//! Clouds that files store as searched: taken apart, built again, and held against the file that they were read from.
+//! Clouds that files store as searched: taken apart, built again, and held against the file that they were
+//! read from.
 
 use std::collections::HashMap;
 
@@ -45,14 +46,21 @@ impl PointCloud {
     pub fn from_parts(parts: CloudParts) -> Result<Self, &'static str> {
         let CloudParts { points, exact, axes, records, dropped, source, fingerprint: named } = parts;
         let dims = axes.len();
-        if dims == 0 || points.is_empty() || points.len() % dims != 0 || (points.len() / dims) as u64 > u64::from(MAX_ROWS) {
+        if dims == 0
+            || points.is_empty()
+            || points.len() % dims != 0
+            || (points.len() / dims) as u64 > u64::from(MAX_ROWS)
+        {
             return Err("the points are not rows of its axes");
         }
         let rows = points.len() / dims;
         if !points.iter().all(|value| value.is_finite()) || !axes.iter().all(|axis| axis.origin.is_finite()) {
             return Err("a coordinate is not finite");
         }
-        if exact.as_ref().is_some_and(|exact| exact.len() != points.len() || !exact.iter().all(|value| value.is_finite())) {
+        if exact
+            .as_ref()
+            .is_some_and(|exact| exact.len() != points.len() || !exact.iter().all(|value| value.is_finite()))
+        {
             return Err("the exact coordinates do not fit the points");
         }
         let ascending = |records: &Vec<u32>| records.len() == rows && records.is_sorted_by(|a, b| a < b);
@@ -64,7 +72,11 @@ impl PointCloud {
         }
         let stands_for = |at: usize| axes[at % dims].origin + f64::from(points[at]);
         let exact = exact.map(|values| {
-            let far = values.iter().enumerate().filter(|&(at, &value)| rounding::step(value, stands_for(at)).is_none()).count();
+            let far = values
+                .iter()
+                .enumerate()
+                .filter(|&(at, &value)| rounding::step(value, stands_for(at)).is_none())
+                .count();
             Exact::new(values, far, stands_for)
         });
         let records = records.map(|records| {
@@ -91,12 +103,13 @@ impl PointCloud {
 // Checks whether a file still has the content that a cloud was read from, based on some of its records.
 
 impl PointCloud {
-    /// Whether these records have the values that these rows were read from: each axis must equal one of the columns of its
-    /// name, in all rows.
+    /// Whether these records have the values that these rows were read from: each axis must equal one of the
+    /// columns of its name, in all rows.
     ///
     /// A cloud reproduces its file's numbers to the last bit, so the comparison needs no tolerance.
     pub fn was_read_from(&self, rows: &[u32], records: &Records) -> bool {
-        let mut named: HashMap<&str, Vec<usize>> = self.axes().iter().map(|axis| (axis.name.as_str(), Vec::new())).collect();
+        let mut named: HashMap<&str, Vec<usize>> =
+            self.axes().iter().map(|axis| (axis.name.as_str(), Vec::new())).collect();
         for (at, name) in records.columns.iter().enumerate() {
             if let Some(columns) = named.get_mut(name.as_str()) {
                 columns.push(at);
@@ -105,12 +118,17 @@ impl PointCloud {
         let mut before: HashMap<&str, usize> = HashMap::new();
         self.axes().iter().enumerate().all(|(axis, of)| {
             let columns = &named[of.name.as_str()];
-            // Axes that share a name usually correspond to its columns in order, but may have been selected by number.
+            // Axes that share a name usually correspond to its columns in order, but may have been selected
+            // by number.
             let first = before.entry(&of.name).or_default();
             let mut columns = columns.iter().cycle().skip(*first).take(columns.len());
             *first += 1;
-            let is_cell = |row: u32, cell: Option<&Cell>| cell.is_some_and(|cell| is_of(cell, self.coordinate(row as usize, axis)));
-            columns.any(|&column| rows.iter().zip(&records.rows).all(|(&row, cells)| is_cell(row, cells.get(column))))
+            let is_cell = |row: u32, cell: Option<&Cell>| {
+                cell.is_some_and(|cell| is_of(cell, self.coordinate(row as usize, axis)))
+            };
+            columns.any(|&column| {
+                rows.iter().zip(&records.rows).all(|(&row, cells)| is_cell(row, cells.get(column)))
+            })
         })
     }
 }
@@ -127,8 +145,11 @@ fn is_of(cell: &Cell, coordinate: f64) -> bool {
 /// Whether a text begins with an ISO 8601 date.
 fn is_moment(text: &str) -> bool {
     let mut parts = text.trim_start_matches(['+', '-']).splitn(3, '-');
-    let mut digits =
-        |least: usize| parts.next().is_some_and(|part| part.len() >= least && part.bytes().take(least).all(|byte| byte.is_ascii_digit()));
+    let mut digits = |least: usize| {
+        parts.next().is_some_and(|part| {
+            part.len() >= least && part.bytes().take(least).all(|byte| byte.is_ascii_digit())
+        })
+    };
     digits(4) && digits(2) && digits(2)
 }
 
@@ -143,8 +164,17 @@ mod tests {
     fn towns(columns: &str) -> (PointCloud, Records) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("towns.csv");
-        std::fs::write(&path, "x,name,y,x\n4918340.364,Ada,0.1,1\n4918381.12375,Bor,-0.0,2\n4918350.5,Cis,1e-9,3\n").expect("a file");
-        let cloud = load(&Source::File { path: path.clone(), columns: columns.parse().expect("columns") }, false, &Silent).expect("a cloud");
+        std::fs::write(
+            &path,
+            "x,name,y,x\n4918340.364,Ada,0.1,1\n4918381.12375,Bor,-0.0,2\n4918350.5,Cis,1e-9,3\n",
+        )
+        .expect("a file");
+        let cloud = load(
+            &Source::File { path: path.clone(), columns: columns.parse().expect("columns") },
+            false,
+            &Silent,
+        )
+        .expect("a cloud");
         (cloud, formats::records(&path, &[2, 0, 1], &Silent).expect("records"))
     }
 
@@ -156,14 +186,25 @@ mod tests {
             assert!(!cloud.was_read_from(&[2, 1, 0], &records), "{columns}: sorted anew");
             let changed = |cell: Cell| {
                 let mut changed = records.clone();
-                changed.rows.iter_mut().for_each(|row| [0, 2, 3].into_iter().for_each(|at| row[at] = cell.clone()));
+                changed
+                    .rows
+                    .iter_mut()
+                    .for_each(|row| [0, 2, 3].into_iter().for_each(|at| row[at] = cell.clone()));
                 cloud.was_read_from(&[2, 0, 1], &changed)
             };
-            assert!(!changed(Cell::Missing) && !changed(Cell::Text("4918350.5 m".to_owned())) && !changed(Cell::Number(0.5)), "{columns}");
+            assert!(
+                !changed(Cell::Missing)
+                    && !changed(Cell::Text("4918350.5 m".to_owned()))
+                    && !changed(Cell::Number(0.5)),
+                "{columns}"
+            );
             let mut renamed = records.clone();
             renamed.columns.iter_mut().for_each(|name| *name = format!("{name} (m)"));
             assert!(!cloud.was_read_from(&[2, 0, 1], &renamed), "{columns}: no such column");
-            assert!(cloud.was_read_from(&[], &Records { rows: Vec::new(), ..records.clone() }), "{columns}: nothing to differ");
+            assert!(
+                cloud.was_read_from(&[], &Records { rows: Vec::new(), ..records.clone() }),
+                "{columns}: nothing to differ"
+            );
         }
         let (cloud, mut records) = towns("0,2");
         let Cell::Number(number) = &mut records.rows[1][0] else { panic!("a number") };
@@ -173,7 +214,8 @@ mod tests {
 
     /// Whether the only value of a column may have been read from a text.
     fn is_of_text(column: &str, value: f64, text: &str) -> bool {
-        let records = Records { columns: vec![column.to_owned()], rows: vec![vec![Cell::Text(text.to_owned())]] };
+        let records =
+            Records { columns: vec![column.to_owned()], rows: vec![vec![Cell::Text(text.to_owned())]] };
         cloud(&[column], vec![value]).was_read_from(&[0], &records)
     }
 
@@ -188,7 +230,9 @@ mod tests {
         for text in ["2024-10-04", "1969-12-31T23:59:59.5Z", "+12024-10-04", "-0044-03-15T00:00:00"] {
             assert!(is_moment(text), "{text}");
         }
-        for text in ["", "-", "12.5", "2024", "2024-10", "04-10-2024", "2024-Oct-04", "Ulm-an-der-Donau", "ä-ö-ü"] {
+        for text in
+            ["", "-", "12.5", "2024", "2024-10", "04-10-2024", "2024-Oct-04", "Ulm-an-der-Donau", "ä-ö-ü"]
+        {
             assert!(!is_moment(text), "{text}");
         }
         assert_eq!(["2024-10-04", "Friday"].map(|day| is_of_text("day", 20_000.0, day)), [true, false]);

@@ -37,8 +37,9 @@ impl PointCloud {
         (0..seen).map(move |at| at * self.len() / seen)
     }
 
-    /// The interval of an axis, in local coordinates, that holds nearly all points: from the 1st to the 99th percentile with some room, or
-    /// the whole extent where that is not much wider. The percentiles are those of 4,096 rows, evenly spread.
+    /// The interval of an axis, in local coordinates, that holds nearly all points: from the 1st to the 99th
+    /// percentile with some room, or the whole extent where that is not much wider. The percentiles are those
+    /// of 4,096 rows, evenly spread.
     ///
     /// # Panics
     /// If there is no such axis.
@@ -52,7 +53,11 @@ impl PointCloud {
             let (low, high) = (f64::from(values[tail]), f64::from(values[values.len() - 1 - tail]));
             let room = (high - low) * ROOM;
             let bulk = [(low - room).max(whole[0]), (high + room).min(whole[1])];
-            if whole[1] - whole[0] <= WIDER * (bulk[1] - bulk[0]) || bulk[0] >= bulk[1] { whole } else { bulk }
+            if whole[1] - whole[0] <= WIDER * (bulk[1] - bulk[0]) || bulk[0] >= bulk[1] {
+                whole
+            } else {
+                bulk
+            }
         })
     }
 }
@@ -69,7 +74,8 @@ pub struct Duplicates {
 }
 
 impl PointCloud {
-    /// Counts duplicates: sorts all rows, and those that are equal after rounding once more by the file's values, as only they can be equal there.
+    /// Counts duplicates: sorts all rows, and those that are equal after rounding once more by the file's
+    /// values, as only they can be equal there.
     pub fn duplicates(&self) -> Duplicates {
         let dims = self.dims();
         // -0.0 was normalised to 0.0 and nothing is NaN, so equal bits mean equal coordinates.
@@ -79,7 +85,9 @@ impl PointCloud {
         rows.par_sort_unstable_by(|&a, &b| bits_of(a).cmp(bits_of(b)));
         let own = |a: u32, b: u32| {
             let axes = (0..dims).map(|axis| [a, b].map(|row| self.coordinate(row as usize, axis)));
-            axes.map(|[a, b]| a.partial_cmp(&b).unwrap_or(Ordering::Equal)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+            axes.map(|[a, b]| a.partial_cmp(&b).unwrap_or(Ordering::Equal))
+                .find(|order| order.is_ne())
+                .unwrap_or(Ordering::Equal)
         };
         let mut found = Duplicates { before_rounding: 0, after_rounding: 0 };
         for equal in rows.chunk_by_mut(|&a, &b| bits_of(a) == bits_of(b)).filter(|equal| equal.len() > 1) {

@@ -13,7 +13,8 @@ fn cloud(dims: usize, values: Vec<f64>) -> PointCloud {
     PointCloud::from_table(Table { columns: Column::unnamed(dims), values }, source, None, false).unwrap()
 }
 
-/// Normal numbers, whose standard deviation falls from dimension to dimension by a factor, turned so that no axis is a component.
+/// Normal numbers, whose standard deviation falls from dimension to dimension by a factor, turned so that no
+/// axis is a component.
 fn falling(n: usize, dims: usize, factor: f64) -> PointCloud {
     let turned = orthonormal(&random_directions(dims, dims.min(40), 3));
     let mut draw = Draw::new(9);
@@ -35,8 +36,11 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 fn covariance(cloud: &PointCloud) -> (Vec<f64>, Vec<Vec<f64>>) {
     let (n, d) = (cloud.len(), cloud.dims());
     let value = |row: usize, axis: usize| f64::from(cloud.point(row)[axis]);
-    let mean: Vec<f64> = (0..d).map(|axis| (0..n).map(|row| value(row, axis)).sum::<f64>() / n as f64).collect();
-    let of = |i: usize, j: usize| (0..n).map(|row| (value(row, i) - mean[i]) * (value(row, j) - mean[j])).sum::<f64>() / n as f64;
+    let mean: Vec<f64> =
+        (0..d).map(|axis| (0..n).map(|row| value(row, axis)).sum::<f64>() / n as f64).collect();
+    let of = |i: usize, j: usize| {
+        (0..n).map(|row| (value(row, i) - mean[i]) * (value(row, j) - mean[j])).sum::<f64>() / n as f64
+    };
     let matrix = (0..d).map(|i| (0..d).map(|j| of(i, j)).collect()).collect();
     (mean, matrix)
 }
@@ -54,9 +58,15 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn components_are_eigenvectors(dims in 1usize..12, values in prop::collection::vec(-100.0f64..100.0, 12..600), scale in 0.0f64..10.0) {
+    fn components_are_eigenvectors(
+        dims in 1usize..12,
+        values in prop::collection::vec(-100.0f64..100.0, 12..600),
+        scale in 0.0f64..10.0,
+    ) {
         let rows = (values.len() / dims).max(1);
-        let values = (0..rows * dims).map(|at| values[at % values.len()] * (1.0 + scale * (at % dims) as f64)).collect();
+        let values = (0..rows * dims)
+            .map(|at| values[at % values.len()] * (1.0 + scale * (at % dims) as f64))
+            .collect();
         let cloud = cloud(dims, values);
         let (mean, matrix) = covariance(&cloud);
         let total: f64 = (0..dims).map(|axis| matrix[axis][axis]).sum();
@@ -70,7 +80,12 @@ proptest! {
             prop_assert!(dims > 3 || (explained.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             for (direction, share) in found.basis.iter().zip(explained) {
                 for (row, part) in matrix.iter().zip(direction) {
-                    prop_assert!((dot(row, direction) - share * total * part).abs() < 1e-7 * total, "{} of {}", share, total);
+                    prop_assert!(
+                        (dot(row, direction) - share * total * part).abs() < 1e-7 * total,
+                        "{} of {}",
+                        share,
+                        total
+                    );
                 }
             }
             // No direction has more variance than the first.
@@ -78,7 +93,8 @@ proptest! {
             prop_assert!(sums <= explained[0] * total * (1.0 + 1e-9) + 1e-9);
         }
         for direction in &found.basis {
-            let largest = direction.iter().copied().fold(0.0f64, |a, b| if b.abs() > a.abs() { b } else { a });
+            let largest =
+                direction.iter().copied().fold(0.0f64, |a, b| if b.abs() > a.abs() { b } else { a });
             prop_assert!(largest > 0.0);
         }
     }
@@ -87,11 +103,14 @@ proptest! {
 #[test]
 fn places_are_products_with_the_basis() {
     let cloud = falling(1000, 7, 0.7);
-    for found in [Projection::pca(&cloud, 0, &Silent).unwrap(), Projection::random(&cloud, 5, &Silent).unwrap()] {
+    for found in
+        [Projection::pca(&cloud, 0, &Silent).unwrap(), Projection::random(&cloud, 5, &Silent).unwrap()]
+    {
         let places = found.project(&cloud, &Silent).unwrap();
         for (row, place) in places.iter().enumerate() {
             let point = cloud.point(row);
-            let centred: Vec<f64> = point.iter().zip(&found.mean).map(|(&value, mean)| f64::from(value) - mean).collect();
+            let centred: Vec<f64> =
+                point.iter().zip(&found.mean).map(|(&value, mean)| f64::from(value) - mean).collect();
             for (at, direction) in found.basis.iter().enumerate() {
                 assert!((f64::from(place[at]) - dot(&centred, direction)).abs() < 1e-6);
             }
@@ -133,7 +152,12 @@ fn any_number_of_cores_gives_the_same_bits() {
     let cloud = falling(20_000, 9, 0.8);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| (Projection::pca(&cloud, 0, &Silent).unwrap(), randomised_pca(&falling(500, 40, 0.8), 0, &Silent).unwrap()))
+        pool.install(|| {
+            (
+                Projection::pca(&cloud, 0, &Silent).unwrap(),
+                randomised_pca(&falling(500, 40, 0.8), 0, &Silent).unwrap(),
+            )
+        })
     };
     assert_eq!(with(1), with(3));
 }

@@ -1,5 +1,5 @@
-//! What host and kernels agree on: `cuda/**/*interface.cuh`, as parsed by `build/interface.rs`. Here is what all kernels write besides
-//! the answer; a folder's own constants and structs are in the module of its name.
+//! What host and kernels agree on: `cuda/**/*interface.cuh`, as parsed by `build/interface.rs`. Here is what
+//! all kernels write besides the answer; a folder's own constants and structs are in the module of its name.
 
 use cudarc::driver::ValidAsZeroBits;
 use cudarc::driver::sys::CUdeviceptr;
@@ -28,7 +28,10 @@ impl From<WarpSpan> for knn::WarpSpan {
 }
 
 const _: () = {
-    assert!(CONVERGENCE_ENTRIES as usize == knn::CONVERGENCE_ENTRIES && WARP_PHASES as usize == knn::warp::PHASES.len());
+    assert!(
+        CONVERGENCE_ENTRIES as usize == knn::CONVERGENCE_ENTRIES
+            && WARP_PHASES as usize == knn::warp::PHASES.len()
+    );
     // The order of the names in `knn::warp::PHASES`.
     assert!(warp_phase::LOAD_BATCH == 0 && warp_phase::FILTER == 1 && warp_phase::INSERT == 2);
     assert!(warp_phase::SORT == 3 && warp_phase::MERGE == 4 && warp_phase::WRITE_OUT == 5);
@@ -37,17 +40,23 @@ const _: () = {
 impl TallyOut {
     /// The buffers advanced to the entries of `query`.
     pub fn from(self, query: usize) -> Self {
-        let after = |pointer: CUdeviceptr, bytes: usize| if pointer == 0 { 0 } else { pointer + (query * bytes) as u64 };
+        let after = |pointer: CUdeviceptr, bytes: usize| {
+            if pointer == 0 { 0 } else { pointer + (query * bytes) as u64 }
+        };
         Self {
             counters: after(self.counters, size_of::<Counters>()),
-            convergence: after(self.convergence, CONVERGENCE_ENTRIES as usize * size_of::<ConvergenceEntry>()),
+            convergence: after(
+                self.convergence,
+                CONVERGENCE_ENTRIES as usize * size_of::<ConvergenceEntry>(),
+            ),
             cycles: after(self.cycles, WARP_PHASES as usize * size_of::<u64>()),
             spans: after(self.spans, size_of::<WarpSpan>()),
         }
     }
 }
 
-/// Checks that the counts of a query, which the host reads as numbers, have the members of the twin's in the same places.
+/// Checks that the counts of a query, which the host reads as numbers, have the members of the twin's in the
+/// same places.
 macro_rules! laid_out_as_the_twin {
     ($twin:ty: $($member:ident)*) => {
         assert!(size_of::<Visits>() == size_of::<$twin>());
@@ -141,20 +150,40 @@ pub mod select {
     const _: () = {
         assert!(COUNTS as usize == select::COUNTS);
         assert!(BITS_ITEMS as usize == select::bits::ITEMS && BITS_KEYS as usize == select::bits::KEYS);
-        assert!(BITS_FEWEST_THREADS as usize == select::bits::FEWEST_THREADS && MOST_MINIMA as usize == select::MOST_MINIMA);
+        assert!(
+            BITS_FEWEST_THREADS as usize == select::bits::FEWEST_THREADS
+                && MOST_MINIMA as usize == select::MOST_MINIMA
+        );
         assert!(BITS_STAGES as usize == select::bits::stages(select::bits::FEWEST_THREADS));
         assert!(BITS_WIDE_STAGES as usize == select::bits::stages(2 * select::bits::FEWEST_THREADS));
         assert!(QUEUE_GROUPS as usize == select::merge_queue::GROUPS);
-        assert!(PARTIAL_KEYS as usize == select::partial_bitonic::KEYS && PARTIAL_TEAMS as usize == select::partial_bitonic::TEAMS);
-        assert!(storage::REGISTERS == Storage::Registers as u32 && storage::SHUFFLES == Storage::Shuffles as u32);
+        assert!(
+            PARTIAL_KEYS as usize == select::partial_bitonic::KEYS
+                && PARTIAL_TEAMS as usize == select::partial_bitonic::TEAMS
+        );
+        assert!(
+            storage::REGISTERS == Storage::Registers as u32 && storage::SHUFFLES == Storage::Shuffles as u32
+        );
         assert!(storage::SHARED == Storage::Shared as u32);
         assert!(PATH_KEYS as usize == select::merge_path::KEYS);
-        assert!(GLOBAL_KEPT as usize == select::bits_global::KEPT && GLOBAL_SLOTS as usize == select::bits_global::SLOTS);
+        assert!(
+            GLOBAL_KEPT as usize == select::bits_global::KEPT
+                && GLOBAL_SLOTS as usize == select::bits_global::SLOTS
+        );
         assert!(GLOBAL_THREADS as usize == select::bits_global::THREADS);
-        assert!(FUSED_QUERIES as usize == select::bits_fused::QUERIES && FUSED_GROUPS as usize == select::bits_fused::GROUPS);
-        assert!(SELECT_WARPS as usize == select::warp_select::WARPS && SELECT_GROUPS as usize == select::warp_select::GROUPS);
+        assert!(
+            FUSED_QUERIES as usize == select::bits_fused::QUERIES
+                && FUSED_GROUPS as usize == select::bits_fused::GROUPS
+        );
+        assert!(
+            SELECT_WARPS as usize == select::warp_select::WARPS
+                && SELECT_GROUPS as usize == select::warp_select::GROUPS
+        );
         assert!(SELECT_FEW as usize == select::warp_select::FEW);
-        assert!(FEW as usize == select::multi_pass::FEW && MOST_BUCKETS as usize == select::sample_select::MOST_BUCKETS);
+        assert!(
+            FEW as usize == select::multi_pass::FEW
+                && MOST_BUCKETS as usize == select::sample_select::MOST_BUCKETS
+        );
         assert!(ROW_BITS == select::sort::SORT_BITS && ROW_PASSES as usize == select::sort::SORT_PASSES);
     };
 }

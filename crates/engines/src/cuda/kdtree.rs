@@ -1,5 +1,5 @@
-//! The engine `kdtree-threads` on an NVIDIA GPU: the tree of [`crate::kdtree_threads`], built on the host and searched on the
-//! device.
+//! The engine `kdtree-threads` on an NVIDIA GPU: the tree of [`crate::kdtree_threads`], built on the host and
+//! searched on the device.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,8 +54,10 @@ fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTre
     let search = BuildKernels::load(cuda, KDTREE_THREADS.id, unit, |build| kdtree_entry(dims, build))?;
     let slice = (MOST_ENTRIES / k).max(1).min(q);
     let searching = (8 * slice * k + q.min(MAX_COUNTED_CHUNK) * 4 * MEASURES.len()) as u64;
-    // Positions are of use only together with their points, which another engine may have taken off the device.
-    let points = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(Form::Nodes, n * d));
+    // Positions are of use only together with their points, which another engine may have taken off the
+    // device.
+    let points =
+        problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(Form::Nodes, n * d));
     let there = problem.cache().get(cuda.device_id, |_: &Positions| points.is_some());
     if there.is_none() {
         problem.cache().remove::<Positions>(cuda.device_id);
@@ -81,7 +83,9 @@ fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTre
     let positions = match (positions, &tree) {
         (Some(positions), _) => positions,
         // Points that another search left there, in the same order.
-        (None, Some(tree)) => Arc::new(Positions(cuda.stream.clone_htod(&tree.positions).map_err(|error| cuda.failed(error))?)),
+        (None, Some(tree)) => {
+            Arc::new(Positions(cuda.stream.clone_htod(&tree.positions).map_err(|error| cuda.failed(error))?))
+        }
         (None, None) => unreachable!("without positions a tree is built"),
     };
     problem.cache().insert(cuda.device_id, Arc::clone(&positions));
@@ -95,11 +99,19 @@ impl Kernels for KdTree {
         &MEASURES
     }
 
-    fn run(&mut self, cuda: &mut Cuda, memory: &mut Memory, queries: &Range<usize>, build: Build, counts: CUdeviceptr) -> Result<f64, DriverError> {
+    fn run(
+        &mut self,
+        cuda: &mut Cuda,
+        memory: &mut Memory,
+        queries: &Range<usize>,
+        build: Build,
+        counts: CUdeviceptr,
+    ) -> Result<f64, DriverError> {
         let stream = &cuda.stream;
         memory.timer.start(stream)?;
         for first in queries.clone().step_by(self.slice) {
-            let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } = memory.addresses(stream);
+            let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } =
+                memory.addresses(stream);
             let query_count = self.slice.min(queries.end - first) as u32;
             let visits = self.counts_of(first - queries.start, counts);
             let arguments = Arguments {
@@ -117,7 +129,8 @@ impl Kernels for KdTree {
                 visits,
             };
             let config = blocks(query_count.div_ceil(SEARCH_THREADS), SEARCH_THREADS);
-            // SAFETY: the arguments are the kernel's parameter; their pointers are to this search's buffers, which are as long as they say.
+            // SAFETY: the arguments are the kernel's parameter; their pointers are to this search's buffers,
+            // which are as long as they say.
             unsafe { launch(stream, self.search.of(build), config, &arguments) }?;
         }
         memory.timer.stop(stream)
@@ -128,8 +141,8 @@ impl Kernels for KdTree {
     }
 
     fn chunk_unit(&self, cuda: &Cuda, _memory: &Memory) -> usize {
-        // A search is a chain of loads, each of which waits for the one before: a thread's time is a launch's, and fewer queries would not
-        // come back much sooner.
+        // A search is a chain of loads, each of which waits for the one before: a thread's time is a
+        // launch's, and fewer queries would not come back much sooner.
         (cuda.multiprocessors() as usize * RESIDENT_THREADS).min(self.slice)
     }
 

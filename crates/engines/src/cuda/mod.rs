@@ -18,8 +18,9 @@
 //! | `trace/` | one query's search, recorded by the GPU event by event |
 //! | `tune.rs` | searches for the fastest policy on a device |
 //!
-//! All unsafe code of the engines is here, but for one call (`gemm_heap/product.rs`): the driver is called through `cudarc`, whose safe
-//! layer covers memory, streams and events; launches, cuBLAS and NVRTC are inherently unsafe.
+//! All unsafe code of the engines is here, but for one call (`gemm_heap/product.rs`): the driver is called
+//! through `cudarc`, whose safe layer covers memory, streams and events; launches, cuBLAS and NVRTC are
+//! inherently unsafe.
 
 mod device;
 mod direct;
@@ -51,22 +52,29 @@ pub use index::open_bvh;
 pub use kdtree::open_kdtree;
 pub use peaks::peaks;
 pub use select::{
-    LoadSelector, load_bits, load_bits_fused, load_bits_global, load_block_select, load_distances, load_merge_path, load_merge_queue,
-    load_partial_bitonic, load_radix_select, load_sample_select, load_sort, load_thread_heap, load_warp_select, open_selector,
+    LoadSelector, load_bits, load_bits_fused, load_bits_global, load_block_select, load_distances,
+    load_merge_path, load_merge_queue, load_partial_bitonic, load_radix_select, load_sample_select,
+    load_sort, load_thread_heap, load_warp_select, open_selector,
 };
 pub use split::SPLIT;
 pub use step::open_step;
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 
 use crate::knn::{
-    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Parameter, Parameters, Problem, Search, Values, code, warp as rules,
+    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Parameter, Parameters,
+    Problem, Search, Values, code, warp as rules,
 };
 
 /// The registry's row for `cuda`.
 pub static DIRECT: Descriptor = Descriptor {
     about: "The warp-per-query kernel on an NVIDIA GPU.",
     source: "warp-per-query kernel, docs/kernel.md; the filter, docs/filter.md",
-    code: code!["cuda/direct/warp_knn.cuh", "cuda/warp/candidate_buffer.cuh", "cuda/warp/bitonic.cuh", "cuda/filtered/filter.cuh"],
+    code: code![
+        "cuda/direct/warp_knn.cuh",
+        "cuda/warp/candidate_buffer.cuh",
+        "cuda/warp/bitonic.cuh",
+        "cuda/filtered/filter.cuh"
+    ],
     document: "docs/kernel.md",
     lesson: Some("search"),
     runs_on: &[DeviceKind::Gpu],
@@ -97,12 +105,17 @@ static PARAMETERS: [Parameter; 9] = {
         number("warps", "Warps in a block.", 32),
         number("queries", "Queries that a warp owns: they share the points that it has loaded.", 8),
         number("window", "Groups of 32 points that are scanned for one vote.", 32),
-        number("batch", "Points that are staged together, whole windows; in other dimensions than 2 and 3, one window.", 16_384),
+        number(
+            "batch",
+            "Points that are staged together, whole windows; in other dimensions than 2 and 3, one window.",
+            16_384,
+        ),
         number("slots", "Batches in shared memory at a time, from compute capability 9.0 on.", 8),
         number("tile", "Dimensions that are staged together, where there are not 2 or 3.", 64),
         Parameter {
             name: "blocks",
-            help: "Blocks that a multiprocessor should hold at least, which caps the registers; 0 leaves that to the compiler.",
+            help: "Blocks that a multiprocessor should hold at least, which caps the registers; 0 leaves \
+                   that to the compiler.",
             values: Values::Numbers(0..=32),
             default: "from the tuned table",
         },
@@ -125,12 +138,14 @@ pub struct Cuda {
     stream: Arc<CudaStream>,
     kernels: kernels::Kernels,
     device: DeviceInfo,
-    /// Result of the accuracy probe ([`filtered`]): tensor-core loss relative to what the filter assumes; `None` until measured.
+    /// Result of the accuracy probe ([`filtered`]): tensor-core loss relative to what the filter assumes;
+    /// `None` until measured.
     tensor_core_loss: Option<Result<f64, String>>,
 }
 
 impl Cuda {
-    /// Opens the first GPU that the driver shows (subject to `CUDA_VISIBLE_DEVICES`) and checks that kernels can be loaded.
+    /// Opens the first GPU that the driver shows (subject to `CUDA_VISIBLE_DEVICES`) and checks that kernels
+    /// can be loaded.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`], saying what is missing and how to get it.
@@ -157,19 +172,24 @@ impl Cuda {
         Ok(Self { device_id, context, stream, kernels, device, tensor_core_loss: None })
     }
 
-    /// Like [`Engine::load`], but with a direct kernel compiled by NVRTC: with `policy` instead of the table's, or for the
-    /// problem's exact d.
+    /// Like [`Engine::load`], but with a direct kernel compiled by NVRTC: with `policy` instead of the
+    /// table's, or for the problem's exact d.
     ///
     /// # Errors
     /// Those of [`Engine::load`], and [`EngineError::Unavailable`] if it cannot be compiled.
-    pub fn load_compiled<'a>(&'a mut self, problem: &Problem, policy: Option<Policy>, exact_dims: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+    pub fn load_compiled<'a>(
+        &'a mut self,
+        problem: &Problem,
+        policy: Option<Policy>,
+        exact_dims: bool,
+    ) -> Result<Box<dyn Search + 'a>, EngineError> {
         let exact_dims = if exact_dims { problem.dims() as u32 } else { 0 };
         let unit = Unit { policy, exact_dims, ..Variant::new(problem.k(), problem.dims()).unit() };
         Ok(Box::new(direct::load_unit(self, problem, unit)?))
     }
 
-    /// The largest loss observed in a tensor-core sum, relative to what `docs/filter.md` assumes: above 1 the filter is not
-    /// used. Measured on first use, in well under a millisecond of GPU time.
+    /// The largest loss observed in a tensor-core sum, relative to what `docs/filter.md` assumes: above 1 the
+    /// filter is not used. Measured on first use, in well under a millisecond of GPU time.
     ///
     /// # Errors
     /// One sentence, if the kernel is unavailable or fails.
@@ -198,10 +218,12 @@ impl Cuda {
         driver::engine_error(error, &self.device.name, free)
     }
 
-    /// Runs a kernel that traps, for tests of what follows a fault in a kernel. No GPU can be used by this process afterwards.
+    /// Runs a kernel that traps, for tests of what follows a fault in a kernel. No GPU can be used by this
+    /// process afterwards.
     #[doc(hidden)]
     pub fn trap(&mut self) -> EngineError {
-        const TRAP: &str = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry trap_now() { trap; }";
+        const TRAP: &str =
+            ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry trap_now() { trap; }";
         let run = || {
             let function = self.context.load_module(Ptx::from_src(TRAP))?.load_function("trap_now")?;
             // SAFETY: the kernel has no parameters and touches no memory.
@@ -231,7 +253,12 @@ impl Engine for Cuda {
         device
     }
 
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+    fn prepare<'a>(
+        &'a mut self,
+        problem: &'a Problem,
+        parameters: &Parameters,
+        profile: bool,
+    ) -> Result<Box<dyn Search + 'a>, EngineError> {
         Ok(Box::new(direct::load(self, problem, parameters, profile)?))
     }
 }

@@ -1,4 +1,5 @@
-//! Measures what a GPU does at most: FP32 instructions, bytes of its memory, launches. The kernels are `cuda/peaks/peaks.cu`.
+//! Measures what a GPU does at most: FP32 instructions, bytes of its memory, launches. The kernels are
+//! `cuda/peaks/peaks.cu`.
 //!
 //! Each is the best of some launches of a few milliseconds, timed by events, after the clocks have risen.
 
@@ -10,8 +11,8 @@ use super::interface::peaks::{Arithmetic, CHAINS, READS, Reads, STEPS, THREADS, 
 use super::{Cuda, DIRECT};
 use crate::knn::{DeviceId, EngineError, Peaks};
 
-/// Blocks of a multiprocessor: for arithmetic as many as it holds at least, for reads several times as many, so that the last of them
-/// leave little of it idle.
+/// Blocks of a multiprocessor: for arithmetic as many as it holds at least, for reads several times as many,
+/// so that the last of them leave little of it idle.
 const BLOCKS: [u32; 2] = [4, 32];
 
 /// Milliseconds of arithmetic before anything is measured: an idle GPU's clocks are low.
@@ -29,7 +30,8 @@ const LAUNCHES: usize = 51;
 /// Bytes that are read: many times what a cache holds.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Measures a GPU, in some 50 ms and with up to a gigabyte of its memory. `go_on` is asked before every launch; `None` if it says no.
+/// Measures a GPU, in some 50 ms and with up to a gigabyte of its memory. `go_on` is asked before every
+/// launch; `None` if it says no.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`], [`EngineError::MemoryRefused`], [`EngineError::Device`].
@@ -41,7 +43,11 @@ pub fn peaks(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Option
     measure(&cuda, &kernels, go_on).map_err(|error| cuda.failed(error))
 }
 
-fn measure(cuda: &Cuda, [arithmetic, reads, empty]: &[CudaFunction; 3], go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, DriverError> {
+fn measure(
+    cuda: &Cuda,
+    [arithmetic, reads, empty]: &[CudaFunction; 3],
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Peaks>, DriverError> {
     let (stream, timer, multiprocessors) = (&cuda.stream, Timer::new(&cuda.context)?, cuda.multiprocessors());
     let [few, many] = BLOCKS.map(|blocks| blocks * multiprocessors);
     let mut sum = stream.alloc_zeros::<f32>(1)?;
@@ -74,12 +80,14 @@ fn measure(cuda: &Cuda, [arithmetic, reads, empty]: &[CudaFunction; 3], go_on: &
     let read = || -> Result<f64, DriverError> {
         let work = Reads { words, sum, count: count as u64 };
         timer.start(stream)?;
-        // SAFETY: `Reads` is the kernel's parameter; its pointers are to buffers of this function, which are as long as it says.
+        // SAFETY: `Reads` is the kernel's parameter; its pointers are to buffers of this function, which are
+        // as long as it says.
         unsafe { launch(stream, reads, blocks(many, THREADS), &work) }?;
         timer.stop(stream)
     };
 
-    let (mut arithmetic_ms, mut read_ms, mut launch_ms) = (f64::INFINITY, f64::INFINITY, Vec::with_capacity(LAUNCHES));
+    let (mut arithmetic_ms, mut read_ms, mut launch_ms) =
+        (f64::INFINITY, f64::INFINITY, Vec::with_capacity(LAUNCHES));
     for _ in 0..TRIALS {
         if !go_on() {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! What all engines on a GPU share: [`GpuSearch`], a problem in device memory that is searched by an engine's [`Kernels`], and
-//! [`open`], which makes an engine of a device and of what loads its problems.
+//! What all engines on a GPU share: [`GpuSearch`], a problem in device memory that is searched by an engine's
+//! [`Kernels`], and [`open`], which makes an engine of a device and of what loads its problems.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use super::Cuda;
 use super::device::memory::{Memory, read};
 use super::device::units::{Unit, build_name};
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Measure, Neighbors, Parameters, Problem, Search, SetupPhase,
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Measure, Neighbors,
+    Parameters, Problem, Search, SetupPhase,
 };
 
 /// What an engine launches for a range of queries.
@@ -26,7 +27,8 @@ pub trait Kernels {
         self.measures().len()
     }
 
-    /// Where the numbers of query `number` of a range are written, if those of its first are written to `counts`.
+    /// Where the numbers of query `number` of a range are written, if those of its first are written to
+    /// `counts`.
     fn counts_of(&self, number: usize, counts: CUdeviceptr) -> CUdeviceptr {
         if counts == 0 { 0 } else { counts + (4 * self.counts() * number) as u64 }
     }
@@ -36,17 +38,32 @@ pub trait Kernels {
         if asked == Build::Timed { Build::Timed } else { Build::Counted }
     }
 
-    /// Answers a range of queries; returns the milliseconds that it took. The numbers of the first of them are written to `counts`, 0 if none are.
+    /// Answers a range of queries; returns the milliseconds that it took. The numbers of the first of them
+    /// are written to `counts`, 0 if none are.
     ///
     /// # Errors
     /// Those of the driver.
-    fn run(&mut self, cuda: &mut Cuda, memory: &mut Memory, queries: &Range<usize>, build: Build, counts: CUdeviceptr) -> Result<f64, DriverError>;
+    fn run(
+        &mut self,
+        cuda: &mut Cuda,
+        memory: &mut Memory,
+        queries: &Range<usize>,
+        build: Build,
+        counts: CUdeviceptr,
+    ) -> Result<f64, DriverError>;
 
-    /// Appends what the last launch, of so many queries in a build other than `Timed`, wrote besides the counts.
+    /// Appends what the last launch, of so many queries in a build other than `Timed`, wrote besides the
+    /// counts.
     ///
     /// # Errors
     /// Those of the driver.
-    fn collect(&self, _stream: &Arc<CudaStream>, _queries: usize, _build: Build, _answer: &mut Answer) -> Result<(), DriverError> {
+    fn collect(
+        &self,
+        _stream: &Arc<CudaStream>,
+        _queries: usize,
+        _build: Build,
+        _answer: &mut Answer,
+    ) -> Result<(), DriverError> {
         Ok(())
     }
 
@@ -73,7 +90,8 @@ pub trait Kernels {
         50.0
     }
 
-    /// See [`Search::first_work`]. Even an index may compute all distances, of points that are equally far from the query.
+    /// See [`Search::first_work`]. Even an index may compute all distances, of points that are equally far
+    /// from the query.
     fn first_work(&self, _memory: &Memory) -> u64 {
         200_000_000_000
     }
@@ -107,7 +125,8 @@ impl<'a, K: Kernels> GpuSearch<'a, K> {
             self.counts = Some(stream.alloc_zeros(numbers)?);
         }
         // Those of an earlier launch may be too few for this one.
-        let counts = self.counts.as_mut().filter(|_| numbers > 0).map_or(0, |counts| counts.device_ptr_mut(&stream).0);
+        let counts =
+            self.counts.as_mut().filter(|_| numbers > 0).map_or(0, |counts| counts.device_ptr_mut(&stream).0);
         self.kernels.run(self.cuda, &mut self.memory, queries, build, counts)
     }
 
@@ -184,7 +203,12 @@ impl BuildKernels {
     ///
     /// # Errors
     /// [`EngineError::Unavailable`].
-    pub fn load(cuda: &mut Cuda, engine: EngineId, unit: Unit, entry: impl Fn(&'static str) -> String) -> Result<Self, EngineError> {
+    pub fn load(
+        cuda: &mut Cuda,
+        engine: EngineId,
+        unit: Unit,
+        entry: impl Fn(&'static str) -> String,
+    ) -> Result<Self, EngineError> {
         let mut load = |build| cuda.kernel(engine, unit.of_build(build), &entry(build_name(build)));
         Ok(Self([load(Build::Timed)?, load(Build::Counted)?]))
     }
@@ -206,9 +230,16 @@ struct GpuEngine<L> {
 ///
 /// # Errors
 /// [`EngineError::Unavailable`], saying what is missing and how to get it.
-pub fn open<L>(descriptor: &'static Descriptor, device: DeviceId, unit: Unit, load: L) -> Result<Box<dyn Engine>, EngineError>
+pub fn open<L>(
+    descriptor: &'static Descriptor,
+    device: DeviceId,
+    unit: Unit,
+    load: L,
+) -> Result<Box<dyn Engine>, EngineError>
 where
-    L: for<'a> Fn(&'a mut Cuda, &'a Problem, &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> + Send + 'static,
+    L: for<'a> Fn(&'a mut Cuda, &'a Problem, &Parameters) -> Result<Box<dyn Search + 'a>, EngineError>
+        + Send
+        + 'static,
 {
     Ok(Box::new(GpuEngine { cuda: Cuda::open_with(descriptor.id, device, unit)?, descriptor, load }))
 }
@@ -233,7 +264,12 @@ where
         self.cuda.device()
     }
 
-    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+    fn prepare<'a>(
+        &'a mut self,
+        problem: &'a Problem,
+        parameters: &Parameters,
+        _profile: bool,
+    ) -> Result<Box<dyn Search + 'a>, EngineError> {
         (self.load)(&mut self.cuda, problem, parameters)
     }
 }

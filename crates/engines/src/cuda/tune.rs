@@ -1,8 +1,10 @@
-//! Searches for the fastest policy on this device and writes it to the table that the device code is compiled with.
+//! Searches for the fastest policy on this device and writes it to the table that the device code is compiled
+//! with.
 //!
-//! Policies are compiled by NVRTC and measured on given problems. The search is a coordinate descent: it varies one trait at
-//! a time (warps and blocks together, since both determine registers), keeps whatever is faster, and repeats until nothing
-//! improves. A policy is rejected if it spills, cannot be launched, or gives another answer than the table's own.
+//! Policies are compiled by NVRTC and measured on given problems. The search is a coordinate descent: it
+//! varies one trait at a time (warps and blocks together, since both determine registers), keeps whatever is
+//! faster, and repeats until nothing improves. A policy is rejected if it spills, cannot be launched, or
+//! gives another answer than the table's own.
 
 use std::fmt::Write as _;
 
@@ -38,7 +40,8 @@ impl Trial {
     /// Geometric mean over the problems of its time relative to `other`; infinite if it was rejected.
     pub fn ratio(&self, other: &[f64]) -> f64 {
         let Ok(times) = &self.outcome else { return f64::INFINITY };
-        (times.iter().zip(other).map(|(mine, other)| (mine / other).ln()).sum::<f64>() / other.len() as f64).exp()
+        (times.iter().zip(other).map(|(mine, other)| (mine / other).ln()).sum::<f64>() / other.len() as f64)
+            .exp()
     }
 }
 
@@ -64,12 +67,17 @@ pub struct Tuned {
     pub row: Row,
 }
 
-/// Tunes the kernel that answers `problems`, which all have the same K and d, and passes each trial to `seen` with its
-/// time relative to the table's policy.
+/// Tunes the kernel that answers `problems`, which all have the same K and d, and passes each trial to `seen`
+/// with its time relative to the table's policy.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`] without NVRTC, and any error of the table's own policy.
-pub fn tune(cuda: &mut Cuda, problems: &[Problem], repeats: usize, mut seen: impl FnMut(&Trial, f64)) -> Result<Tuned, EngineError> {
+pub fn tune(
+    cuda: &mut Cuda,
+    problems: &[Problem],
+    repeats: usize,
+    mut seen: impl FnMut(&Trial, f64),
+) -> Result<Tuned, EngineError> {
     let unavailable = |why| EngineError::Unavailable { engine: super::DIRECT.id, why };
     let variant = Variant::new(problems[0].k(), problems[0].dims());
     let unit = variant.unit();
@@ -91,7 +99,8 @@ pub fn tune(cuda: &mut Cuda, problems: &[Problem], repeats: usize, mut seen: imp
             let mut candidates = alternatives(best.policy, variant);
             candidates.retain(|policy| !tried.contains(policy));
             tried.extend(&candidates);
-            let units: Vec<Unit> = candidates.iter().map(|&policy| Unit { policy: Some(policy), ..unit }).collect();
+            let units: Vec<Unit> =
+                candidates.iter().map(|&policy| Unit { policy: Some(policy), ..unit }).collect();
             cuda.kernels.compile_ahead(&units, &BUILDS);
             for policy in candidates {
                 let trial = measure(cuda, policy, &mut expected);
@@ -108,7 +117,12 @@ pub fn tune(cuda: &mut Cuda, problems: &[Problem], repeats: usize, mut seen: imp
             break;
         }
     }
-    let row = Row { arch: (10 * major + minor) as u32, capacity: variant.capacity, dims: variant.dims, policy: best.policy };
+    let row = Row {
+        arch: (10 * major + minor) as u32,
+        capacity: variant.capacity,
+        dims: variant.dims,
+        policy: best.policy,
+    };
     Ok(Tuned { before, best, row })
 }
 
@@ -128,22 +142,52 @@ const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
     },
     // Each query takes at least 2 R registers; beyond about 64 for all of them none are left.
     |policy, variant| {
-        [1, 2, 3, 4, 5, 6, 8].into_iter().filter(|queries| queries * variant.capacity <= 1024).map(|queries| Policy { queries, ..policy }).collect()
+        [1, 2, 3, 4, 5, 6, 8]
+            .into_iter()
+            .filter(|queries| queries * variant.capacity <= 1024)
+            .map(|queries| Policy { queries, ..policy })
+            .collect()
     },
     |policy, variant| {
         let windows = [2, 4, 8, 16].into_iter();
-        windows.map(|window| if variant.dims == 0 { Policy { window, batch: window * 32, ..policy } } else { Policy { window, ..policy } }).collect()
+        windows
+            .map(|window| {
+                if variant.dims == 0 {
+                    Policy { window, batch: window * 32, ..policy }
+                } else {
+                    Policy { window, ..policy }
+                }
+            })
+            .collect()
     },
     |policy, variant| {
         let batches: &[u32] = if variant.dims == 0 { &[0] } else { &[1024, 2048, 4096] };
         let pairs = batches.iter().flat_map(|&batch| [1, 2, 3, 4].map(|slots| (batch, slots)));
-        pairs.map(|(batch, slots)| Policy { batch: if batch == 0 { policy.batch } else { batch }, slots, ..policy }).collect()
+        pairs
+            .map(|(batch, slots)| Policy {
+                batch: if batch == 0 { policy.batch } else { batch },
+                slots,
+                ..policy
+            })
+            .collect()
     },
-    |policy, variant| if variant.dims == 0 { [4, 8, 16, 32].map(|tile| Policy { tile, ..policy }).to_vec() } else { Vec::new() },
+    |policy, variant| {
+        if variant.dims == 0 {
+            [4, 8, 16, 32].map(|tile| Policy { tile, ..policy }).to_vec()
+        } else {
+            Vec::new()
+        }
+    },
 ];
 
 /// Median time per problem, after checking that the kernel loads, does not spill, and gives the right answer.
-fn trial(cuda: &mut Cuda, problems: &[Problem], unit: Unit, repeats: usize, expected: &mut Vec<Neighbors>) -> Result<Vec<f64>, String> {
+fn trial(
+    cuda: &mut Cuda,
+    problems: &[Problem],
+    unit: Unit,
+    repeats: usize,
+    expected: &mut Vec<Neighbors>,
+) -> Result<Vec<f64>, String> {
     for build in BUILDS {
         let kernel = cuda.kernels.search(unit, build)?;
         let local = kernel.function.get_attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES).map_err(say)?;
@@ -166,10 +210,16 @@ fn trial(cuda: &mut Cuda, problems: &[Problem], unit: Unit, repeats: usize, expe
 }
 
 /// The milliseconds of each repeat, after one warm-up, and the neighbours.
-fn searches(cuda: &mut Cuda, problem: &Problem, unit: Unit, repeats: usize) -> Result<(Vec<f64>, Neighbors), EngineError> {
+fn searches(
+    cuda: &mut Cuda,
+    problem: &Problem,
+    unit: Unit,
+    repeats: usize,
+) -> Result<(Vec<f64>, Neighbors), EngineError> {
     let mut search = direct::load_unit(cuda, problem, unit)?;
     search.search(0..problem.q(), Build::Timed)?;
-    let times = (0..repeats.max(1)).map(|_| search.search(0..problem.q(), Build::Timed)).collect::<Result<_, _>>()?;
+    let times =
+        (0..repeats.max(1)).map(|_| search.search(0..problem.q(), Build::Timed)).collect::<Result<_, _>>()?;
     let mut found = Neighbors::default();
     search.download(&mut found)?;
     Ok((times, found))
@@ -178,11 +228,14 @@ fn searches(cuda: &mut Cuda, problem: &Problem, unit: Unit, repeats: usize) -> R
 /// The table with these rows replacing those for the same kernels; everything else is unchanged.
 pub fn updated_table(table: &str, rows: &[Row]) -> String {
     let mut kept: Vec<Row> = table.lines().filter_map(parse_row).collect();
-    kept.retain(|row| !rows.iter().any(|new| (new.arch, new.capacity, new.dims) == (row.arch, row.capacity, row.dims)));
+    kept.retain(|row| {
+        !rows.iter().any(|new| (new.arch, new.capacity, new.dims) == (row.arch, row.capacity, row.dims))
+    });
     kept.extend(rows);
     // Order d = 2, 3, then any other.
     kept.sort_by_key(|row| (row.arch, row.dims.wrapping_sub(2), row.capacity));
-    let mut text: String = table.lines().filter(|line| parse_row(line).is_none()).flat_map(|line| [line, "\n"]).collect();
+    let mut text: String =
+        table.lines().filter(|line| parse_row(line).is_none()).flat_map(|line| [line, "\n"]).collect();
     for Row { arch, capacity, dims, policy } in kept {
         let numbers = policy.numbers().map(|number| number.to_string()).join(", ");
         let _ = writeln!(text, "{{{arch}, {capacity}, {dims}, {{{numbers}}}}},");
@@ -203,7 +256,12 @@ fn parse_row(line: &str) -> Option<Row> {
         .map(|part| part.parse().ok())
         .collect::<Option<_>>()?;
     let [arch, capacity, dims, policy @ ..] = &numbers[..] else { return None };
-    Some(Row { arch: *arch, capacity: *capacity, dims: *dims, policy: Policy::from_numbers(policy.try_into().ok()?) })
+    Some(Row {
+        arch: *arch,
+        capacity: *capacity,
+        dims: *dims,
+        policy: Policy::from_numbers(policy.try_into().ok()?),
+    })
 }
 
 #[cfg(test)]
@@ -215,12 +273,18 @@ mod tests {
         let rows = table();
         for capacity in [32, 64, 128, 256, 512, 1024] {
             for dims in [2, 3, 0] {
-                assert!(rows.iter().any(|row| (row.arch, row.capacity, row.dims) == (0, capacity, dims)), "K = {capacity}, d = {dims}");
+                assert!(
+                    rows.iter().any(|row| (row.arch, row.capacity, row.dims) == (0, capacity, dims)),
+                    "K = {capacity}, d = {dims}"
+                );
             }
         }
         for Row { policy, dims, .. } in rows {
             let Policy { window, batch, .. } = policy;
-            assert!(if dims == 0 { batch == window * 32 } else { batch % (window * 32) == 0 }, "a batch is whole windows: {policy}");
+            assert!(
+                if dims == 0 { batch == window * 32 } else { batch % (window * 32) == 0 },
+                "a batch is whole windows: {policy}"
+            );
         }
     }
 
@@ -240,7 +304,8 @@ mod tests {
     fn alternatives_differ_in_one_trait_and_can_be_compiled() {
         let policy = Policy::from_numbers([8, 4, 8, 1024, 4, 16, 3]);
         for variant in [Variant { capacity: 32, dims: 2 }, Variant { capacity: 1024, dims: 3 }] {
-            let all: Vec<Policy> = TRAITS.iter().flat_map(|alternatives| alternatives(policy, variant)).collect();
+            let all: Vec<Policy> =
+                TRAITS.iter().flat_map(|alternatives| alternatives(policy, variant)).collect();
             assert!(all.len() > 20);
             assert!(all.iter().all(|policy| policy.batch % (policy.window * 32) == 0 && policy.window <= 32));
         }

@@ -1,27 +1,33 @@
 //! Which points a matrix product leaves, and why no neighbour is missed.
 //!
-//! Points and queries are moved so that the points' mean is the origin: p' and q' are p − c and q − c, rounded. Let u = 2⁻²⁴ be the unit
-//! roundoff, P = |p'|², Q = |q'|², S the product ⟨p', q'⟩ as computed, D = |p − q|², all but S exact, and R the distance of the farthest in the
-//! heap by the rule. A point that belongs into the heap has a distance of at most R by the rule, so that D ≤ [`reach`]`(R)`.
+//! Points and queries are moved so that the points' mean is the origin: p' and q' are p − c and q − c,
+//! rounded. Let u = 2⁻²⁴ be the unit roundoff, P = |p'|², Q = |q'|², S the product ⟨p', q'⟩ as computed, D =
+//! |p − q|², all but S exact, and R the distance of the farthest in the heap by the rule. A point that
+//! belongs into the heap has a distance of at most R by the rule, so that D ≤ [`reach`]`(R)`.
 //!
-//! - *Moving.* A coordinate of p' is that of p − c within u/(1 − u) of itself, so p' − q' is p − q but for an error whose length is at most
-//!   u/(1 − u)·(|p'| + |q'|). Hence |p' − q'|² differs from D by at most (|p'| + |q'|)²·(2u + …) ≤ 5u·(P + Q), as (a + b)² ≤ 2a² + 2b².
-//! - *Multiplying.* Whatever the order of the sum, with or without fused multiply-add, |S − ⟨p', q'⟩| ≤ γ·Σ|p'ⱼ q'ⱼ| + d·2⁻¹⁵⁰, where
-//!   γ = (d + 2)u/(1 − (d + 2)u) (Higham, Accuracy and Stability of Numerical Algorithms, §3.1), and the last term is what products below the
-//!   normal numbers lose. By Cauchy and Schwarz, and as 2ab ≤ a² + b², twice that is at most γ·(P + Q) + d·2⁻¹⁴⁹.
+//! - *Moving.* A coordinate of p' is that of p − c within u/(1 − u) of itself, so p' − q' is p − q but for an
+//!   error whose length is at most u/(1 − u)·(|p'| + |q'|). Hence |p' − q'|² differs from D by at most (|p'|
+//!   + |q'|)²·(2u + …) ≤ 5u·(P + Q), as (a + b)² ≤ 2a² + 2b².
+//! - *Multiplying.* Whatever the order of the sum, with or without fused multiply-add, |S − ⟨p', q'⟩| ≤
+//!   γ·Σ|p'ⱼ q'ⱼ| + d·2⁻¹⁵⁰, where γ = (d + 2)u/(1 − (d + 2)u) (Higham, Accuracy and Stability of Numerical
+//!   Algorithms, §3.1), and the last term is what products below the normal numbers lose. By Cauchy and
+//!   Schwarz, and as 2ab ≤ a² + b², twice that is at most γ·(P + Q) + d·2⁻¹⁴⁹.
 //!
-//! Together, with Γ = (d + 9)u/(1 − (d + 9)u), of which 2u are for P and Q in f64: P + Q − 2S ≤ reach(R) + Γ·(P + Q) + d·2⁻¹⁴⁹, or
+//! Together, with Γ = (d + 9)u/(1 − (d + 9)u), of which 2u are for P and Q in f64: P + Q − 2S ≤ reach(R) +
+//! Γ·(P + Q) + d·2⁻¹⁴⁹, or
 //!
 //! ```text
 //! S − (1 − Γ)P/2  ≥  ((1 − Γ)Q − reach(R) − d·2⁻¹⁴⁹)/2
 //! ```
 //!
-//! The second term on the left is a number of each point, the right side one of each query and R. Both are rounded down to f32. The first only
-//! makes the left side larger; and rounding is monotone, so that the difference as computed in f32 reaches what the exact one reaches. A point
-//! that does not reach it is left out; one whose product is no number is not.
+//! The second term on the left is a number of each point, the right side one of each query and R. Both are
+//! rounded down to f32. The first only makes the left side larger; and rounding is monotone, so that the
+//! difference as computed in f32 reaches what the exact one reaches. A point that does not reach it is left
+//! out; one whose product is no number is not.
 //!
-//! All of that needs sums that stay below the largest f32. Where |p'||q'| of a query and the farthest point might not, or where there are so
-//! many dimensions that Γ says nothing, its limit is −∞: all of its distances are computed by the rule.
+//! All of that needs sums that stay below the largest f32. Where |p'||q'| of a query and the farthest point
+//! might not, or where there are so many dimensions that Γ says nothing, its limit is −∞: all of its
+//! distances are computed by the rule.
 
 use multiversion::multiversion;
 use rayon::prelude::*;
@@ -90,7 +96,10 @@ impl Filter {
         let block = block_points(n);
         let (mut columns, mut terms) = (vec![0.0; n.next_multiple_of(block) * dims], vec![0.0; n]);
         let kept = kept(dims);
-        let blocks = columns.par_chunks_mut(block * dims).zip(terms.par_chunks_mut(block)).zip(points.par_chunks(block * dims));
+        let blocks = columns
+            .par_chunks_mut(block * dims)
+            .zip(terms.par_chunks_mut(block))
+            .zip(points.par_chunks(block * dims));
         let largest = blocks.map(|((columns, terms), rows)| {
             let mut largest = 0.0f64;
             for (at, (row, term)) in rows.chunks_exact(dims).zip(terms).enumerate() {
@@ -112,12 +121,19 @@ impl Filter {
     /// The blocks, in the order of positions.
     pub fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
         let blocks = self.columns.chunks_exact(self.block * self.dims).zip(self.terms.chunks(self.block));
-        blocks.enumerate().map(|(block, (columns, terms))| Block { first: (block * self.block) as u32, columns, terms })
+        blocks.enumerate().map(|(block, (columns, terms))| Block {
+            first: (block * self.block) as u32,
+            columns,
+            terms,
+        })
     }
 
     /// Queries, row-major, about the centre.
     pub fn centred(&self, queries: &[f32]) -> Vec<f32> {
-        queries.chunks_exact(self.dims).flat_map(|query| query.iter().zip(&self.centre).map(|(value, centre)| value - centre)).collect()
+        queries
+            .chunks_exact(self.dims)
+            .flat_map(|query| query.iter().zip(&self.centre).map(|(value, centre)| value - centre))
+            .collect()
     }
 
     /// What the products of a query are held against, which is about the centre.
@@ -125,15 +141,19 @@ impl Filter {
         let norm: f64 = query.iter().map(|&value| f64::from(value).powi(2)).sum();
         let most = f64::from(f32::MAX) / 4.0;
         // A norm that is infinite, or no number, is in no range.
-        let is_sure = kept(self.dims) >= 0.5 && (0.0..most * most).contains(&(norm * self.largest)) && norm.is_finite();
+        let is_sure =
+            kept(self.dims) >= 0.5 && (0.0..most * most).contains(&(norm * self.largest)) && norm.is_finite();
         Bound { kept: if is_sure { kept(self.dims) * norm } else { f64::NEG_INFINITY }, dims: self.dims }
     }
 }
 
 impl Bound {
-    /// What the product of a point less its term must reach, if the point's distance by the rule is at most this.
+    /// What the product of a point less its term must reach, if the point's distance by the rule is at most
+    /// this.
     pub fn limit(&self, squared_distance: f32) -> f32 {
-        rounded_down((self.kept - reach(squared_distance, self.dims) - self.dims as f64 * 2f64.powi(-149)) / 2.0)
+        rounded_down(
+            (self.kept - reach(squared_distance, self.dims) - self.dims as f64 * 2f64.powi(-149)) / 2.0,
+        )
     }
 }
 
@@ -157,7 +177,11 @@ pub fn reaches(product: f32, term: f32, limit: f32) -> bool {
 }
 
 /// Whether any of some products does.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 pub fn any_reaches(products: &[f32], terms: &[f32], limit: f32) -> bool {
     products.iter().zip(terms).fold(false, |any, (&product, &term)| any | reaches(product, term, limit))
 }
@@ -172,20 +196,35 @@ mod tests {
         assert_eq!((rounded_down(0.25), rounded_down(f64::NEG_INFINITY)), (0.25, f32::NEG_INFINITY));
         assert_eq!((rounded_down(1e300), rounded_down(-1e300)), (f32::MAX, f32::NEG_INFINITY));
         for value in [-0.3, 1e-42, -1e-46, 16_777_217.0] {
-            assert!(f64::from(rounded_down(value)) <= value && f64::from(rounded_down(value).next_up()) > value, "{value}");
+            assert!(
+                f64::from(rounded_down(value)) <= value && f64::from(rounded_down(value).next_up()) > value,
+                "{value}"
+            );
         }
     }
 
     #[test]
     fn what_is_no_number_is_looked_at() {
-        assert!(reaches(f32::NAN, 1.0, 0.0) && reaches(f32::INFINITY, f32::INFINITY, 3.0) && !reaches(1.0, 2.0, 0.0));
-        assert!(any_reaches(&[0.0, f32::NAN], &[9.0, 9.0], 0.0) && !any_reaches(&[0.0; 3], &[9.0; 3], 0.0) && !any_reaches(&[], &[], 0.0));
+        assert!(
+            reaches(f32::NAN, 1.0, 0.0)
+                && reaches(f32::INFINITY, f32::INFINITY, 3.0)
+                && !reaches(1.0, 2.0, 0.0)
+        );
+        assert!(
+            any_reaches(&[0.0, f32::NAN], &[9.0, 9.0], 0.0)
+                && !any_reaches(&[0.0; 3], &[9.0; 3], 0.0)
+                && !any_reaches(&[], &[], 0.0)
+        );
     }
 
     #[test]
     fn where_nothing_can_be_said_all_is_looked_at() {
         let filter = Filter::new(&[1e19, -1e19], 1);
-        assert_eq!(filter.bound(&[1e20]).limit(0.0), f32::NEG_INFINITY, "products of such a query may be beyond f32");
+        assert_eq!(
+            filter.bound(&[1e20]).limit(0.0),
+            f32::NEG_INFINITY,
+            "products of such a query may be beyond f32"
+        );
         assert!(filter.bound(&[1e18]).limit(0.0) > 0.0);
         assert_eq!(filter.bound(&[f32::INFINITY]).limit(1.0), f32::NEG_INFINITY);
         assert!(kept(3) > 0.999_999 && kept(1 << 23) < 0.5 && kept(1 << 30) < 0.0);

@@ -1,13 +1,16 @@
-//! The k largest inner products: a matrix product in f32, what it leaves by the rule, and a heap for each query. A product and its margin
-//! say which points may have one of the k largest, and no point is missed:
+//! The k largest inner products: a matrix product in f32, what it leaves by the rule, and a heap for each
+//! query. A product and its margin say which points may have one of the k largest, and no point is missed:
 //!
-//! Let u = 2⁻²⁴ be the unit roundoff of f32, S the product ⟨p, q⟩ as the matrix product computes it, V as the rule does (in f64), and R the
-//! least V in the heap. A point that belongs into the heap has V ≥ R: of equal ones the smaller row comes first.
+//! Let u = 2⁻²⁴ be the unit roundoff of f32, S the product ⟨p, q⟩ as the matrix product computes it, V as the
+//! rule does (in f64), and R the least V in the heap. A point that belongs into the heap has V ≥ R: of equal
+//! ones the smaller row comes first.
 //!
-//! - *Multiplying.* Whatever the order of the sum, with or without fused multiply-add, |S − ⟨p, q⟩| ≤ γ·Σ|pⱼ qⱼ| + d·2⁻¹⁴⁹, where
-//!   γ = d·u/(1 − d·u) (Higham, Accuracy and Stability of Numerical Algorithms, 2002, §3.1), and the last term is what products below the normal
-//!   numbers lose. By Cauchy and Schwarz, Σ|pⱼ qⱼ| ≤ |p|·|q|.
-//! - *The rule.* |V − ⟨p, q⟩| ≤ γ'·|p|·|q|, where γ' is γ for u' = 2⁻⁵³. For d up to 2²² that is less than u·|p|·|q|.
+//! - *Multiplying.* Whatever the order of the sum, with or without fused multiply-add, |S − ⟨p, q⟩| ≤ γ·Σ|pⱼ
+//!   qⱼ| + d·2⁻¹⁴⁹, where γ = d·u/(1 − d·u) (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+//!   §3.1), and the last term is what products below the normal numbers lose. By Cauchy and Schwarz, Σ|pⱼ qⱼ|
+//!   ≤ |p|·|q|.
+//! - *The rule.* |V − ⟨p, q⟩| ≤ γ'·|p|·|q|, where γ' is γ for u' = 2⁻⁵³. For d up to 2²² that is less than
+//!   u·|p|·|q|.
 //!
 //! Together, with Γ = (d + 9)u/(1 − (d + 9)u), of which one u is for the rule and one for |p| and |q| in f64:
 //!
@@ -15,12 +18,15 @@
 //! S + Γ|p|·|q|  ≥  R − d·2⁻¹⁴⁹
 //! ```
 //!
-//! Γ|p| is a number of each point, |q| one of each query; both are rounded up to f32, and the former has 2u more, which the rounding of their
-//! product in f32 may lose, or 2⁻¹⁵⁰ where it is below the normal numbers. The right side is rounded down. Rounding is monotone, so that the left
-//! side as computed in f32 reaches what the exact one reaches. A point that does not reach it is left out; one whose product is no number is not.
+//! Γ|p| is a number of each point, |q| one of each query; both are rounded up to f32, and the former has 2u
+//! more, which the rounding of their product in f32 may lose, or 2⁻¹⁵⁰ where it is below the normal numbers.
+//! The right side is rounded down. Rounding is monotone, so that the left side as computed in f32 reaches
+//! what the exact one reaches. A point that does not reach it is left out; one whose product is no number is
+//! not.
 //!
-//! All of that needs sums that stay below the largest f32. Where |p|·|q| of a query and the longest point might not, or where there are so many
-//! dimensions that Γ says nothing, the limit is −∞: all products are computed by the rule.
+//! All of that needs sums that stay below the largest f32. Where |p|·|q| of a query and the longest point
+//! might not, or where there are so many dimensions that Γ says nothing, the limit is −∞: all products are
+//! computed by the rule.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -45,7 +51,9 @@ pub fn open(products: &Products) -> Result<Box<dyn LargestProducts + '_>, Engine
     let shape = products.shape();
     GEMM_HEAP.limits.check_sizes(GEMM_HEAP.id, &shape)?;
     let threads = rayon::current_num_threads().min(shape.q);
-    host_memory::check_bytes((bytes(shape.n, shape.d) + threads * (PACKED + CHUNK * size_of::<Entry>() * shape.k)) as u64)?;
+    host_memory::check_bytes(
+        (bytes(shape.n, shape.d) + threads * (PACKED + CHUNK * size_of::<Entry>() * shape.k)) as u64,
+    )?;
     Ok(Box::new(Largest { filter: Filter::new(products.points(), shape.d, gamma(shape.d)), products }))
 }
 
@@ -85,7 +93,10 @@ impl Heap {
 
     /// What a product must be to belong into it: −∞ until it is full.
     fn least(&self) -> f64 {
-        self.entries.peek().filter(|_| self.entries.len() == self.k).map_or(f64::NEG_INFINITY, |last| last.0.value)
+        self.entries
+            .peek()
+            .filter(|_| self.entries.len() == self.k)
+            .map_or(f64::NEG_INFINITY, |last| last.0.value)
     }
 
     fn take(&mut self, product: Product) {
@@ -99,7 +110,10 @@ impl Heap {
     /// The products, largest first, and [`Product::NONE`] after the last.
     fn put(self, found: &mut [Product]) {
         let sorted = self.entries.into_sorted_vec().into_iter().map(|entry| entry.0);
-        found.iter_mut().zip(sorted.chain(std::iter::repeat(Product::NONE))).for_each(|(to, product)| *to = product);
+        found
+            .iter_mut()
+            .zip(sorted.chain(std::iter::repeat(Product::NONE)))
+            .for_each(|(to, product)| *to = product);
     }
 }
 
@@ -202,7 +216,10 @@ impl Filter {
         let n = points.len() / dims;
         let block = block_points(n);
         let (mut columns, mut margins) = (vec![0.0; n.next_multiple_of(block) * dims], vec![0.0; n]);
-        let blocks = columns.par_chunks_mut(block * dims).zip(margins.par_chunks_mut(block)).zip(points.par_chunks(block * dims));
+        let blocks = columns
+            .par_chunks_mut(block * dims)
+            .zip(margins.par_chunks_mut(block))
+            .zip(points.par_chunks(block * dims));
         let longest = blocks.map(|((columns, margins), rows)| {
             let mut longest = 0.0f64;
             for (at, (row, margin)) in rows.chunks_exact(dims).zip(margins).enumerate() {
@@ -238,9 +255,16 @@ fn reaches(product: f32, margin: f32, scale: f32, limit: f32) -> bool {
 }
 
 /// Whether any of some products does.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 fn any_reaches(products: &[f32], margins: &[f32], scale: f32, limit: f32) -> bool {
-    products.iter().zip(margins).fold(false, |any, (&product, &margin)| any | reaches(product, margin, scale, limit))
+    products
+        .iter()
+        .zip(margins)
+        .fold(false, |any, (&product, &margin)| any | reaches(product, margin, scale, limit))
 }
 
 #[cfg(test)]
@@ -273,7 +297,8 @@ mod tests {
         let mut expected = Vec::new();
         for query in products.queries().chunks_exact(shape.d) {
             let rows = products.points().chunks_exact(shape.d).zip(0u32..);
-            let mut all: Vec<Product> = rows.map(|(row, number)| Product { row: number, value: inner_product(row, query) }).collect();
+            let mut all: Vec<Product> =
+                rows.map(|(row, number)| Product { row: number, value: inner_product(row, query) }).collect();
             all.sort_by(Product::order);
             all.resize(all.len().max(shape.k), Product::NONE);
             expected.extend_from_slice(&all[..shape.k]);
@@ -294,7 +319,8 @@ mod tests {
         ) {
             let scale = 2f32.powi(exponent);
             // Whole steps make ties.
-            let value = |value: f32| (if steps > 0.0 { (value * steps).round() } else { value } + offset) * scale;
+            let value =
+                |value: f32| (if steps > 0.0 { (value * steps).round() } else { value } + offset) * scale;
             let values: Vec<f32> = values[..values.len() / dims * dims].iter().map(|&at| value(at)).collect();
             let products = products(&values, dims, k);
             prop_assert_eq!(found(&products, gamma(dims)), expected(&products));
@@ -308,7 +334,11 @@ mod tests {
         let products = products(&values, 3, 9);
         let found = found(&products, gamma(3));
         for (query, found) in found.chunks_exact(9).enumerate() {
-            let of = |row: usize| (0..3).map(|axis| values[row * 3 + axis] as i128 * values[query * 3 + axis] as i128).sum::<i128>();
+            let of = |row: usize| {
+                (0..3)
+                    .map(|axis| values[row * 3 + axis] as i128 * values[query * 3 + axis] as i128)
+                    .sum::<i128>()
+            };
             let mut rows: Vec<usize> = (0..500).collect();
             rows.sort_by_key(|&row| (-of(row), row));
             for (found, row) in found.iter().zip(rows) {
@@ -319,7 +349,8 @@ mod tests {
 
     #[test]
     fn without_the_margin_a_product_is_missed() {
-        // In f32 a sum of 2²⁴ and ones loses ones, in f64 none. Which ones depends on the order of the sum: 2²⁴ stands in several places.
+        // In f32 a sum of 2²⁴ and ones loses ones, in f64 none. Which ones depends on the order of the sum:
+        // 2²⁴ stands in several places.
         let (dims, huge) = (65, 16_777_216.0f32);
         let mut is_missed = false;
         for place in (0..dims).step_by(8) {
@@ -328,10 +359,12 @@ mod tests {
                 row[place] = huge;
                 row
             };
-            // 2²⁴ + 64, and before it a chunk of 2²⁴ + 62, which f32 adds exactly, so that the heap is full when the larger one is met.
+            // 2²⁴ + 64, and before it a chunk of 2²⁴ + 62, which f32 adds exactly, so that the heap is full
+            // when the larger one is met.
             let mut rival = with_huge(0.0);
             rival[(place + 1) % dims] = 62.0;
-            let all: Vec<f32> = rival.repeat(CHUNK).into_iter().chain(with_huge(1.0)).chain(vec![1.0; dims]).collect();
+            let all: Vec<f32> =
+                rival.repeat(CHUNK).into_iter().chain(with_huge(1.0)).chain(vec![1.0; dims]).collect();
             let (products, asked) = (products(&all, dims, 1), CHUNK + 1);
             let largest = Product { row: CHUNK as u32, value: f64::from(huge) + 64.0 };
             assert_eq!(found(&products, gamma(dims))[asked], largest, "{place}");
@@ -343,14 +376,24 @@ mod tests {
     #[test]
     fn what_f32_cannot_sum_is_computed_by_the_rule() {
         let big = 3e38f32;
-        let values = [[big, big, -big], [big, -big, big], [-big, big, big], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [big, big, big]].concat();
+        let values = [
+            [big, big, -big],
+            [big, -big, big],
+            [-big, big, big],
+            [1.0, 2.0, 3.0],
+            [0.0, 0.0, 0.0],
+            [big, big, big],
+        ]
+        .concat();
         let all = products(&values, 3, 4);
         assert_eq!(found(&all, gamma(3)), expected(&all));
     }
 
     #[test]
     fn far_fewer_than_all_are_computed_by_the_rule() {
-        let values: Vec<f32> = (0..32 * 4000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 2f32.powi(24) - 0.5).collect();
+        let values: Vec<f32> = (0..32 * 4000u32)
+            .map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 2f32.powi(24) - 0.5)
+            .collect();
         let (filter, query) = (Filter::new(&values, 32, gamma(32)), &values[..32]);
         let mut all: Vec<f64> = values.chunks_exact(32).map(|row| inner_product(row, query)).collect();
         all.sort_by(|a, b| b.total_cmp(a));
@@ -359,7 +402,11 @@ mod tests {
         let left = filter.columns.chunks_exact(filter.block * 32).enumerate().map(|(number, columns)| {
             product::multiply(columns, query, 32, &mut of_block);
             let margins = &filter.margins[number * filter.block..];
-            of_block.iter().zip(margins).filter(|(product, margin)| reaches(**product, **margin, scale, limit)).count()
+            of_block
+                .iter()
+                .zip(margins)
+                .filter(|(product, margin)| reaches(**product, **margin, scale, limit))
+                .count()
         });
         assert_eq!(left.sum::<usize>(), 5);
     }
@@ -368,7 +415,11 @@ mod tests {
     fn where_nothing_can_be_said_there_is_no_scale() {
         let filter = Filter::new(&[3e38; 3], 3, gamma(3));
         assert_eq!((filter.scale(&[3e38, 0.0, 0.0]), filter.scale(&[0.0; 3])), (None, Some(0.0)));
-        assert_eq!(Filter::new(&[1.0], 1, gamma(1 << 23)).scale(&[1.0]), None, "Γ says nothing of so many dimensions");
+        assert_eq!(
+            Filter::new(&[1.0], 1, gamma(1 << 23)).scale(&[1.0]),
+            None,
+            "Γ says nothing of so many dimensions"
+        );
         assert!(gamma(3) < 1e-6 && gamma(1 << 22) < 0.5);
     }
 
@@ -380,6 +431,8 @@ mod tests {
         assert!(margin >= gamma(3) * length(&row) && margin < gamma(3) * length(&row) * (1.0 + 1e-6));
         assert!(scale >= length(&row) && scale < length(&row) * (1.0 + 1e-6));
         assert!(f64::from(filter.limit(0.1)) < 0.1 && filter.limit(0.1) >= 0.1f32.next_down().next_down());
-        assert!(reaches(f32::NAN, 0.0, 0.0, 1.0) && reaches(1.0, 0.0, 0.0, 1.0) && !reaches(0.5, 0.1, 1.0, 1.0));
+        assert!(
+            reaches(f32::NAN, 0.0, 0.0, 1.0) && reaches(1.0, 0.0, 0.0, 1.0) && !reaches(0.5, 0.1, 1.0, 1.0)
+        );
     }
 }

@@ -1,13 +1,15 @@
-//! The peer on the processor: all products of points and queries by a matrix product, and a heap for each query's nearest (Hanák 2023, §5.6.1).
+//! The peer on the processor: all products of points and queries by a matrix product, and a heap for each
+//! query's nearest (Hanák 2023, §5.6.1).
 //!
 //! | file | holds |
 //! |---|---|
 //! | `filter.rs` | which points the products leave, and why no neighbour is missed |
-//! | `inner_product.rs` | the k largest inner products: which points the products leave there, and why none is missed |
+//! | `inner_product.rs` | the k largest inner products: which points products leave, why none is missed |
 //! | `product.rs` | the matrix product |
 //!
-//! Queries in blocks are shared between threads. A block meets the points block by block; what a product leaves is computed by the rule of
-//! [`crate::knn::Problem`], and goes into the heap if it is nearer than the farthest there. So the answers are those of every engine to the bit.
+//! Queries in blocks are shared between threads. A block meets the points block by block; what a product
+//! leaves is computed by the rule of [`crate::knn::Problem`], and goes into the heap if it is nearer than the
+//! farthest there. So the answers are those of every engine to the bit.
 
 mod filter;
 mod inner_product;
@@ -22,8 +24,8 @@ use super::kdtree_threads::Heap;
 use super::lockstep::{distance_of, key_of};
 use crate::knn::distance::squared_distances;
 use crate::knn::{
-    Answer, Build, Cost, Descriptor, DeviceKind, EngineError, EngineId, Group, Keeps, Limits, Measure, Metric, Parameters, Place, Problem, Search,
-    SetupPhase, Shape, code,
+    Answer, Build, Cost, Descriptor, DeviceKind, EngineError, EngineId, Group, Keeps, Limits, Measure,
+    Metric, Parameters, Place, Problem, Search, SetupPhase, Shape, code,
 };
 use filter::{Bound, Filter};
 
@@ -41,7 +43,8 @@ static MEASURES: [Measure; 2] = [
     Measure {
         name: "candidates",
         unit: ["candidate", "candidates"],
-        help: "Points that the product leaves, whose distances are computed by the rule; the last digits of products are the processor's.",
+        help: "Points that the product leaves, whose distances are computed by the rule; the last digits of \
+               products are the processor's.",
         theory: None,
         worst_case: Some(|shape| shape.n as f64),
     },
@@ -57,13 +60,16 @@ static MEASURES: [Measure; 2] = [
 /// The registry's row for `gemm-heap`.
 pub static GEMM_HEAP: Descriptor = Descriptor {
     group: Group::Selection,
-    about: "Matrix product and heaps on the processor: the peer that the selectors of a GPU are held against.",
+    about: "Matrix product and heaps on the processor: the peer that the selectors of a GPU are held \
+            against.",
     source: "Hanák 2023, §5.6.1",
     code: code!["crates/engines/src/gemm_heap/mod.rs"],
     document: "docs/selection.md",
     runs_on: &[DeviceKind::Cpu],
     keeps: &[
-        Keeps::new(Place::Memory, "products of a block of queries with 1,024 points", "a thread", |_| 64 * 1024),
+        Keeps::new(Place::Memory, "products of a block of queries with 1,024 points", "a thread", |_| {
+            64 * 1024
+        }),
         Keeps::new(Place::Memory, "heap of the k nearest so far", "a query", |shape| shape.k),
         Keeps::new(Place::Memory, "points about their mean, and their norms", "all queries", Shape::points),
     ],
@@ -72,10 +78,13 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
     distances: |_, _, _| None,
     cost: |shape, _| cost(shape),
     inner_products: Some(inner_product::open),
-    ..Descriptor::new(EngineId::new("gemm-heap"), |_| cpu::open(&GEMM_HEAP, "CPU, matrix product", None, load))
+    ..Descriptor::new(EngineId::new("gemm-heap"), |_| {
+        cpu::open(&GEMM_HEAP, "CPU, matrix product", None, load)
+    })
 };
 
-/// Bytes that `gemm` packs matrices into in each thread: a level-two cache's worth of one, and a panel of the other.
+/// Bytes that `gemm` packs matrices into in each thread: a level-two cache's worth of one, and a panel of the
+/// other.
 const PACKED: usize = 4 << 20;
 
 /// What is counted of a query, in the order of [`MEASURES`].
@@ -88,7 +97,8 @@ fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Se
     let of_thread = MOST_QUERIES * (4 * filter::block_points(n) + 4 * dims + 8 * problem.k()) + PACKED;
     let search_bytes = rayon::current_num_threads().min(problem.q()) * of_thread;
     let make = || Filter::new(problem.points(), dims);
-    let (filter, setup) = cpu::prepared(problem, SetupPhase::Upload, filter::bytes(n, dims) as u64, search_bytes as u64, make)?;
+    let (filter, setup) =
+        cpu::prepared(problem, SetupPhase::Upload, filter::bytes(n, dims) as u64, search_bytes as u64, make)?;
     Ok(Box::new(CpuSearch::new(problem, setup, GemmHeap { filter })))
 }
 
@@ -107,7 +117,9 @@ impl Searcher for GemmHeap {
     fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Counts>) {
         // As many blocks as threads, where there are few queries.
         let block = queries.len().div_ceil(rayon::current_num_threads()).clamp(1, MOST_QUERIES);
-        found.in_blocks(problem, queries, block, build, |queries, rows| answer(problem, &self.filter, queries, rows));
+        found.in_blocks(problem, queries, block, build, |queries, rows| {
+            answer(problem, &self.filter, queries, rows)
+        });
     }
 
     fn collect(&self, visits: Drain<'_, Counts>, answer: &mut Answer) -> Result<(), EngineError> {
@@ -116,8 +128,8 @@ impl Searcher for GemmHeap {
     }
 }
 
-/// Cost of moving the points to their centre, and of searching, which is divided among the threads. Rates are for one core of a
-/// 2023 server.
+/// Cost of moving the points to their centre, and of searching, which is divided among the threads. Rates are
+/// for one core of a 2023 server.
 fn cost(shape: &Shape) -> Cost {
     let (n, q, d, k) = (shape.n as f64, shape.q as f64, shape.d as f64, shape.k as f64);
     let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
@@ -147,21 +159,31 @@ fn answer(problem: &Problem, filter: &Filter, queries: &[f32], rows: &mut Rows<'
     let centred = filter.centred(queries);
     let nearest = |query| {
         let bound = filter.bound(query);
-        Nearest { heap: Heap::new(problem.k()), limit: bound.limit(f32::INFINITY), bound, counts: Counts::default() }
+        Nearest {
+            heap: Heap::new(problem.k()),
+            limit: bound.limit(f32::INFINITY),
+            bound,
+            counts: Counts::default(),
+        }
     };
     let mut nearest: Vec<Nearest> = centred.chunks_exact(dims).map(nearest).collect();
     let (mut products, mut positions, mut distances) = (Vec::new(), Vec::new(), Vec::new());
     for block in filter.blocks() {
         product::multiply(block.columns, &centred, dims, &mut products);
-        let of_queries = queries.chunks_exact(dims).zip(products.chunks_exact(products.len() / nearest.len()));
+        let of_queries =
+            queries.chunks_exact(dims).zip(products.chunks_exact(products.len() / nearest.len()));
         for (nearest, (query, products)) in nearest.iter_mut().zip(of_queries) {
-            for (chunk, (products, terms)) in products.chunks(CHUNK).zip(block.terms.chunks(CHUNK)).enumerate() {
+            for (chunk, (products, terms)) in
+                products.chunks(CHUNK).zip(block.terms.chunks(CHUNK)).enumerate()
+            {
                 if !filter::any_reaches(products, terms, nearest.limit) {
                     continue;
                 }
                 let first = block.first + (chunk * CHUNK) as u32;
                 let limit = nearest.limit;
-                let left = (first..).zip(products.iter().zip(terms)).filter(|(_, (product, term))| filter::reaches(**product, **term, limit));
+                let left = (first..)
+                    .zip(products.iter().zip(terms))
+                    .filter(|(_, (product, term))| filter::reaches(**product, **term, limit));
                 positions.clear();
                 positions.extend(left.map(|(position, _)| position));
                 squared_distances(problem.points(), query, &positions, &mut distances);
@@ -207,7 +229,8 @@ mod tests {
         let (mut found, mut expected) = (Vec::new(), Vec::new());
         for (query, about) in queries.chunks_exact(dims).zip(centred.chunks_exact(dims)) {
             squared_distances(points, query, &all, &mut distances);
-            let mut keys: Vec<u64> = all.iter().zip(&distances).map(|(&position, &distance)| key_of(distance, position)).collect();
+            let mut keys: Vec<u64> =
+                all.iter().zip(&distances).map(|(&position, &distance)| key_of(distance, position)).collect();
             keys.sort_unstable();
             keys.resize(keys.len().max(k), PADDING);
             expected.extend_from_slice(&keys[..k]);
@@ -250,20 +273,27 @@ mod tests {
     fn products_beyond_f32_leave_everything() {
         // Partial sums overflow though distances do not: the sum would be infinite, or no number.
         let big = 1.8e19f32;
-        let points: Vec<f32> = [[big, big, -big, -big], [big, big, big, big], [-big, -big, big, big], [0.0, 0.0, 0.0, 0.0]].concat();
+        let points: Vec<f32> =
+            [[big, big, -big, -big], [big, big, big, big], [-big, -big, big, big], [0.0, 0.0, 0.0, 0.0]]
+                .concat();
         let [found, expected] = both(&points, &points, 4, 2);
         assert_eq!(found, expected);
     }
 
     #[test]
     fn far_from_the_points_little_is_left() {
-        let points: Vec<f32> = (0..5000u16).flat_map(|i| [1e6 + f32::from(i % 71), 1e6 + f32::from(i / 71)]).collect();
+        let points: Vec<f32> =
+            (0..5000u16).flat_map(|i| [1e6 + f32::from(i % 71), 1e6 + f32::from(i / 71)]).collect();
         let filter = Filter::new(&points, 2);
         let query = filter.centred(&[1e6 + 35.0, 1e6 + 35.0]);
         let (limit, mut products) = (filter.bound(&query).limit(4.0), Vec::new());
         let left = filter.blocks().map(|block| {
             product::multiply(block.columns, &query, 2, &mut products);
-            products.iter().zip(block.terms).filter(|(product, term)| filter::reaches(**product, **term, limit)).count()
+            products
+                .iter()
+                .zip(block.terms)
+                .filter(|(product, term)| filter::reaches(**product, **term, limit))
+                .count()
         });
         assert_eq!(left.sum::<usize>(), 13, "the points of a grid within 2 of one of them");
     }

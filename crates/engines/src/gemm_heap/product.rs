@@ -2,15 +2,16 @@
 
 use gemm::Parallelism;
 
-/// Computes the products of points and queries in f32, in an order of summation that is the crate's. `columns`: the points, dimension by
-/// dimension; `queries`: row-major. `products` becomes one row a query.
+/// Computes the products of points and queries in f32, in an order of summation that is the crate's.
+/// `columns`: the points, dimension by dimension; `queries`: row-major. `products` becomes one row a query.
 pub fn multiply(columns: &[f32], queries: &[f32], dims: usize, products: &mut Vec<f32>) {
     let (points, count) = (columns.len() / dims, queries.len() / dims);
     assert!(columns.len() == points * dims && queries.len() == count * dims, "whole points and queries");
     products.resize(points * count, 0.0);
     let stride = |length: usize| length as isize;
-    // SAFETY: element (i, j) of the destination is at i + points·j, of the points at i + points·j, of the queries at i + dims·j, which are
-    // inside the slices, as their lengths were just seen to be; the destination is borrowed by nobody else.
+    // SAFETY: element (i, j) of the destination is at i + points·j, of the points at i + points·j, of the
+    // queries at i + dims·j, which are inside the slices, as their lengths were just seen to be; the
+    // destination is borrowed by nobody else.
     unsafe {
         gemm::gemm(
             points,
@@ -44,14 +45,17 @@ mod tests {
     fn whole_numbers_are_multiplied() {
         for (points, count, dims) in [(1, 1, 1), (16, 1, 2), (48, 5, 3), (1024, 64, 17), (32, 7, 600)] {
             let value = |row: usize, axis: usize| ((row * 7 + axis * 3) % 11) as f32 - 5.0;
-            let columns: Vec<f32> = (0..dims).flat_map(|axis| (0..points).map(move |point| value(point, axis))).collect();
-            let queries: Vec<f32> = (0..count).flat_map(|query| (0..dims).map(move |axis| value(query + 100, axis))).collect();
+            let columns: Vec<f32> =
+                (0..dims).flat_map(|axis| (0..points).map(move |point| value(point, axis))).collect();
+            let queries: Vec<f32> =
+                (0..count).flat_map(|query| (0..dims).map(move |axis| value(query + 100, axis))).collect();
             // What was there before is not read.
             let mut products = vec![f32::NAN; 7];
             multiply(&columns, &queries, dims, &mut products);
             assert_eq!(products.len(), points * count);
             for (at, &product) in products.iter().enumerate() {
-                let expected: f32 = (0..dims).map(|axis| value(at % points, axis) * value(at / points + 100, axis)).sum();
+                let expected: f32 =
+                    (0..dims).map(|axis| value(at % points, axis) * value(at / points + 100, axis)).sum();
                 assert_eq!(product, expected, "{points} × {count} × {dims} at {at}");
             }
         }

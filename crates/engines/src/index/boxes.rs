@@ -1,10 +1,11 @@
 //! Boxes around points, and the bound by which a box is left out.
 //!
-//! Twin of `cuda/index/boxes.cuh`. For a query q and a box [lo, hi], c = clamp(q, lo, hi) is the box's nearest point. Rounding is
-//! monotone, so for every point p of the box and every axis |fl(pⱼ − qⱼ)| ≥ |fl(cⱼ − qⱼ)|; fma(t, t, acc) is monotone in |t| and
-//! in acc; hence, by induction over the axes, the distance of p by the rule is at least that of c by the same rule, in f32 as
-//! computed: no margin is needed. With the smallest position in the box as second half, [`key`](Boxes::keys) is therefore at
-//! most the key of every point in it, and a box whose key is not below the k-th neighbour's holds no neighbour.
+//! Twin of `cuda/index/boxes.cuh`. For a query q and a box [lo, hi], c = clamp(q, lo, hi) is the box's
+//! nearest point. Rounding is monotone, so for every point p of the box and every axis |fl(pⱼ − qⱼ)| ≥ |fl(cⱼ
+//! − qⱼ)|; fma(t, t, acc) is monotone in |t| and in acc; hence, by induction over the axes, the distance of p
+//! by the rule is at least that of c by the same rule, in f32 as computed: no margin is needed. With the
+//! smallest position in the box as second half, [`key`](Boxes::keys) is therefore at most the key of every
+//! point in it, and a box whose key is not below the k-th neighbour's holds no neighbour.
 
 use crate::lockstep::distance::{Coordinates, add_squared_difference};
 use crate::lockstep::{Key, Lanes, key_of};
@@ -30,8 +31,15 @@ impl Boxes {
     pub fn empty(count: usize, dims: usize) -> Self {
         let groups = count.div_ceil(WARP);
         let (low, high) = (Coordinates([f32::INFINITY; WARP]), Coordinates([f32::NEG_INFINITY; WARP]));
-        let corners = (0..groups).flat_map(|_| (0..2 * dims).map(|row| if row < dims { low } else { high })).collect();
-        Self { dims, count, corners, smallest: vec![[u32::MAX; WARP]; groups], first_codes: vec![[u64::MAX; WARP]; groups] }
+        let corners =
+            (0..groups).flat_map(|_| (0..2 * dims).map(|row| if row < dims { low } else { high })).collect();
+        Self {
+            dims,
+            count,
+            corners,
+            smallest: vec![[u32::MAX; WARP]; groups],
+            first_codes: vec![[u64::MAX; WARP]; groups],
+        }
     }
 
     /// The number of boxes, without the padding. No namesake: an argument of the kernel.
@@ -61,7 +69,8 @@ impl Boxes {
         self.first_codes[number / WARP][number % WARP] = code;
     }
 
-    /// The groups, for whoever fills them: corners and smallest positions. No namesake: the kernel writes to memory.
+    /// The groups, for whoever fills them: corners and smallest positions. No namesake: the kernel writes to
+    /// memory.
     pub fn groups_mut(&mut self) -> (&mut [Coordinates<WARP>], &mut [Lanes<u32, WARP>]) {
         (&mut self.corners, &mut self.smallest)
     }
@@ -69,12 +78,14 @@ impl Boxes {
     /// The corners of a group, least then greatest, and its smallest positions. No namesake: pointers there.
     #[inline(always)]
     pub fn group(&self, group: usize) -> (&[Coordinates<WARP>], &[Coordinates<WARP>], &Lanes<u32, WARP>) {
-        let (low, high) = self.corners[group * 2 * self.dims..(group + 1) * 2 * self.dims].split_at(self.dims);
+        let (low, high) =
+            self.corners[group * 2 * self.dims..(group + 1) * 2 * self.dims].split_at(self.dims);
         (low, high, &self.smallest[group])
     }
 
-    /// For each box of a group what no point in it is below: the distance of its nearest corner, edge or inside, by the rule of every
-    /// engine, and the smallest position. Padding has [`PADDING`](crate::lockstep::PADDING).
+    /// For each box of a group what no point in it is below: the distance of its nearest corner, edge or
+    /// inside, by the rule of every engine, and the smallest position. Padding has
+    /// [`PADDING`](crate::lockstep::PADDING).
     #[inline(always)]
     pub fn keys(&self, group: usize, query: &[f32]) -> Lanes<Key, WARP> {
         let (low, high, smallest) = self.group(group);
@@ -87,8 +98,8 @@ impl Boxes {
     }
 }
 
-/// Each lane's key. Loops of a known length rather than closures, which are compiled for the oldest processor where they are not
-/// inlined. No namesake: one call a lane there.
+/// Each lane's key. Loops of a known length rather than closures, which are compiled for the oldest processor
+/// where they are not inlined. No namesake: one call a lane there.
 #[inline(always)]
 pub fn lane_keys(distances: &Lanes<f32, WARP>, positions: &Lanes<u32, WARP>) -> Lanes<Key, WARP> {
     let mut keys = [0; WARP];
@@ -170,7 +181,9 @@ mod tests {
     fn a_box_around_the_query_is_at_no_distance() {
         let mut boxes = Boxes::empty(2, 2);
         let (corners, smallest) = boxes.groups_mut();
-        for (lane, [low, high]) in [[[0.0, 0.0], [2.0, 2.0]], [[5.0, -1.0], [6.0, 4.0]]].into_iter().enumerate() {
+        for (lane, [low, high]) in
+            [[[0.0, 0.0], [2.0, 2.0]], [[5.0, -1.0], [6.0, 4.0]]].into_iter().enumerate()
+        {
             for axis in 0..2 {
                 (corners[axis].0[lane], corners[2 + axis].0[lane]) = (low[axis], high[axis]);
             }

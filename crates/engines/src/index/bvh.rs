@@ -20,8 +20,9 @@ use crate::cpu::{self, CpuSearch, Found, Laps, Searcher, Setup};
 use crate::cuda::open_bvh;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric, Parameter, Parameters, Place,
-    Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within, code, warp as rules,
+    Answer, Build, Descriptor, DeviceId, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured,
+    Metric, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within,
+    code, warp as rules,
 };
 use crate::lockstep::distance::squared_distances;
 use crate::lockstep::{PADDING, distance_of, index_of};
@@ -43,7 +44,12 @@ pub static BVH: Descriptor = Descriptor {
     lesson: Some("not-looking"),
     keeps: &[
         Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
-        Keeps::new(Place::Shared, "candidate buffer, and nodes still to be entered", "a warp", Shape::capacity),
+        Keeps::new(
+            Place::Shared,
+            "candidate buffer, and nodes still to be entered",
+            "a warp",
+            Shape::capacity,
+        ),
         Keeps::new(Place::Memory, "tree of boxes, over points in Morton order", "all queries", Shape::points),
     ],
     limits: Limits { k: rules::MAX_K, d: 32, n: MOST_POINTS, metrics: &Metric::ALL },
@@ -63,7 +69,8 @@ pub static BVH: Descriptor = Descriptor {
 
 const PACKETS: Parameter = Parameter {
     name: "packets",
-    help: "Whether the timed search takes 32 neighbouring queries together, in two and three dimensions and for k up to 128.",
+    help: "Whether the timed search takes 32 neighbouring queries together, in two and three dimensions and \
+           for k up to 128.",
     values: Values::Words(&["on", "off"]),
     default: "on a GPU, where there is a query for four points or fewer; off on a CPU",
 };
@@ -76,15 +83,31 @@ pub fn asks_for_packets(parameters: &Parameters) -> Option<bool> {
 /// Why packets that were asked for are not used; `None` if they are, or were not.
 pub fn why_no_packets(asked: Option<bool>, problem: &Problem) -> Option<String> {
     let (k, d) = (problem.k(), problem.dims());
-    (asked == Some(true) && packet_length(k, d).is_none())
-        .then(|| format!("packets are for two and three dimensions and k up to 128; with d = {d} and k = {k} each query is searched by itself"))
+    (asked == Some(true) && packet_length(k, d).is_none()).then(|| {
+        format!(
+            "packets are for two and three dimensions and k up to 128; with d = {d} and k = {k} each query \
+             is searched by itself"
+        )
+    })
 }
 
 /// The columns of `counters.csv`, in the order of [`Visits`].
 pub static MEASURES: [Measure; 6] = [
-    Measure::new("merges", ["merge", "merges"], "Merges of the candidate buffer into the intermediate result."),
-    Measure::new("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the candidate buffer."),
-    Measure::new("accessed", ["point accessed", "points accessed"], "Points whose distance to the query was computed."),
+    Measure::new(
+        "merges",
+        ["merge", "merges"],
+        "Merges of the candidate buffer into the intermediate result.",
+    ),
+    Measure::new(
+        "candidates",
+        ["candidate", "candidates"],
+        "Points retained: closer than the k-th so far, and taken into the candidate buffer.",
+    ),
+    Measure::new(
+        "accessed",
+        ["point accessed", "points accessed"],
+        "Points whose distance to the query was computed.",
+    ),
     Measure::new("leaves", ["leaf", "leaves"], "Leaves of 32 points that were visited."),
     Measure::new("nodes", ["node", "nodes"], "Nodes whose children's boxes were compared with the query."),
     Measure::new(
@@ -99,7 +122,8 @@ fn active_threads(measured: &Measured) -> Option<f64> {
     measured.ratio("accessed", "leaves")
 }
 
-/// The most points. What a tile of the radix sort publishes is a count of 30 bits (`cuda/index/radix_sort.cuh`).
+/// The most points. What a tile of the radix sort publishes is a count of 30 bits
+/// (`cuda/index/radix_sort.cuh`).
 pub const MOST_POINTS: usize = (1 << 30) - 1;
 
 /// Queries per parallel work item, neighbours on the curve.
@@ -127,9 +151,19 @@ fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn Sea
 }
 
 /// See [`Descriptor::walk`].
-fn walk_of(problem: &Problem, query: usize, _: &Parameters, _: &dyn Progress) -> Result<Option<Walk>, EngineError> {
+fn walk_of(
+    problem: &Problem,
+    query: usize,
+    _: &Parameters,
+    _: &dyn Progress,
+) -> Result<Option<Walk>, EngineError> {
     if problem.dims() > AXES {
-        return Err(EngineError::Limit { engine: BVH.id, what: "d", limit: AXES as u64, value: problem.dims() as u64 });
+        return Err(EngineError::Limit {
+            engine: BVH.id,
+            what: "d",
+            limit: AXES as u64,
+            value: problem.dims() as u64,
+        });
     }
     let (tree, _) = tree_of(problem, LEAF_BYTES * problem.n().div_ceil(WARP) as u64)?;
     Ok(Some(walk(&tree, problem, query)))
@@ -149,8 +183,9 @@ impl Within for WithinBoxes {
     }
 }
 
-/// Hands the position and the squared distance of every point that is no farther than `limit` to `found`. A box is left out as in the search
-/// for neighbours (`boxes.rs`): nothing in it is nearer than its nearest place, in f32 as computed.
+/// Hands the position and the squared distance of every point that is no farther than `limit` to `found`. A
+/// box is left out as in the search for neighbours (`boxes.rs`): nothing in it is nearer than its nearest
+/// place, in f32 as computed.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -172,7 +207,8 @@ fn visit_within(tree: &Tree, query: &[f32], limit: f32, found: &mut dyn FnMut(u3
             }
             let (rows, positions) = tree.leaf(child);
             let [distances] = squared_distances(rows, [query]);
-            for (&position, &distance) in positions.iter().zip(&distances).take(tree.in_leaf(child) as usize) {
+            for (&position, &distance) in positions.iter().zip(&distances).take(tree.in_leaf(child) as usize)
+            {
                 if distance <= limit {
                     found(position, distance);
                 }
@@ -184,7 +220,8 @@ fn visit_within(tree: &Tree, query: &[f32], limit: f32, found: &mut dyn FnMut(u3
 /// The tree over a problem's points.
 struct Bvh {
     tree: Arc<Tree>,
-    /// Whether timed searches are by packets. Lanes take their own ways here, and cost more than what is shared saves.
+    /// Whether timed searches are by packets. Lanes take their own ways here, and cost more than what is
+    /// shared saves.
     packs: bool,
     /// Why not, where they were asked for.
     note: Option<String>,
@@ -217,11 +254,17 @@ impl Searcher for Bvh {
         let spans = found.spans.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
         let visits = found.visits.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
         let rows = indices.zip(distances).zip(visits).zip(spans);
-        let mut rows: Vec<Option<Row<'_>>> =
-            rows.map(|(((indices, squared_distances), visits), span)| Some(Row { indices, squared_distances, visits, span })).collect();
+        let mut rows: Vec<Option<Row<'_>>> = rows
+            .map(|(((indices, squared_distances), visits), span)| {
+                Some(Row { indices, squared_distances, visits, span })
+            })
+            .collect();
         // Neighbours on the curve visit the same leaves, which are then in the cache.
         let order = sorted(&tree.frame, coordinates, dims, Depth::Fine);
-        let mut rows: Vec<Row<'_>> = order.iter().map(|&(_, row)| rows[row as usize].take().expect("a query is searched once")).collect();
+        let mut rows: Vec<Row<'_>> = order
+            .iter()
+            .map(|&(_, row)| rows[row as usize].take().expect("a query is searched once"))
+            .collect();
 
         let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
             let (mut nearest, mut laps) = (Nearest::new(k, Unwatched), Laps::start());
@@ -233,7 +276,9 @@ impl Searcher for Bvh {
                 if let Some(span) = &mut row.span {
                     **span = laps.lap();
                 }
-                for ((neighbour, index), distance) in nearest.warp.neighbours().zip(&mut *row.indices).zip(&mut *row.squared_distances) {
+                for ((neighbour, index), distance) in
+                    nearest.warp.neighbours().zip(&mut *row.indices).zip(&mut *row.squared_distances)
+                {
                     (*index, *distance) = neighbour;
                 }
             });
@@ -246,7 +291,9 @@ impl Searcher for Bvh {
                 answer_packets(tree, coordinates, dims, order, &mut packets, &mut |at, keys| {
                     let Row { indices, squared_distances, .. } = &mut rows[at];
                     let padding = std::iter::repeat(&PADDING);
-                    for ((index, distance), &key) in indices.iter_mut().zip(squared_distances.iter_mut()).zip(keys.iter().chain(padding)) {
+                    for ((index, distance), &key) in
+                        indices.iter_mut().zip(squared_distances.iter_mut()).zip(keys.iter().chain(padding))
+                    {
                         (*index, *distance) = (index_of(key), distance_of(key));
                     }
                 });
@@ -313,23 +360,31 @@ mod tests {
             (2, 20, 40, 65_521),
             (3, 33, 32, 1),
         ] {
-            let values = (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct)).collect();
+            let values = (0..dims * n)
+                .map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct))
+                .collect();
             let problem = problem(dims, values, (0..n as u32).collect(), k);
             let [packed, single] = by_packets_and_alone(&problem);
             for query in 0..n {
-                assert_eq!(packed.of(query), single.of(query), "{n} points, d = {dims}, k = {k}, query {query}");
+                assert_eq!(
+                    packed.of(query),
+                    single.of(query),
+                    "{n} points, d = {dims}, k = {k}, query {query}"
+                );
             }
         }
     }
 
-    /// On a lattice more points are as far as the k-th neighbour than are its neighbours, and some leaves have no nearer one.
+    /// On a lattice more points are as far as the k-th neighbour than are its neighbours, and some leaves
+    /// have no nearer one.
     #[test]
     fn packets_find_the_same_on_a_lattice() {
         let side = 16u32;
         let n = side.pow(3);
         // Each point once, in no order of the curve.
         let places = (0..n).map(|at| at.wrapping_mul(2_654_435_761) % n);
-        let values: Vec<f64> = places.flat_map(|at| [at % side, at / side % side, at / side / side].map(f64::from)).collect();
+        let values: Vec<f64> =
+            places.flat_map(|at| [at % side, at / side % side, at / side / side].map(f64::from)).collect();
         for k in [5, 17, 40] {
             let problem = problem(3, values.clone(), (0..n).collect(), k);
             let [packed, single] = by_packets_and_alone(&problem);
@@ -343,8 +398,15 @@ mod tests {
         for (dims, k) in [(2, 5), (2, 20), (2, 40), (2, 100), (3, 10), (3, 30), (3, 128)] {
             // Places of nine points each, so that every packet has parts of several.
             let n = 9 * 200;
-            let place = |at: usize, axis: usize| f64::from((at as u32 / 9).wrapping_mul([2_654_435_761, 40_503, 7919][axis]) % 1000) * 1000.0;
-            let values = (0..n).flat_map(|at| (0..dims).map(move |axis| place(at, axis) + f64::from((at * (axis + 3) % 9) as u32) * 0.125)).collect();
+            let place = |at: usize, axis: usize| {
+                f64::from((at as u32 / 9).wrapping_mul([2_654_435_761, 40_503, 7919][axis]) % 1000) * 1000.0
+            };
+            let values = (0..n)
+                .flat_map(|at| {
+                    (0..dims)
+                        .map(move |axis| place(at, axis) + f64::from((at * (axis + 3) % 9) as u32) * 0.125)
+                })
+                .collect();
             let problem = problem(dims, values, (0..n as u32).collect(), k);
             let [packed, single] = by_packets_and_alone(&problem);
             assert_eq!(packed, single, "d = {dims}, k = {k}");
@@ -356,8 +418,12 @@ mod tests {
         let problem = problem(4, vec![1.0; 40], vec![0], 3);
         let mut engine = BVH.open_on(DeviceId::Cpu).unwrap();
         let search = engine.load(&problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
-        let why = "packets are for two and three dimensions and k up to 128; with d = 4 and k = 3 each query is searched by itself";
-        assert_eq!((search.parameters().get(PACKETS.name), search.note().as_deref()), (Some("off"), Some(why)));
+        let why = "packets are for two and three dimensions and k up to 128; with d = 4 and k = 3 each \
+                   query is searched by itself";
+        assert_eq!(
+            (search.parameters().get(PACKETS.name), search.note().as_deref()),
+            (Some("off"), Some(why))
+        );
     }
 
     #[test]
@@ -366,7 +432,10 @@ mod tests {
         let problem = problem(2, vec![3.0; 2 * n], vec![0, 25_000, 49_999], 40);
         let (found, answer) = search(&problem);
         for query in 0..3 {
-            assert!(found.of(query).0.iter().copied().eq(0..40), "the first positions, as all are equally far");
+            assert!(
+                found.of(query).0.iter().copied().eq(0..40),
+                "the first positions, as all are equally far"
+            );
             let leaves = answer.measured.column("leaves").unwrap()[query];
             assert!(leaves <= 3, "query {query} visited {leaves} of {} leaves", n / WARP);
         }
@@ -403,37 +472,78 @@ mod tests {
     fn a_walk_is_the_search_that_is_counted() {
         use crate::knn::walk::{Bounds, Event, Fate};
         for (dims, n, k) in [(1, 700, 5), (2, 20_000, 32), (3, 3000, 70), (2, 20, 32), (2, 64, 200)] {
-            let values = (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521)).collect();
+            let values =
+                (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521)).collect();
             let rows = vec![0, n as u32 / 3, n as u32 - 1];
             let problem = problem(dims, values, rows.clone(), k);
             let (found, answer) = search(&problem);
             for query in 0..rows.len() {
                 let walk = (BVH.walk.unwrap())(&problem, query, &Parameters::NONE, &Silent).unwrap().unwrap();
                 let totals = walk.steps.last().unwrap().totals;
-                let told = [totals.merges, totals.candidates, totals.accessed, totals.leaves, totals.nodes, totals.left_out];
-                assert_eq!(told.to_vec(), answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(), "{n} points, query {query}");
+                let told = [
+                    totals.merges,
+                    totals.candidates,
+                    totals.accessed,
+                    totals.leaves,
+                    totals.nodes,
+                    totals.left_out,
+                ];
+                assert_eq!(
+                    told.to_vec(),
+                    answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(),
+                    "{n} points, query {query}"
+                );
                 assert_eq!(walk.steps.last().unwrap().after, found.of(query).1[k - 1]);
-                assert!(walk.steps.windows(2).all(|pair| pair[0].after == pair[1].before && pair[0].after >= pair[1].after));
-                assert!(matches!(&walk.steps[0].event, Event::Visited { region: 0, .. }) && walk.steps.last().unwrap().event == Event::Finished);
-                // Where regions lie: every neighbour in a leaf that was visited, and every point of a leaf in its box.
+                assert!(
+                    walk.steps
+                        .windows(2)
+                        .all(|pair| pair[0].after == pair[1].before && pair[0].after >= pair[1].after)
+                );
+                assert!(
+                    matches!(&walk.steps[0].event, Event::Visited { region: 0, .. })
+                        && walk.steps.last().unwrap().event == Event::Finished
+                );
+                // Where regions lie: every neighbour in a leaf that was visited, and every point of a leaf in
+                // its box.
                 let end = walk.steps.len() - 1;
-                let count = |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
-                assert_eq!((count(Fate::Visited), count(Fate::LeftOut)), (totals.leaves + totals.nodes, totals.left_out));
+                let count =
+                    |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
+                assert_eq!(
+                    (count(Fate::Visited), count(Fate::LeftOut)),
+                    (totals.leaves + totals.nodes, totals.left_out)
+                );
                 let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();
-                assert!(found.of(query).0.iter().take_while(|&&row| row != u32::MAX).all(|row| there.contains(row)));
+                assert!(
+                    found
+                        .of(query)
+                        .0
+                        .iter()
+                        .take_while(|&&row| row != u32::MAX)
+                        .all(|row| there.contains(row))
+                );
                 for step in &walk.steps {
                     let Event::Visited { region, points, near, taken } = &step.event else { continue };
-                    let Bounds::Box { low, high } = walk.regions[*region].bounds else { panic!("a leaf is a box") };
+                    let Bounds::Box { low, high } = walk.regions[*region].bounds else {
+                        panic!("a leaf is a box")
+                    };
                     for &row in &walk.rows[points.clone()] {
                         let point = &problem.points()[row as usize * dims..][..dims];
-                        assert!(point.iter().enumerate().all(|(axis, value)| (low[axis]..=high[axis]).contains(value)));
+                        assert!(
+                            point
+                                .iter()
+                                .enumerate()
+                                .all(|(axis, value)| (low[axis]..=high[axis]).contains(value))
+                        );
                     }
                     assert_eq!(taken & !near, 0);
                 }
             }
         }
         let four = problem(4, vec![1.0; 40], vec![0], 3);
-        assert_eq!((BVH.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(), "the bvh engine takes d up to 3, not 4");
+        assert_eq!(
+            (BVH.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(),
+            "the bvh engine takes d up to 3, not 4"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The cost model of `bvh`, for uniform points. Rates are for one core of a 2023 server, and for an NVIDIA H200.
+//! The cost model of `bvh`, for uniform points. Rates are for one core of a 2023 server, and for an NVIDIA
+//! H200.
 
 use super::packet::{WORTH_PACKING, are_neighbours, packet_length};
 use crate::knn::cost::out_of_cache;
@@ -23,7 +24,9 @@ const PACKED: f64 = 0.5;
 
 /// The share of the work that is left where neighbouring queries are searched together, on a GPU.
 fn share(shape: &Shape) -> f64 {
-    let packed = packet_length(shape.k, shape.d).is_some() && shape.q >= WORTH_PACKING && are_neighbours(shape.q, shape.n);
+    let packed = packet_length(shape.k, shape.d).is_some()
+        && shape.q >= WORTH_PACKING
+        && are_neighbours(shape.q, shape.n);
     if packed { PACKED } else { 1.0 }
 }
 
@@ -58,14 +61,14 @@ fn on_cpu(shape: &Shape) -> Cost {
         .search("merges", each * merges * capacity * capacity.log2().powi(2), 3e-7)
 }
 
-/// Estimates the merges of a search: the buffer fills with what is near at first and is nearer later, and what is left over is one
-/// more.
+/// Estimates the merges of a search: the buffer fills with what is near at first and is nearer later, and
+/// what is left over is one more.
 fn merges(shape: &Shape) -> f64 {
     2.0 + (leaves(shape) * LEAF / theory::capacity(shape.k) as f64).max(1.0).ln()
 }
 
-/// Estimates the leaves that a search visits: cubes of 32 points that touch a ball around the k nearest, and what is visited before
-/// the ball is known.
+/// Estimates the leaves that a search visits: cubes of 32 points that touch a ball around the k nearest, and
+/// what is visited before the ball is known.
 fn leaves(shape: &Shape) -> f64 {
     let (n, d, k) = (shape.n.max(1) as f64, shape.d.max(1) as f64, shape.k as f64);
     let side = 1.0 + (k / LEAF).powf(1.0 / d) * (1.0 + 1.0 / d);

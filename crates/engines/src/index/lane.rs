@@ -1,4 +1,5 @@
-//! Sorting within a lane: rows of values, one a lane, so that each lane's column becomes sorted. No lane waits for another.
+//! Sorting within a lane: rows of values, one a lane, so that each lane's column becomes sorted. No lane
+//! waits for another.
 //!
 //! Twin of `cuda/lane.cuh`. The device also sorts pairs in this way; here the standard library does.
 
@@ -18,14 +19,16 @@ fn exchange(values: &mut [Coordinates<WARP>], low: usize, high: usize) {
     }
 }
 
-/// The layers of Batcher's odd-even merge sort that merge runs of `size` (Knuth, TAOCP 3, 5.2.2, algorithm M): a fifth fewer comparators
-/// than the bitonic sort, which needs its regularity only between lanes.
+/// The layers of Batcher's odd-even merge sort that merge runs of `size` (Knuth, TAOCP 3, 5.2.2, algorithm
+/// M): a fifth fewer comparators than the bitonic sort, which needs its regularity only between lanes.
 #[inline(always)]
 fn odd_even_merge(values: &mut [Coordinates<WARP>], size: usize) {
     let mut stride = size;
     while stride > 0 {
         for low in stride % size..values.len() - stride {
-            if ((low - stride % size) / stride).is_multiple_of(2) && low / (2 * size) == (low + stride) / (2 * size) {
+            if ((low - stride % size) / stride).is_multiple_of(2)
+                && low / (2 * size) == (low + stride) / (2 * size)
+            {
                 exchange(values, low, low + stride);
             }
         }
@@ -63,7 +66,9 @@ mod tests {
 
     /// Columns of numbers, another in each lane.
     fn columns(rows: usize) -> Vec<Coordinates<WARP>> {
-        (0..rows).map(|row| Coordinates(std::array::from_fn(|lane| ((row * 7919 + lane * 104_729) % 257) as f32))).collect()
+        (0..rows)
+            .map(|row| Coordinates(std::array::from_fn(|lane| ((row * 7919 + lane * 104_729) % 257) as f32)))
+            .collect()
     }
 
     fn column(values: &[Coordinates<WARP>], lane: usize) -> Vec<f32> {

@@ -26,25 +26,28 @@ pub struct Part {
     pub bits: u32,
 }
 
-/// Whether the highest bits tell too few points apart: of so many leaves that begin with the same as the next, in a tree over n points.
-/// No namesake: the host asks for both.
+/// Whether the highest bits tell too few points apart: of so many leaves that begin with the same as the
+/// next, in a tree over n points. No namesake: the host asks for both.
 pub fn is_crowded(leaves: usize, n: usize) -> bool {
     leaves * 16 * super::WARP > n
 }
 
-/// Where the cells of the curve lie: cubes that fill the extent of the points, so that no axis is cut more finely than another.
+/// Where the cells of the curve lie: cubes that fill the extent of the points, so that no axis is cut more
+/// finely than another.
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// The least coordinate of each axis.
     pub low: Vec<f32>,
     /// Cells per unit of length, the same for all axes; 0 if all points are one.
     pub scale: f32,
-    /// Bits of a coordinate's cell: as many as there are, but no more than tell coordinates of one magnitude apart.
+    /// Bits of a coordinate's cell: as many as there are, but no more than tell coordinates of one magnitude
+    /// apart.
     pub bits: u32,
 }
 
 impl Frame {
-    /// The frame of points whose least and greatest coordinates are these; at most 63 axes. No namesake: the host computes it for both.
+    /// The frame of points whose least and greatest coordinates are these; at most 63 axes. No namesake: the
+    /// host computes it for both.
     pub fn new(extents: &[[f32; 2]]) -> Self {
         let dims = extents.len();
         let low = extents.iter().map(|[low, _]| *low).collect();
@@ -54,7 +57,8 @@ impl Frame {
         Self { low, scale, bits }
     }
 
-    /// The parts of the codes to sort by, the lowest first, and the bits below them. No namesake: the host launches the passes.
+    /// The parts of the codes to sort by, the lowest first, and the bits below them. No namesake: the host
+    /// launches the passes.
     pub fn parts(&self, depth: Depth) -> (Vec<Part>, u32) {
         let all = self.bits * self.low.len() as u32;
         let below = all.saturating_sub(KEY_BITS);
@@ -73,7 +77,9 @@ impl Frame {
             1 => u64::from(cells(0)),
             2 => spread_2(cells(0)) << 1 | spread_2(cells(1)),
             3 => spread_3(cells(0)) << 2 | spread_3(cells(1)) << 1 | spread_3(cells(2)),
-            axes => (0..axes).fold(0, |code, axis| code | spread(cells(axis), self.bits, axes as u32) << (axes - 1 - axis)),
+            axes => (0..axes).fold(0, |code, axis| {
+                code | spread(cells(axis), self.bits, axes as u32) << (axes - 1 - axis)
+            }),
         }
     }
 }

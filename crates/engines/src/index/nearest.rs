@@ -26,9 +26,9 @@ impl<O: Observer> Nearest<O> {
         self.last = PADDING;
     }
 
-    /// Filters a leaf by the pair (distance, position): lane L has the key of a point, or [`PADDING`]. Candidates are appended in lane
-    /// order; as soon as the buffer is full it is merged, and what was not yet appended is filtered again. `points_seen` is what a merge
-    /// is noted with.
+    /// Filters a leaf by the pair (distance, position): lane L has the key of a point, or [`PADDING`].
+    /// Candidates are appended in lane order; as soon as the buffer is full it is merged, and what was not
+    /// yet appended is filtered again. `points_seen` is what a merge is noted with.
     #[inline(always)]
     pub fn filter_keys(&mut self, leaf: usize, keys: &Lanes<Key, WARP>, points_seen: u32) {
         let mut candidates = lanes_before(keys, self.last);

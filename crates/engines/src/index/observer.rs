@@ -1,7 +1,7 @@
 //! Observers of a query's way through the tree, with which lessons and walks record it.
 //!
-//! Every method does nothing by default. Runs use [`Unwatched`], for which all of them are empty, so that only the search itself remains after
-//! inlining.
+//! Every method does nothing by default. Runs use [`Unwatched`], for which all of them are empty, so that
+//! only the search itself remains after inlining.
 
 use super::boxes::WARP;
 use crate::lockstep::{Key, Lanes};
@@ -12,21 +12,24 @@ pub trait Observer {
     #[inline(always)]
     fn own_leaf(&mut self, _leaf: usize) {}
 
-    /// The search came down to a node, the group of boxes `group` of a height: every lane has its child's key, and
-    /// [`PADDING`](crate::lockstep::PADDING) if there is none, or if it is the leaf that was visited at first.
+    /// The search came down to a node, the group of boxes `group` of a height: every lane has its child's
+    /// key, and [`PADDING`](crate::lockstep::PADDING) if there is none, or if it is the leaf that was visited
+    /// at first.
     #[inline(always)]
     fn entered(&mut self, _height: usize, _group: usize, _keys: &Lanes<Key, WARP>) {}
 
-    /// Of the node's children that were not visited yet, this lane's has the smallest key, and it is below the k-th neighbour's. The
-    /// search visits it next.
+    /// Of the node's children that were not visited yet, this lane's has the smallest key, and it is below
+    /// the k-th neighbour's. The search visits it next.
     #[inline(always)]
     fn chosen(&mut self, _lane: usize, _key: Key) {}
 
-    /// No key of the node's other children, the lanes of a mask, is below the k-th neighbour's. The search goes on in the node above.
+    /// No key of the node's other children, the lanes of a mask, is below the k-th neighbour's. The search
+    /// goes on in the node above.
     #[inline(always)]
     fn left_out(&mut self, _lanes: u32) {}
 
-    /// A leaf was visited: the keys of its points, one a lane, and the ballot of those below the k-th neighbour's.
+    /// A leaf was visited: the keys of its points, one a lane, and the ballot of those below the k-th
+    /// neighbour's.
     #[inline(always)]
     fn visited(&mut self, _leaf: usize, _keys: &Lanes<Key, WARP>, _candidates: u32) {}
 
@@ -119,10 +122,22 @@ mod tests {
 
     #[test]
     fn what_is_told_is_what_is_counted() {
-        for (spec, k) in [("uniform:n=5000,d=2", 20), ("duplicates:n=3000,d=3", 40), ("uniform:n=7,d=1", 3), ("uniform:n=40000,d=3", 100)] {
+        for (spec, k) in [
+            ("uniform:n=5000,d=2", 20),
+            ("duplicates:n=3000,d=3", 40),
+            ("uniform:n=7,d=1", 3),
+            ("uniform:n=40000,d=3", 100),
+        ] {
             let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
             let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
-            let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+            let setup = Setup {
+                k,
+                metric: Metric::L2,
+                order: Order::File,
+                seed: 0,
+                exclude_self: false,
+                drop_zero_rows: false,
+            };
             let problem = Problem::new(&cloud, &Queries::Rows(vec![cloud.len() as u32 / 3]), setup).unwrap();
             let (nearest, visits) = watch(&Tree::new(&problem), &problem, 0, Counter::default());
             let told = nearest.observer;

@@ -1,17 +1,23 @@
-//! A packet: 32 neighbouring queries, a lane each. What one of them needs is loaded for all, and each keeps its own list.
+//! A packet: 32 neighbouring queries, a lane each. What one of them needs is loaded for all, and each keeps
+//! its own list.
 //!
 //! Twin of `cuda/index/packet.cuh`, and beyond 550 lines for that: one device file is one file here.
 //!
-//! 1. [`find_shortest`]: from the nearest leaf on, each lane keeps the k smallest *distances* and nothing else: a comparator is two
-//!    instructions, where pairs take several.
-//! 2. [`Collected`]: in the leaves that were visited, what is not farther than the k-th of them is found again, now with positions.
-//! 3. The pairs are sorted, once; on the device a point's rank in a long list is found among the distances of step 1 instead. A lane that collected more than fit, as many points are as far as the k-th, is answered alone
-//!    (`traverse.rs`), and so are the queries of a part that needs too many leaves.
+//! 1. [`find_shortest`]: from the nearest leaf on, each lane keeps the k smallest *distances* and nothing
+//!    else: a comparator is two instructions, where pairs take several.
+//! 2. [`Collected`]: in the leaves that were visited, what is not farther than the k-th of them is found
+//!    again, now with positions.
+//! 3. The pairs are sorted, once; on the device a point's rank in a long list is found among the distances of
+//!    step 1 instead. A lane that collected more than fit, as many points are as far as the k-th, is answered
+//!    alone (`traverse.rs`), and so are the queries of a part that needs too many leaves.
 //!
-//! Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the box around both sides of the
-//! jump would meet many leaves that neither side needs.
+//! Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the
+//! box around both sides of the jump would meet many leaves that neither side needs.
 
-#![expect(clippy::needless_range_loop, reason = "iterators' closures are compiled for the oldest processor where they are not inlined")]
+#![expect(
+    clippy::needless_range_loop,
+    reason = "iterators' closures are compiled for the oldest processor where they are not inlined"
+)]
 
 use multiversion::multiversion;
 
@@ -27,7 +33,8 @@ use crate::lockstep::{Key, Lanes, PADDING, key_of};
 /// Points between two checks whether a lane collected more than fit.
 const STRIDE: usize = 8;
 
-/// Leaves with candidates that a part may have. One that needs more has queries that are not near one another. No namesake: a constant there.
+/// Leaves with candidates that a part may have. One that needs more has queries that are not near one
+/// another. No namesake: a constant there.
 #[inline(always)]
 fn most_visited(length: usize) -> usize {
     if length < 128 { 256 } else { 512 }
@@ -39,19 +46,22 @@ fn in_parts(length: usize) -> bool {
     length != 64
 }
 
-/// Whether a leaf is collected from only if it had candidates. In the plane most have, and to ask takes longer. No namesake: likewise.
+/// Whether a leaf is collected from only if it had candidates. In the plane most have, and to ask takes
+/// longer. No namesake: likewise.
 #[inline(always)]
 fn is_selective<const D: usize>() -> bool {
     D == 3
 }
 
-/// A gap between neighbouring queries is a jump if its square is so many powers of two above the mean. No namesake: likewise.
+/// A gap between neighbouring queries is a jump if its square is so many powers of two above the mean. No
+/// namesake: likewise.
 #[inline(always)]
 fn jump<const D: usize>() -> u32 {
     if D == 2 { 11 } else { 8 }
 }
 
-/// The length of a lane's list, if a search of k neighbours in so many dimensions can be by packets. No namesake: the host compiles for it.
+/// The length of a lane's list, if a search of k neighbours in so many dimensions can be by packets. No
+/// namesake: the host compiles for it.
 pub fn packet_length(k: usize, dims: usize) -> Option<usize> {
     ((dims == 2 || dims == 3) && k <= 128).then(|| k.next_power_of_two().max(8))
 }
@@ -59,7 +69,8 @@ pub fn packet_length(k: usize, dims: usize) -> Option<usize> {
 /// Fewer queries leave a large GPU with too few packets.
 pub const WORTH_PACKING: usize = 60_000;
 
-/// Whether of so many queries 32 consecutive ones on the curve are near one another, in a tree over n points. No namesake: the host asks.
+/// Whether of so many queries 32 consecutive ones on the curve are near one another, in a tree over n points.
+/// No namesake: the host asks.
 pub fn are_neighbours(queries: usize, n: usize) -> bool {
     queries >= n.div_ceil(4)
 }
@@ -70,7 +81,8 @@ fn batch(length: usize) -> usize {
     if length < 32 { 16 } else { 32 }
 }
 
-/// Distances that a lane gathers before they have to be merged. Fewer bound the search sooner, and take more merges. No namesake: likewise.
+/// Distances that a lane gathers before they have to be merged. Fewer bound the search sooner, and take more
+/// merges. No namesake: likewise.
 #[inline(always)]
 fn eager(length: usize) -> usize {
     match length {
@@ -90,7 +102,8 @@ fn few(length: usize) -> u32 {
     }
 }
 
-/// Leaves before and after the packet's own that come first: they are mostly needed, and bound the search of all others. No namesake: likewise.
+/// Leaves before and after the packet's own that come first: they are mostly needed, and bound the search of
+/// all others. No namesake: likewise.
 #[inline(always)]
 fn around(length: usize) -> usize {
     match length {
@@ -111,7 +124,11 @@ impl<const D: usize> Packet<D> {
     /// Of at least one row; the lanes beyond have the query of the first.
     #[inline(always)]
     fn load(queries: &[f32], rows: &[(u64, u32)]) -> Self {
-        let mut packet = Self { query: [Coordinates([0.0; WARP]); D], low: [f32::INFINITY; D], high: [f32::NEG_INFINITY; D] };
+        let mut packet = Self {
+            query: [Coordinates([0.0; WARP]); D],
+            low: [f32::INFINITY; D],
+            high: [f32::NEG_INFINITY; D],
+        };
         for lane in 0..WARP {
             let row = rows.get(lane).unwrap_or(&rows[0]).1 as usize;
             for axis in 0..D {
@@ -124,11 +141,12 @@ impl<const D: usize> Packet<D> {
         packet
     }
 
-    /// The lanes behind which a part ends: where the next query is much farther away than most are from their next, and at the end.
+    /// The lanes behind which a part ends: where the next query is much farther away than most are from their
+    /// next, and at the end.
     #[inline(always)]
     fn part_ends(&self, queries: usize) -> u32 {
-        // Above the exponent of a float there is nothing, as squares have no sign: bits rise with the logarithm, whose mean the few that
-        // are far do not move much.
+        // Above the exponent of a float there is nothing, as squares have no sign: bits rise with the
+        // logarithm, whose mean the few that are far do not move much.
         const SHIFT: u32 = 16;
         const OCTAVE: u32 = 1 << (23 - SHIFT);
         let mut bits = [0u32; WARP];
@@ -152,8 +170,8 @@ impl<const D: usize> Packet<D> {
     }
 }
 
-/// For each box of a group what no point in it is below, whichever the query: as for one query (`boxes.rs`), from the nearest corner of
-/// the box around all.
+/// For each box of a group what no point in it is below, whichever the query: as for one query (`boxes.rs`),
+/// from the nearest corner of the box around all.
 #[inline(always)]
 fn bounds<const D: usize>(tree: &Tree, height: usize, group: usize, packet: &Packet<D>) -> Lanes<f32, WARP> {
     let (low, high, _) = tree.boxes(height).group(group);
@@ -190,7 +208,11 @@ fn bound<const D: usize>(tree: &Tree, height: usize, number: usize, packet: &Pac
 
 /// Squared distances of each lane's query to a point of a leaf.
 #[inline(always)]
-fn distances<const D: usize>(leaf: &[Coordinates<WARP>], point: usize, packet: &Packet<D>) -> Lanes<f32, WARP> {
+fn distances<const D: usize>(
+    leaf: &[Coordinates<WARP>],
+    point: usize,
+    packet: &Packet<D>,
+) -> Lanes<f32, WARP> {
     let mut acc = [0.0f32; WARP];
     for axis in 0..D {
         let value = leaf[axis].0[point];
@@ -204,7 +226,11 @@ fn distances<const D: usize>(leaf: &[Coordinates<WARP>], point: usize, packet: &
 
 /// Squared distances of the points of a leaf to one lane's query.
 #[inline(always)]
-fn distance_to<const D: usize>(leaf: &[Coordinates<WARP>], packet: &Packet<D>, whose: usize) -> Lanes<f32, WARP> {
+fn distance_to<const D: usize>(
+    leaf: &[Coordinates<WARP>],
+    packet: &Packet<D>,
+    whose: usize,
+) -> Lanes<f32, WARP> {
     let mut query = [0.0; D];
     for axis in 0..D {
         query[axis] = packet.query[axis].0[whose];
@@ -213,7 +239,8 @@ fn distance_to<const D: usize>(leaf: &[Coordinates<WARP>], packet: &Packet<D>, w
     squared
 }
 
-/// The lanes whose values are less than their limits, or equal to them where that counts. No namesake: a ballot there.
+/// The lanes whose values are less than their limits, or equal to them where that counts. No namesake: a
+/// ballot there.
 #[inline(always)]
 fn lanes_within<const EQUAL: bool>(values: &Lanes<f32, WARP>, limits: &Lanes<f32, WARP>) -> u32 {
     let mut lanes = 0;
@@ -248,7 +275,12 @@ struct Shortest {
 impl Shortest {
     fn new(length: usize) -> Self {
         let rows = |rows| vec![Coordinates([f32::INFINITY; WARP]); rows];
-        Self { slots: rows(eager(length) + WARP), best: rows(length), taken: [0; WARP], batch: rows(batch(length)) }
+        Self {
+            slots: rows(eager(length) + WARP),
+            best: rows(length),
+            taken: [0; WARP],
+            batch: rows(batch(length)),
+        }
     }
 
     /// Begins with other queries; lanes beyond them look for nothing. No namesake: a constructor there.
@@ -279,7 +311,11 @@ impl Shortest {
         for point in 0..WARP {
             let squared = distances(leaf, point, packet);
             // One as far as the k-th may be a neighbour by its position, and its leaf must be known.
-            let mut candidates = if is_selective::<D>() { lanes_within::<true>(&squared, &limits) } else { lanes_within::<false>(&squared, &limits) };
+            let mut candidates = if is_selective::<D>() {
+                lanes_within::<true>(&squared, &limits)
+            } else {
+                lanes_within::<false>(&squared, &limits)
+            };
             while candidates != 0 {
                 let lane = candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
@@ -297,7 +333,11 @@ impl Shortest {
             askers &= askers - 1;
             let squared = distance_to(leaf, packet, whose);
             let kth = [self.best[self.best.len() - 1].0[whose]; WARP];
-            let mut candidates = if is_selective::<D>() { lanes_within::<true>(&squared, &kth) } else { lanes_within::<false>(&squared, &kth) };
+            let mut candidates = if is_selective::<D>() {
+                lanes_within::<true>(&squared, &kth)
+            } else {
+                lanes_within::<false>(&squared, &kth)
+            };
             while candidates != 0 {
                 let point = candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
@@ -326,7 +366,11 @@ impl Shortest {
             for i in 0..batch {
                 for lane in 0..WARP {
                     let slot = first[lane] + i as u32;
-                    self.batch[i].0[lane] = if slot < self.taken[lane] { self.slots[slot as usize].0[lane] } else { f32::INFINITY };
+                    self.batch[i].0[lane] = if slot < self.taken[lane] {
+                        self.slots[slot as usize].0[lane]
+                    } else {
+                        f32::INFINITY
+                    };
                 }
             }
         }
@@ -343,13 +387,21 @@ impl Shortest {
     }
 }
 
-/// Finds the k smallest distances of each lane's query, and notes the leaves where they may be; false if they are too many.
+/// Finds the k smallest distances of each lane's query, and notes the leaves where they may be; false if they
+/// are too many.
 ///
-/// The packet's own leaf and those around it on the curve come first: mostly they are needed, and they bound the search where the own
-/// one lies across a jump of the curve. Then depth first, the child nearest to the packet first. A box as far as the k-th distance is
-/// visited too, as one of its points may be a neighbour by its position.
+/// The packet's own leaf and those around it on the curve come first: mostly they are needed, and they bound
+/// the search where the own one lies across a jump of the curve. Then depth first, the child nearest to the
+/// packet first. A box as far as the k-th distance is visited too, as one of its points may be a neighbour by
+/// its position.
 #[inline(always)]
-fn find_shortest<const D: usize>(tree: &Tree, packet: &Packet<D>, own: usize, visited: &mut Vec<usize>, found: &mut Shortest) -> bool {
+fn find_shortest<const D: usize>(
+    tree: &Tree,
+    packet: &Packet<D>,
+    own: usize,
+    visited: &mut Vec<usize>,
+    found: &mut Shortest,
+) -> bool {
     let length = found.best.len();
     let (eager, around) = (eager(length) as u32, around(length));
     let mut above = [[f32::INFINITY; WARP]; HEIGHTS];
@@ -397,7 +449,8 @@ fn find_shortest<const D: usize>(tree: &Tree, packet: &Packet<D>, own: usize, vi
                 continue;
             }
         }
-        // The box around all may be much larger than what they need, where they lie across a jump: so each is asked itself.
+        // The box around all may be much larger than what they need, where they lie across a jump: so each is
+        // asked itself.
         let askers = lanes_within::<true>(&bound(tree, level, number, packet), &found.limit());
         if askers == 0 {
             continue;
@@ -440,7 +493,12 @@ impl Collected {
     }
 
     #[inline(always)]
-    fn leaf<const D: usize>(&mut self, points: &[Coordinates<WARP>], positions: &Lanes<u32, WARP>, packet: &Packet<D>) {
+    fn leaf<const D: usize>(
+        &mut self,
+        points: &[Coordinates<WARP>],
+        positions: &Lanes<u32, WARP>,
+        packet: &Packet<D>,
+    ) {
         for point in 0..WARP {
             let squared = distances(points, point, packet);
             let mut candidates = lanes_within::<true>(&squared, &self.kth);
@@ -456,7 +514,13 @@ impl Collected {
     }
 
     #[inline(always)]
-    fn leaf_for<const D: usize>(&mut self, points: &[Coordinates<WARP>], positions: &Lanes<u32, WARP>, mut askers: u32, packet: &Packet<D>) {
+    fn leaf_for<const D: usize>(
+        &mut self,
+        points: &[Coordinates<WARP>],
+        positions: &Lanes<u32, WARP>,
+        mut askers: u32,
+        packet: &Packet<D>,
+    ) {
         while askers != 0 {
             let whose = askers.trailing_zeros() as usize;
             askers &= askers - 1;
@@ -471,7 +535,8 @@ impl Collected {
         self.enough();
     }
 
-    /// More than the length of a list have no end that is known. What lies behind is room for those of one stride.
+    /// More than the length of a list have no end that is known. What lies behind is room for those of one
+    /// stride.
     #[inline(always)]
     fn enough(&mut self) {
         let length = (self.entries.len() - STRIDE) as u32;
@@ -512,14 +577,22 @@ impl Packets {
     }
 }
 
-/// Searches the tree for queries in packets of 32, given by their codes and their rows in `queries`, and hands each's neighbours to
-/// `done`: the number in `rows`, and at most k pairs in ascending order. No namesake: a warp has one packet there.
+/// Searches the tree for queries in packets of 32, given by their codes and their rows in `queries`, and
+/// hands each's neighbours to `done`: the number in `rows`, and at most k pairs in ascending order. No
+/// namesake: a warp has one packet there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-pub fn answer_packets(tree: &Tree, queries: &[f32], dims: usize, rows: &[(u64, u32)], packets: &mut Packets, done: &mut dyn FnMut(usize, &[Key])) {
+pub fn answer_packets(
+    tree: &Tree,
+    queries: &[f32],
+    dims: usize,
+    rows: &[(u64, u32)],
+    packets: &mut Packets,
+    done: &mut dyn FnMut(usize, &[Key]),
+) {
     for (number, rows) in rows.chunks(WARP).enumerate() {
         let mut done = |lane: usize, keys: &[Key]| done(number * WARP + lane, keys);
         match dims {
@@ -531,7 +604,13 @@ pub fn answer_packets(tree: &Tree, queries: &[f32], dims: usize, rows: &[(u64, u
 }
 
 #[inline(always)]
-fn answer_packet<const D: usize>(tree: &Tree, queries: &[f32], rows: &[(u64, u32)], packets: &mut Packets, done: &mut dyn FnMut(usize, &[Key])) {
+fn answer_packet<const D: usize>(
+    tree: &Tree,
+    queries: &[f32],
+    rows: &[(u64, u32)],
+    packets: &mut Packets,
+    done: &mut dyn FnMut(usize, &[Key]),
+) {
     let (mut ends, mut first) = (1 << (rows.len() - 1), 0);
     if in_parts(packets.shortest.best.len()) {
         ends = Packet::<D>::load(queries, rows).part_ends(rows.len());
@@ -539,14 +618,22 @@ fn answer_packet<const D: usize>(tree: &Tree, queries: &[f32], rows: &[(u64, u32
     while ends != 0 {
         let end = ends.trailing_zeros() as usize + 1;
         ends &= ends - 1;
-        answer_part::<D>(tree, queries, &rows[first..end], packets, &mut |lane, keys: &[Key]| done(first + lane, keys));
+        answer_part::<D>(tree, queries, &rows[first..end], packets, &mut |lane, keys: &[Key]| {
+            done(first + lane, keys)
+        });
         first = end;
     }
 }
 
 /// Answers some neighbouring queries, by as many lanes.
 #[inline(always)]
-fn answer_part<const D: usize>(tree: &Tree, queries: &[f32], rows: &[(u64, u32)], packets: &mut Packets, done: &mut dyn FnMut(usize, &[Key])) {
+fn answer_part<const D: usize>(
+    tree: &Tree,
+    queries: &[f32],
+    rows: &[(u64, u32)],
+    packets: &mut Packets,
+    done: &mut dyn FnMut(usize, &[Key]),
+) {
     let Packets { k, shortest, collected, visited, alone } = packets;
     let packet = Packet::<D>::load(queries, rows);
     // Where the one in the middle would be; the others are near.
@@ -584,7 +671,14 @@ fn answer_part<const D: usize>(tree: &Tree, queries: &[f32], rows: &[(u64, u32)]
 
 /// Answers one query of the packet by all lanes.
 #[inline(always)]
-fn answer_alone<const D: usize>(tree: &Tree, queries: &[f32], code: u64, row: u32, nearest: &mut Nearest, keys: &mut [Key; 128]) {
+fn answer_alone<const D: usize>(
+    tree: &Tree,
+    queries: &[f32],
+    code: u64,
+    row: u32,
+    nearest: &mut Nearest,
+    keys: &mut [Key; 128],
+) {
     let mut query = [0.0; D];
     query.copy_from_slice(&queries[row as usize * D..][..D]);
     descend(tree, &query, code, nearest);
@@ -612,7 +706,11 @@ mod tests {
         assert_eq!((ends(&rows[3..5]), ends(&rows[..1])), (1 << 1, 1));
         // Twenty steps are a jump in space, and none in the plane, where the curve makes them often.
         let line = |dims: usize| -> Vec<f32> {
-            (0..32).flat_map(|lane| (0..dims).map(move |axis| if axis == 0 { (lane + 19 * (lane / 16)) as f32 } else { 0.0 })).collect()
+            (0..32)
+                .flat_map(|lane| {
+                    (0..dims).map(move |axis| if axis == 0 { (lane + 19 * (lane / 16)) as f32 } else { 0.0 })
+                })
+                .collect()
         };
         let rows: Vec<(u64, u32)> = (0..32).map(|row| (0, row)).collect();
         assert_eq!(Packet::<3>::load(&line(3), &rows).part_ends(32), 1 << 15 | 1 << 31);

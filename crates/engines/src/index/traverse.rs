@@ -30,8 +30,8 @@ pub struct Visits {
     pub left_out: u32,
 }
 
-/// Searches the tree for each of the queries, given by their codes and their rows in `queries`, and hands its state to `done` when it has found
-/// the neighbours of one. No namesake: a warp has one query there.
+/// Searches the tree for each of the queries, given by their codes and their rows in `queries`, and hands its
+/// state to `done` when it has found the neighbours of one. No namesake: a warp has one query there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -57,19 +57,27 @@ pub fn traverse_each<O: Observer>(
     }
 }
 
-/// Searches the tree for one query of a problem, whose observer is notified of each step. No namesake: as above.
+/// Searches the tree for one query of a problem, whose observer is notified of each step. No namesake: as
+/// above.
 pub fn watch<O: Observer>(tree: &Tree, problem: &Problem, query: usize, observer: O) -> (Nearest<O>, Visits) {
     let (row, mut nearest) = (problem.query(query), Nearest::new(problem.k(), observer));
     let mut visited = Visits::default();
-    traverse_each(tree, row, problem.dims(), &[(tree.frame.code(row), 0)], &mut nearest, &mut |_, _, visits| visited = visits);
+    traverse_each(
+        tree,
+        row,
+        problem.dims(),
+        &[(tree.frame.code(row), 0)],
+        &mut nearest,
+        &mut |_, _, visits| visited = visits,
+    );
     (nearest, visited)
 }
 
 /// Searches the tree for one query; the warp ends with its neighbours.
 ///
-/// The leaf where the query's code would be comes first, whose points bound the search. Then depth first: of a node's children the
-/// one of the smallest key comes next, as long as that is below the k-th neighbour's. As soon as it is not, the others are left out
-/// together, and the search goes on in the node above.
+/// The leaf where the query's code would be comes first, whose points bound the search. Then depth first: of
+/// a node's children the one of the smallest key comes next, as long as that is below the k-th neighbour's.
+/// As soon as it is not, the others are left out together, and the search goes on in the node above.
 #[inline(always)]
 pub fn descend<O: Observer>(tree: &Tree, query: &[f32], code: u64, nearest: &mut Nearest<O>) -> Visits {
     nearest.restart();
@@ -99,14 +107,16 @@ pub fn descend<O: Observer>(tree: &Tree, query: &[f32], code: u64, nearest: &mut
         }
     }
     nearest.finish(visits.accessed);
-    (visits.merges, visits.candidates) = (nearest.warp.tally.counters.merges, nearest.warp.tally.counters.candidates);
+    (visits.merges, visits.candidates) =
+        (nearest.warp.tally.counters.merges, nearest.warp.tally.counters.candidates);
     visits
 }
 
 /// A node's children that may hold neighbours and were not visited yet, the nearest last.
 ///
-/// There a lane holds each child's key, and a reduction finds the smallest, each time anew. Here those that are left out at once, most
-/// of them, need not be looked at again; what is visited, and in which order, is the same.
+/// There a lane holds each child's key, and a reduction finds the smallest, each time anew. Here those that
+/// are left out at once, most of them, need not be looked at again; what is visited, and in which order, is
+/// the same.
 #[derive(Clone, Copy)]
 struct Node {
     /// Keys and lanes, in descending order.
@@ -117,7 +127,8 @@ struct Node {
 }
 
 impl Node {
-    /// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at first.
+    /// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at
+    /// first.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the state of a search, which is in registers")]
     fn enter<O: Observer>(
@@ -155,7 +166,8 @@ impl Node {
         }
     }
 
-    /// The lane of the nearest child, if it may hold a neighbour; all others are left out if it may not. No namesake: `warp::reduce_min` there.
+    /// The lane of the nearest child, if it may hold a neighbour; all others are left out if it may not. No
+    /// namesake: `warp::reduce_min` there.
     #[inline(always)]
     fn next<O: Observer>(&mut self, nearest: &mut Nearest<O>, visits: &mut Visits) -> Option<usize> {
         match self.waiting[..self.count].last() {
@@ -190,7 +202,13 @@ pub fn leaf_of(tree: &Tree, code: u64) -> usize {
 
 /// Filters the points of a leaf.
 #[inline(always)]
-pub fn visit_leaf<O: Observer>(tree: &Tree, leaf: usize, query: &[f32], nearest: &mut Nearest<O>, visits: &mut Visits) {
+pub fn visit_leaf<O: Observer>(
+    tree: &Tree,
+    leaf: usize,
+    query: &[f32],
+    nearest: &mut Nearest<O>,
+    visits: &mut Visits,
+) {
     visits.leaves += 1;
     visits.accessed += tree.in_leaf(leaf);
     let (rows, positions) = tree.leaf(leaf);

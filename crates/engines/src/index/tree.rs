@@ -1,7 +1,8 @@
 //! The tree: points in Morton order, in leaves of 32, under an implicit 32-ary hierarchy of boxes.
 //!
-//! Twin of `cuda/index/tree.cuh`. Leaf l holds points 32·l … 32·l + 31 of the order; box i of height 0 bounds leaf i, and box i
-//! of height h + 1 bounds boxes 32·i … 32·i + 31 of height h, which lie together as its group i. The highest group is the root's.
+//! Twin of `cuda/index/tree.cuh`. Leaf l holds points 32·l … 32·l + 31 of the order; box i of height 0 bounds
+//! leaf i, and box i of height h + 1 bounds boxes 32·i … 32·i + 31 of height h, which lie together as its
+//! group i. The highest group is the root's.
 
 use rayon::prelude::*;
 
@@ -53,7 +54,12 @@ impl Tree {
                 }
             }
         };
-        coordinates.par_chunks_mut(dims).zip(&mut positions).zip(order.par_chunks(WARP)).with_min_len(PART).for_each(fill);
+        coordinates
+            .par_chunks_mut(dims)
+            .zip(&mut positions)
+            .zip(order.par_chunks(WARP))
+            .with_min_len(PART)
+            .for_each(fill);
 
         let mut heights = vec![Boxes::empty(leaves, dims)];
         for (leaf, order) in order.chunks(WARP).enumerate() {
@@ -70,10 +76,17 @@ impl Tree {
         while let Some(below) = heights.last().filter(|boxes| boxes.count() > WARP) {
             let mut above = Boxes::empty(below.count().div_ceil(WARP), dims);
             let (corners, smallest) = above.groups_mut();
-            let codes: Vec<u64> = (0..below.count().div_ceil(WARP)).map(|child| below.first_codes(child)[0]).collect();
+            let codes: Vec<u64> =
+                (0..below.count().div_ceil(WARP)).map(|child| below.first_codes(child)[0]).collect();
             for child in 0..codes.len() {
                 let (group, lane) = (child / WARP, child % WARP);
-                bound_boxes(below, child, lane, &mut corners[group * 2 * dims..(group + 1) * 2 * dims], &mut smallest[group][lane]);
+                bound_boxes(
+                    below,
+                    child,
+                    lane,
+                    &mut corners[group * 2 * dims..(group + 1) * 2 * dims],
+                    &mut smallest[group][lane],
+                );
             }
             codes.into_iter().enumerate().for_each(|(number, code)| above.set_first_code(number, code));
             heights.push(above);
@@ -118,18 +131,26 @@ type Target<'a> = (&'a mut [Coordinates<WARP>], &'a mut Lanes<u32, WARP>);
 /// The leaves under a group of boxes: coordinates and positions.
 type Leaves<'a> = (&'a [Coordinates<WARP>], &'a [Lanes<u32, WARP>]);
 
-/// The rows of n × d values with their codes, without the bits that are not sorted by, in the order of these, and of the rows themselves
-/// where they are equal. No namesake: on the device a radix sort, which is stable, does it digit by digit.
+/// The rows of n × d values with their codes, without the bits that are not sorted by, in the order of these,
+/// and of the rows themselves where they are equal. No namesake: on the device a radix sort, which is stable,
+/// does it digit by digit.
 pub fn sorted(frame: &Frame, values: &[f32], dims: usize, depth: Depth) -> Vec<(u64, u32)> {
     let (_, below) = frame.parts(depth);
     let rows = values.par_chunks_exact(dims).with_min_len(PART);
-    let mut codes: Vec<(u64, u32)> = rows.map(|row| frame.code(row) >> below << below).zip(0..(values.len() / dims) as u32).collect();
+    let mut codes: Vec<(u64, u32)> =
+        rows.map(|row| frame.code(row) >> below << below).zip(0..(values.len() / dims) as u32).collect();
     codes.par_sort_unstable();
     codes
 }
 
 /// Bounds a leaf: column `lane` of its group's corners becomes the box around its points.
-fn bound_points(rows: &[Coordinates<WARP>], positions: &Lanes<u32, WARP>, lane: usize, corners: &mut [Coordinates<WARP>], smallest: &mut u32) {
+fn bound_points(
+    rows: &[Coordinates<WARP>],
+    positions: &Lanes<u32, WARP>,
+    lane: usize,
+    corners: &mut [Coordinates<WARP>],
+    smallest: &mut u32,
+) {
     // A leaf's points come first; what pads it is at infinity.
     let points = positions.iter().filter(|&&position| position != u32::MAX).count();
     for (axis, row) in rows.iter().enumerate() {
@@ -141,7 +162,13 @@ fn bound_points(rows: &[Coordinates<WARP>], positions: &Lanes<u32, WARP>, lane: 
 }
 
 /// Bounds a group of boxes in the same way.
-fn bound_boxes(below: &Boxes, group: usize, lane: usize, corners: &mut [Coordinates<WARP>], smallest: &mut u32) {
+fn bound_boxes(
+    below: &Boxes,
+    group: usize,
+    lane: usize,
+    corners: &mut [Coordinates<WARP>],
+    smallest: &mut u32,
+) {
     let (low, high, positions) = below.group(group);
     for (axis, (low, high)) in low.iter().zip(high).enumerate() {
         corners[axis].0[lane] = low.0.iter().copied().fold(f32::INFINITY, f32::min);

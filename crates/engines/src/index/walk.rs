@@ -1,5 +1,5 @@
-//! A search of the tree, recorded step by step with the boxes that it met, and what another order of visiting them would cost. No twin: a
-//! GPU's search of the same tree goes the same way.
+//! A search of the tree, recorded step by step with the boxes that it met, and what another order of visiting
+//! them would cost. No twin: a GPU's search of the same tree goes the same way.
 
 use super::boxes::{Boxes, WARP};
 use super::nearest::Nearest;
@@ -10,9 +10,10 @@ use crate::knn::Problem;
 use crate::knn::walk::{AXES, Bounds, Event, Part, Region, Step, Totals, Walk};
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, index_of};
 
-/// Bytes of a walk that visits every leaf, for each of them: the rows of its points, its step and its box, and the nodes' share of the same; twice,
-/// as lists grow by doubling.
-pub const LEAF_BYTES: u64 = 2 * (WARP * size_of::<u32>() + 2 * size_of::<Step>() + 2 * size_of::<Region>()) as u64;
+/// Bytes of a walk that visits every leaf, for each of them: the rows of its points, its step and its box,
+/// and the nodes' share of the same; twice, as lists grow by doubling.
+pub const LEAF_BYTES: u64 =
+    2 * (WARP * size_of::<u32>() + 2 * size_of::<Step>() + 2 * size_of::<Region>()) as u64;
 
 /// Searches the tree for a query of a problem of at most [`AXES`] dimensions, and records the way.
 pub fn walk(tree: &Tree, problem: &Problem, query: usize) -> Walk {
@@ -71,7 +72,8 @@ impl Recorder<'_> {
     fn root(&mut self, height: usize) -> usize {
         let mut boxes = Boxes::empty(1, self.query.len());
         for (axis, &[low, high]) in self.problem.extents().iter().enumerate() {
-            (boxes.groups_mut().0[axis].0[0], boxes.groups_mut().0[self.query.len() + axis].0[0]) = (low, high);
+            (boxes.groups_mut().0[axis].0[0], boxes.groups_mut().0[self.query.len() + axis].0[0]) =
+                (low, high);
         }
         let bound = distance_of(boxes.keys(0, self.query)[0]);
         self.meet(Part::Node { height: height as u32 + 1, number: 0 }, bounds(&boxes, 0), bound)
@@ -127,7 +129,9 @@ impl Observer for Recorder<'_> {
         let Some(region) = self.next.take() else { return };
         self.settle(region, true);
         let first = self.walk.rows.len();
-        self.walk.rows.extend(keys.iter().filter(|key| **key != PADDING).map(|&key| self.problem.row(index_of(key))));
+        self.walk
+            .rows
+            .extend(keys.iter().filter(|key| **key != PADDING).map(|&key| self.problem.row(index_of(key))));
         let points = first..self.walk.rows.len();
         self.totals.leaves += 1;
         self.totals.accessed += points.len() as u32;
@@ -137,7 +141,9 @@ impl Observer for Recorder<'_> {
     fn appended(&mut self, lanes: u32) {
         self.totals.candidates += lanes.count_ones();
         let totals = self.totals;
-        if let Some(Step { event: Event::Visited { taken, .. }, totals: so_far, .. }) = self.walk.steps.last_mut() {
+        if let Some(Step { event: Event::Visited { taken, .. }, totals: so_far, .. }) =
+            self.walk.steps.last_mut()
+        {
             (*taken, *so_far) = (*taken | lanes, totals);
         }
     }
@@ -171,10 +177,16 @@ fn bounds(boxes: &Boxes, number: usize) -> Bounds {
     Bounds::Box { low, high }
 }
 
-/// What a query visits if boxes are visited as they lie on the curve, instead of the nearest first: the children of a node in the order of
-/// their lanes, each unless it cannot hold a neighbour. The neighbours are the same. No run uses it; a lesson shows what the order is worth.
+/// What a query visits if boxes are visited as they lie on the curve, instead of the nearest first: the
+/// children of a node in the order of their lanes, each unless it cannot hold a neighbour. The neighbours are
+/// the same. No run uses it; a lesson shows what the order is worth.
 pub fn visits_in_order(tree: &Tree, problem: &Problem, query: usize) -> Visits {
-    let mut search = InOrder { tree, query: problem.query(query), nearest: Nearest::new(problem.k(), Unwatched), visits: Visits::default() };
+    let mut search = InOrder {
+        tree,
+        query: problem.query(query),
+        nearest: Nearest::new(problem.k(), Unwatched),
+        visits: Visits::default(),
+    };
     search.visit_children(tree.top(), 0);
     search.nearest.finish(search.visits.accessed);
     let counters = search.nearest.warp.tally.counters;
@@ -219,8 +231,22 @@ mod tests {
     /// Before it comes to the query, a search along the curve takes much that is far away for a neighbour.
     #[test]
     fn the_nearest_first_visits_less() {
-        let cloud = Arc::new(cloud::load(&Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 }, false, &Silent).unwrap());
-        let setup = Setup { k: 16, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+        let cloud = Arc::new(
+            cloud::load(
+                &Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 },
+                false,
+                &Silent,
+            )
+            .unwrap(),
+        );
+        let setup = Setup {
+            k: 16,
+            metric: Metric::L2,
+            order: Order::File,
+            seed: 0,
+            exclude_self: false,
+            drop_zero_rows: false,
+        };
         let problem = Problem::new(&cloud, &Queries::Rows((0..200).collect()), setup).unwrap();
         let tree = Tree::new(&problem);
         let (mut first, mut lie) = (0, 0);

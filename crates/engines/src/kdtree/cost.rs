@@ -1,5 +1,5 @@
-//! The cost model of `kdtree`. Rates are for one core of a 2023 server and uniform points: real data usually has a lower
-//! intrinsic dimension and is faster, which the planner learns from runs.
+//! The cost model of `kdtree`. Rates are for one core of a 2023 server and uniform points: real data usually
+//! has a lower intrinsic dimension and is faster, which the planner learns from runs.
 
 use std::f64::consts::PI;
 
@@ -24,8 +24,8 @@ pub fn cost(shape: &Shape) -> Cost {
     let each = q / threads;
     let far = out_of_cache(n * held * 4.0);
     let visited = visited(n, d, k);
-    // In few dimensions a search visits the nearest points first. In many it visits them in no particular order, so more are kept
-    // until closer ones replace them.
+    // In few dimensions a search visits the nearest points first. In many it visits them in no particular
+    // order, so more are kept until closer ones replace them.
     let kept = k * (1.0 + 0.5 * visited / n * (visited / k).max(1.0).ln());
     Cost::default()
         .setup("allocation", 1.0, 0.02)
@@ -40,9 +40,10 @@ pub fn cost(shape: &Shape) -> Cost {
         .search("visits, out of cache", each * visited * (held + held.min(12.0)) * far, 1.1e-6)
 }
 
-/// Estimates how many points a search visits. The leaves that intersect a ball around k points lie in a cube of
-/// (leaf^(1/d) + c·r)^d points, where r is the ball's radius in units of one point's share of space. For a ball inscribed
-/// in it c would be 2; measurements show it falling as 1/d, since a ball fills less and less of its cube.
+/// Estimates how many points a search visits. The leaves that intersect a ball around k points lie in a cube
+/// of (leaf^(1/d) + c·r)^d points, where r is the ball's radius in units of one point's share of space. For a
+/// ball inscribed in it c would be 2; measurements show it falling as 1/d, since a ball fills less and less
+/// of its cube.
 fn visited(n: f64, d: f64, k: f64) -> f64 {
     let radius = (k.ln() - ln_unit_ball(d)) / d;
     let side = LEAF.powf(1.0 / d) + (10.0 / d).min(2.5) * radius.exp();
@@ -50,7 +51,8 @@ fn visited(n: f64, d: f64, k: f64) -> f64 {
     n * (1.0 - (-(d * side.ln()).exp() / n).exp())
 }
 
-/// The natural logarithm of the volume of the unit ball in d dimensions, by the recurrence V(d) = V(d − 2)·2π/d.
+/// The natural logarithm of the volume of the unit ball in d dimensions, by the recurrence V(d) = V(d −
+/// 2)·2π/d.
 fn ln_unit_ball(d: f64) -> f64 {
     let (mut volume, mut dims) = if d % 2.0 == 0.0 { (0.0, 0.0) } else { (2f64.ln(), 1.0) };
     while dims < d {
@@ -73,7 +75,11 @@ mod tests {
 
     #[test]
     fn a_search_looks_at_more_points_in_more_dimensions_and_at_no_more_than_there_are() {
-        let counts: Vec<f64> = [2.0, 3.0, 4.0, 8.0, 12.0, 16.0, 128.0].map(|d| visited(100_000.0, d, 32.0)).to_vec();
-        assert!(counts.is_sorted() && counts[0] > 32.0 && counts[6] <= 100_000.0 && counts[6] > 99_000.0, "{counts:?}");
+        let counts: Vec<f64> =
+            [2.0, 3.0, 4.0, 8.0, 12.0, 16.0, 128.0].map(|d| visited(100_000.0, d, 32.0)).to_vec();
+        assert!(
+            counts.is_sorted() && counts[0] > 32.0 && counts[6] <= 100_000.0 && counts[6] > 99_000.0,
+            "{counts:?}"
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! A k-d tree on the CPU: for machines without a GPU, and as a check that shares no code with the kernels.
 //!
-//! [`kiddo`] finds the nearest points; their distances are then recomputed by the rule of [`crate::knn::Problem`], so that
-//! the result is bit-identical to every other engine's. [`tree`] argues why no neighbour is missed.
+//! [`kiddo`] finds the nearest points; their distances are then recomputed by the rule of
+//! [`crate::knn::Problem`], so that the result is bit-identical to every other engine's. [`tree`] argues why
+//! no neighbour is missed.
 
 mod cost;
 mod tree;
@@ -11,8 +12,8 @@ use std::sync::Arc;
 
 use super::cpu::{self, CpuSearch, Found, Searcher, Setup};
 use crate::knn::{
-    Build, Descriptor, DeviceKind, EngineError, EngineId, Group, Keeps, Limits, Metric, NONE, Place, Problem, SetupPhase, Shape, Within, code,
-    warp as rules,
+    Build, Descriptor, DeviceKind, EngineError, EngineId, Group, Keeps, Limits, Metric, NONE, Place, Problem,
+    SetupPhase, Shape, Within, code, warp as rules,
 };
 use tree::Tree;
 
@@ -42,7 +43,8 @@ pub static KDTREE: Descriptor = Descriptor {
     })
 };
 
-/// Queries per thread in the first chunk: enough to keep every thread busy, so that its time predicts that of larger chunks.
+/// Queries per thread in the first chunk: enough to keep every thread busy, so that its time predicts that of
+/// larger chunks.
 const QUERIES_PER_THREAD: usize = 64;
 
 /// The tree in the form cached with the points.
@@ -87,7 +89,10 @@ impl Searcher for KdTree {
             let nearest = tree.nearest(problem, query);
             let nearest = nearest.into_iter().map(|neighbour| neighbour.parts());
             let padding = std::iter::repeat((f32::INFINITY, NONE));
-            rows.put(nearest.chain(padding).map(|(squared_distance, position)| (position, squared_distance)), ());
+            rows.put(
+                nearest.chain(padding).map(|(squared_distance, position)| (position, squared_distance)),
+                (),
+            );
         });
     }
 }

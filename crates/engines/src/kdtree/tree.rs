@@ -1,15 +1,15 @@
 //! The tree, and why no neighbour is missed.
 //!
-//! kiddo's own distances differ from the reported ones in their last digits, so its k nearest need not be the k nearest by
-//! the rule. A search therefore asks it for the nearest sites and takes the largest *reported* distance R among the first
-//! that together hold k points. The k-th reported distance is at most R, so any missing neighbour is, by the rule, at most R
-//! away. With unit roundoff u = 2⁻²⁴ the rule's distance of a point at squared distance D is at least D·(1 − (d + 2)u) less
-//! d times half the smallest f32 (where squares fall below the normal numbers), so D is at most [`reach`]`(R)`. kiddo
-//! computes in f64, whose own errors are negligible against that margin; asked for every site within reach, it omits none
-//! that matters.
+//! kiddo's own distances differ from the reported ones in their last digits, so its k nearest need not be the
+//! k nearest by the rule. A search therefore asks it for the nearest sites and takes the largest *reported*
+//! distance R among the first that together hold k points. The k-th reported distance is at most R, so any
+//! missing neighbour is, by the rule, at most R away. With unit roundoff u = 2⁻²⁴ the rule's distance of a
+//! point at squared distance D is at least D·(1 − (d + 2)u) less d times half the smallest f32 (where squares
+//! fall below the normal numbers), so D is at most [`reach`]`(R)`. kiddo computes in f64, whose own errors
+//! are negligible against that margin; asked for every site within reach, it omits none that matters.
 //!
-//! Usually no second query is needed: k + 1 sites are requested, and if the last is out of reach, so is every site that
-//! was not returned.
+//! Usually no second query is needed: k + 1 sites are requested, and if the last is out of reach, so is every
+//! site that was not returned.
 
 use std::num::NonZero;
 
@@ -19,8 +19,9 @@ use rayon::prelude::*;
 use crate::knn::Problem;
 use crate::knn::distance::{reach, squared_distances};
 
-/// The largest number of dimensions that trees are compiled for. Smaller ones are padded with zeros, which add nothing to
-/// a distance but waste one level of the tree in that many; from 16 on no tree is deep enough for that to happen.
+/// The largest number of dimensions that trees are compiled for. Smaller ones are padded with zeros, which
+/// add nothing to a distance but waste one level of the tree in that many; from 16 on no tree is deep enough
+/// for that to happen.
 pub const LARGEST: usize = 128;
 
 /// A squared distance, as reported, and a position, packed into one number that sorts by both.
@@ -42,7 +43,8 @@ impl Neighbour {
 
 /// A tree over a problem's points, whatever number of dimensions it is compiled for.
 pub trait Tree: Send + Sync {
-    /// The min(k, n) nearest points of a query, sorted. `problem` must be over the points that the tree was built from.
+    /// The min(k, n) nearest points of a query, sorted. `problem` must be over the points that the tree was
+    /// built from.
     fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour>;
     /// All points whose reported squared distance is at most `limit`, in no order. `problem`: as above.
     fn within(&self, problem: &Problem, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32));
@@ -71,8 +73,8 @@ pub fn compiled_dims(dims: usize) -> usize {
     COMPILED.into_iter().find(|&compiled| compiled >= dims).unwrap_or(LARGEST)
 }
 
-/// Estimated bytes needed to build a tree: twice the points, since it is built from a temporary copy, and their
-/// positions.
+/// Estimated bytes needed to build a tree: twice the points, since it is built from a temporary copy, and
+/// their positions.
 pub fn bytes(problem: &Problem) -> u64 {
     let (n, dims) = (problem.n() as u64, problem.dims() as u64);
     2 * 4 * n * dims + 4 * 4 * n
@@ -93,21 +95,34 @@ impl<const D: usize> Sized<D> {
                 padded(&problem.points()[position * problem.dims()..][..problem.dims()])
             })
             .collect();
-        // It fails only if a site index does not fit into u32 (a problem has fewer points) or if leaves have a fixed size
-        // (these do not).
-        let tree = ImmutableKdTree::new_from_slice(&places).expect("places are numbered in 32 bits, in leaves of any size");
+        // It fails only if a site index does not fit into u32 (a problem has fewer points) or if leaves have
+        // a fixed size (these do not).
+        let tree = ImmutableKdTree::new_from_slice(&places)
+            .expect("places are numbered in 32 bits, in leaves of any size");
         Self { sites, tree }
     }
 
-    /// Adds the points of `sites` to `nearest`, at their reported distances; at most k per site, since only its first k can
-    /// be among the k nearest.
-    fn report(&self, problem: &Problem, query: &[f32], sites: &mut dyn Iterator<Item = u32>, nearest: &mut Vec<Neighbour>) {
+    /// Adds the points of `sites` to `nearest`, at their reported distances; at most k per site, since only
+    /// its first k can be among the k nearest.
+    fn report(
+        &self,
+        problem: &Problem,
+        query: &[f32],
+        sites: &mut dyn Iterator<Item = u32>,
+        nearest: &mut Vec<Neighbour>,
+    ) {
         let sites: Vec<u32> = sites.collect();
         let firsts: Vec<u32> = sites.iter().map(|&site| self.sites.points_at(site)[0]).collect();
         let mut distances = Vec::with_capacity(sites.len());
         squared_distances(problem.points(), query, &firsts, &mut distances);
         for (&site, &distance) in sites.iter().zip(&distances) {
-            nearest.extend(self.sites.points_at(site).iter().take(problem.k()).map(|&position| Neighbour::new(distance, position)));
+            nearest.extend(
+                self.sites
+                    .points_at(site)
+                    .iter()
+                    .take(problem.k())
+                    .map(|&position| Neighbour::new(distance, position)),
+            );
         }
     }
 }
@@ -116,7 +131,11 @@ impl<const D: usize> Tree for Sized<D> {
     fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour> {
         let k = problem.k();
         let place = padded::<D>(query);
-        let asked = self.tree.query(&place).nearest_n::<SquaredEuclidean<f64>>(NonZero::<usize>::MIN.saturating_add(k)).execute();
+        let asked = self
+            .tree
+            .query(&place)
+            .nearest_n::<SquaredEuclidean<f64>>(NonZero::<usize>::MIN.saturating_add(k))
+            .execute();
 
         // The first sites that together hold k points, or all of them.
         let mut points = 0;
@@ -130,12 +149,22 @@ impl<const D: usize> Tree for Sized<D> {
 
         let furthest = nearest.iter().max().map_or(f32::INFINITY, |neighbour| neighbour.parts().0);
         let reach = reach(furthest, problem.dims());
-        let nobody_else = asked.len() == self.sites.len() || asked.last().is_some_and(|last| last.distance > reach);
+        let nobody_else =
+            asked.len() == self.sites.len() || asked.last().is_some_and(|last| last.distance > reach);
         if nobody_else {
-            self.report(problem, query, &mut rest.iter().filter(|found| found.distance <= reach).map(|found| found.item), &mut nearest);
+            self.report(
+                problem,
+                query,
+                &mut rest.iter().filter(|found| found.distance <= reach).map(|found| found.item),
+                &mut nearest,
+            );
         } else {
             let mut within = Vec::new();
-            self.tree.query(&place).within::<SquaredEuclidean<f64>>(reach).unsorted().visit(|found| within.push(found.item));
+            self.tree
+                .query(&place)
+                .within::<SquaredEuclidean<f64>>(reach)
+                .unsorted()
+                .visit(|found| within.push(found.item));
             nearest.clear();
             self.report(problem, query, &mut within.into_iter(), &mut nearest);
         }
@@ -150,23 +179,28 @@ impl<const D: usize> Tree for Sized<D> {
     fn within(&self, problem: &Problem, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32)) {
         /// Sites whose distances are computed together, however many are within reach.
         const BLOCK: usize = 256;
-        let (mut sites, mut firsts, mut distances) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
+        let (mut sites, mut firsts, mut distances) =
+            (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
         let mut report = |sites: &mut Vec<u32>| {
             firsts.clear();
             firsts.extend(sites.iter().map(|&site| self.sites.points_at(site)[0]));
             distances.clear();
             squared_distances(problem.points(), query, &firsts, &mut distances);
-            for (site, &distance) in sites.drain(..).zip(&distances).filter(|(_, distance)| **distance <= limit) {
+            for (site, &distance) in
+                sites.drain(..).zip(&distances).filter(|(_, distance)| **distance <= limit)
+            {
                 self.sites.points_at(site).iter().for_each(|&position| found(position, distance));
             }
         };
         let reach = reach(limit, problem.dims());
-        self.tree.query(&padded::<D>(query)).within::<SquaredEuclidean<f64>>(reach).unsorted().visit(|site| {
-            sites.push(site.item);
-            if sites.len() == BLOCK {
-                report(&mut sites);
-            }
-        });
+        self.tree.query(&padded::<D>(query)).within::<SquaredEuclidean<f64>>(reach).unsorted().visit(
+            |site| {
+                sites.push(site.item);
+                if sites.len() == BLOCK {
+                    report(&mut sites);
+                }
+            },
+        );
         report(&mut sites);
     }
 }
@@ -180,8 +214,8 @@ fn padded<const D: usize>(row: &[f32]) -> [f32; D] {
 
 /// The distinct locations of a cloud and the points at each.
 ///
-/// Thousands of equal points would make leaves that no plane can split, and a search would visit every copy. The tree
-/// therefore holds each distinct location (site) once, and the duplicates are listed here.
+/// Thousands of equal points would make leaves that no plane can split, and a search would visit every copy.
+/// The tree therefore holds each distinct location (site) once, and the duplicates are listed here.
 struct Sites {
     /// Positions grouped by site, ascending within each.
     positions: Vec<u32>,
@@ -196,7 +230,11 @@ impl Sites {
         let mut positions: Vec<u32> = (0..(points.len() / dims) as u32).collect();
         positions.par_sort_unstable_by(|&a, &b| compare(row(a), row(b)).then(a.cmp(&b)));
         let mut starts = vec![0];
-        starts.extend((1..positions.len()).filter(|&at| compare(row(positions[at - 1]), row(positions[at])).is_ne()).map(|at| at as u32));
+        starts.extend(
+            (1..positions.len())
+                .filter(|&at| compare(row(positions[at - 1]), row(positions[at])).is_ne())
+                .map(|at| at as u32),
+        );
         starts.push(positions.len() as u32);
         Self { positions, starts }
     }

@@ -23,7 +23,8 @@ impl Heap {
         self.entries[0]
     }
 
-    /// Lets a key sink from the root of the first `end` entries; returns by how many levels. `sank` is told each entry that it sinks to.
+    /// Lets a key sink from the root of the first `end` entries; returns by how many levels. `sank` is told
+    /// each entry that it sinks to.
     #[inline(always)]
     fn sift(&mut self, key: Key, end: usize, mut sank: impl FnMut(u32)) -> u32 {
         let entries = &mut self.entries;
@@ -62,8 +63,8 @@ impl Heap {
         }
     }
 
-    /// A round of it: the root goes to the last of the first `end` entries, whose key sinks among those before it. No namesake: `sort` does that
-    /// itself there.
+    /// A round of it: the root goes to the last of the first `end` entries, whose key sinks among those
+    /// before it. No namesake: `sort` does that itself there.
     pub fn extract(&mut self, end: usize, sank: impl FnMut(u32)) {
         let last = self.entries[end - 1];
         self.entries[end - 1] = self.entries[0];
@@ -75,7 +76,8 @@ impl Heap {
         &self.entries
     }
 
-    /// Positions and squared distances, after [`Self::sort`]. No namesake: entries are written one by one there.
+    /// Positions and squared distances, after [`Self::sort`]. No namesake: entries are written one by one
+    /// there.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> {
         self.entries.iter().map(|&key| (index_of(key), distance_of(key)))
     }

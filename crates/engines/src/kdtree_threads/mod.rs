@@ -1,7 +1,8 @@
-//! A k-d tree searched by a thread a query, as the first k-d trees on GPUs were: what a warp loses where its lanes diverge (Wang and Ino
-//! 2025, §6.5). The baseline of the other indexes, which give a query a warp.
+//! A k-d tree searched by a thread a query, as the first k-d trees on GPUs were: what a warp loses where its
+//! lanes diverge (Wang and Ino 2025, §6.5). The baseline of the other indexes, which give a query a warp.
 //!
-//! The CPU's side; functions are named like their counterparts in `cuda/kdtree/`, or their documentation says "No namesake" and why.
+//! The CPU's side; functions are named like their counterparts in `cuda/kdtree/`, or their documentation says
+//! "No namesake" and why.
 //!
 //! | here | there |
 //! |---|---|
@@ -10,10 +11,11 @@
 //!
 //! Of the host alone, for both devices: `tree.rs`, the tree.
 //!
-//! **No neighbour is missed.** Let s be the coordinate of a node along its axis j, and p a point on the other side of it than the query q:
-//! then |p_j − q_j| ≥ |s − q_j|. Rounding is monotone, so this holds of the differences in f32 and of their squares; all that the sum of
-//! a squared distance adds to them is not negative, and fma is monotone in each argument. Hence the distance of p, as the problem defines
-//! it, is at least the rounded square of s − q_j: a side is left out only if that is greater than the k-th distance.
+//! **No neighbour is missed.** Let s be the coordinate of a node along its axis j, and p a point on the other
+//! side of it than the query q: then |p_j − q_j| ≥ |s − q_j|. Rounding is monotone, so this holds of the
+//! differences in f32 and of their squares; all that the sum of a squared distance adds to them is not
+//! negative, and fma is monotone in each argument. Hence the distance of p, as the problem defines it, is at
+//! least the rounded square of s − q_j: a side is left out only if that is greater than the k-th distance.
 
 pub(super) mod heap;
 mod traverse;
@@ -32,15 +34,16 @@ use crate::cpu::{self, CpuSearch, Found, Searcher};
 use crate::cuda::open_kdtree;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
-    Answer, Build, Cost, Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured, Metric, Parameters, Place,
-    Problem, Search, SetupPhase, Shape, code, warp as rules,
+    Answer, Build, Cost, Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Group, Keeps, Limits,
+    Measure, Measured, Metric, Parameters, Place, Problem, Search, SetupPhase, Shape, code, warp as rules,
 };
 
 /// More dimensions than this are of no use to a k-d tree: it would visit every point.
 pub const MOST_DIMS: usize = 32;
 
-/// The most points, as many as were published of such trees (Wang and Ino 2025, §6.2). A thread's walk is not interrupted: where all points are
-/// equally far from a query it visits every one, which takes a GPU seconds for so many.
+/// The most points, as many as were published of such trees (Wang and Ino 2025, §6.2). A thread's walk is not
+/// interrupted: where all points are equally far from a query it visits every one, which takes a GPU seconds
+/// for so many.
 const MOST_POINTS: usize = 1 << 24;
 
 /// The registry's row for `kdtree-threads`.
@@ -48,7 +51,11 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
     group: Group::Indexed,
     about: "A k-d tree searched by a thread a query: the baseline that shows what divergence costs a warp.",
     source: "Bentley 1975; Wald 2022 (arXiv 2210.12859), stack-free traversal",
-    code: code!["cuda/kdtree/traverse.cuh", "cuda/kdtree/heap.cuh", "crates/engines/src/kdtree_threads/traverse.rs"],
+    code: code![
+        "cuda/kdtree/traverse.cuh",
+        "cuda/kdtree/heap.cuh",
+        "crates/engines/src/kdtree_threads/traverse.rs"
+    ],
     document: "docs/index.md",
     keeps: &[
         Keeps::new(Place::Registers, "place in the tree, and the root of the heap", "a thread", |_| 2),
@@ -70,8 +77,16 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
 /// The columns of `counters.csv`, in the order of [`Visits`].
 pub static MEASURES: [Measure; 3] = [
     Measure::new("accessed", ["point accessed", "points accessed"], "Points whose distance was computed."),
-    Measure::new("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the heap."),
-    Measure::new("steps", ["step of the walk", "steps of the walk"], "Steps of the query's thread from node to node, those back included."),
+    Measure::new(
+        "candidates",
+        ["candidate", "candidates"],
+        "Points retained: closer than the k-th so far, and taken into the heap.",
+    ),
+    Measure::new(
+        "steps",
+        ["step of the walk", "steps of the walk"],
+        "Steps of the query's thread from node to node, those back included.",
+    ),
 ];
 
 /// Threads of a warp, with a query each in the order in which they are given.
@@ -150,7 +165,8 @@ fn cost(shape: &Shape, kind: DeviceKind) -> Cost {
     }
 }
 
-/// Estimates the points that a search visits: those in a cube around the ball of the k nearest, and those on the way there.
+/// Estimates the points that a search visits: those in a cube around the ball of the k nearest, and those on
+/// the way there.
 fn visited(n: f64, d: f64, k: f64) -> f64 {
     (n.log2() + (2.0 + k.powf(1.0 / d) * (1.0 + 1.0 / d)).powf(d.min(n.log2()))).min(n)
 }
@@ -161,7 +177,8 @@ mod tests {
 
     #[test]
     fn a_warp_is_as_long_as_its_longest_query() {
-        let of = |steps: &[u32]| active_threads(&Measured::new([("steps".to_owned(), steps.to_vec())])).unwrap();
+        let of =
+            |steps: &[u32]| active_threads(&Measured::new([("steps".to_owned(), steps.to_vec())])).unwrap();
         assert_eq!(of(&[7; 32]), 32.0);
         // One lane walks ten times as far as the others.
         let mut steps = [10; 32];

@@ -1,5 +1,5 @@
-//! A query's way through the tree, without a stack: where it came from tells what is next (Wald 2022, "A Stack-Free Traversal Algorithm for
-//! Left-Balanced k-d Trees", arXiv 2210.12859).
+//! A query's way through the tree, without a stack: where it came from tells what is next (Wald 2022, "A
+//! Stack-Free Traversal Algorithm for Left-Balanced k-d Trees", arXiv 2210.12859).
 //!
 //! Twin of `cuda/kdtree/traverse.cuh`.
 
@@ -27,8 +27,8 @@ fn axis_of(node: usize, dims: usize) -> usize {
     (node + 1).ilog2() as usize % dims
 }
 
-/// Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the plane between them is farther
-/// than the k-th neighbour.
+/// Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the
+/// plane between them is farther than the k-th neighbour.
 #[inline(always)]
 fn traverse(tree: &Tree, query: &[f32], heap: &mut Heap) -> Visits {
     let (n, dims) = (tree.positions.len(), query.len());
@@ -55,7 +55,8 @@ fn traverse(tree: &Tree, query: &[f32], heap: &mut Heap) -> Visits {
         let (plane, own) = (point[axis], query[axis]);
         let right = usize::from(own > plane);
         let (near, far) = (2 * node + 1 + right, 2 * node + 2 - right);
-        // Where the plane is as far as the k-th neighbour, a point behind it may still be one, by its position.
+        // Where the plane is as far as the k-th neighbour, a point behind it may still be one, by its
+        // position.
         let both = far < n && (plane - own) * (plane - own) <= distance_of(heap.root());
         if down && near < n {
             (before, node) = (node, near);

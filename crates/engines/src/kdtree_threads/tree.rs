@@ -1,5 +1,6 @@
-//! A left-balanced k-d tree: every level is full but the last, which is filled from the left, so that node i has the children 2i + 1 and
-//! 2i + 2 and no pointers are needed (Bentley 1975; Wald 2022, §2). Built on the host for both devices.
+//! A left-balanced k-d tree: every level is full but the last, which is filled from the left, so that node i
+//! has the children 2i + 1 and 2i + 2 and no pointers are needed (Bentley 1975; Wald 2022, §2). Built on the
+//! host for both devices.
 
 use crate::knn::Problem;
 
@@ -55,7 +56,8 @@ fn arrange(points: &[f32], dims: usize, order: &mut [u32], level: usize) {
     }
     let coordinate = |position: u32| points[position as usize * dims + level % dims];
     let root = left_of(order.len());
-    let (left, _, right) = order.select_nth_unstable_by(root, |&a, &b| coordinate(a).total_cmp(&coordinate(b)).then(a.cmp(&b)));
+    let (left, _, right) =
+        order.select_nth_unstable_by(root, |&a, &b| coordinate(a).total_cmp(&coordinate(b)).then(a.cmp(&b)));
     let side = |side: &mut [u32]| arrange(points, dims, side, level + 1);
     if root >= WORTH_SHARING {
         rayon::join(|| side(left), || side(right));
@@ -100,12 +102,24 @@ mod tests {
         }
     }
 
-    /// Whatever lies on the left of a node is not greater along its axis, and what lies on the right not less; every point is there once.
+    /// Whatever lies on the left of a node is not greater along its axis, and what lies on the right not
+    /// less; every point is there once.
     #[test]
     fn nodes_divide_their_sides() {
-        for spec in ["uniform:n=1000,d=3", "duplicates:n=5000,d=2,distinct=3", "grid:n=9001,d=2", "uniform:n=1,d=2"] {
-            let cloud = Arc::new(cloud::load(&Source::Generate { spec: spec.to_owned(), seed: 1 }, false, &Silent).unwrap());
-            let setup = Setup { k: 1, metric: Metric::L2, order: Order::Shuffled, seed: 0, exclude_self: false, drop_zero_rows: false };
+        for spec in
+            ["uniform:n=1000,d=3", "duplicates:n=5000,d=2,distinct=3", "grid:n=9001,d=2", "uniform:n=1,d=2"]
+        {
+            let cloud = Arc::new(
+                cloud::load(&Source::Generate { spec: spec.to_owned(), seed: 1 }, false, &Silent).unwrap(),
+            );
+            let setup = Setup {
+                k: 1,
+                metric: Metric::L2,
+                order: Order::Shuffled,
+                seed: 0,
+                exclude_self: false,
+                drop_zero_rows: false,
+            };
             let problem = Problem::new(&cloud, &Queries::Rows(vec![0]), setup).unwrap();
             let tree = Tree::new(&problem);
             let (n, dims) = (problem.n(), problem.dims());
@@ -113,13 +127,19 @@ mod tests {
             there.sort_unstable();
             assert!(there.iter().copied().eq(0..n as u32), "{spec}");
             for node in 0..n {
-                assert_eq!(tree.coordinates[node * dims..][..dims], problem.points()[tree.positions[node] as usize * dims..][..dims]);
+                assert_eq!(
+                    tree.coordinates[node * dims..][..dims],
+                    problem.points()[tree.positions[node] as usize * dims..][..dims]
+                );
                 let mut below = node;
                 while below > 0 {
                     let (above, is_right) = ((below - 1) / 2, below % 2 == 0);
                     let axis = (above + 1).ilog2() as usize % dims;
                     let [own, plane] = [node, above].map(|node| tree.coordinates[node * dims + axis]);
-                    assert!(if is_right { own >= plane } else { own <= plane }, "{spec}: node {node} under {above}");
+                    assert!(
+                        if is_right { own >= plane } else { own <= plane },
+                        "{spec}: node {node} under {above}"
+                    );
                     below = above;
                 }
             }

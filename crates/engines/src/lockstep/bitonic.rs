@@ -1,8 +1,9 @@
 //! The bitonic network over a warp's registers.
 //!
-//! Twin of `cuda/warp/bitonic.cuh`. K = W·R keys; lane L holds elements L·R … L·R+R−1, one per register. Strides below R
-//! exchange two registers of the same lane; strides from R on exchange the same register of two lanes, by shuffle.
-//! Batcher's network: for each size 2, 4, … K, merge runs of that size, ascending where `i & size == 0`.
+//! Twin of `cuda/warp/bitonic.cuh`. K = W·R keys; lane L holds elements L·R … L·R+R−1, one per register.
+//! Strides below R exchange two registers of the same lane; strides from R on exchange the same register of
+//! two lanes, by shuffle. Batcher's network: for each size 2, 4, … K, merge runs of that size, ascending
+//! where `i & size == 0`.
 
 use super::key::Key;
 use super::lanes::{Lanes, shuffle_xor};
@@ -24,7 +25,11 @@ pub fn sort<const W: usize, const R: usize>(keys: &mut Registers<W, R>, observer
 
 /// Sorts each bitonic run of `size` lanes, ascending where `lane & size == 0`. `size = W` sorts everything.
 #[inline(always)]
-pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: usize, observer: &mut impl Observer<W>) {
+pub fn merge<const W: usize, const R: usize>(
+    keys: &mut Registers<W, R>,
+    size: usize,
+    observer: &mut impl Observer<W>,
+) {
     let (direction, fault) = (direction_bit(size, observer.fault()), observer.fault());
     let mut stride = size / 2;
     while stride > 0 {
@@ -86,10 +91,15 @@ fn exchange_in_lane<const W: usize, const R: usize>(
     }
 }
 
-/// A layer of comparators between lanes: each lane keeps the smaller or the larger of its own key and its partner's. `direction` is
-/// the bit of a lane's number that decides whether its run ascends.
+/// A layer of comparators between lanes: each lane keeps the smaller or the larger of its own key and its
+/// partner's. `direction` is the bit of a lane's number that decides whether its run ascends.
 #[inline(always)]
-fn exchange_between_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>, direction: usize, stride: usize, fault: Option<Fault>) {
+fn exchange_between_lanes<const W: usize, const R: usize>(
+    keys: &mut Registers<W, R>,
+    direction: usize,
+    stride: usize,
+    fault: Option<Fault>,
+) {
     match stride {
         1 => exchange_at_stride::<W, R, 1>(keys, direction, fault),
         2 => exchange_at_stride::<W, R, 2>(keys, direction, fault),
@@ -99,10 +109,14 @@ fn exchange_between_lanes<const W: usize, const R: usize>(keys: &mut Registers<W
     }
 }
 
-/// The same with a constant stride, which makes a permutation of vector registers of the shuffle. No namesake: an instruction
-/// shuffles at any stride there.
+/// The same with a constant stride, which makes a permutation of vector registers of the shuffle. No
+/// namesake: an instruction shuffles at any stride there.
 #[inline(always)]
-fn exchange_at_stride<const W: usize, const R: usize, const STRIDE: usize>(keys: &mut Registers<W, R>, direction: usize, fault: Option<Fault>) {
+fn exchange_at_stride<const W: usize, const R: usize, const STRIDE: usize>(
+    keys: &mut Registers<W, R>,
+    direction: usize,
+    fault: Option<Fault>,
+) {
     for register in keys.iter_mut() {
         let partner = shuffle_xor::<_, W, STRIDE>(register);
         for lane in 0..W {
@@ -129,7 +143,8 @@ mod tests {
             let mut keys: Registers<W, R> = [[0; W]; R];
             for register in &mut keys {
                 for key in register {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    state =
+                        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                     *key = if round % 2 == 0 { state >> 33 } else { (state >> 62) + 7 };
                 }
             }
@@ -159,7 +174,9 @@ mod tests {
     #[test]
     fn sorts_every_zero_one_sequence_of_sixteen() {
         for bits in 0..1u32 << 16 {
-            let mut keys: Registers<4, 4> = std::array::from_fn(|register| std::array::from_fn(|lane| u64::from(bits >> (lane * 4 + register) & 1)));
+            let mut keys: Registers<4, 4> = std::array::from_fn(|register| {
+                std::array::from_fn(|lane| u64::from(bits >> (lane * 4 + register) & 1))
+            });
             sort(&mut keys, &mut ());
             let zeros = 16 - bits.count_ones() as usize;
             assert!((0..16).all(|i| keys[i % 4][i / 4] == u64::from(i >= zeros)), "{bits:#b}");

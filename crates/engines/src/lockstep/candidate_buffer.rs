@@ -1,4 +1,5 @@
-//! The state of a query's warp: the sorted intermediate result in registers, the candidate buffer, and their merge.
+//! The state of a query's warp: the sorted intermediate result in registers, the candidate buffer, and their
+//! merge.
 //!
 //! Twin of `cuda/warp/candidate_buffer.cuh`.
 
@@ -48,8 +49,9 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         self.tally.restart();
     }
 
-    /// Appends the keys of these lanes to the buffer, as many as it has room for, and merges it when it is full; returns those that
-    /// had no room. `points_seen` is what a merge is noted with. No namesake: part of `filter_keys` there.
+    /// Appends the keys of these lanes to the buffer, as many as it has room for, and merges it when it is
+    /// full; returns those that had no room. `points_seen` is what a merge is noted with. No namesake: part
+    /// of `filter_keys` there.
     #[inline(always)]
     pub fn append_keys(&mut self, keys: &Lanes<Key, W>, lanes: u32, points_seen: u32) -> u32 {
         let (mut rest, mut appended) = (lanes, 0);
@@ -77,8 +79,9 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         (W * self.registers.len()) as u32
     }
 
-    /// Filters a group: lane L has the distance of point `base + L`. Candidates are appended in lane order; whenever the
-    /// buffer is full it is merged, and lanes not yet appended are filtered again with the new `max_distance`.
+    /// Filters a group: lane L has the distance of point `base + L`. Candidates are appended in lane order;
+    /// whenever the buffer is full it is merged, and lanes not yet appended are filtered again with the new
+    /// `max_distance`.
     pub fn filter(&mut self, distances: &Lanes<f32, W>, base: u32) {
         let mut candidates = ballot::<W>(|lane| distances[lane] < self.max_distance);
         self.observer.group(base, distances, candidates);
@@ -168,20 +171,25 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         self.registers[i % per_lane][i / per_lane]
     }
 
-    /// The first k elements of the intermediate result: index and squared distance, nearest first. No namesake: the
-    /// kernel writes them to memory.
+    /// The first k elements of the intermediate result: index and squared distance, nearest first. No
+    /// namesake: the kernel writes them to memory.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         (0..self.k).map(|i| self.element(i)).map(|key| (index_of(key), distance_of(key)))
     }
 }
 
-/// Steps 2 to 4 of a merge, dispatched by instruction set. No namesake: the kernel is compiled for one processor at a time.
+/// Steps 2 to 4 of a merge, dispatched by instruction set. No namesake: the kernel is compiled for one
+/// processor at a time.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-fn sort_and_merge<const W: usize, O: Observer<W>>(registers: &mut [Lanes<Key, W>], intermediate: &[Lanes<Key, W>], observer: &mut O) {
+fn sort_and_merge<const W: usize, O: Observer<W>>(
+    registers: &mut [Lanes<Key, W>],
+    intermediate: &[Lanes<Key, W>],
+    observer: &mut O,
+) {
     match registers.len() {
         1 => sort_and_merge_registers::<W, 1>(registers, intermediate, observer),
         2 => sort_and_merge_registers::<W, 2>(registers, intermediate, observer),
@@ -209,7 +217,9 @@ fn sort_and_merge_registers<const W: usize, const R: usize>(
         for (lane, key) in own.iter_mut().enumerate() {
             *key = match fault {
                 Some(Fault::NoMirror) => (*key).min(intermediate[register][lane]),
-                Some(Fault::DistanceOnly) => by_distance(*key, intermediate[R - 1 - register][W - 1 - lane], true),
+                Some(Fault::DistanceOnly) => {
+                    by_distance(*key, intermediate[R - 1 - register][W - 1 - lane], true)
+                }
                 _ => (*key).min(intermediate[R - 1 - register][W - 1 - lane]),
             };
         }

@@ -1,6 +1,7 @@
 //! Counters of a warp's search.
 //!
-//! Twin of `cuda/counters.cuh`. On a CPU the cost of counting is not measurable, so the twin has a single build.
+//! Twin of `cuda/counters.cuh`. On a CPU the cost of counting is not measurable, so the twin has a single
+//! build.
 
 use crate::knn::{CONVERGENCE_ENTRIES, Counters};
 

@@ -1,7 +1,7 @@
 //! Points in groups of W lanes, and distances to a whole group at once.
 //!
-//! Twin of `cuda/distance.cuh`. The rule on every device: `acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) }`
-//! in f32.
+//! Twin of `cuda/distance.cuh`. The rule on every device:
+//! `acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) }` in f32.
 
 use super::lanes::Lanes;
 
@@ -10,8 +10,8 @@ use super::lanes::Lanes;
 #[repr(align(64))]
 pub struct Coordinates<const W: usize>(pub Lanes<f32, W>);
 
-/// The points in the order of a warp's loads: by group, within it by dimension, W lanes together. The last group is
-/// padded with points at infinity, which never pass the filter.
+/// The points in the order of a warp's loads: by group, within it by dimension, W lanes together. The last
+/// group is padded with points at infinity, which never pass the filter.
 #[derive(Clone, Debug)]
 pub struct GroupedPoints<const W: usize> {
     coordinates: Vec<Coordinates<W>>,
@@ -60,10 +60,13 @@ pub fn group<const W: usize>(points: &[f32], dims: usize) -> Vec<Coordinates<W>>
     coordinates
 }
 
-/// Squared L2 from each lane's point of a group to each of Q queries, which share the loads of the points. `group` has
-/// one row of lanes per dimension. No namesake: `squared_distance` is of one lane's point.
+/// Squared L2 from each lane's point of a group to each of Q queries, which share the loads of the points.
+/// `group` has one row of lanes per dimension. No namesake: `squared_distance` is of one lane's point.
 #[inline(always)]
-pub fn squared_distances<const W: usize, const Q: usize>(group: &[Coordinates<W>], queries: [&[f32]; Q]) -> [Lanes<f32, W>; Q] {
+pub fn squared_distances<const W: usize, const Q: usize>(
+    group: &[Coordinates<W>],
+    queries: [&[f32]; Q],
+) -> [Lanes<f32, W>; Q] {
     let queries = queries.map(|query| &query[..group.len()]);
     let mut acc = [[0.0f32; W]; Q];
     for (axis, coordinates) in group.iter().enumerate() {
@@ -76,7 +79,11 @@ pub fn squared_distances<const W: usize, const Q: usize>(group: &[Coordinates<W>
 
 /// Adds one dimension. By value, so that the compiler keeps the lanes in vector registers.
 #[inline(always)]
-pub fn add_squared_difference<const W: usize>(p: &Lanes<f32, W>, q: f32, mut acc: Lanes<f32, W>) -> Lanes<f32, W> {
+pub fn add_squared_difference<const W: usize>(
+    p: &Lanes<f32, W>,
+    q: f32,
+    mut acc: Lanes<f32, W>,
+) -> Lanes<f32, W> {
     for lane in 0..W {
         let t = p[lane] - q;
         acc[lane] = t.mul_add(t, acc[lane]);

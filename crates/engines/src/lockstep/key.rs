@@ -2,9 +2,9 @@
 //!
 //! Twin of `cuda/key.cuh`.
 
-/// A candidate packed into one number: the bits of its squared distance, then its index. Distances are not negative, so
-/// their bits sort like the floats, and comparing keys compares (distance, index): a later point at an equal distance never
-/// displaces an earlier one.
+/// A candidate packed into one number: the bits of its squared distance, then its index. Distances are not
+/// negative, so their bits sort like the floats, and comparing keys compares (distance, index): a later point
+/// at an equal distance never displaces an earlier one.
 pub type Key = u64;
 
 /// Fills unused slots: (+∞, `u32::MAX`), greater than every real key.

@@ -1,18 +1,19 @@
-//! A warp on a CPU: one value per thread becomes an array of 32, and an exchange between threads becomes a permutation.
+//! A warp on a CPU: one value per thread becomes an array of 32, and an exchange between threads becomes a
+//! permutation.
 //!
 //! Twin of `cuda/warp/lanes.cuh`. W is 32 in runs; lessons use smaller warps.
 
 /// One value per lane.
 pub type Lanes<T, const W: usize> = [T; W];
 
-/// `__shfl_xor_sync`: each lane reads the value of the lane whose number differs in the bits of `MASK`, which are below W. No
-/// namesake: it is an instruction.
+/// `__shfl_xor_sync`: each lane reads the value of the lane whose number differs in the bits of `MASK`, which
+/// are below W. No namesake: it is an instruction.
 #[inline(always)]
 pub fn shuffle_xor<T: Copy, const W: usize, const MASK: usize>(values: &Lanes<T, W>) -> Lanes<T, W> {
     let mut shuffled = *values;
     for lane in 0..W {
-        // A loop, as closures are not inlined into code for other processors than the oldest. The remainder changes nothing; it
-        // tells the compiler that the lane is there.
+        // A loop, as closures are not inlined into code for other processors than the oldest. The remainder
+        // changes nothing; it tells the compiler that the lane is there.
         shuffled[lane] = values[(lane ^ MASK) % W];
     }
     shuffled

@@ -45,8 +45,8 @@ use super::cpu::{self, CpuSearch, Found, Searcher};
 use super::host_memory;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
-    Answer, Build, CONVERGENCE_ENTRIES, Cost, Counters, Descriptor, DeviceKind, EngineError, EngineId, Group, Problem, Shape, code, theory,
-    warp as rules,
+    Answer, Build, CONVERGENCE_ENTRIES, Cost, Counters, Descriptor, DeviceKind, EngineError, EngineId, Group,
+    Problem, Shape, code, theory, warp as rules,
 };
 
 /// The registry's row for `lockstep`.
@@ -79,12 +79,12 @@ pub static LOCKSTEP: Descriptor = Descriptor {
 /// Warp width in runs.
 const WARP: usize = 32;
 
-/// Queries per batch in up to three dimensions: enough that streaming the points costs little compared with scanning
-/// them, few enough that a thread that finishes early can help the others.
+/// Queries per batch in up to three dimensions: enough that streaming the points costs little compared with
+/// scanning them, few enough that a thread that finishes early can help the others.
 const BLOCK: usize = 32;
 
-/// The same in more dimensions, where scanning 32 queries takes less time than streaming the points: the queries per thread in
-/// the first chunk, and the most per batch.
+/// The same in more dimensions, where scanning 32 queries takes less time than streaming the points: the
+/// queries per thread in the first chunk, and the most per batch.
 const LARGE_BLOCK: Range<usize> = 96..192;
 
 /// How many of `queries` share a batch; in more than three dimensions chosen to give threads equal shares.
@@ -141,13 +141,26 @@ impl Searcher for Lockstep {
         if self.points.dims() <= 3 { BLOCK } else { LARGE_BLOCK.start }
     }
 
-    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<counters::Tally>) {
+    fn search(
+        &mut self,
+        problem: &Problem,
+        queries: Range<usize>,
+        build: Build,
+        found: &mut Found<counters::Tally>,
+    ) {
         let (dims, k, points) = (problem.dims(), problem.k(), &*self.points);
         let block = block(queries.len(), dims);
         found.in_blocks(problem, queries, block, build, |queries, rows| {
             let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP), ()); queries.len() / dims];
             let stage = |groups| Cow::Borrowed(points.range(groups));
-            warp_knn::warp_knn(points.n(), stage, queries, dims, warp_knn::groups_in_batch(WARP, dims), &mut warps);
+            warp_knn::warp_knn(
+                points.n(),
+                stage,
+                queries,
+                dims,
+                warp_knn::groups_in_batch(WARP, dims),
+                &mut warps,
+            );
             for mut warp in warps {
                 let tally = std::mem::take(&mut warp.tally);
                 rows.put(warp.neighbours(), tally);
@@ -172,7 +185,8 @@ impl Searcher for Lockstep {
     }
 }
 
-/// Cost of loading and searching; searching is divided among the threads. Rates are for one core of a 2023 server.
+/// Cost of loading and searching; searching is divided among the threads. Rates are for one core of a 2023
+/// server.
 fn cost(shape: &Shape) -> Cost {
     let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
     // A block of queries is one work item.
@@ -183,7 +197,8 @@ fn cost(shape: &Shape) -> Cost {
     // Two and three dimensions have their own loops; others stream the points past each block of queries.
     let few = shape.d == 2 || shape.d == 3;
     // Streaming points from memory takes longer than computing their distances.
-    let (pair, far_pair, stream) = if few { (d * 0.06, d * 0.06, 0.1) } else { (0.1 + d * 0.024, 0.18 + d * 0.044, 0.3) };
+    let (pair, far_pair, stream) =
+        if few { (d * 0.06, d * 0.06, 0.1) } else { (0.1 + d * 0.024, 0.18 + d * 0.044, 0.3) };
     let far = out_of_cache(n * d * 4.0);
     let pairs = n * q / threads;
     Cost::default()
@@ -197,7 +212,8 @@ fn cost(shape: &Shape) -> Cost {
         .search("launch", 1.0, 0.02)
 }
 
-/// Searches one query again, keeping every merge rather than 64: its counters and (points seen, max_distance).
+/// Searches one query again, keeping every merge rather than 64: its counters and (points seen,
+/// max_distance).
 pub fn replay(problem: &Problem, query: usize) -> (Counters, Vec<(u32, f32)>) {
     let Watched { counters, history, .. } = watch::<WARP, ()>(problem, query, None, ());
     (counters, history)
@@ -215,22 +231,37 @@ pub struct Watched<O> {
     pub observer: O,
 }
 
-/// Searches one query with a warp of W lanes, in batches of `batch` groups (`None`: as in a run), and notifies
-/// `observer` of each step.
+/// Searches one query with a warp of W lanes, in batches of `batch` groups (`None`: as in a run), and
+/// notifies `observer` of each step.
 ///
 /// # Panics
 /// Unless k is at most 32·W and W is 4, 8, 16 or 32.
-pub fn watch<const W: usize, O: Observer<W>>(problem: &Problem, query: usize, batch: Option<usize>, observer: O) -> Watched<O> {
+pub fn watch<const W: usize, O: Observer<W>>(
+    problem: &Problem,
+    query: usize,
+    batch: Option<usize>,
+    observer: O,
+) -> Watched<O> {
     assert!([4, 8, 16, 32].contains(&W), "a warp of {W} lanes");
     let (n, dims) = (problem.n(), problem.dims());
     // A batch at a time: for one query, grouping all points would only double their memory.
-    let stage = |groups: Range<usize>| Cow::Owned(distance::group(&problem.points()[groups.start * W * dims..(groups.end * W).min(n) * dims], dims));
+    let stage = |groups: Range<usize>| {
+        Cow::Owned(distance::group(
+            &problem.points()[groups.start * W * dims..(groups.end * W).min(n) * dims],
+            dims,
+        ))
+    };
     let mut warp = Warp::new(problem.k(), registers_for(problem.k(), W), observer);
     warp.tally.whole = true;
     let batch = batch.unwrap_or_else(|| warp_knn::groups_in_batch(W, dims));
     warp_knn::warp_knn(n, stage, problem.query(query), dims, batch, std::slice::from_mut(&mut warp));
     let neighbours = warp.neighbours().collect();
-    Watched { neighbours, counters: warp.tally.counters, history: warp.tally.history, observer: warp.observer }
+    Watched {
+        neighbours,
+        counters: warp.tally.counters,
+        history: warp.tally.history,
+        observer: warp.observer,
+    }
 }
 
 /// The squared distances of a range of points to a query, by the rule of every engine.
@@ -244,7 +275,9 @@ pub fn distances_from(problem: &Problem, place: &[f32], points: Range<usize>) ->
     let mut found = Vec::with_capacity(points.len().next_multiple_of(WARP));
     // Some groups at a time, as in `watch`.
     for rows in problem.points()[points.start * dims..points.end * dims].chunks(32 * WARP * dims) {
-        distance::group::<WARP>(rows, dims).chunks_exact(dims).for_each(|group| found.extend(distance::squared_distances(group, [place])[0]));
+        distance::group::<WARP>(rows, dims)
+            .chunks_exact(dims)
+            .for_each(|group| found.extend(distance::squared_distances(group, [place])[0]));
     }
     found.truncate(points.len());
     found

@@ -1,7 +1,7 @@
 //! Observers of a warp's search, with which a lesson records it. Twin of `cuda/observer.cuh`.
 //!
-//! Every method does nothing by default. Runs use `()`, for which all of them are empty, so that only the search itself
-//! remains after inlining.
+//! Every method does nothing by default. Runs use `()`, for which all of them are empty, so that only the
+//! search itself remains after inlining.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,13 +31,14 @@ pub trait Observer<const W: usize> {
     #[inline(always)]
     fn batch(&mut self, _first: u32, _end: u32) {}
 
-    /// A group was filtered: the distances of points `base` + lane, and the ballot of those below `max_distance`.
-    /// A partial window is padded with groups past the end of the batch, all of whose distances are infinite.
+    /// A group was filtered: the distances of points `base` + lane, and the ballot of those below
+    /// `max_distance`. A partial window is padded with groups past the end of the batch, all of whose
+    /// distances are infinite.
     #[inline(always)]
     fn group(&mut self, _base: u32, _distances: &Lanes<f32, W>, _candidates: u32) {}
 
-    /// A candidate lane was assigned a slot and wrote its key there; no key if the slot is past the end of the buffer.
-    /// No namesake: there all lanes have theirs at once, in `appended`.
+    /// A candidate lane was assigned a slot and wrote its key there; no key if the slot is past the end of
+    /// the buffer. No namesake: there all lanes have theirs at once, in `appended`.
     #[inline(always)]
     fn slot(&mut self, _lane: u32, _slot: u32, _key: Option<Key>) {}
 
@@ -61,7 +62,8 @@ pub trait Observer<const W: usize> {
     #[inline(always)]
     fn swapped(&mut self, _registers: &[Lanes<Key, W>]) {}
 
-    /// A layer of the network was applied: comparators between elements `stride` apart, ascending where `i & size == 0`.
+    /// A layer of the network was applied: comparators between elements `stride` apart, ascending where
+    /// `i & size == 0`.
     #[inline(always)]
     fn layer(&mut self, _size: usize, _stride: usize, _keys: &[Lanes<Key, W>]) {}
 
@@ -81,13 +83,13 @@ impl<const W: usize> Observer<W> for () {
     const WATCHES: bool = false;
 }
 
-/// A mistake in the kernel's algorithm, made on purpose for a lesson to show what it breaks. A run makes none: where [`Observer::fault`] is a
-/// constant `None`, nothing of these remains.
+/// A mistake in the kernel's algorithm, made on purpose for a lesson to show what it breaks. A run makes
+/// none: where [`Observer::fault`] is a constant `None`, nothing of these remains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// No barrier between writing candidates and reading the buffer: where an append fills it, the upper half of the lanes writes too
-    /// late.
+    /// No barrier between writing candidates and reading the buffer: where an append fills it, the upper half
+    /// of the lanes writes too late.
     NoBarrier,
     /// The direction of a comparator is taken from the bit above that of the size.
     Direction,
@@ -123,8 +125,8 @@ pub(super) fn is_farther(a: Key, b: Key) -> bool {
     distance_of(a) > distance_of(b)
 }
 
-/// The nearer or the farther of two keys by distance alone; a lane's own where they are equal. Both of two partners then keep their
-/// own: if they did not decide alike, one key would be in both, and the other lost.
+/// The nearer or the farther of two keys by distance alone; a lane's own where they are equal. Both of two
+/// partners then keep their own: if they did not decide alike, one key would be in both, and the other lost.
 #[inline(always)]
 pub(super) fn by_distance(own: Key, other: Key, nearer: bool) -> Key {
     if if nearer { is_farther(own, other) } else { is_farther(other, own) } { other } else { own }

@@ -1,6 +1,7 @@
 //! The search: batches of points, each scanned in turn by every warp of a block.
 //!
-//! Twin of `cuda/direct/warp_knn.cuh`. A block's batch stays in the core's cache as the kernel's stays in shared memory.
+//! Twin of `cuda/direct/warp_knn.cuh`. A block's batch stays in the core's cache as the kernel's stays in
+//! shared memory.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,15 +14,15 @@ use super::distance::{Coordinates, squared_distances};
 use super::lanes::Lanes;
 use super::observer::Observer;
 
-/// Groups that a warp scans before it checks whether any of them has a candidate: most have none, and one check is
-/// cheaper than eight.
+/// Groups that a warp scans before it checks whether any of them has a candidate: most have none, and one
+/// check is cheaper than eight.
 const WINDOW: usize = 8;
 
 /// Coordinates in a batch: 32 KiB, most of the core's L1 cache.
 const BATCH_COORDINATES: usize = 8192;
 
-/// In more than three dimensions, the queries whose distances to a window are accumulated together, so that a coordinate
-/// is loaded once for all of them and their sums are independent.
+/// In more than three dimensions, the queries whose distances to a window are accumulated together, so that a
+/// coordinate is loaded once for all of them and their sums are independent.
 const TILE: usize = 4;
 
 /// Groups per batch. No namesake: a policy says it there.
@@ -29,8 +30,8 @@ pub fn groups_in_batch(width: usize, dims: usize) -> usize {
     (BATCH_COORDINATES / (width * dims)).max(1)
 }
 
-/// Searches `n` points for a block of queries, one warp each, in batches of `batch` groups. `stage` gives the coordinates of a range of
-/// groups; `queries` is row-major.
+/// Searches `n` points for a block of queries, one warp each, in batches of `batch` groups. `stage` gives the
+/// coordinates of a range of groups; `queries` is row-major.
 pub fn warp_knn<'a, const W: usize, O: Observer<W>>(
     n: usize,
     stage: impl Fn(Range<usize>) -> Cow<'a, [Coordinates<W>]>,
@@ -66,7 +67,13 @@ pub fn warp_knn<'a, const W: usize, O: Observer<W>>(
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-fn scan_rows<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
+fn scan_rows<const W: usize, O: Observer<W>>(
+    warps: &mut [Warp<W, O>],
+    batch: &[Coordinates<W>],
+    queries: &[f32],
+    dims: usize,
+    base: u32,
+) {
     // Known lengths let the compiler unroll the loop over dimensions.
     for (warp, query) in warps.iter_mut().zip(queries.chunks_exact(dims)) {
         match *query {
@@ -77,9 +84,15 @@ fn scan_rows<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &[
     }
 }
 
-/// One warp filters a batch window by window. No namesake: `scan_rows` does that itself there, being for one warp only.
+/// One warp filters a batch window by window. No namesake: `scan_rows` does that itself there, being for one
+/// warp only.
 #[inline(always)]
-fn scan_windows<const W: usize, const D: usize, O: Observer<W>>(warp: &mut Warp<W, O>, batch: &[Coordinates<W>], query: &[f32; D], base: u32) {
+fn scan_windows<const W: usize, const D: usize, O: Observer<W>>(
+    warp: &mut Warp<W, O>,
+    batch: &[Coordinates<W>],
+    query: &[f32; D],
+    base: u32,
+) {
     for (window, groups) in batch.chunks(WINDOW * D).enumerate() {
         let mut distances = [[f32::INFINITY; W]; WINDOW];
         let mut least = [f32::INFINITY; W];
@@ -91,9 +104,15 @@ fn scan_windows<const W: usize, const D: usize, O: Observer<W>>(warp: &mut Warp<
     }
 }
 
-/// Any dimensions: the warps filter a batch, whose first point is `base`, four at a time. `queries` has one row per warp,
-/// padded to whole tiles.
-fn scan_tiles<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
+/// Any dimensions: the warps filter a batch, whose first point is `base`, four at a time. `queries` has one
+/// row per warp, padded to whole tiles.
+fn scan_tiles<const W: usize, O: Observer<W>>(
+    warps: &mut [Warp<W, O>],
+    batch: &[Coordinates<W>],
+    queries: &[f32],
+    dims: usize,
+    base: u32,
+) {
     let mut distances = [[[f32::INFINITY; W]; WINDOW]; TILE];
     for (warps, queries) in warps.chunks_mut(TILE).zip(queries.chunks_exact(TILE * dims)) {
         for (window, groups) in batch.chunks(WINDOW * dims).enumerate() {
@@ -104,14 +123,19 @@ fn scan_tiles<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &
     }
 }
 
-/// The distances of a window's groups to a tile's queries. A separate function, so that its sums stay in registers.
-/// No namesake: `scan_tiles` does that itself there.
+/// The distances of a window's groups to a tile's queries. A separate function, so that its sums stay in
+/// registers. No namesake: `scan_tiles` does that itself there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-fn tile_distances<const W: usize>(groups: &[Coordinates<W>], queries: &[f32], dims: usize, distances: &mut [[Lanes<f32, W>; WINDOW]; TILE]) {
+fn tile_distances<const W: usize>(
+    groups: &[Coordinates<W>],
+    queries: &[f32],
+    dims: usize,
+    distances: &mut [[Lanes<f32, W>; WINDOW]; TILE],
+) {
     // Sums of 32 lanes take two registers of AVX-512, which has 32, and four of AVX2, which has 16.
     const SHARE: usize = if target_cfg_f!(target_feature = "avx512f") { TILE } else { TILE / 2 };
     for (queries, distances) in queries.chunks_exact(SHARE * dims).zip(distances.as_chunks_mut::<SHARE>().0) {
@@ -131,16 +155,27 @@ fn tile_distances<const W: usize>(groups: &[Coordinates<W>], queries: &[f32], di
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-fn filter_tile<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], distances: &[[Lanes<f32, W>; WINDOW]; TILE], groups: usize, base: u32) {
+fn filter_tile<const W: usize, O: Observer<W>>(
+    warps: &mut [Warp<W, O>],
+    distances: &[[Lanes<f32, W>; WINDOW]; TILE],
+    groups: usize,
+    base: u32,
+) {
     for (warp, distances) in warps.iter_mut().zip(distances) {
         let distances = &distances[..groups];
         filter_window(warp, distances, distances.iter().fold([f32::INFINITY; W], min), base);
     }
 }
 
-/// A warp filters the groups of a window. `base` is its first point, `least` the smallest distance in each lane.
+/// A warp filters the groups of a window. `base` is its first point, `least` the smallest distance in each
+/// lane.
 #[inline(always)]
-fn filter_window<const W: usize, O: Observer<W>>(warp: &mut Warp<W, O>, distances: &[Lanes<f32, W>], least: Lanes<f32, W>, base: u32) {
+fn filter_window<const W: usize, O: Observer<W>>(
+    warp: &mut Warp<W, O>,
+    distances: &[Lanes<f32, W>],
+    least: Lanes<f32, W>,
+    base: u32,
+) {
     if O::WATCHES || least.iter().fold(false, |any, &distance| any | (distance < warp.max_distance)) {
         for (group, distances) in distances.iter().enumerate() {
             warp.filter(distances, base + (group * W) as u32);

@@ -1,7 +1,7 @@
 //! The bitonic network over a block's registers: T consecutive keys a thread (Hanák 2023, §4.1.1 to 4.1.4).
 //!
-//! Twin of `cuda/block/bitonic.cuh`. K = T·N keys; thread i holds elements T·i … T·i+T−1. All runs ascend: the first layer of each size compares
-//! an element with its mirror image in the run.
+//! Twin of `cuda/block/bitonic.cuh`. K = T·N keys; thread i holds elements T·i … T·i+T−1. All runs ascend:
+//! the first layer of each size compares an element with its mirror image in the run.
 
 use crate::lockstep::Key;
 
@@ -13,7 +13,8 @@ pub struct Bitonic {
 }
 
 impl Bitonic {
-    /// For so many keys, at most one a thread where there are threads enough. No namesake: template arguments.
+    /// For so many keys, at most one a thread where there are threads enough. No namesake: template
+    /// arguments.
     pub fn new(keys: usize, threads: usize) -> Self {
         let n = keys.min(threads);
         Self { t: keys / n, n }
@@ -31,7 +32,8 @@ impl Bitonic {
         keys[high] = a.max(b);
     }
 
-    /// Strides `stride`, `stride` / 2, … 1, in a thread. No namesake: `bitonic_merge` of `cuda/lane.cuh` there.
+    /// Strides `stride`, `stride` / 2, … 1, in a thread. No namesake: `bitonic_merge` of `cuda/lane.cuh`
+    /// there.
     fn halve_in_thread(keys: &mut [Key], mut stride: usize) {
         while stride > 0 {
             for low in (0..keys.len()).filter(|low| low & stride == 0) {
@@ -53,7 +55,8 @@ impl Bitonic {
         }
     }
 
-    /// A layer between threads whose numbers differ in the bits of `mask`; the first of two keeps the smaller keys.
+    /// A layer between threads whose numbers differ in the bits of `mask`; the first of two keeps the smaller
+    /// keys.
     fn exchange_between_threads(&self, keys: &mut [Key], mask: usize, mirrored: bool) {
         for thread in (0..keys.len() / self.t).filter(|thread| thread < &(thread ^ mask)) {
             for i in 0..self.t {
@@ -77,7 +80,8 @@ impl Bitonic {
         self.halve(keys, self.n / 2);
     }
 
-    /// Sorts the keys of the first `threads` threads, a power of two up to N; if those of the others are padding, all are sorted.
+    /// Sorts the keys of the first `threads` threads, a power of two up to N; if those of the others are
+    /// padding, all are sorted.
     pub fn sort(&self, keys: &mut [Key], threads: usize) {
         let keys = &mut keys[..threads * self.t];
         keys.chunks_exact_mut(self.t).for_each(Self::sort_in_thread);
@@ -110,7 +114,9 @@ mod tests {
     #[test]
     fn what_rises_and_falls_is_merged() {
         for (keys, threads) in [(32, 256), (64, 32), (1024, 256), (2048, 256)] {
-            let mut values: Vec<Key> = (0..keys as u64).map(|at| if at < keys as u64 / 3 { 3 * at } else { 2 * (keys as u64 - at) }).collect();
+            let mut values: Vec<Key> = (0..keys as u64)
+                .map(|at| if at < keys as u64 / 3 { 3 * at } else { 2 * (keys as u64 - at) })
+                .collect();
             let mut expected = values.clone();
             expected.sort_unstable();
             Bitonic::new(keys, threads).merge(&mut values);

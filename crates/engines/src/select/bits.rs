@@ -1,4 +1,5 @@
-//! Bitonic select: a block a query, which keeps the K smallest of a row sorted and collects candidates in a buffer of K keys (Hanák 2023, §4.1).
+//! Bitonic select: a block a query, which keeps the K smallest of a row sorted and collects candidates in a
+//! buffer of K keys (Hanák 2023, §4.1).
 //!
 //! Twin of `cuda/select/bits.cuh`, whose counted build takes slots in the order of threads, as this does.
 
@@ -20,7 +21,8 @@ pub fn threads(capacity: usize) -> usize {
     (capacity / KEYS).max(FEWEST_THREADS)
 }
 
-/// Batches of a block in shared memory, of which one is looked at: wide blocks have enough under way. No namesake: of the kernel.
+/// Batches of a block in shared memory, of which one is looked at: wide blocks have enough under way. No
+/// namesake: of the kernel.
 pub const fn stages(threads: usize) -> usize {
     if threads > FEWEST_THREADS { 2 } else { 3 }
 }
@@ -38,9 +40,21 @@ pub static MEASURES: [Measure; 4] = [
         }),
         ..Measure::new("merges", ["merge", "merges"], "Merges of the buffer into the K smallest.")
     },
-    Measure::new("forced", ["forced merge", "forced merges"], "Merges of a buffer that was not full, at the end of a row."),
-    Measure::new("candidates", ["candidate", "candidates"], "Distances below the bound, taken into the buffer."),
-    Measure::new("restarts", ["restart", "restarts"], "Rows that were read again, as the bound of the sample was too small."),
+    Measure::new(
+        "forced",
+        ["forced merge", "forced merges"],
+        "Merges of a buffer that was not full, at the end of a row.",
+    ),
+    Measure::new(
+        "candidates",
+        ["candidate", "candidates"],
+        "Distances below the bound, taken into the buffer.",
+    ),
+    Measure::new(
+        "restarts",
+        ["restart", "restarts"],
+        "Rows that were read again, as the bound of the sample was too small.",
+    ),
 ];
 
 /// Whether a bound is found first.
@@ -58,13 +72,15 @@ pub static PARAMETERS: [Parameter; 7] = [
     BOUND,
     Parameter {
         name: "items",
-        help: "Distances that a thread reads at a time; a number that is not the default is compiled when it is asked for.",
+        help: "Distances that a thread reads at a time; a number that is not the default is compiled when \
+               it is asked for.",
         values: Values::Words(&["1", "2", "4", "8", "12", "16"]),
         default: "8",
     },
     Parameter {
         name: "slots",
-        help: "How a GPU takes slots of the buffer in the timed search: each thread by itself, or a warp together; on a CPU it changes nothing.",
+        help: "How a GPU takes slots of the buffer in the timed search: each thread by itself, or a warp \
+               together; on a CPU it changes nothing.",
         values: Values::Words(&["atomic", "ballot"]),
         default: "atomic",
     },
@@ -76,19 +92,21 @@ pub static PARAMETERS: [Parameter; 7] = [
     },
     Parameter {
         name: "parts",
-        help: "Blocks of a GPU that a row is divided between in the timed search; on a CPU it changes nothing.",
+        help: "Blocks of a GPU that a row is divided between in the timed search; on a CPU it changes \
+               nothing.",
         values: Values::Numbers(1..=1024),
         default: "1; more where queries are too few to fill the GPU",
     },
 ];
 
-/// K: the smallest power of two from 128 on that holds k. A smaller buffer would be merged more often than it saves to sort. No
-/// namesake: the host chooses the kernel.
+/// K: the smallest power of two from 128 on that holds k. A smaller buffer would be merged more often than it
+/// saves to sort. No namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// The sample that parameters and a problem's sizes ask for, where a row is divided into so many parts. No namesake: the host tells the kernels.
+/// The sample that parameters and a problem's sizes ask for, where a row is divided into so many parts. No
+/// namesake: the host tells the kernels.
 pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample {
     match parameters.get("bound") {
         Some("none") => Sample::default(),
@@ -106,7 +124,8 @@ pub fn items(parameters: &Parameters) -> usize {
     parameters.number("items").map_or(ITEMS, |items| items as usize)
 }
 
-/// What parameters resolve to, where a row is divided into so many parts. No namesake: the host tells the kernels.
+/// What parameters resolve to, where a row is divided into so many parts. No namesake: the host tells the
+/// kernels.
 pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parameters {
     let own = [
         ("bound", bound_word(sample).to_owned()),
@@ -146,7 +165,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Of so many threads, with room for `size` keys, the k first of which are wanted, and as many slots, no more than that.
+    /// Of so many threads, with room for `size` keys, the k first of which are wanted, and as many slots, no
+    /// more than that.
     pub(super) fn new(k: usize, size: usize, slots: usize, threads: usize) -> Self {
         Self {
             k,
@@ -169,7 +189,8 @@ impl Block {
         self.keys.fill(PADDING);
     }
 
-    /// Takes the candidates of a batch, in the order in which threads take slots. Merges whenever the buffer is full.
+    /// Takes the candidates of a batch, in the order in which threads take slots. Merges whenever the buffer
+    /// is full.
     fn take(&mut self, waiting: &mut Vec<Key>) {
         loop {
             let free = self.slots - self.buffer.len();
@@ -221,7 +242,8 @@ fn stream(block: &mut Block, row: &[f32], size: usize) {
         }
         let candidates = batch.iter().enumerate().filter(|&(_, &distance)| distance <= bound);
         waiting.extend(candidates.map(|(at, &distance)| key_of(distance, (number * size + at) as u32)));
-        // Item by item, thread by thread: a thread's items are four neighbours, or all if they are fewer, and again four a block further.
+        // Item by item, thread by thread: a thread's items are four neighbours, or all if they are fewer, and
+        // again four a block further.
         waiting.sort_by_key(|&key| {
             let at = index_of(key) as usize % size;
             let (vector, thread, item) = (at / (width * threads), at / width % threads, at % width);
@@ -232,7 +254,14 @@ fn stream(block: &mut Block, row: &[f32], size: usize) {
 }
 
 /// A row: one block finds its k smallest. It reads `batch` distances at a time.
-pub(super) fn select_row(row: &[f32], k: usize, sample: Sample, mut block: Block, batch: usize, found: &mut Vec<Key>) -> Counts {
+pub(super) fn select_row(
+    row: &[f32],
+    k: usize,
+    sample: Sample,
+    mut block: Block,
+    batch: usize,
+    found: &mut Vec<Key>,
+) -> Counts {
     let mut bound = if sample.is_some() { sampled_bound(row, sample) } else { f32::INFINITY };
     loop {
         block.restart(bound);

@@ -1,7 +1,8 @@
 //! Fused bitonic select: distances and selection in one kernel, without a matrix (Hanák 2023, §4.2).
 //!
-//! Twin of `cuda/select/bits_fused.cuh`. A warp answers eight queries: it computes their distances to a window of points, and keeps of each the K
-//! nearest, sorted, and a buffer of K candidates. Where one buffer is full all of them are merged.
+//! Twin of `cuda/select/bits_fused.cuh`. A warp answers eight queries: it computes their distances to a
+//! window of points, and keeps of each the K nearest, sorted, and a buffer of K candidates. Where one buffer
+//! is full all of them are merged.
 
 use std::array;
 
@@ -28,7 +29,11 @@ const POINTS: usize = GROUPS * WARP;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 3] = [
-    Measure::new("merges", ["merge", "merges"], "Merges of the buffer into the K nearest, together with those of the warp's seven other queries."),
+    Measure::new(
+        "merges",
+        ["merge", "merges"],
+        "Merges of the buffer into the K nearest, together with those of the warp's seven other queries.",
+    ),
     Measure::new(
         "forced",
         ["forced merge", "forced merges"],
@@ -40,12 +45,16 @@ pub static MEASURES: [Measure; 3] = [
             condition: "in random order",
             source: "Hanák 2023, §4.1.6",
         }),
-        ..Measure::new("candidates", ["candidate", "candidates"], "Distances below the bound, taken into the buffer.")
+        ..Measure::new(
+            "candidates",
+            ["candidate", "candidates"],
+            "Distances below the bound, taken into the buffer.",
+        )
     },
 ];
 
-/// K: the smallest power of two from 8 on that holds k. A smaller list is merged more often and takes no less time. No namesake: the host chooses the
-/// kernel.
+/// K: the smallest power of two from 8 on that holds k. A smaller list is merged more often and takes no less
+/// time. No namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(LANES)
 }
@@ -75,7 +84,8 @@ impl FromPoints for BitsFused {
     /// No namesake: an entry point there.
     fn answer(&self, points: &GroupedPoints<WARP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {
         let mut lists = FusedLists::new(self.k, queries.len());
-        let mut windows: [Vec<Lanes<f32, WARP>>; QUERIES] = array::from_fn(|_| vec![[f32::INFINITY; WARP]; GROUPS]);
+        let mut windows: [Vec<Lanes<f32, WARP>>; QUERIES] =
+            array::from_fn(|_| vec![[f32::INFINITY; WARP]; GROUPS]);
         for (window, first) in (0..points.groups()).step_by(GROUPS).enumerate() {
             let groups = first..(first + GROUPS).min(points.groups());
             for (query, distances) in queries.iter().zip(&mut windows) {
@@ -146,7 +156,8 @@ impl FusedLists {
             if distances.iter().fold(false, |any, &distance| any | (distance <= bound)) {
                 near = true;
                 for (lane, items) in waiting[query].iter_mut().enumerate() {
-                    *items = (0..GROUPS).fold(0, |bits, item| bits | u8::from(distances[place(lane, item)] <= bound) << item);
+                    *items = (0..GROUPS)
+                        .fold(0, |bits, item| bits | u8::from(distances[place(lane, item)] <= bound) << item);
                 }
             }
         }
@@ -155,13 +166,19 @@ impl FusedLists {
         }
     }
 
-    /// Appends the candidates among what waits: of each query every lane's next one in a round, in the order of lanes. Whether there was no slot for
-    /// some, which still wait.
-    fn append(&mut self, waiting: &mut Waiting, windows: &[Vec<Lanes<f32, WARP>>; QUERIES], window: usize) -> bool {
+    /// Appends the candidates among what waits: of each query every lane's next one in a round, in the order
+    /// of lanes. Whether there was no slot for some, which still wait.
+    fn append(
+        &mut self,
+        waiting: &mut Waiting,
+        windows: &[Vec<Lanes<f32, WARP>>; QUERIES],
+        window: usize,
+    ) -> bool {
         let size = self.kept[0].len();
         let mut any_full = false;
         for (query, items) in waiting.iter_mut().enumerate() {
-            let (distances, limit, buffer) = (windows[query].as_flattened(), self.limits[query], &mut self.buffers[query]);
+            let (distances, limit, buffer) =
+                (windows[query].as_flattened(), self.limits[query], &mut self.buffers[query]);
             let mut full = false;
             while !full && items.iter().any(|&items| items != 0) {
                 for (lane, items) in items.iter_mut().enumerate().filter(|(_, items)| **items != 0) {

@@ -1,5 +1,5 @@
-//! Bitonic select for more neighbours than a block's registers hold: 4,096 keys in global memory, a buffer of half as many in shared memory
-//! (Hanák 2023, §5.6).
+//! Bitonic select for more neighbours than a block's registers hold: 4,096 keys in global memory, a buffer of
+//! half as many in shared memory (Hanák 2023, §5.6).
 //!
 //! Twin of `cuda/select/bits_global.cuh`: the block of `bits`, whose buffer is smaller than what it keeps.
 
@@ -20,7 +20,15 @@ pub const THREADS: usize = 256;
 pub static MEASURES: [Measure; 4] = {
     let [merges, forced, candidates, restarts] = super::bits::MEASURES;
     let mean = |shape: &Shape| theory::expected_merges(shape.n, shape.k, SLOTS);
-    [Measure { theory: Some(Theory { mean, condition: "in random order", source: "Hanák 2023, §4.1.6" }), ..merges }, forced, candidates, restarts]
+    [
+        Measure {
+            theory: Some(Theory { mean, condition: "in random order", source: "Hanák 2023, §4.1.6" }),
+            ..merges
+        },
+        forced,
+        candidates,
+        restarts,
+    ]
 };
 
 /// What can be chosen.

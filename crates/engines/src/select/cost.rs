@@ -1,11 +1,13 @@
-//! The cost model of the selectors. They are for comparison: `auto` takes one only where nothing else can answer.
+//! The cost model of the selectors. They are for comparison: `auto` takes one only where nothing else can
+//! answer.
 
 use crate::knn::{Cost, DeviceKind, Shape, theory};
 
 /// Distances that a matrix in a GPU's memory holds at most.
 const MATRIX: f64 = (1 << 30) as f64;
 
-/// Adds work of a search at a device's rate, on a GPU or on a thread of a processor, between which it is divided.
+/// Adds work of a search at a device's rate, on a GPU or on a thread of a processor, between which it is
+/// divided.
 fn search(cost: Cost, device: DeviceKind, name: &'static str, work: f64, [gpu, thread]: [f64; 2]) -> Cost {
     match device {
         DeviceKind::Gpu => cost.search(name, work, gpu),
@@ -47,13 +49,15 @@ pub fn thread_heap(shape: &Shape, device: DeviceKind) -> Cost {
     let steps = inserts(shape) * (1.0 + shape.k as f64).log2();
     let cost = search(bits(shape, device), device, "heaps", steps, [5e-7, 1e-5]);
     match device {
-        // A thread takes one distance of its row after another, of as many rows at a time as the matrix holds.
+        // A thread takes one distance of its row after another, of as many rows at a time as the matrix
+        // holds.
         DeviceKind::Gpu => cost.search("rows", shape.n as f64 * (pairs(shape) / MATRIX).max(1.0), 9e-5),
         DeviceKind::Cpu => cost,
     }
 }
 
-/// Distances that are below the k-th of what was read before them, of all queries: in random order the i-th is one with probability k / i.
+/// Distances that are below the k-th of what was read before them, of all queries: in random order the i-th
+/// is one with probability k / i.
 fn inserts(shape: &Shape) -> f64 {
     theory::expected_candidates(shape.n, shape.k, 0) * shape.q as f64
 }
@@ -105,7 +109,9 @@ fn distances(shape: &Shape, device: DeviceKind) -> Cost {
     let (n, d) = (shape.n as f64, shape.d as f64);
     let (cost, work) = match device {
         DeviceKind::Gpu => (loading(shape), 1.0 + d / 32.0),
-        DeviceKind::Cpu => (Cost::default().setup("groups", n * d, 5e-6).search("launch", 1.0, 0.02), 1.0 + d * 0.1),
+        DeviceKind::Cpu => {
+            (Cost::default().setup("groups", n * d, 5e-6).search("launch", 1.0, 0.02), 1.0 + d * 0.1)
+        }
     };
     search(cost, device, "distances", pairs(shape) * work, [2.2e-9, 1.2e-6])
 }

@@ -1,4 +1,5 @@
-//! The engine `distance-matrix`: how long the matrix of distances takes alone, by several kernels, and what the expanded form gets wrong.
+//! The engine `distance-matrix`: how long the matrix of distances takes alone, by several kernels, and what
+//! the expanded form gets wrong.
 //!
 //! Answers are selected from distances by the rule of all engines, whatever is timed.
 
@@ -31,7 +32,8 @@ const BLOCK: usize = 4;
 pub static MEASURES: [Measure; 1] = [Measure {
     name: "wrong",
     unit: ["wrong neighbour", "wrong neighbours"],
-    help: "Of the k points that the expanded form finds, those that are not among the k nearest; none by another kernel.",
+    help: "Of the k points that the expanded form finds, those that are not among the k nearest; none by \
+           another kernel.",
     theory: None,
     worst_case: Some(|shape| shape.k as f64),
 }];
@@ -39,8 +41,9 @@ pub static MEASURES: [Measure; 1] = [Measure {
 /// What can be chosen.
 pub static PARAMETERS: [Parameter; 1] = [Parameter {
     name: "kernel",
-    help: "What computes the distances that are timed: by the rule, in tiles of registers, in tiles of shared memory or a thread a point; or by the \
-           expanded form, with cuBLAS' matrix product where its library is there, or with ours. A CPU has the rule and our expanded form.",
+    help: "What computes the distances that are timed: by the rule, in tiles of registers, in tiles of \
+           shared memory or a thread a point; or by the expanded form, with cuBLAS' matrix product where \
+           its library is there, or with ours. A CPU has the rule and our expanded form.",
     values: Values::Words(&["registers", "tiles", "naive", EXPANDED, EXPANDED_OWN]),
     default: "registers",
 }];

@@ -8,12 +8,15 @@ use multiversion::multiversion;
 
 use super::bits_fused::{self, BitsFused};
 use super::{Counts, FromPoints, Selector, cost};
-use super::{bits, bits_global, distances, merge_path, merge_queue, partial_bitonic, sort, thread_heap, warp_select};
+use super::{
+    bits, bits_global, distances, merge_path, merge_queue, partial_bitonic, sort, thread_heap, warp_select,
+};
 use super::{multi_pass, radix_select, sample_select};
 use crate::cpu::{self, CpuSearch, Found, GROUP, Searcher};
 use crate::cuda;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric, Parameters, Place, Problem, Search, Shape, code,
+    Answer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric,
+    Parameters, Place, Problem, Search, Shape, code,
 };
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, distance_of, index_of};
@@ -27,17 +30,25 @@ const SELECTION: Descriptor = Descriptor {
     document: "docs/selection.md",
     limits: Limits { k: 0, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     cost: cost::bits,
-    ..Descriptor::new(EngineId::new("selection"), |device| open(device, &BITS, bits::selector, cuda::load_bits))
+    ..Descriptor::new(EngineId::new("selection"), |device| {
+        open(device, &BITS, bits::selector, cuda::load_bits)
+    })
 };
 
 /// The registry's row for `bits`.
 pub static BITS: Descriptor = Descriptor {
     id: EngineId::new("bits"),
-    about: "Bitonic select: a block a query sorts the K smallest in registers and merges a buffer of candidates into them.",
+    about: "Bitonic select: a block a query sorts the K smallest in registers and merges a buffer of \
+            candidates into them.",
     source: "Hanák 2023, §4.1",
     code: code!["cuda/select/bits.cuh", "crates/engines/src/select/bits.rs"],
     keeps: &[
-        Keeps::new(Place::Registers, "K smallest so far, sorted, consecutive ones in a thread", "a block", |shape| bits::capacity(shape.k)),
+        Keeps::new(
+            Place::Registers,
+            "K smallest so far, sorted, consecutive ones in a thread",
+            "a block",
+            |shape| bits::capacity(shape.k),
+        ),
         Keeps::new(Place::Shared, "candidate buffer", "a block", |shape| bits::capacity(shape.k)),
         Keeps::new(Place::Shared, "batches of distances under way", "a block", |shape| {
             let threads = bits::threads(bits::capacity(shape.k));
@@ -54,7 +65,8 @@ pub static BITS: Descriptor = Descriptor {
 /// The registry's row for `bits-global`.
 pub static BITS_GLOBAL: Descriptor = Descriptor {
     id: EngineId::new("bits-global"),
-    about: "Bitonic select for large k: as bits, but what is kept lies in global memory, and the buffer holds half as much.",
+    about: "Bitonic select for large k: as bits, but what is kept lies in global memory, and the buffer \
+            holds half as much.",
     source: "Hanák 2023, §5.6",
     code: code!["cuda/select/bits_global.cuh", "crates/engines/src/select/bits_global.rs"],
     keeps: &[
@@ -73,16 +85,26 @@ pub static BITS_GLOBAL: Descriptor = Descriptor {
 /// The registry's row for `bits-fused`.
 pub static BITS_FUSED: Descriptor = Descriptor {
     id: EngineId::new("bits-fused"),
-    about: "Fused bitonic select: distances and selection in one kernel, without a matrix; the lists of eight queries are merged together.",
+    about: "Fused bitonic select: distances and selection in one kernel, without a matrix; the lists of \
+            eight queries are merged together.",
     source: "Hanák 2023, §4.2",
     code: code!["cuda/select/bits_fused.cuh", "crates/engines/src/select/bits_fused.rs"],
     keeps: &[
-        Keeps::new(Place::Registers, "distances of eight queries to eight groups of points", "a lane", |_| bits_fused::QUERIES * bits_fused::GROUPS),
+        Keeps::new(
+            Place::Registers,
+            "distances of eight queries to eight groups of points",
+            "a lane",
+            |_| bits_fused::QUERIES * bits_fused::GROUPS,
+        ),
         Keeps::new(Place::Shared, "K smallest so far of each of eight queries, sorted", "a warp", |shape| {
             bits_fused::QUERIES * bits_fused::capacity(shape.k)
         }),
-        Keeps::new(Place::Shared, "candidate buffers of eight queries", "a warp", |shape| bits_fused::QUERIES * bits_fused::capacity(shape.k)),
-        Keeps::new(Place::Shared, "window of points, four dimensions of each", "a block", |_| 32 * bits_fused::GROUPS * 4),
+        Keeps::new(Place::Shared, "candidate buffers of eight queries", "a warp", |shape| {
+            bits_fused::QUERIES * bits_fused::capacity(shape.k)
+        }),
+        Keeps::new(Place::Shared, "window of points, four dimensions of each", "a block", |_| {
+            32 * bits_fused::GROUPS * 4
+        }),
         Keeps::new(Place::Memory, "points", "all queries", Shape::points),
     ],
     limits: Limits { k: bits_fused::MOST_K, ..SELECTION.limits },
@@ -95,32 +117,49 @@ pub static BITS_FUSED: Descriptor = Descriptor {
 /// The registry's row for `warp-select`.
 pub static WARP_SELECT: Descriptor = Descriptor {
     id: EngineId::new("warp-select"),
-    about: "Warp select: a warp a query, each lane with a short queue; all are merged when one of them holds nothing but neighbours.",
+    about: "Warp select: a warp a query, each lane with a short queue; all are merged when one of them \
+            holds nothing but neighbours.",
     source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
     code: code!["cuda/select/warp_select.cuh", "crates/engines/src/select/warp_select.rs"],
     lesson: Some("warp-select"),
     keeps: &[
-        Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| warp_select::capacity(shape.k)),
-        Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| warp_select::default_queue(shape.k)),
+        Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| {
+            warp_select::capacity(shape.k)
+        }),
+        Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| {
+            warp_select::default_queue(shape.k)
+        }),
         MATRIX,
     ],
     limits: Limits { k: warp_select::MOST_K, ..SELECTION.limits },
     measures: &warp_select::MEASURES,
     parameters: &warp_select::PARAMETERS,
     cost: cost::warp_select,
-    open: |device| open(device, &WARP_SELECT, |shape, parameters| warp_select::selector(shape, parameters, 1), cuda::load_warp_select),
+    open: |device| {
+        open(
+            device,
+            &WARP_SELECT,
+            |shape, parameters| warp_select::selector(shape, parameters, 1),
+            cuda::load_warp_select,
+        )
+    },
     ..SELECTION
 };
 
 /// The registry's row for `block-select`.
 pub static BLOCK_SELECT: Descriptor = Descriptor {
     id: EngineId::new("block-select"),
-    about: "Block select: as warp-select, but the warps of a block share a query and merge what they found at the end.",
+    about: "Block select: as warp-select, but the warps of a block share a query and merge what they found \
+            at the end.",
     source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
     code: code!["cuda/select/warp_select.cuh", "crates/engines/src/select/warp_select.rs"],
     keeps: &[
-        Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| warp_select::capacity(shape.k)),
-        Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| warp_select::default_queue(shape.k)),
+        Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| {
+            warp_select::capacity(shape.k)
+        }),
+        Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| {
+            warp_select::default_queue(shape.k)
+        }),
         Keeps::new(Place::Shared, "what half of the warps found, at the end", "a block", |shape| {
             let capacity = warp_select::capacity(shape.k);
             warp_select::block_select_warps(capacity) / 2 * capacity
@@ -138,14 +177,18 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
 /// The registry's row for `merge-queue`.
 pub static MERGE_QUEUE: Descriptor = Descriptor {
     id: EngineId::new("merge-queue"),
-    about: "Merge queue: a warp a query with sorted levels that double in size, each merged with the next when its largest is too small.",
+    about: "Merge queue: a warp a query with sorted levels that double in size, each merged with the next \
+            when its largest is too small.",
     source: "Tang et al. 2015; Hanák 2023, §3.6.2",
     code: code!["cuda/select/merge_queue.cuh", "crates/engines/src/select/merge_queue.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "first level, sorted, largest first", "a warp", |_| 32),
-        Keeps::new(Place::Shared, "all levels, each but the second twice as large as the one before", "a warp", |shape| {
-            merge_queue::capacity(shape.k)
-        }),
+        Keeps::new(
+            Place::Shared,
+            "all levels, each but the second twice as large as the one before",
+            "a warp",
+            |shape| merge_queue::capacity(shape.k),
+        ),
         Keeps::new(Place::Shared, "buffer of candidates", "a warp", |_| 128),
         MATRIX,
     ],
@@ -157,19 +200,22 @@ pub static MERGE_QUEUE: Descriptor = Descriptor {
     ..SELECTION
 };
 
-/// The registry's row for `thread-heap`. A warp takes as many steps as the deepest of its lanes sinks at each point, which no query's own counts
-/// tell: so there are no active threads.
+/// The registry's row for `thread-heap`. A warp takes as many steps as the deepest of its lanes sinks at each
+/// point, which no query's own counts tell: so there are no active threads.
 pub static THREAD_HEAP: Descriptor = Descriptor {
     id: EngineId::new("thread-heap"),
-    about: "Thread heap: a thread a query with a binary heap, the baseline that shows what divergence costs a selection.",
+    about: "Thread heap: a thread a query with a binary heap, the baseline that shows what divergence costs \
+            a selection.",
     source: "Hanák 2023, §3.6.1",
     code: code!["cuda/select/thread_heap.cuh", "crates/engines/src/select/thread_heap.rs"],
     lesson: Some("heap"),
     keeps: &[
         Keeps::new(Place::Registers, "root of the heap", "a thread", |_| 1),
         Keeps::new(Place::Shared, "tile of distances, turned", "a warp", |_| 32 * 32),
-        Keeps::new(Place::Shared, "heap of the k smallest so far", "a thread", |shape| shape.k).only_if(|shape| shape.k <= thread_heap::MOST_SHARED),
-        Keeps::new(Place::Memory, "heap of the k smallest so far", "a thread", |shape| shape.k).only_if(|shape| shape.k > thread_heap::MOST_SHARED),
+        Keeps::new(Place::Shared, "heap of the k smallest so far", "a thread", |shape| shape.k)
+            .only_if(|shape| shape.k <= thread_heap::MOST_SHARED),
+        Keeps::new(Place::Memory, "heap of the k smallest so far", "a thread", |shape| shape.k)
+            .only_if(|shape| shape.k > thread_heap::MOST_SHARED),
         MATRIX,
     ],
     limits: Limits { k: thread_heap::MOST_K, ..SELECTION.limits },
@@ -183,12 +229,17 @@ pub static THREAD_HEAP: Descriptor = Descriptor {
 /// The registry's row for `partial-bitonic`.
 pub static PARTIAL_BITONIC: Descriptor = Descriptor {
     id: EngineId::new("partial-bitonic"),
-    about: "Partial bitonic sort: a block a query sorts chunk after chunk and merges each into the K smallest, with no filter before it.",
+    about: "Partial bitonic sort: a block a query sorts chunk after chunk and merges each into the K \
+            smallest, with no filter before it.",
     source: "Hanák 2023, §3.5.1",
     code: code!["cuda/select/partial_bitonic.cuh", "crates/engines/src/select/partial_bitonic.rs"],
     keeps: &[
-        Keeps::new(Place::Registers, "chunk of K distances that is sorted", "a warp or a block", |shape| partial_bitonic::capacity(shape.k)),
-        Keeps::new(Place::Shared, "K smallest so far, sorted", "a warp or a block", |shape| partial_bitonic::capacity(shape.k)),
+        Keeps::new(Place::Registers, "chunk of K distances that is sorted", "a warp or a block", |shape| {
+            partial_bitonic::capacity(shape.k)
+        }),
+        Keeps::new(Place::Shared, "K smallest so far, sorted", "a warp or a block", |shape| {
+            partial_bitonic::capacity(shape.k)
+        }),
         MATRIX,
     ],
     limits: Limits { k: partial_bitonic::MOST_K, ..SELECTION.limits },
@@ -202,12 +253,15 @@ pub static PARTIAL_BITONIC: Descriptor = Descriptor {
 /// The registry's row for `merge-path`.
 pub static MERGE_PATH: Descriptor = Descriptor {
     id: EngineId::new("merge-path"),
-    about: "Merge path: as partial-bitonic, but runs are sorted and merged by threads that each find their part of a merge by binary search.",
+    about: "Merge path: as partial-bitonic, but runs are sorted and merged by threads that each find their \
+            part of a merge by binary search.",
     source: "Hanák 2023, §3.4.2",
     code: code!["cuda/select/merge_path.cuh", "crates/engines/src/select/merge_path.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "keys that a thread sorts by itself", "a thread", |_| merge_path::KEYS),
-        Keeps::new(Place::Shared, "runs that are merged, and the K smallest so far", "a block", |shape| 2 * merge_path::capacity(shape.k)),
+        Keeps::new(Place::Shared, "runs that are merged, and the K smallest so far", "a block", |shape| {
+            2 * merge_path::capacity(shape.k)
+        }),
         MATRIX,
     ],
     limits: Limits { k: merge_path::MOST_K, ..SELECTION.limits },
@@ -221,7 +275,8 @@ pub static MERGE_PATH: Descriptor = Descriptor {
 /// The registry's row for `sample-select`.
 pub static SAMPLE_SELECT: Descriptor = Descriptor {
     id: EngineId::new("sample-select"),
-    about: "Sample select: splitters from a sample divide distances into buckets, pass after pass, until the k-th is found; for any k.",
+    about: "Sample select: splitters from a sample divide distances into buckets, pass after pass, until \
+            the k-th is found; for any k.",
     source: "Ribizel and Anzt 2020; Hanák 2023, §3.7.1, §4.3",
     code: code![
         "cuda/select/sample_select.cuh",
@@ -230,7 +285,9 @@ pub static SAMPLE_SELECT: Descriptor = Descriptor {
         "crates/engines/src/select/sample_select.rs"
     ],
     keeps: &[
-        Keeps::new(Place::Shared, "splitters as a search tree, and counts of the buckets", "a block", |_| sample_select::MOST_BUCKETS),
+        Keeps::new(Place::Shared, "splitters as a search tree, and counts of the buckets", "a block", |_| {
+            sample_select::MOST_BUCKETS
+        }),
         Keeps::new(Place::Memory, "bucket of the k-th", "a query", |shape| shape.n / 2),
         MATRIX,
     ],
@@ -245,9 +302,14 @@ pub static SAMPLE_SELECT: Descriptor = Descriptor {
 /// The registry's row for `radix-select`.
 pub static RADIX_SELECT: Descriptor = Descriptor {
     id: EngineId::new("radix-select"),
-    about: "Radix select: digits divide distances into buckets, the most significant first, until the k-th is found; for any k.",
+    about: "Radix select: digits divide distances into buckets, the most significant first, until the k-th \
+            is found; for any k.",
     source: "Alabi, Blanchard, Gordon and Steinbach 2012; Hanák 2023, §3.7.2",
-    code: code!["cuda/select/radix_select.cuh", "cuda/select/multi_pass.cuh", "crates/engines/src/select/radix_select.rs"],
+    code: code![
+        "cuda/select/radix_select.cuh",
+        "cuda/select/multi_pass.cuh",
+        "crates/engines/src/select/radix_select.rs"
+    ],
     lesson: Some("radix-select"),
     keeps: &[
         Keeps::new(Place::Shared, "counts of the digits", "a block", |_| 1 << 8),
@@ -269,7 +331,9 @@ pub static SORT: Descriptor = Descriptor {
     source: "Satish, Harris and Garland 2009; Hanák 2023, §3.4.3",
     code: code!["cuda/select/sort.cuh", "crates/engines/src/select/sort.rs"],
     keeps: &[
-        Keeps::new(Place::Shared, "counts of the digits, and a tile in their order", "a block", |_| 1 << sort::SORT_BITS),
+        Keeps::new(Place::Shared, "counts of the digits, and a tile in their order", "a block", |_| {
+            1 << sort::SORT_BITS
+        }),
         Keeps::new(Place::Memory, "distances and positions, twice", "a query", |shape| 2 * shape.n),
         MATRIX,
     ],
@@ -284,12 +348,22 @@ pub static SORT: Descriptor = Descriptor {
 /// The registry's row for `distance-matrix`.
 pub static DISTANCES_ALONE: Descriptor = Descriptor {
     id: EngineId::new("distance-matrix"),
-    about: "The distances alone: how long the matrix takes by several kernels, and what its expanded form gets wrong; bits answers, untimed.",
+    about: "The distances alone: how long the matrix takes by several kernels, and what its expanded form \
+            gets wrong; bits answers, untimed.",
     source: "Hanák 2023, §3.3 and §5.2",
-    code: code!["cuda/select/distances.cuh", "cuda/select/expanded.cuh", "crates/engines/src/select/distances.rs"],
+    code: code![
+        "cuda/select/distances.cuh",
+        "cuda/select/expanded.cuh",
+        "crates/engines/src/select/distances.rs"
+    ],
     keeps: &[
         Keeps::new(Place::Registers, "distances of eight queries to eight points", "a thread", |_| 64),
-        Keeps::new(Place::Shared, "tiles of points and queries, eight dimensions of each, twice", "a block", |_| 2 * 2 * 128 * 8),
+        Keeps::new(
+            Place::Shared,
+            "tiles of points and queries, eight dimensions of each, twice",
+            "a block",
+            |_| 2 * 2 * 128 * 8,
+        ),
         MATRIX,
     ],
     limits: Limits { k: distances::MOST_K, ..SELECTION.limits },
@@ -304,7 +378,8 @@ pub static DISTANCES_ALONE: Descriptor = Descriptor {
     ..SELECTION
 };
 
-/// Opens a selector on a device: on the processor as `selector` makes it for a problem's sizes and parameters, on a GPU as `on_gpu` does.
+/// Opens a selector on a device: on the processor as `selector` makes it for a problem's sizes and
+/// parameters, on a GPU as `on_gpu` does.
 fn open<S: FromPoints + 'static>(
     device: DeviceId,
     descriptor: &'static Descriptor,
@@ -343,8 +418,17 @@ struct Select<S> {
 }
 
 /// Computes a query's distances to groups of points. Those of what pads the last group are infinite.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-pub fn row_of(points: &GroupedPoints<GROUP>, groups: Range<usize>, query: &[f32], distances: &mut Vec<Lanes<f32, GROUP>>) {
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn row_of(
+    points: &GroupedPoints<GROUP>,
+    groups: Range<usize>,
+    query: &[f32],
+    distances: &mut Vec<Lanes<f32, GROUP>>,
+) {
     distances.clear();
     for group in groups {
         let [of_group] = squared_distances(points.range(group..group + 1), [query]);
@@ -391,7 +475,8 @@ impl<S: FromPoints> Searcher for Select<S> {
             let range = rows.first()..rows.first() + wanted.len() / dims;
             // All that are answered together with one of the range.
             for first in (range.start / together * together..range.end).step_by(together) {
-                let queries: Vec<&[f32]> = problem.queries().chunks_exact(dims).skip(first).take(together).collect();
+                let queries: Vec<&[f32]> =
+                    problem.queries().chunks_exact(dims).skip(first).take(together).collect();
                 let mut query = first;
                 selector.answer(points, &queries, &mut |found, counts| {
                     if range.contains(&query) {

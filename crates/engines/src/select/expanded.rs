@@ -10,7 +10,8 @@ use crate::lockstep::{Key, Lanes, index_of, key_of};
 /// Lanes of a group of points.
 const WARP: usize = 32;
 
-/// A distance of the product and the squared norms. What rounding takes below zero is zero, and so is what is no number.
+/// A distance of the product and the squared norms. What rounding takes below zero is zero, and so is what is
+/// no number.
 #[inline(always)]
 pub fn expanded(product: f32, point_norm: f32, query_norm: f32) -> f32 {
     let distance = (-2.0f32).mul_add(product, point_norm) + query_norm;
@@ -18,7 +19,11 @@ pub fn expanded(product: f32, point_norm: f32, query_norm: f32) -> f32 {
 }
 
 /// The squared norms of all points, group by group. What pads the last group is infinite.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 pub fn distances_norms(points: &GroupedPoints<WARP>) -> Vec<Lanes<f32, WARP>> {
     let norm = |group: usize| {
         let mut acc = [0.0; WARP];
@@ -33,8 +38,17 @@ pub fn distances_norms(points: &GroupedPoints<WARP>) -> Vec<Lanes<f32, WARP>> {
 }
 
 /// Computes a query's distances to all points by the expanded form, of the points' norms.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-pub fn distances_expanded(points: &GroupedPoints<WARP>, norms: &[Lanes<f32, WARP>], query: &[f32], distances: &mut Vec<Lanes<f32, WARP>>) {
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn distances_expanded(
+    points: &GroupedPoints<WARP>,
+    norms: &[Lanes<f32, WARP>],
+    query: &[f32],
+    distances: &mut Vec<Lanes<f32, WARP>>,
+) {
     let query_norm = query.iter().fold(0.0f32, |acc, &value| value.mul_add(value, acc));
     distances.clear();
     for (group, norms) in norms.iter().enumerate() {
@@ -51,10 +65,12 @@ pub fn distances_expanded(points: &GroupedPoints<WARP>, norms: &[Lanes<f32, WARP
     }
 }
 
-/// How many of the points that the expanded form finds are not among the nearest, the last of which has the key `limit`. `row` holds all
-/// distances by the rule.
+/// How many of the points that the expanded form finds are not among the nearest, the last of which has the
+/// key `limit`. `row` holds all distances by the rule.
 pub fn distances_wrong(found: &[Key], row: &[f32], limit: Key) -> u32 {
-    let keys = found.iter().filter_map(|&key| row.get(index_of(key) as usize).map(|&distance| key_of(distance, index_of(key))));
+    let keys = found
+        .iter()
+        .filter_map(|&key| row.get(index_of(key) as usize).map(|&distance| key_of(distance, index_of(key))));
     keys.filter(|&key| key > limit).count() as u32
 }
 
@@ -73,7 +89,12 @@ mod tests {
         let expanded = &row.as_flattened()[..100];
         assert!(expanded.iter().all(|&distance| distance >= 0.0 && distance.is_sign_positive()));
         let exact: Vec<f32> = points.iter().map(|point| (point - 1000.0).powi(2)).collect();
-        assert!(expanded[10] != exact[10] && (expanded[99] - exact[99]).abs() < 0.5, "{} for {}", expanded[99], exact[99]);
+        assert!(
+            expanded[10] != exact[10] && (expanded[99] - exact[99]).abs() < 0.5,
+            "{} for {}",
+            expanded[99],
+            exact[99]
+        );
     }
 
     #[test]
@@ -82,7 +103,8 @@ mod tests {
         let grouped = GroupedPoints::new(&points, 2);
         let mut row = Vec::new();
         distances_expanded(&grouped, &distances_norms(&grouped), &[3.0, 2.0], &mut row);
-        let exact: Vec<f32> = points.chunks(2).map(|point| (point[0] - 3.0).powi(2) + (point[1] - 2.0).powi(2)).collect();
+        let exact: Vec<f32> =
+            points.chunks(2).map(|point| (point[0] - 3.0).powi(2) + (point[1] - 2.0).powi(2)).collect();
         assert_eq!(row.as_flattened()[..70], exact);
     }
 
@@ -90,7 +112,11 @@ mod tests {
     fn a_point_behind_the_last_neighbour_is_wrong() {
         let row = [0.5, 0.25, 0.25, 1.0];
         let found = [key_of(0.0, 3), key_of(0.0, 1), key_of(0.1, 2), PADDING];
-        assert_eq!(distances_wrong(&found, &row, key_of(0.25, 1)), 2, "of equal distances the first is nearer");
+        assert_eq!(
+            distances_wrong(&found, &row, key_of(0.25, 1)),
+            2,
+            "of equal distances the first is nearer"
+        );
         assert_eq!(distances_wrong(&found, &row, PADDING), 0);
     }
 }

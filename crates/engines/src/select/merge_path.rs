@@ -1,8 +1,10 @@
-//! Merge path: a block a query, which sorts a row run after run by merging shorter runs, and merges each into the K smallest (Hanák 2023, §3.4.2).
+//! Merge path: a block a query, which sorts a row run after run by merging shorter runs, and merges each into
+//! the K smallest (Hanák 2023, §3.4.2).
 //!
-//! Twin of `cuda/select/merge_path.cuh`. Two sorted runs a and b span a matrix, and their merge is a path through it: down for a key of a, right for
-//! one of b. Output i lies on the cross diagonal i, where a binary search finds how many keys of a come before it. So each thread finds where its
-//! outputs begin, and merges them one after another. No merge makes more than K outputs: what comes after the k-th is not needed.
+//! Twin of `cuda/select/merge_path.cuh`. Two sorted runs a and b span a matrix, and their merge is a path
+//! through it: down for a key of a, right for one of b. Output i lies on the cross diagonal i, where a binary
+//! search finds how many keys of a come before it. So each thread finds where its outputs begin, and merges
+//! them one after another. No merge makes more than K outputs: what comes after the k-th is not needed.
 
 use super::{Counts, DISTANCES, Selector, TIMED};
 use crate::knn::{Measure, Parameter, Parameters, Shape};
@@ -18,13 +20,18 @@ pub const KEYS: usize = 8;
 pub static MEASURES: [Measure; 3] = [
     Measure::new("merges", ["merge", "merges"], "Merges of a sorted run into the K smallest."),
     Measure::new("pairs", ["pair", "pairs"], "Pairs of shorter runs that were merged to sort a run."),
-    Measure::new("steps", ["search step", "search steps"], "Steps of the binary searches on cross diagonals, of all threads."),
+    Measure::new(
+        "steps",
+        ["search step", "search steps"],
+        "Steps of the binary searches on cross diagonals, of all threads.",
+    ),
 ];
 
 /// What can be chosen.
 pub static PARAMETERS: [Parameter; 2] = [DISTANCES, TIMED];
 
-/// K: the smallest power of two from 128 on that holds k, so that no thread is without an output. No namesake: the host chooses the kernel.
+/// K: the smallest power of two from 128 on that holds k, so that no thread is without an output. No
+/// namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
@@ -70,11 +77,18 @@ impl Block {
     fn new(capacity: usize) -> Self {
         let threads = threads(capacity);
         let runs = vec![PADDING; threads * KEYS];
-        Self { capacity, threads, kept: vec![PADDING; capacity], merged: runs.clone(), runs, counts: Counts::default() }
+        Self {
+            capacity,
+            threads,
+            kept: vec![PADDING; capacity],
+            merged: runs.clone(),
+            runs,
+            counts: Counts::default(),
+        }
     }
 
-    /// Reads so many distances a thread, four beside one another; what lies from the row's end on is padding. Sorts them, by odd-even
-    /// transposition.
+    /// Reads so many distances a thread, four beside one another; what lies from the row's end on is padding.
+    /// Sorts them, by odd-even transposition.
     fn load_runs(&mut self, distances: &[f32], first: usize) {
         for (thread, keys) in self.runs.chunks_exact_mut(KEYS).enumerate() {
             for (i, key) in keys.iter_mut().enumerate() {
@@ -85,7 +99,8 @@ impl Block {
         }
     }
 
-    /// Sorts a thread's own keys: in each round every other pair of neighbours, as many rounds as there are keys.
+    /// Sorts a thread's own keys: in each round every other pair of neighbours, as many rounds as there are
+    /// keys.
     fn transpose(keys: &mut [Key]) {
         for round in 0..keys.len() {
             for pair in keys[round % 2..].chunks_exact_mut(2) {
@@ -94,7 +109,8 @@ impl Block {
         }
     }
 
-    /// How many keys of a are among the first `diagonal` of the merge of a and b, which are of one length, and in how many steps that is found.
+    /// How many keys of a are among the first `diagonal` of the merge of a and b, which are of one length,
+    /// and in how many steps that is found.
     fn search_path(a: &[Key], b: &[Key], diagonal: usize) -> (usize, u32) {
         let (mut low, mut high, mut steps) = (diagonal.saturating_sub(b.len()), diagonal.min(a.len()), 0);
         while low < high {
@@ -105,7 +121,8 @@ impl Block {
         (low, steps)
     }
 
-    /// A thread's part of a merge: the outputs from the one numbered `diagonal` on. Returns the steps of its search.
+    /// A thread's part of a merge: the outputs from the one numbered `diagonal` on. Returns the steps of its
+    /// search.
     fn merge_along(out: &mut [Key], a: &[Key], b: &[Key], diagonal: usize) -> u32 {
         let (mut of_a, steps) = Self::search_path(a, b, diagonal);
         let mut of_b = diagonal - of_a;
@@ -124,13 +141,16 @@ impl Block {
         steps
     }
 
-    /// Merges the runs that threads sorted, one after another in shared memory, in pairs, until one is left. It has K keys.
+    /// Merges the runs that threads sorted, one after another in shared memory, in pairs, until one is left.
+    /// It has K keys.
     fn merge_runs(&mut self) {
         let (mut count, mut length) = (self.threads, KEYS);
         while count > 1 {
             let out = (2 * length).min(self.capacity);
             let items = count / 2 * out / self.threads;
-            for (to, pair) in self.merged.chunks_exact_mut(out).zip(self.runs[..count * length].chunks_exact(2 * length)) {
+            for (to, pair) in
+                self.merged.chunks_exact_mut(out).zip(self.runs[..count * length].chunks_exact(2 * length))
+            {
                 let (a, b) = pair.split_at(length);
                 for (number, to) in to.chunks_exact_mut(items).enumerate() {
                     self.counts[2] = self.counts[2].wrapping_add(Self::merge_along(to, a, b, number * items));
@@ -147,7 +167,8 @@ impl Block {
         let items = self.capacity / self.threads;
         let run = &self.runs[..self.capacity];
         for (number, to) in self.merged[..self.capacity].chunks_exact_mut(items).enumerate() {
-            self.counts[2] = self.counts[2].wrapping_add(Self::merge_along(to, &self.kept, run, number * items));
+            self.counts[2] =
+                self.counts[2].wrapping_add(Self::merge_along(to, &self.kept, run, number * items));
         }
         self.kept.copy_from_slice(&self.merged[..self.capacity]);
         self.counts[0] += 1;
@@ -187,14 +208,22 @@ mod tests {
     #[test]
     fn runs_are_merged_in_pairs() {
         // 127 pairs of a run of 1,024, or 255 of one of 2,048, whatever K is.
-        for (k, n, merges, pairs) in [(1, 1000, 1, 127), (128, 2049, 3, 381), (1024, 1024, 1, 127), (2048, 2049, 2, 510)] {
+        for (k, n, merges, pairs) in
+            [(1, 1000, 1, 127), (128, 2049, 3, 381), (1024, 1024, 1, 127), (2048, 2049, 2, 510)]
+        {
             let row: Vec<f32> = (0..n as u32).map(|at| (at * 37 % 1009) as f32).collect();
-            let mut expected: Vec<Key> = row.iter().zip(0..).map(|(&distance, at)| key_of(distance, at)).collect();
+            let mut expected: Vec<Key> =
+                row.iter().zip(0..).map(|(&distance, at)| key_of(distance, at)).collect();
             expected.sort_unstable();
             expected.resize(n.max(k), PADDING);
             let mut found = Vec::new();
-            let counts = selector(&Shape { n, q: 1, d: 1, k }, &Parameters::default()).select(&row, &mut found);
-            assert_eq!((&found[..], &counts[..2]), (&expected[..k], &[merges, pairs][..]), "k = {k}, n = {n}");
+            let counts =
+                selector(&Shape { n, q: 1, d: 1, k }, &Parameters::default()).select(&row, &mut found);
+            assert_eq!(
+                (&found[..], &counts[..2]),
+                (&expected[..k], &[merges, pairs][..]),
+                "k = {k}, n = {n}"
+            );
         }
     }
 }

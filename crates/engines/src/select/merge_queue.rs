@@ -1,10 +1,11 @@
-//! Merge queue: a warp a query, which keeps the k smallest in levels of m, m, 2·m, 4·m, … keys, and a buffer of candidates before them (Tang et
-//! al. 2015; Hanák 2023, §3.6.2).
+//! Merge queue: a warp a query, which keeps the k smallest in levels of m, m, 2·m, 4·m, … keys, and a buffer
+//! of candidates before them (Tang et al. 2015; Hanák 2023, §3.6.2).
 //!
 //! Twin of `cuda/select/merge_queue.cuh`, where the first level is in registers.
 //!
-//! Invariants: each level descends, and so do the levels' heads, their largest keys; so the first level's head is the largest of all. The queue
-//! holds K ≥ k keys, of which K − k are 0 from the start and stay, no key being below them: the head is the k-th.
+//! Invariants: each level descends, and so do the levels' heads, their largest keys; so the first level's
+//! head is the largest of all. The queue holds K ≥ k keys, of which K − k are 0 from the start and stay, no
+//! key being below them: the head is the k-th.
 
 use super::runs::{merge_runs, sort_run};
 use super::{Counts, DISTANCES, Selector, TIMED};
@@ -22,11 +23,27 @@ const WARP: usize = 32;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 5] = [
-    Measure::new("candidates", ["candidate", "candidates"], "Distances below the largest of the queue when they were read."),
+    Measure::new(
+        "candidates",
+        ["candidate", "candidates"],
+        "Distances below the largest of the queue when they were read.",
+    ),
     Measure::new("flushes", ["flush", "flushes"], "Times the buffer was sorted and emptied into the queue."),
-    Measure::new("inserts", ["insert", "inserts"], "Candidates inserted into the first level, being still below the largest."),
-    Measure::new("merges", ["merge", "merges"], "Merges of a level with the next one, whose head was larger."),
-    Measure::new("deepest", ["level", "levels"], "Levels, from the first on, that were merged at least once."),
+    Measure::new(
+        "inserts",
+        ["insert", "inserts"],
+        "Candidates inserted into the first level, being still below the largest.",
+    ),
+    Measure::new(
+        "merges",
+        ["merge", "merges"],
+        "Merges of a level with the next one, whose head was larger.",
+    ),
+    Measure::new(
+        "deepest",
+        ["level", "levels"],
+        "Levels, from the first on, that were merged at least once.",
+    ),
 ];
 
 /// What can be chosen.
@@ -35,13 +52,15 @@ pub static PARAMETERS: [Parameter; 4] = [
     TIMED,
     Parameter {
         name: "level",
-        help: "Keys of the first level and of the second; each of the others has twice as many as the one before.",
+        help: "Keys of the first level and of the second; each of the others has twice as many as the one \
+               before.",
         values: Values::Words(&["8", "16", "32"]),
         default: "32",
     },
     Parameter {
         name: "buffer",
-        help: "Candidates that are sorted before they are inserted, the smallest first; off: each is inserted when it is read.",
+        help: "Candidates that are sorted before they are inserted, the smallest first; off: each is \
+               inserted when it is read.",
         values: Values::Words(&["32", "64", "128", "256", "off"]),
         default: "128",
     },
@@ -70,7 +89,12 @@ pub fn resolved(k: usize, parameters: &Parameters) -> (Sizes, Parameters) {
     let level = parameters.number("level").unwrap_or(32);
     let buffer = parameters.get("buffer").unwrap_or("128");
     // Without a buffer there is room for the candidates of one group.
-    let sizes = Sizes { capacity: capacity(k), level: level as usize, buffer: buffer.parse().unwrap_or(WARP), sorts: buffer != "off" };
+    let sizes = Sizes {
+        capacity: capacity(k),
+        level: level as usize,
+        buffer: buffer.parse().unwrap_or(WARP),
+        sorts: buffer != "off",
+    };
     let own = [("level", level.to_string()), ("buffer", buffer.to_owned())];
     (sizes, super::resolved(parameters, own))
 }
@@ -182,7 +206,8 @@ impl Queue {
     }
 }
 
-/// Reads a row. Most batches have no candidate: they are asked for together, and only of the others group after group.
+/// Reads a row. Most batches have no candidate: they are asked for together, and only of the others group
+/// after group.
 fn stream_groups(queue: &mut Queue, row: &[f32]) {
     const BATCH: usize = GROUPS * WARP;
     for (number, batch) in row.chunks(BATCH).enumerate() {
@@ -235,7 +260,8 @@ mod tests {
                 check(&queue, k);
             }
             queue.finish();
-            let mut expected: Vec<Key> = (0..).zip(&row).map(|(position, &distance)| key_of(distance, position)).collect();
+            let mut expected: Vec<Key> =
+                (0..).zip(&row).map(|(position, &distance)| key_of(distance, position)).collect();
             expected.sort_unstable();
             expected.resize(row.len().max(k), PADDING);
             let found: Vec<Key> = queue.levels[..k].iter().rev().copied().collect();
@@ -253,7 +279,8 @@ mod tests {
             queue.finish();
             queue.counts
         };
-        // Of each 128 the 32 smallest: the first level has one half of the queue, and is merged with the other when it holds none of it.
+        // Of each 128 the 32 smallest: the first level has one half of the queue, and is merged with the
+        // other when it holds none of it.
         assert_eq!(counts("128")[..3], [4096, 32, 1024]);
         assert_eq!(counts("off")[0], 4096);
         assert!(counts("off")[2] > 2000, "{:?}", counts("off"));

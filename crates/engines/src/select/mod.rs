@@ -1,7 +1,8 @@
-//! k-selection of the literature, side by side (Hanák 2023): each finds the k smallest of a row of distances, which is computed before or, in
-//! `bits-fused`, on the way.
+//! k-selection of the literature, side by side (Hanák 2023): each finds the k smallest of a row of distances,
+//! which is computed before or, in `bits-fused`, on the way.
 //!
-//! The CPU's side; functions are named like their counterparts in `cuda/`, or their documentation says "No namesake" and why.
+//! The CPU's side; functions are named like their counterparts in `cuda/`, or their documentation says "No
+//! namesake" and why.
 //!
 //! | here | there |
 //! |---|---|
@@ -24,12 +25,14 @@
 //! | `partial_bitonic.rs` | `cuda/select/partial_bitonic.cuh` |
 //! | `merge_path.rs` | `cuda/select/merge_path.cuh` |
 //!
-//! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `distances.rs`, the engine that times the distances
-//! alone; `cost.rs`, their cost model. With the observers below lessons record a selector, at no cost where nothing is recorded; on a GPU
-//! recorders in `cuda/select/` write it down.
+//! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `distances.rs`, the
+//! engine that times the distances alone; `cost.rs`, their cost model. With the observers below lessons
+//! record a selector, at no cost where nothing is recorded; on a GPU recorders in `cuda/select/` write it
+//! down.
 //!
-//! A selector is a [`Selector`], made of a problem's sizes and of parameters, and a row in `engine.rs`; one that computes the distances itself is
-//! [`FromPoints`], as every selector is with a row of distances before it.
+//! A selector is a [`Selector`], made of a problem's sizes and of parameters, and a row in `engine.rs`; one
+//! that computes the distances itself is [`FromPoints`], as every selector is with a row of distances before
+//! it.
 
 mod bitonic;
 pub mod bits;
@@ -54,8 +57,8 @@ pub mod thread_heap;
 pub mod warp_select;
 
 pub use engine::{
-    BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, DISTANCES_ALONE, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, RADIX_SELECT, SAMPLE_SELECT, SORT,
-    THREAD_HEAP, WARP_SELECT,
+    BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, DISTANCES_ALONE, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC,
+    RADIX_SELECT, SAMPLE_SELECT, SORT, THREAD_HEAP, WARP_SELECT,
 };
 pub use sample::{MOST_MINIMA, Sample};
 
@@ -72,7 +75,8 @@ pub type Counts = [u32; COUNTS];
 /// How a GPU computes the matrix of distances.
 pub(super) const DISTANCES: Parameter = Parameter {
     name: "distances",
-    help: "How a GPU computes distances: a thread a point, by tiles in shared memory, or by tiles in registers; on a CPU it changes nothing.",
+    help: "How a GPU computes distances: a thread a point, by tiles in shared memory, or by tiles in \
+           registers; on a CPU it changes nothing.",
     values: Values::Words(&["registers", "tiles", "naive"]),
     default: "registers",
 };
@@ -80,14 +84,16 @@ pub(super) const DISTANCES: Parameter = Parameter {
 /// What is timed.
 pub(super) const TIMED: Parameter = Parameter {
     name: "timed",
-    help: "What a GPU's search time is of: the distances and the selection, or the selection alone; on a CPU it changes nothing.",
+    help: "What a GPU's search time is of: the distances and the selection, or the selection alone; on a \
+           CPU it changes nothing.",
     values: Values::Words(&["all", "selection"]),
     default: "all",
 };
 
 /// What parameters resolve to: those that every selector has, and its own.
 fn resolved(parameters: &Parameters, own: impl IntoIterator<Item = (&'static str, String)>) -> Parameters {
-    let shared = [(DISTANCES.name, "registers"), (TIMED.name, "all")].map(|(name, default)| (name, value_of(parameters, name, default)));
+    let shared = [(DISTANCES.name, "registers"), (TIMED.name, "all")]
+        .map(|(name, default)| (name, value_of(parameters, name, default)));
     Parameters::from_iter(shared.into_iter().chain(own))
 }
 
@@ -110,7 +116,10 @@ pub struct Selector {
 
 impl Selector {
     /// A selector by a function of a row.
-    fn new(parameters: Parameters, select: impl Fn(&[f32], &mut Vec<Key>) -> Counts + Send + Sync + 'static) -> Self {
+    fn new(
+        parameters: Parameters,
+        select: impl Fn(&[f32], &mut Vec<Key>) -> Counts + Send + Sync + 'static,
+    ) -> Self {
         Self { parameters, bytes: [0; 2], select: Box::new(select) }
     }
 
@@ -128,8 +137,14 @@ pub trait FromPoints: Send + Sync {
     /// Bytes of host memory that a thread takes for a problem of these sizes.
     fn bytes_of_thread(&self, shape: &Shape) -> usize;
 
-    /// Answers as many queries as are answered together, or fewer where they end; `put` takes k keys of each, and what was counted.
-    fn answer(&self, points: &GroupedPoints<{ network::WARP }>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts));
+    /// Answers as many queries as are answered together, or fewer where they end; `put` takes k keys of each,
+    /// and what was counted.
+    fn answer(
+        &self,
+        points: &GroupedPoints<{ network::WARP }>,
+        queries: &[&[f32]],
+        put: &mut dyn FnMut(&[Key], Counts),
+    );
 
     /// What its parameters resolved to.
     fn resolved(&self) -> Parameters;
@@ -137,7 +152,8 @@ pub trait FromPoints: Send + Sync {
 
 /// Is told of a warp select's way through a row.
 pub trait Observer<const W: usize> {
-    /// A group was read: the distances of points `first` on, one a lane, and the lanes' queues after what was below their largest keys was taken.
+    /// A group was read: the distances of points `first` on, one a lane, and the lanes' queues after what was
+    /// below their largest keys was taken.
     #[inline(always)]
     fn inserted(&mut self, _first: usize, _distances: &[f32], _lane_queue: &[Lanes<Key, W>]) {}
 
@@ -153,7 +169,8 @@ pub trait Observer<const W: usize> {
     #[inline(always)]
     fn sorted(&mut self, _lane_queue: &[Lanes<Key, W>]) {}
 
-    /// The smaller keys of the list and of the warp's queue, read backwards, are the warp's; the others are the lanes'.
+    /// The smaller keys of the list and of the warp's queue, read backwards, are the warp's; the others are
+    /// the lanes'.
     #[inline(always)]
     fn exchanged(&mut self, _warp_queue: &[Lanes<Key, W>], _lane_queue: &[Lanes<Key, W>]) {}
 
@@ -202,15 +219,18 @@ pub trait HeapObserver {
     /// Every lane has its distance to a point, the same for all.
     fn read(&mut self, point: u32, distances: &[f32]);
 
-    /// The lanes whose distance is below their own root put it there, for what was the root; the others wait until these have inserted.
+    /// The lanes whose distance is below their own root put it there, for what was the root; the others wait
+    /// until these have inserted.
     fn branched(&mut self, lanes: u32);
 
-    /// A round of sinking of the lanes that are still at it: where the keys went that sank, by lane. The others' found their place.
+    /// A round of sinking of the lanes that are still at it: where the keys went that sank, by lane. The
+    /// others' found their place.
     fn sank(&mut self, lanes: u32, to: &[(u32, u32)]);
 
     /// All lanes go on together; these have inserted.
     fn rejoined(&mut self, lanes: u32);
 
-    /// Heaps are sorted: each lane's root went to the last of its first `end` entries, whose key sinks from the root.
+    /// Heaps are sorted: each lane's root went to the last of its first `end` entries, whose key sinks from
+    /// the root.
     fn extracted(&mut self, end: u32);
 }

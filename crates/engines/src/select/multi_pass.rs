@@ -1,8 +1,10 @@
-//! Selection in several passes over a row (Hanák 2023, §3.7, §4.3): a pass divides the distances among which the k-th is into buckets, counts
-//! them, and goes on with the bucket of the k-th; then all below it and as many equal ones as are left are taken.
+//! Selection in several passes over a row (Hanák 2023, §3.7, §4.3): a pass divides the distances among which
+//! the k-th is into buckets, counts them, and goes on with the bucket of the k-th; then all below it and as
+//! many equal ones as are left are taken.
 //!
-//! Twin of `cuda/select/multi_pass.cuh`. What divides is a [`Partition`]: digits (`radix_select.rs`) or splitters from a sample
-//! (`sample_select.rs`). Distances are compared by their bits, so that a bucket is a range of whole numbers, and equal ones are a range of one.
+//! Twin of `cuda/select/multi_pass.cuh`. What divides is a [`Partition`]: digits (`radix_select.rs`) or
+//! splitters from a sample (`sample_select.rs`). Distances are compared by their bits, so that a bucket is a
+//! range of whole numbers, and equal ones are a range of one.
 
 use super::sort::sort_row;
 use super::{Counts, DISTANCES, PassObserver, Selector, TIMED, value_of};
@@ -25,14 +27,23 @@ pub static MEASURES: [Measure; 4] = [
         theory: None,
         worst_case: Some(|shape| shape.n as f64),
     },
-    Measure::new("read", ["distance", "distances"], "Distances read, by all passes and to take the k nearest, without the sort of these."),
-    Measure::new("written", ["distance", "distances"], "Distances written to go on with, and the k nearest, without the sort of these."),
+    Measure::new(
+        "read",
+        ["distance", "distances"],
+        "Distances read, by all passes and to take the k nearest, without the sort of these.",
+    ),
+    Measure::new(
+        "written",
+        ["distance", "distances"],
+        "Distances written to go on with, and the k nearest, without the sort of these.",
+    ),
 ];
 
 /// Whether positions are moved along with distances.
 const STAGES: Parameter = Parameter {
     name: "stages",
-    help: "Whether positions are moved along with distances (1), or the k-th distance is found first and the row is read once more (2).",
+    help: "Whether positions are moved along with distances (1), or the k-th distance is found first and \
+           the row is read once more (2).",
     values: Values::Words(&["1", "2"]),
     default: "1",
 };
@@ -40,7 +51,8 @@ const STAGES: Parameter = Parameter {
 /// What is timed of the sort at the end.
 const SORTED: Parameter = Parameter {
     name: "sorted",
-    help: "Whether a GPU's search time includes the sort of the k nearest (1), or not (0); answers are sorted. On a CPU it changes nothing.",
+    help: "Whether a GPU's search time includes the sort of the k nearest (1), or not (0); answers are \
+           sorted. On a CPU it changes nothing.",
     values: Values::Words(&["1", "0"]),
     default: "1",
 };
@@ -69,7 +81,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are sorted.
+    /// Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are
+    /// sorted.
     fn is_open(&self, few: usize) -> bool {
         self.rank < self.size && self.high - self.low > 1 && self.size > few
     }
@@ -108,7 +121,8 @@ pub fn bits_of(key: Key) -> u32 {
     distance_of(key).to_bits()
 }
 
-/// The selector by resolved parameters, and the logarithm of the buckets of a pass. No namesake: an entry point there.
+/// The selector by resolved parameters, and the logarithm of the buckets of a pass. No namesake: an entry
+/// point there.
 pub fn selector<P: Partition>(shape: &Shape, (bits, parameters): (u32, Parameters)) -> Selector {
     let (k, moves_positions) = (shape.k, parameters.get(STAGES.name) == Some("1"));
     let selector = Selector::new(parameters, move |row, found| {
@@ -118,7 +132,8 @@ pub fn selector<P: Partition>(shape: &Shape, (bits, parameters): (u32, Parameter
         found.resize(k, PADDING);
         counts
     });
-    // The keys of the row, those that it goes on with, and what was found, which is sorted by way of another place.
+    // The keys of the row, those that it goes on with, and what was found, which is sorted by way of another
+    // place.
     Selector { bytes: [size_of::<Key>() * 3 / 2, size_of::<Key>() * 2], ..selector }
 }
 
@@ -145,19 +160,26 @@ fn find_bucket(counters: &[usize], rank: usize) -> (usize, usize, usize) {
 
 /// The k-th distance, by sorting its range.
 fn sort_few(source: &[Key], range: &Range) -> Limit {
-    let mut few: Vec<u32> = source.iter().map(|&key| bits_of(key)).filter(|&bits| range.holds(bits)).collect();
+    let mut few: Vec<u32> =
+        source.iter().map(|&key| bits_of(key)).filter(|&bits| range.holds(bits)).collect();
     few.sort_unstable();
     let bits = few[range.rank - 1];
     Limit { bits, equal: range.rank - few.partition_point(|&other| other < bits) }
 }
 
 /// Appends the k smallest of a row, such that equal distances are in the order of positions.
-fn select_row<P: Partition>(row: &[f32], k: usize, bits: u32, moves_positions: bool, found: &mut Vec<Key>) -> Counts {
+fn select_row<P: Partition>(
+    row: &[f32],
+    k: usize,
+    bits: u32,
+    moves_positions: bool,
+    found: &mut Vec<Key>,
+) -> Counts {
     select_watched::<P>(row, k, bits, FEW, moves_positions, found, &mut ())
 }
 
-/// A selection for a lesson, in two stages, which sorts none to find the k-th distance: its neighbours by position, and what it counts. No namesake:
-/// an entry point there.
+/// A selection for a lesson, in two stages, which sorts none to find the k-th distance: its neighbours by
+/// position, and what it counts. No namesake: an entry point there.
 pub fn watch<P: Partition>(row: &[f32], k: usize, bits: u32, observer: &mut impl PassObserver) -> Counts {
     select_watched::<P>(row, k, bits, 1, false, &mut Vec::new(), observer)
 }
@@ -173,7 +195,8 @@ fn select_watched<P: Partition>(
     observer: &mut impl PassObserver,
 ) -> Counts {
     let wanted = k.min(row.len());
-    let keys: Vec<Key> = row.iter().zip(0..).map(|(&distance, position)| key_of(distance, position)).collect();
+    let keys: Vec<Key> =
+        row.iter().zip(0..).map(|(&distance, position)| key_of(distance, position)).collect();
     let mut narrowed: Option<Vec<Key>> = None;
     let mut range = Range { low: 0, high: END, rank: wanted, size: row.len() };
     let (mut pass, mut read, mut written) = (0, 0, 0);
@@ -234,10 +257,13 @@ mod tests {
 
     /// The answer and the counts, by both partitions and in both numbers of stages, which give the same keys.
     fn check(row: &[f32], k: usize) -> [Counts; 4] {
-        let mut expected: Vec<Key> = row.iter().zip(0..).map(|(&distance, position)| key_of(distance, position)).collect();
+        let mut expected: Vec<Key> =
+            row.iter().zip(0..).map(|(&distance, position)| key_of(distance, position)).collect();
         expected.sort_unstable();
         expected.truncate(k);
-        let check = |select: fn(&[f32], usize, u32, bool, &mut Vec<Key>) -> Counts, bits: u32, moves_positions: bool| {
+        let check = |select: fn(&[f32], usize, u32, bool, &mut Vec<Key>) -> Counts,
+                     bits: u32,
+                     moves_positions: bool| {
             let mut found = Vec::new();
             let counts = select(row, k, bits, moves_positions, &mut found);
             sort_row(&mut found);
@@ -279,17 +305,20 @@ mod tests {
         let row: Vec<f32> = scattered(40_000).iter().map(|distance| 1.0 + distance / 1e3).collect();
         let [digits, _, splitters, in_two_stages] = check(&row, 20_000);
         assert!(digits[0] >= 3 && splitters[0] == 1, "{digits:?}, {splitters:?}");
-        // The row is read once to count and once to divide it, or to sort those in the bucket and to take those below.
+        // The row is read once to count and once to divide it, or to sort those in the bucket and to take
+        // those below.
         assert!(splitters[2] <= in_two_stages[2] && splitters[1] < 1024, "{splitters:?}, {in_two_stages:?}");
     }
 
     #[test]
     fn what_misleads_samples_is_divided_evenly() {
-        // Wherever the sample looks there is a distance larger than all others. The row is left as it is, and the next pass samples nothing in range.
+        // Wherever the sample looks there is a distance larger than all others. The row is left as it is, and
+        // the next pass samples nothing in range.
         let mut row = scattered(1 << 16);
         let stretch = row.len() / FEW;
         for number in 0..FEW {
-            row[number * stretch + Splitters::scrambled(number as u32) as usize % stretch] = 1e6 + number as f32;
+            row[number * stretch + Splitters::scrambled(number as u32) as usize % stretch] =
+                1e6 + number as f32;
         }
         let [_, _, splitters, _] = check(&row, 5000);
         assert!((2..=9).contains(&splitters[0]), "{splitters:?}");

@@ -1,7 +1,9 @@
-//! A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou 2017, §4.2).
+//! A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou
+//! 2017, §4.2).
 //!
-//! Twin of `cuda/warp/network.cuh`. Element i of W·R keys lies in register i / W of lane i % W, and W is 32 but in lessons. All runs ascend, so that
-//! what would pad the keys to a power of two would stay at the end: comparators with it are left out.
+//! Twin of `cuda/warp/network.cuh`. Element i of W·R keys lies in register i / W of lane i % W, and W is 32
+//! but in lessons. All runs ascend, so that what would pad the keys to a power of two would stay at the end:
+//! comparators with it are left out.
 
 use crate::lockstep::{Key, Lanes};
 
@@ -35,7 +37,8 @@ fn halve_lanes<const W: usize>(keys: &mut Registers<W>, mut stride: usize) {
     }
 }
 
-/// The strides W·`stride`, W·`stride` / 2, … W, between registers of a lane. No namesake: `bitonic_merge` of `cuda/lane.cuh` there.
+/// The strides W·`stride`, W·`stride` / 2, … W, between registers of a lane. No namesake: `bitonic_merge` of
+/// `cuda/lane.cuh` there.
 fn halve_registers<const W: usize>(keys: &mut Registers<W>, mut stride: usize) {
     let registers = keys.len();
     while stride > 0 {

@@ -1,7 +1,9 @@
-//! Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest (Hanák 2023, §3.5.1).
+//! Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest
+//! (Hanák 2023, §3.5.1).
 //!
-//! Twin of `cuda/select/partial_bitonic.cuh`. Nothing is filtered and nothing waits in a buffer: the network does the same whatever the distances
-//! are. Where a warp holds a chunk, the warps of a block are a team each, which takes every fourth chunk, and the teams merge at the end.
+//! Twin of `cuda/select/partial_bitonic.cuh`. Nothing is filtered and nothing waits in a buffer: the network
+//! does the same whatever the distances are. Where a warp holds a chunk, the warps of a block are a team
+//! each, which takes every fourth chunk, and the teams merge at the end.
 
 use super::bitonic::Bitonic;
 use super::shared_bitonic::SharedBitonic;
@@ -21,9 +23,21 @@ const WARP: usize = 32;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 4] = [
-    Measure::new("merges", ["merge", "merges"], "Merges of a sorted chunk, or of what another warp kept, into the K smallest."),
-    Measure::new("layers", ["layer", "layers"], "Layers of comparators that chunks went through, of sorts and merges."),
-    Measure::new("shuffled", ["shuffled layer", "shuffled layers"], "Layers of them between lanes of a warp, through shuffles."),
+    Measure::new(
+        "merges",
+        ["merge", "merges"],
+        "Merges of a sorted chunk, or of what another warp kept, into the K smallest.",
+    ),
+    Measure::new(
+        "layers",
+        ["layer", "layers"],
+        "Layers of comparators that chunks went through, of sorts and merges.",
+    ),
+    Measure::new(
+        "shuffled",
+        ["shuffled layer", "shuffled layers"],
+        "Layers of them between lanes of a warp, through shuffles.",
+    ),
     Measure::new("shared", ["shared layer", "shared layers"], "Layers of them through shared memory."),
 ];
 
@@ -33,7 +47,8 @@ pub static PARAMETERS: [Parameter; 3] = [
     TIMED,
     Parameter {
         name: "storage",
-        help: "Where a chunk is sorted: in registers, in shared memory with shuffles for strides within a warp, or in shared memory alone.",
+        help: "Where a chunk is sorted: in registers, in shared memory with shuffles for strides within a \
+               warp, or in shared memory alone.",
         values: Values::Words(&["registers", "shuffles", "shared"]),
         default: "registers",
     },
@@ -47,8 +62,8 @@ pub enum Storage {
     Shared,
 }
 
-/// K: the smallest power of two from 128 on that holds k; a warp needs four keys a lane to be busy with more than its loops. No namesake: the
-/// host chooses the kernel.
+/// K: the smallest power of two from 128 on that holds k; a warp needs four keys a lane to be busy with more
+/// than its loops. No namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
@@ -82,7 +97,8 @@ pub fn resolved(parameters: &Parameters) -> (Storage, Parameters) {
     (storage, super::resolved(parameters, [("storage", name.to_owned())]))
 }
 
-/// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that is longer.
+/// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that
+/// is longer.
 fn sort_layers(keys: usize, below: usize) -> u32 {
     (1..=keys.ilog2()).map(|size| merge_layers(1 << size, below)).sum()
 }
@@ -137,11 +153,17 @@ struct Tally {
 impl Tally {
     /// The counts, where strides below the limits are of a thread and of a warp.
     fn write(&self, capacity: usize, in_thread_below: usize, shuffled_below: usize) -> Counts {
-        let below = |limit| self.sorts * sort_layers(capacity, limit) + self.merges * merge_layers(capacity, limit);
+        let below =
+            |limit| self.sorts * sort_layers(capacity, limit) + self.merges * merge_layers(capacity, limit);
         // The choice between the kept and the new is a layer in shared memory.
         let all = below(capacity) + self.merges;
         let mut counts = Counts::default();
-        counts[..4].copy_from_slice(&[self.merges, all, below(shuffled_below) - below(in_thread_below), all - below(shuffled_below)]);
+        counts[..4].copy_from_slice(&[
+            self.merges,
+            all,
+            below(shuffled_below) - below(in_thread_below),
+            all - below(shuffled_below),
+        ]);
         counts
     }
 }
@@ -161,7 +183,9 @@ enum Network {
 impl Team {
     fn new(capacity: usize, storage: Storage) -> Self {
         let network = match storage {
-            Storage::Registers => Network::Registers(Bitonic::new(capacity, capacity / keys_of_thread(capacity))),
+            Storage::Registers => {
+                Network::Registers(Bitonic::new(capacity, capacity / keys_of_thread(capacity)))
+            }
             _ => Network::Shared(SharedBitonic { shuffles: storage == Storage::Shuffles }),
         };
         Self { network, kept: vec![PADDING; capacity], chunk: vec![PADDING; capacity] }
@@ -177,7 +201,9 @@ impl Team {
 
     fn sort(&mut self) {
         match self.network {
-            Network::Registers(network) => network.sort(&mut self.chunk, network.threads_for(self.kept.len())),
+            Network::Registers(network) => {
+                network.sort(&mut self.chunk, network.threads_for(self.kept.len()))
+            }
             Network::Shared(network) => network.sort(&mut self.chunk),
         }
     }
@@ -211,17 +237,22 @@ mod tests {
     fn layers_are_those_of_the_network() {
         assert_eq!((sort_layers(1024, 1024), merge_layers(1024, 1024)), (55, 10));
         // Sizes 2, 4 and 8 have strides below 4 in 1, 2 and 2 layers.
-        assert_eq!((sort_layers(8, 4), merge_layers(8, 4), sort_layers(8, 1), merge_layers(8, 1)), (5, 2, 0, 0));
+        assert_eq!(
+            (sort_layers(8, 4), merge_layers(8, 4), sort_layers(8, 1), merge_layers(8, 1)),
+            (5, 2, 0, 0)
+        );
     }
 
-    /// The counts of a row depend on its length alone: here two chunks, and three merges of teams where there are four.
+    /// The counts of a row depend on its length alone: here two chunks, and three merges of teams where there
+    /// are four.
     #[test]
     fn each_storage_counts_its_layers() {
         let row: Vec<f32> = (0..200u16).map(|at| f32::from(at * 37 % 101)).collect();
         let shape = Shape { n: row.len(), q: 1, d: 1, k: 100 };
         let of = |storage: &str| {
             let mut found = Vec::new();
-            let counts = selector(&shape, &Parameters::from_iter([("storage", storage.to_owned())])).select(&row, &mut found);
+            let counts = selector(&shape, &Parameters::from_iter([("storage", storage.to_owned())]))
+                .select(&row, &mut found);
             assert!(found.is_sorted() && found.len() == 100, "{storage}");
             [counts[0], counts[1], counts[2], counts[3]]
         };

@@ -1,5 +1,5 @@
-//! Radix select: a pass divides distances by a digit of their bits, the most significant first (Alabi, Blanchard, Gordon and Steinbach 2012;
-//! Hanák 2023, §3.7.2).
+//! Radix select: a pass divides distances by a digit of their bits, the most significant first (Alabi,
+//! Blanchard, Gordon and Steinbach 2012; Hanák 2023, §3.7.2).
 //!
 //! Twin of `cuda/select/radix_select.cuh`.
 

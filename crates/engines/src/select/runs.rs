@@ -1,7 +1,8 @@
 //! Descending runs of keys in shared memory, which a warp sorts and merges in place.
 //!
-//! Twin of `cuda/warp/runs.cuh`. A bitonic network in which all runs descend: the first layer of each size compares a key with its mirror image,
-//! and what would pad a run at its larger end never moves: comparators with it are left out. There, layers of strides below 32 are of registers.
+//! Twin of `cuda/warp/runs.cuh`. A bitonic network in which all runs descend: the first layer of each size
+//! compares a key with its mirror image, and what would pad a run at its larger end never moves: comparators
+//! with it are left out. There, layers of strides below 32 are of registers.
 
 use crate::lockstep::Key;
 
@@ -13,7 +14,8 @@ fn exchange(keys: &mut [Key], low: usize, high: usize) {
     keys[high] = a.min(b);
 }
 
-/// The strides `stride`, `stride` / 2, … 1 within the places from `first` on; the length is a power of two, `first` a quarter of it or 0.
+/// The strides `stride`, `stride` / 2, … 1 within the places from `first` on; the length is a power of two,
+/// `first` a quarter of it or 0.
 fn halve_runs(keys: &mut [Key], first: usize, mut stride: usize) {
     while stride > 0 {
         // A run of twice the stride has no comparators below `first` where it begins there or after it.
@@ -26,7 +28,8 @@ fn halve_runs(keys: &mut [Key], first: usize, mut stride: usize) {
     }
 }
 
-/// Merges the runs from `first` to `middle` and from there to twice that, where `middle` is a power of two, and `first` its half or 0.
+/// Merges the runs from `first` to `middle` and from there to twice that, where `middle` is a power of two,
+/// and `first` its half or 0.
 pub fn merge_runs(keys: &mut [Key], first: usize, middle: usize) {
     for low in first..middle {
         exchange(keys, low, 2 * middle - 1 - low);
@@ -66,7 +69,11 @@ mod tests {
 
         /// A run is merged with one of its length or of twice that, and what is before and after them stays.
         #[test]
-        fn runs_are_merged(power in 0u32..7, is_half in any::<bool>(), seed in proptest::collection::vec(0u64..300, 256)) {
+        fn runs_are_merged(
+            power in 0u32..7,
+            is_half in any::<bool>(),
+            seed in proptest::collection::vec(0u64..300, 256),
+        ) {
             let middle = 1usize << power;
             let first = if is_half { middle / 2 } else { 0 };
             let descend = |keys: &mut [Key]| keys.sort_unstable_by(|a, b| b.cmp(a));

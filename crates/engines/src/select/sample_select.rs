@@ -1,8 +1,9 @@
-//! Sample select: a pass divides distances by splitters, which are evenly spaced in a sorted sample (Ribizel and Anzt 2020; Hanák 2023, §3.7.1,
-//! §4.3).
+//! Sample select: a pass divides distances by splitters, which are evenly spaced in a sorted sample (Ribizel
+//! and Anzt 2020; Hanák 2023, §3.7.1, §4.3).
 //!
-//! Twin of `cuda/select/sample_select.cuh`. A distance's bucket is found in an implicit search tree. One that equals a splitter has a bucket of
-//! its own, so a range of one value is found as such, and each pass leaves out what it has sampled.
+//! Twin of `cuda/select/sample_select.cuh`. A distance's bucket is found in an implicit search tree. One that
+//! equals a splitter has a bucket of its own, so a range of one value is found as such, and each pass leaves
+//! out what it has sampled.
 
 use super::Selector;
 use super::multi_pass::{self, FEW, Partition, Range, bits_of};
@@ -15,7 +16,8 @@ pub const MOST_BUCKETS: usize = 256;
 /// Buckets of a pass where nobody chooses.
 const DEFAULT_BUCKETS: u32 = 128;
 
-/// From this pass on the splitters divide the range of bits evenly: data that mislead the sample so often could go on doing so.
+/// From this pass on the splitters divide the range of bits evenly: data that mislead the sample so often
+/// could go on doing so.
 const SAMPLED_PASSES: usize = 4;
 
 /// What can be chosen.
@@ -52,7 +54,8 @@ impl Splitters {
         number ^ number >> 13
     }
 
-    /// Sampled distance `number`: one of each of FEW stretches of the source, somewhere in it, so that no regular order of points misleads.
+    /// Sampled distance `number`: one of each of FEW stretches of the source, somewhere in it, so that no
+    /// regular order of points misleads.
     fn sampled_key(source: &[Key], number: usize) -> Key {
         let stretch = source.len() / FEW;
         source[number * stretch + Self::scrambled(number as u32) as usize % stretch]
@@ -126,9 +129,11 @@ mod tests {
         let range = Range { low: 0, high: 1 << 31, rank: 1, size: source.len() };
         for (depth, pass) in [(4, 0), (7, 0), (8, 3), (7, 4)] {
             let splitters = Splitters::new(&source, &range, depth, pass);
-            let in_order: Vec<u32> = (0..splitters.tree.len()).map(|number| splitters.splitter(number)).collect();
+            let in_order: Vec<u32> =
+                (0..splitters.tree.len()).map(|number| splitters.splitter(number)).collect();
             assert!(in_order.is_sorted() && in_order.len() == (1 << depth) - 1);
-            let buckets: Vec<usize> = (0..5000u16).map(|distance| splitters.bucket_of(f32::from(distance).to_bits())).collect();
+            let buckets: Vec<usize> =
+                (0..5000u16).map(|distance| splitters.bucket_of(f32::from(distance).to_bits())).collect();
             assert!(buckets.is_sorted() && buckets.iter().all(|&bucket| bucket < splitters.buckets() - 1));
             for (distance, &bucket) in (0..5000u16).zip(&buckets) {
                 let bits = f32::from(distance).to_bits();

@@ -1,6 +1,7 @@
 //! The bitonic network over keys in shared memory (Hanák 2023, §4.1.1): what `bitonic.rs` improves on.
 //!
-//! Twin of `cuda/block/shared_bitonic.cuh`. With shuffles, strides below 32 are run between the lanes of a warp, 32 keys at a time. All runs ascend.
+//! Twin of `cuda/block/shared_bitonic.cuh`. With shuffles, strides below 32 are run between the lanes of a
+//! warp, 32 keys at a time. All runs ascend.
 
 use crate::lockstep::Key;
 
@@ -14,7 +15,8 @@ pub struct SharedBitonic {
 }
 
 impl SharedBitonic {
-    /// A layer: the keys of a comparator have numbers that differ in the bits of `mask`, of which `stride` is the highest.
+    /// A layer: the keys of a comparator have numbers that differ in the bits of `mask`, of which `stride` is
+    /// the highest.
     fn exchange_in_memory(keys: &mut [Key], stride: usize, mask: usize) {
         for i in 0..keys.len() / 2 {
             // i with a 0 at the place of the stride.
@@ -99,7 +101,8 @@ mod tests {
     #[test]
     fn shuffles_change_nothing() {
         for size in [32, 128, 2048] {
-            let mut keys: Vec<Key> = (0..size as u64).map(|at| at.wrapping_mul(6_364_136_223_846_793_005) >> 50).collect();
+            let mut keys: Vec<Key> =
+                (0..size as u64).map(|at| at.wrapping_mul(6_364_136_223_846_793_005) >> 50).collect();
             let mut expected = keys.clone();
             expected.sort_unstable();
             SharedBitonic { shuffles: true }.sort(&mut keys);

@@ -1,7 +1,9 @@
-//! Sort: all distances of a row by a radix sort from the lowest digit to the highest, the baseline of every selection (Hanák 2023, §3.4.3).
+//! Sort: all distances of a row by a radix sort from the lowest digit to the highest, the baseline of every
+//! selection (Hanák 2023, §3.4.3).
 //!
-//! Twin of `cuda/select/sort.cuh`, which also sorts what the multi-pass selectors have found. Distances alone are sorted by: each pass keeps
-//! the order of equal digits, so equal distances stay in the order in which they came, which is that of positions.
+//! Twin of `cuda/select/sort.cuh`, which also sorts what the multi-pass selectors have found. Distances alone
+//! are sorted by: each pass keeps the order of equal digits, so equal distances stay in the order in which
+//! they came, which is that of positions.
 
 use super::{Counts, DISTANCES, Selector, TIMED, value_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
@@ -17,8 +19,16 @@ const DIGITS: usize = 1 << SORT_BITS;
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 3] = [
     Measure::new("passes", ["pass", "passes"], "Passes over the row, a digit each."),
-    Measure::new("read", ["distance", "distances"], "Distances read: once to count the digits of all passes, and once in each pass."),
-    Measure::new("written", ["key", "keys"], "Distances written with their positions, in each pass; in the last one the k nearest."),
+    Measure::new(
+        "read",
+        ["distance", "distances"],
+        "Distances read: once to count the digits of all passes, and once in each pass.",
+    ),
+    Measure::new(
+        "written",
+        ["key", "keys"],
+        "Distances written with their positions, in each pass; in the last one the k nearest.",
+    ),
 ];
 
 /// What can be chosen.
@@ -27,7 +37,8 @@ pub static PARAMETERS: [Parameter; 3] = [
     TIMED,
     Parameter {
         name: "by",
-        help: "Whether a GPU sorts all rows in one launch, a block each, or one row after the other, on all multiprocessors; on a CPU it changes nothing.",
+        help: "Whether a GPU sorts all rows in one launch, a block each, or one row after the other, on all \
+               multiprocessors; on a CPU it changes nothing.",
         values: Values::Words(&["segmented", "query"]),
         default: "segmented",
     },
@@ -51,10 +62,12 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     Selector { bytes: [2 * size_of::<Key>(), 0], ..selector }
 }
 
-/// What is counted: it does not depend on the distances. The largest number that there is stands for all beyond.
+/// What is counted: it does not depend on the distances. The largest number that there is stands for all
+/// beyond.
 fn counts_of(n: usize, k: usize) -> Counts {
     let (n, kept) = (n as u64, k.min(n) as u64);
-    let [read, written] = [n * (1 + SORT_PASSES as u64), n * (SORT_PASSES as u64 - 1) + kept].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    let [read, written] = [n * (1 + SORT_PASSES as u64), n * (SORT_PASSES as u64 - 1) + kept]
+        .map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     [SORT_PASSES as u32, read, written, 0, 0, 0, 0, 0]
 }
 
@@ -108,13 +121,15 @@ mod tests {
 
     #[test]
     fn equal_distances_stay_in_order() {
-        let mut keys: Vec<Key> = (0..5000).map(|at| key_of([3.5, 0.0, 1e-30, 3.5, 1e30][at as usize * 7 % 5], at)).collect();
+        let mut keys: Vec<Key> =
+            (0..5000).map(|at| key_of([3.5, 0.0, 1e-30, 3.5, 1e30][at as usize * 7 % 5], at)).collect();
         let mut expected = keys.clone();
         expected.sort_unstable();
         sort_row(&mut keys);
         assert_eq!(keys, expected);
         assert!(
-            keys.chunk_by(|a, b| distance_of(*a).to_bits() == distance_of(*b).to_bits()).all(|equal| equal.is_sorted_by_key(|key| index_of(*key)))
+            keys.chunk_by(|a, b| distance_of(*a).to_bits() == distance_of(*b).to_bits())
+                .all(|equal| equal.is_sorted_by_key(|key| index_of(*key)))
         );
     }
 

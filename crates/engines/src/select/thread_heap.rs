@@ -1,5 +1,5 @@
-//! Thread heap: a thread a query, which keeps the k smallest in a heap; lanes whose distance is none of them wait for those whose is (Hanák 2023,
-//! §3.6.1).
+//! Thread heap: a thread a query, which keeps the k smallest in a heap; lanes whose distance is none of them
+//! wait for those whose is (Hanák 2023, §3.6.1).
 //!
 //! Twin of `cuda/select/thread_heap.cuh`. The heap is that of the k-d tree's threads.
 
@@ -17,7 +17,11 @@ pub const MOST_SHARED: usize = 64;
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 2] = [
     Measure::new("inserts", ["insert", "inserts"], "Distances that took the place of the heap's root."),
-    Measure::new("steps", ["level sunk", "levels sunk"], "Levels of the heap that they sank by, while the other lanes of the warp waited."),
+    Measure::new(
+        "steps",
+        ["level sunk", "levels sunk"],
+        "Levels of the heap that they sank by, while the other lanes of the warp waited.",
+    ),
 ];
 
 /// What can be chosen.
@@ -26,13 +30,15 @@ pub static PARAMETERS: [Parameter; 3] = [
     TIMED,
     Parameter {
         name: "heaps",
-        help: "Where a GPU keeps heaps of k up to 64, larger ones being in device memory; on a CPU it changes nothing.",
+        help: "Where a GPU keeps heaps of k up to 64, larger ones being in device memory; on a CPU it \
+               changes nothing.",
         values: Values::Words(&["shared", "device"]),
         default: "shared for k up to 64, device beyond",
     },
 ];
 
-/// Whether heaps are in shared memory, and what parameters resolve to. No namesake: the host chooses the kernel.
+/// Whether heaps are in shared memory, and what parameters resolve to. No namesake: the host chooses the
+/// kernel.
 pub fn resolved(k: usize, parameters: &Parameters) -> (bool, Parameters) {
     let in_shared = k <= MOST_SHARED && parameters.get("heaps") != Some("device");
     let own = [("heaps", if in_shared { "shared" } else { "device" }.to_owned())];
@@ -67,14 +73,16 @@ fn stream_tiles(heap: &mut Heap, counts: &mut Counts, row: &[f32]) {
     }
 }
 
-/// A warp's queries, a row of distances each and all of one length, in lock step; returns each lane's keys, ascending. There are up to 32 lanes.
-/// No namesake: `thread_heap` there, where the hardware masks lanes that wait.
+/// A warp's queries, a row of distances each and all of one length, in lock step; returns each lane's keys,
+/// ascending. There are up to 32 lanes. No namesake: `thread_heap` there, where the hardware masks lanes that
+/// wait.
 pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> Vec<Vec<Key>> {
     let mut heaps: Vec<Heap> = rows.iter().map(|_| Heap::new(k)).collect();
     for point in 0..rows.first().map_or(0, Vec::len) {
         let distances: Vec<f32> = rows.iter().map(|row| row[point]).collect();
         observer.read(point as u32, &distances);
-        let below = |(lane, heap): (usize, &Heap)| u32::from(distances[lane] < distance_of(heap.root())) << lane;
+        let below =
+            |(lane, heap): (usize, &Heap)| u32::from(distances[lane] < distance_of(heap.root())) << lane;
         let lanes = heaps.iter().enumerate().map(below).sum();
         observer.branched(lanes);
         if lanes == 0 {
@@ -82,7 +90,8 @@ pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> V
         }
         let mut ways = vec![Vec::new(); heaps.len()];
         for lane in (0..heaps.len()).filter(|lane| lanes >> lane & 1 == 1) {
-            heaps[lane].replace_watched(key_of(distances[lane], point as u32), |entry| ways[lane].push(entry));
+            heaps[lane]
+                .replace_watched(key_of(distances[lane], point as u32), |entry| ways[lane].push(entry));
         }
         in_step(lanes, &ways, k as u32, observer);
         observer.rejoined(lanes);
@@ -98,8 +107,8 @@ pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> V
     heaps.iter().map(|heap| heap.entries().to_vec()).collect()
 }
 
-/// What lanes do one by one, as a warp does it: in round r the lanes whose key has sunk by r levels and has children among the first `end`
-/// entries. No namesake: the hardware does that.
+/// What lanes do one by one, as a warp does it: in round r the lanes whose key has sunk by r levels and has
+/// children among the first `end` entries. No namesake: the hardware does that.
 fn in_step(lanes: u32, ways: &[Vec<u32>], end: u32, observer: &mut impl HeapObserver) {
     for round in 0.. {
         let (mut looping, mut to) = (0, Vec::new());

@@ -1,10 +1,11 @@
-//! Warp select: a warp a query, whose lanes keep short queues of candidates; all are merged when one lane's no longer keeps what is needed
-//! (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3).
+//! Warp select: a warp a query, whose lanes keep short queues of candidates; all are merged when one lane's
+//! no longer keeps what is needed (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3).
 //!
-//! Twin of `cuda/select/warp_select.cuh`. In block select the warps of a block share a query, each with every so many groups, and merge at the end.
+//! Twin of `cuda/select/warp_select.cuh`. In block select the warps of a block share a query, each with every
+//! so many groups, and merge at the end.
 //!
-//! Invariants: a lane's queue descends; its first key, the largest, is not below the k-th of the warp's queue, which ascends; all that was seen
-//! and is among the k smallest is in one of them.
+//! Invariants: a lane's queue descends; its first key, the largest, is not below the k-th of the warp's
+//! queue, which ascends; all that was seen and is among the k smallest is in one of them.
 
 use super::network::{WARP, merge_any, sort_any};
 use super::{Counts, DISTANCES, Observer, Selector, TIMED};
@@ -21,7 +22,11 @@ pub const GROUPS: usize = 16;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 2] = [
-    Measure::new("merges", ["merge", "merges"], "Merges of the lanes' queues into the warp's: where a lane broke the invariant, and the last one."),
+    Measure::new(
+        "merges",
+        ["merge", "merges"],
+        "Merges of the lanes' queues into the warp's: where a lane broke the invariant, and the last one.",
+    ),
     Measure::new("inserts", ["insert", "inserts"], "Distances taken into a lane's queue."),
 ];
 
@@ -42,7 +47,8 @@ pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(WARP)
 }
 
-/// Warps that share a query in block select: each keeps K keys, and where those are many half as many warps merge less.
+/// Warps that share a query in block select: each keeps K keys, and where those are many half as many warps
+/// merge less.
 pub fn block_select_warps(capacity: usize) -> usize {
     if capacity <= FEW { WARPS } else { WARPS / 2 }
 }
@@ -67,7 +73,8 @@ pub fn resolved(k: usize, parameters: &Parameters) -> (usize, Parameters) {
 pub fn selector(shape: &Shape, parameters: &Parameters, of_block: usize) -> Selector {
     let (k, (queue, parameters)) = (shape.k, resolved(shape.k, parameters));
     Selector::new(parameters, move |row, found| {
-        let mut warps: Vec<WarpQueues<WARP, ()>> = (0..of_block).map(|_| WarpQueues::new(k, queue, ())).collect();
+        let mut warps: Vec<WarpQueues<WARP, ()>> =
+            (0..of_block).map(|_| WarpQueues::new(k, queue, ())).collect();
         for (first, warp) in warps.iter_mut().enumerate() {
             stream_groups(warp, row, first, of_block);
             warp.merge();
@@ -91,8 +98,14 @@ pub fn block_selector(shape: &Shape, parameters: &Parameters) -> Selector {
     selector(shape, parameters, block_select_warps(capacity(shape.k)))
 }
 
-/// A search by a warp of W lanes for a lesson: its observer, and what it counted. No namesake: an entry point there.
-pub fn watch<const W: usize, O: Observer<W>>(row: &[f32], k: usize, queue: usize, observer: O) -> (O, Counts) {
+/// A search by a warp of W lanes for a lesson: its observer, and what it counted. No namesake: an entry point
+/// there.
+pub fn watch<const W: usize, O: Observer<W>>(
+    row: &[f32],
+    k: usize,
+    queue: usize,
+    observer: O,
+) -> (O, Counts) {
     let mut warp = WarpQueues::<W, O>::new(k, queue, observer);
     stream_groups(&mut warp, row, 0, 1);
     warp.observer.drained();
@@ -115,7 +128,14 @@ struct WarpQueues<const W: usize, O> {
 impl<const W: usize, O: Observer<W>> WarpQueues<W, O> {
     fn new(k: usize, queue: usize, observer: O) -> Self {
         let (padding, registers) = ([PADDING; W], registers_for(k, W));
-        Self { warp_queue: vec![padding; registers], lane_queue: vec![padding; queue], limit: PADDING, k, counts: Counts::default(), observer }
+        Self {
+            warp_queue: vec![padding; registers],
+            lane_queue: vec![padding; queue],
+            limit: PADDING,
+            k,
+            counts: Counts::default(),
+            observer,
+        }
     }
 
     /// A group: each lane's distance of a point that comes after all that it has seen.
@@ -153,7 +173,8 @@ impl<const W: usize, O: Observer<W>> WarpQueues<W, O> {
         self.counts[0] += 1;
         sort_any(&mut self.lane_queue);
         self.observer.sorted(&self.lane_queue);
-        // The smaller of element K − 1 − i and the lanes' element i stays: the mirrored register of the mirrored lane.
+        // The smaller of element K − 1 − i and the lanes' element i stays: the mirrored register of the
+        // mirrored lane.
         let registers = self.warp_queue.len();
         for (i, of_lanes) in self.lane_queue.iter_mut().take(registers).enumerate() {
             let of_warp = &mut self.warp_queue[registers - 1 - i];
@@ -188,7 +209,8 @@ impl<const W: usize, O: Observer<W>> WarpQueues<W, O> {
     fn merge_warp(&mut self, other: &Self) {
         let registers = self.warp_queue.len();
         for (r, register) in self.warp_queue.iter_mut().enumerate() {
-            for (key, &mirrored) in register.iter_mut().zip(other.warp_queue[registers - 1 - r].iter().rev()) {
+            for (key, &mirrored) in register.iter_mut().zip(other.warp_queue[registers - 1 - r].iter().rev())
+            {
                 *key = (*key).min(mirrored);
             }
         }
@@ -197,7 +219,12 @@ impl<const W: usize, O: Observer<W>> WarpQueues<W, O> {
 }
 
 /// Reads every `stride`-th batch of a row from the warp's first on.
-fn stream_groups<const W: usize, O: Observer<W>>(queues: &mut WarpQueues<W, O>, row: &[f32], first: usize, stride: usize) {
+fn stream_groups<const W: usize, O: Observer<W>>(
+    queues: &mut WarpQueues<W, O>,
+    row: &[f32],
+    first: usize,
+    stride: usize,
+) {
     let per_batch = GROUPS * W;
     for (number, batch) in row.chunks(per_batch).enumerate().skip(first).step_by(stride) {
         for (group, distances) in batch.chunks(W).enumerate() {

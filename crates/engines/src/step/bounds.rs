@@ -1,7 +1,8 @@
-//! What no point of a cluster is nearer than: DIST(q, c) of the paper, less what rounding may cost (STEP §3.3, §4.1).
+//! What no point of a cluster is nearer than: DIST(q, c) of the paper, less what rounding may cost (STEP
+//! §3.3, §4.1).
 //!
-//! Twin of `cuda/step/bounds.cuh`. [`docs/step.md`] proves it. Both devices compute it by the same additions, multiplications, divisions
-//! and square roots in f64, each rounded once, and round it down to f32.
+//! Twin of `cuda/step/bounds.cuh`. [`docs/step.md`] proves it. Both devices compute it by the same additions,
+//! multiplications, divisions and square roots in f64, each rounded once, and round it down to f32.
 //!
 //! [`docs/step.md`]: https://github.com/warpscope/warpscope/blob/main/docs/step.md
 
@@ -27,7 +28,8 @@ pub struct Spheres {
 /// What rounding may cost, for d dimensions.
 #[derive(Clone, Copy, Debug)]
 pub struct Margins {
-    /// Of distances and angles from a centre, in f64: a factor below 1 of a distance; what is added to a cosine.
+    /// Of distances and angles from a centre, in f64: a factor below 1 of a distance; what is added to a
+    /// cosine.
     pub centre: f64,
     /// Of a distance by the rule of every engine, in f32: a factor below 1 …
     pub rule: f64,
@@ -48,7 +50,9 @@ impl Margins {
         let (centre, steps) = match metric {
             Metric::L2 => (1.0 - (d + 4.0) * f64_step, d + 3.0),
             // Four more, as unit vectors in f32 are shorter than 1 by 2⁻²⁴ and a little, each.
-            Metric::Angular | Metric::Cosine | Metric::Haversine | Metric::Sky => ((d + 8.0) * f64_step, d + 7.0),
+            Metric::Angular | Metric::Cosine | Metric::Haversine | Metric::Sky => {
+                ((d + 8.0) * f64_step, d + 7.0)
+            }
         };
         Self { centre, rule: (1.0 - steps * f32_step).max(0.0), underflow: d * 2f64.powi(-149) }
     }
@@ -63,8 +67,13 @@ pub struct Sphere {
 }
 
 impl Sphere {
-    /// The sphere about a centre, wherever that is, that holds all points, rows of f32 and at least one. No namesake: the host makes them.
-    pub fn new<'a>(metric: Metric, centre: Vec<f64>, points: impl Iterator<Item = &'a [f32]> + Clone) -> Self {
+    /// The sphere about a centre, wherever that is, that holds all points, rows of f32 and at least one. No
+    /// namesake: the host makes them.
+    pub fn new<'a>(
+        metric: Metric,
+        centre: Vec<f64>,
+        points: impl Iterator<Item = &'a [f32]> + Clone,
+    ) -> Self {
         let margins = Margins::new(metric, centre.len());
         if metric == Metric::L2 {
             let farthest = points.map(|point| squared_distance(point, &centre)).fold(0.0, f64::max);
@@ -99,8 +108,8 @@ impl Spheres {
         Self { metric, dims, count, centres, reaches, norms, margins: Margins::new(metric, dims) }
     }
 
-    /// For each cluster of a group the bound and its number. Of what pads the group they mean nothing. `norm` is the query's, by
-    /// [`Self::norm_of`].
+    /// For each cluster of a group the bound and its number. Of what pads the group they mean nothing. `norm`
+    /// is the query's, by [`Self::norm_of`].
     #[inline(always)]
     pub fn keys(&self, group: usize, query: &[f32], norm: f64) -> Lanes<Key, WARP> {
         let centres = &self.centres[group * self.dims..(group + 1) * self.dims];
@@ -112,7 +121,10 @@ impl Spheres {
                 acc = add_squared_difference(centre, f64::from(q), acc);
             }
             for lane in 0..WARP {
-                keys[lane] = key_of(beyond_ball(acc[lane], reaches[lane], &self.margins), (group * WARP + lane) as u32);
+                keys[lane] = key_of(
+                    beyond_ball(acc[lane], reaches[lane], &self.margins),
+                    (group * WARP + lane) as u32,
+                );
             }
         } else {
             for (centre, &q) in centres.iter().zip(query) {
@@ -120,7 +132,8 @@ impl Spheres {
             }
             for lane in 0..WARP {
                 let cosine = acc[lane] / (norm * norms[lane]);
-                keys[lane] = key_of(beyond_cone(cosine, reaches[lane], &self.margins), (group * WARP + lane) as u32);
+                keys[lane] =
+                    key_of(beyond_cone(cosine, reaches[lane], &self.margins), (group * WARP + lane) as u32);
             }
         }
         keys
@@ -160,8 +173,8 @@ fn beyond_ball(squared: f64, radius: f64, margins: &Margins) -> f32 {
     round_down(gap * gap * margins.rule - margins.underflow)
 }
 
-/// The same of a cone, of whose angular radius `reach` is the cosine, where the angle to its axis has this cosine: the chord of the
-/// difference of both angles.
+/// The same of a cone, of whose angular radius `reach` is the cosine, where the angle to its axis has this
+/// cosine: the chord of the difference of both angles.
 #[inline(always)]
 fn beyond_cone(cosine: f64, reach: f64, margins: &Margins) -> f32 {
     let near = cosine + margins.centre;
@@ -210,7 +223,8 @@ fn squared_distance(point: &[f32], centre: &[f64]) -> f64 {
 
 /// The cosine of the angle between a point and an axis. No namesake: as above.
 fn cosine(point: &[f32], axis: &[f64], norm: f64) -> f64 {
-    point.iter().zip(axis).fold(0.0, |acc: f64, (&p, axis)| f64::from(p).mul_add(*axis, acc)) / (row_length(point) * norm)
+    point.iter().zip(axis).fold(0.0, |acc: f64, (&p, axis)| f64::from(p).mul_add(*axis, acc))
+        / (row_length(point) * norm)
 }
 
 #[cfg(test)]
@@ -232,7 +246,11 @@ mod tests {
     fn bound(metric: Metric, method: Method, points: &[Vec<f32>], query: &[f32]) -> f32 {
         let dims = query.len();
         let values: Vec<f64> = points.iter().flatten().map(|&value| f64::from(value)).collect();
-        let sphere = Sphere::new(metric, method.centre(Rows { values: &values, dims }), points.iter().map(Vec::as_slice));
+        let sphere = Sphere::new(
+            metric,
+            method.centre(Rows { values: &values, dims }),
+            points.iter().map(Vec::as_slice),
+        );
         let spheres = Spheres::new(metric, dims, &[sphere]);
         distance_of(spheres.keys(0, query, spheres.norm_of(query))[0])
     }
@@ -241,14 +259,21 @@ mod tests {
         prop_oneof![Just(Method::Naive), Just(Method::Ritter), Just(Method::Exact)]
     }
 
-    /// Points about a place, which may be far from the origin, in a region of any size, and a query in or near or far from it.
+    /// Points about a place, which may be far from the origin, in a region of any size, and a query in or
+    /// near or far from it.
     fn cluster() -> impl Strategy<Value = (Vec<Vec<f32>>, Vec<f32>)> {
-        let shape = (1usize..9, -60i32..55, prop_oneof![Just(0.0), -1e6f64..1e6], prop_oneof![Just(0.0), 0.0f64..4.0, 0.0f64..1e4]);
+        let shape = (
+            1usize..9,
+            -60i32..55,
+            prop_oneof![Just(0.0), -1e6f64..1e6],
+            prop_oneof![Just(0.0), 0.0f64..4.0, 0.0f64..1e4],
+        );
         shape.prop_flat_map(|(dims, exponent, place, away)| {
             let unit = || prop::collection::vec(-1.0f64..1.0, dims);
             (prop::collection::vec(unit(), 1..20), unit()).prop_map(move |(points, query)| {
                 let at = |value: f64| ((value + place) * 2f64.powi(exponent)) as f32;
-                let points = points.iter().map(|point| point.iter().map(|&value| at(value)).collect()).collect();
+                let points =
+                    points.iter().map(|point| point.iter().map(|&value| at(value)).collect()).collect();
                 (points, query.iter().map(|&value| at(value * (1.0 + away))).collect())
             })
         })
@@ -262,12 +287,17 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
 
-        /// The proof of docs/step.md as a property: no point of a cluster is nearer than its bound, by the rule.
+        /// The proof of docs/step.md as a property: no point of a cluster is nearer than its bound, by the
+        /// rule.
         #[test]
         fn no_point_is_nearer_than_its_ball((points, query) in cluster(), method in method()) {
             let bound = bound(Metric::L2, method, &points, &query);
             for point in &points {
-                prop_assert!(bound <= distance(point, &query), "{point:?} from {query:?}: {bound:e} > {:e}", distance(point, &query));
+                prop_assert!(
+                    bound <= distance(point, &query),
+                    "{point:?} from {query:?}: {bound:e} > {:e}",
+                    distance(point, &query)
+                );
             }
         }
 
@@ -279,7 +309,11 @@ mod tests {
             prop_assume!(!points.is_empty());
             let bound = bound(Metric::Angular, method, &points, &query);
             for point in &points {
-                prop_assert!(bound <= distance(point, &query), "{point:?} from {query:?}: {bound:e} > {:e}", distance(point, &query));
+                prop_assert!(
+                    bound <= distance(point, &query),
+                    "{point:?} from {query:?}: {bound:e} > {:e}",
+                    distance(point, &query)
+                );
             }
         }
     }
@@ -301,13 +335,20 @@ mod tests {
 
     #[test]
     fn points_all_around_have_a_bound_of_nothing() {
-        let points: Vec<Vec<f32>> = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]].map(|point| point.to_vec()).to_vec();
+        let points: Vec<Vec<f32>> =
+            [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]].map(|point| point.to_vec()).to_vec();
         assert_eq!(bound(Metric::Angular, Method::Exact, &points, &[0.6, 0.8]), 0.0);
     }
 
     #[test]
     fn rounding_is_down() {
-        assert_eq!((round_down(0.1), round_down(-1.0), round_down(f64::NAN), round_down(1.0)), (0.1f32.next_down(), 0.0, 0.0, 1.0));
-        assert_eq!((round_down(1e300), round_down(1e-60), round_down(2f64.powi(-149))), (f32::MAX, 0.0, f32::from_bits(1)));
+        assert_eq!(
+            (round_down(0.1), round_down(-1.0), round_down(f64::NAN), round_down(1.0)),
+            (0.1f32.next_down(), 0.0, 0.0, 1.0)
+        );
+        assert_eq!(
+            (round_down(1e300), round_down(1e-60), round_down(2f64.powi(-149))),
+            (f32::MAX, 0.0, f32::from_bits(1))
+        );
     }
 }

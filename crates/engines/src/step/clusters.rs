@@ -1,5 +1,5 @@
-//! A problem's points, brought together cluster after cluster, with their bounding spheres. Made on the host for both devices, as the
-//! paper's pre-processing is (STEP §4).
+//! A problem's points, brought together cluster after cluster, with their bounding spheres. Made on the host
+//! for both devices, as the paper's pre-processing is (STEP §4).
 
 use rayon::prelude::*;
 
@@ -53,7 +53,8 @@ impl Clusters {
         }
         let row = |position: u32| &points[position as usize * dims..][..dims];
         let sphere = |members: &Vec<u32>| {
-            let values: Vec<f64> = members.iter().flat_map(|&position| row(position)).map(|&value| f64::from(value)).collect();
+            let values: Vec<f64> =
+                members.iter().flat_map(|&position| row(position)).map(|&value| f64::from(value)).collect();
             let centre = clustering.spheres.centre(Rows { values: &values, dims });
             Sphere::new(metric, centre, members.iter().map(|&position| row(position)))
         };
@@ -69,20 +70,32 @@ impl Clusters {
             first_groups.push(positions.len() as u32);
         }
         let mut coordinates = vec![Coordinates([f32::INFINITY; WARP]); positions.len() * dims];
-        coordinates.par_chunks_mut(dims).zip(&positions).with_min_len(PART).for_each(|(coordinates, positions)| {
-            for (lane, &position) in positions.iter().enumerate().filter(|(_, position)| **position != u32::MAX) {
-                for (axis, &value) in row(position).iter().enumerate() {
-                    coordinates[axis].0[lane] = value;
+        coordinates.par_chunks_mut(dims).zip(&positions).with_min_len(PART).for_each(
+            |(coordinates, positions)| {
+                for (lane, &position) in
+                    positions.iter().enumerate().filter(|(_, position)| **position != u32::MAX)
+                {
+                    for (axis, &value) in row(position).iter().enumerate() {
+                        coordinates[axis].0[lane] = value;
+                    }
                 }
-            }
-        });
-        Self { clustering, spheres: Spheres::new(metric, dims, &spheres), dims, first_groups, coordinates, positions }
+            },
+        );
+        Self {
+            clustering,
+            spheres: Spheres::new(metric, dims, &spheres),
+            dims,
+            first_groups,
+            coordinates,
+            positions,
+        }
     }
 
     /// Bytes that clustering n points takes at its peak, on the host.
     pub fn bytes(n: usize, dims: usize, clusters: usize) -> u64 {
         let (n, d, slots) = (n as u64, dims as u64, n as u64 + (WARP * clusters) as u64);
-        // What is kept; numbers, members and what seeding needs; and a cluster's coordinates in f64, of all points at the worst.
+        // What is kept; numbers, members and what seeding needs; and a cluster's coordinates in f64, of all
+        // points at the worst.
         4 * (d + 1) * slots + 16 * n + 8 * d * n + 16 * (d + 3) * clusters as u64
     }
 
@@ -101,7 +114,8 @@ mod tests {
     fn every_point_is_in_its_cluster_once_and_clusters_are_in_the_order_of_their_first() {
         let (n, dims) = (1000, 3);
         let problem = problem(dims, scattered(n, dims), vec![0], 1);
-        let assigned: Vec<u32> = (0..n as u32).map(|i| [7, 2, 2, 9, 4][i as usize * i as usize % 5]).collect();
+        let assigned: Vec<u32> =
+            (0..n as u32).map(|i| [7, 2, 2, 9, 4][i as usize * i as usize % 5]).collect();
         let clustering = Clustering { clusters: 10, iterations: 0, spheres: Method::Ritter };
         let clusters = Clusters::new(&problem, clustering, &assigned);
         // Squares are 0, 1 and 4 modulo 5: clusters 7, 2 and 4, none of which the others are.
@@ -109,15 +123,26 @@ mod tests {
         let mut seen = vec![false; n];
         let mut firsts = Vec::new();
         for cluster in 0..clusters.count() {
-            let groups = || clusters.first_groups[cluster] as usize..clusters.first_groups[cluster + 1] as usize;
-            let positions: Vec<u32> = groups().flat_map(|group| clusters.positions[group]).filter(|&at| at != u32::MAX).collect();
-            assert!(positions.is_sorted() && positions.iter().all(|&at| assigned[at as usize] == assigned[positions[0] as usize]));
-            positions.iter().for_each(|&at| assert!(!std::mem::replace(&mut seen[at as usize], true), "point {at}"));
+            let groups =
+                || clusters.first_groups[cluster] as usize..clusters.first_groups[cluster + 1] as usize;
+            let positions: Vec<u32> =
+                groups().flat_map(|group| clusters.positions[group]).filter(|&at| at != u32::MAX).collect();
+            assert!(
+                positions.is_sorted()
+                    && positions.iter().all(|&at| assigned[at as usize] == assigned[positions[0] as usize])
+            );
+            positions
+                .iter()
+                .for_each(|&at| assert!(!std::mem::replace(&mut seen[at as usize], true), "point {at}"));
             firsts.push(positions[0]);
             for group in groups() {
                 for (lane, &at) in clusters.positions[group].iter().enumerate() {
                     for axis in 0..dims {
-                        let expected = if at == u32::MAX { f32::INFINITY } else { problem.points()[at as usize * dims + axis] };
+                        let expected = if at == u32::MAX {
+                            f32::INFINITY
+                        } else {
+                            problem.points()[at as usize * dims + axis]
+                        };
                         assert_eq!(clusters.coordinates[group * dims + axis].0[lane], expected);
                     }
                 }

@@ -1,5 +1,5 @@
-//! The cost models of `step` and `step-exhaustive`, for uniform points. Rates are estimates for one core of a 2023 server and for an NVIDIA
-//! H200, after those of the other engines.
+//! The cost models of `step` and `step-exhaustive`, for uniform points. Rates are estimates for one core of a
+//! 2023 server and for an NVIDIA H200, after those of the other engines.
 
 use super::engine::{EXHAUSTIVE_CLUSTERS, MOST_CLUSTERS, MOST_ITERATIONS, POINTS_IN_CLUSTER, SWITCH_DIMS};
 use super::queue::{CANDIDATES, WARP};
@@ -37,7 +37,12 @@ impl Query {
         let visited = (2.0 * side.powf(d.min(clusters.log2().max(1.0)))).clamp(1.0, clusters);
         let accessed = visited * inside;
         let candidates = (k + PLACES) * (1.0 + (accessed / (k + PLACES)).max(1.0).ln());
-        Self { clusters, accessed, merges: 1.0 + candidates / PLACES, capacity: k.max(PLACES).log2().ceil().exp2() }
+        Self {
+            clusters,
+            accessed,
+            merges: 1.0 + candidates / PLACES,
+            capacity: k.max(PLACES).log2().ceil().exp2(),
+        }
     }
 
     /// Comparators of all merges.
@@ -95,7 +100,8 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
 pub fn exhaustive(shape: &Shape, kind: DeviceKind) -> Cost {
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
     // The minima tell which clusters hold neighbours, whatever the number of dimensions.
-    let query = Query::of(&Shape { d: 1, ..*shape }, (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64));
+    let query =
+        Query::of(&Shape { d: 1, ..*shape }, (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64));
     match kind {
         DeviceKind::Cpu => {
             let each = q / q.clamp(1.0, rayon::current_num_threads() as f64);

@@ -1,4 +1,5 @@
-//! The engines `step` and `step-exhaustive` on the CPU, their rows in the registry, and what parameters resolve to.
+//! The engines `step` and `step-exhaustive` on the CPU, their rows in the registry, and what parameters
+//! resolve to.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use crate::cpu::{self, CpuSearch, Found, Searcher, Setup};
 use crate::cuda::open_step;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Keeps, Measure, Measured, Parameter, Parameters, Place, Problem,
-    SetupPhase, Shape, Values, Walk, code,
+    Answer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Keeps, Measure, Measured,
+    Parameter, Parameters, Place, Problem, SetupPhase, Shape, Values, Walk, code,
 };
 use crate::lockstep::distance::GroupedPoints;
 use crate::progress::{Progress, Silent};
@@ -28,9 +29,15 @@ pub static STEP: Descriptor = INDEXED;
 /// What it is, most of which `step-exhaustive` is too.
 const INDEXED: Descriptor = Descriptor {
     group: Group::Indexed,
-    about: "STEP: clusters of points sorted for each query, the nearest visited and the rest pruned; from 16 dimensions on as step-exhaustive.",
+    about: "STEP: clusters of points sorted for each query, the nearest visited and the rest pruned; from \
+            16 dimensions on as step-exhaustive.",
     source: "Wang and Ino 2025, §4; docs/step.md",
-    code: code!["cuda/step/traverse.cuh", "cuda/step/bounds.cuh", "cuda/step/queue.cuh", "crates/engines/src/step/traverse.rs"],
+    code: code![
+        "cuda/step/traverse.cuh",
+        "cuda/step/bounds.cuh",
+        "cuda/step/queue.cuh",
+        "crates/engines/src/step/traverse.rs"
+    ],
     document: "docs/step.md",
     keeps: &[
         Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
@@ -52,7 +59,8 @@ const INDEXED: Descriptor = Descriptor {
 pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     id: EngineId::new("step-exhaustive"),
     group: Group::Exhaustive,
-    about: "STEP for many dimensions: all distances are computed, and clusters of points sorted and pruned by their exact minima.",
+    about: "STEP for many dimensions: all distances are computed, and clusters of points sorted and pruned \
+            by their exact minima.",
     source: "Wang and Ino 2025, §4.4; docs/step.md",
     code: code!["cuda/step/exhaustive.cuh", "crates/engines/src/step/exhaustive.rs"],
     keeps: &[
@@ -83,8 +91,12 @@ const ITERATIONS: Parameter = Parameter {
     default: "50",
 };
 
-const SPHERES: Parameter =
-    Parameter { name: "spheres", help: "How clusters' bounding spheres are found.", values: Values::Words(&Method::WORDS), default: "exact" };
+const SPHERES: Parameter = Parameter {
+    name: "spheres",
+    help: "How clusters' bounding spheres are found.",
+    values: Values::Words(&Method::WORDS),
+    default: "exact",
+};
 
 const SWITCH: Parameter = Parameter {
     name: "switch",
@@ -95,26 +107,48 @@ const SWITCH: Parameter = Parameter {
 
 const FISSION: Parameter = Parameter {
     name: "fission",
-    help: "Whether a GPU sorts clusters and visits them by two kernels or by one; on a CPU it changes nothing.",
+    help: "Whether a GPU sorts clusters and visits them by two kernels or by one; on a CPU it changes \
+           nothing.",
     values: Values::Words(&["on", "off"]),
     default: "on",
 };
 
 const WARPS: Parameter = Parameter {
     name: "warps",
-    help: "Warps of a GPU that a query's clusters are shared out to in the timed search; on a CPU it changes nothing.",
+    help: "Warps of a GPU that a query's clusters are shared out to in the timed search; on a CPU it \
+           changes nothing.",
     values: Values::Numbers(1..=32),
     default: "1; more where queries are too few to fill the GPU",
 };
 
 /// The columns of `counters.csv`, in the order of [`Visits`].
 pub static MEASURES: [Measure; 6] = [
-    Measure::new("merges", ["merge", "merges"], "Merges of the candidate queue, of 64, into the intermediate result."),
-    Measure::new("candidates", ["candidate", "candidates"], "Points retained: closer than the k-th so far, and taken into the candidate queue."),
-    Measure::new("accessed", ["point accessed", "points accessed"], "Points whose distance was read while clusters were visited."),
+    Measure::new(
+        "merges",
+        ["merge", "merges"],
+        "Merges of the candidate queue, of 64, into the intermediate result.",
+    ),
+    Measure::new(
+        "candidates",
+        ["candidate", "candidates"],
+        "Points retained: closer than the k-th so far, and taken into the candidate queue.",
+    ),
+    Measure::new(
+        "accessed",
+        ["point accessed", "points accessed"],
+        "Points whose distance was read while clusters were visited.",
+    ),
     Measure::new("clusters", ["cluster", "clusters"], "Clusters that were visited."),
-    Measure::new("left_out", ["cluster left out", "clusters left out"], "Clusters that were not visited, as no neighbour can be in them."),
-    Measure::new("groups", ["group", "groups"], "Groups of 32 points of a cluster that were looked at, a lane each; the last may be smaller."),
+    Measure::new(
+        "left_out",
+        ["cluster left out", "clusters left out"],
+        "Clusters that were not visited, as no neighbour can be in them.",
+    ),
+    Measure::new(
+        "groups",
+        ["group", "groups"],
+        "Groups of 32 points of a cluster that were looked at, a lane each; the last may be smaller.",
+    ),
 ];
 
 /// A lane has a point, or none where the last group of a cluster has fewer.
@@ -152,22 +186,39 @@ enum Prepared {
 }
 
 /// See [`Descriptor::walk`].
-fn walk_of(problem: &Problem, query: usize, parameters: &Parameters, progress: &dyn Progress) -> Result<Option<Walk>, EngineError> {
+fn walk_of(
+    problem: &Problem,
+    query: usize,
+    parameters: &Parameters,
+    progress: &dyn Progress,
+) -> Result<Option<Walk>, EngineError> {
     let plan = Plan::new(problem, parameters, false);
     if plan.exhaustive {
-        let why =
-            format!("with {} dimensions all distances are computed (switch={}), so there is no way to walk", problem.dims(), plan.value("switch"));
+        let why = format!(
+            "with {} dimensions all distances are computed (switch={}), so there is no way to walk",
+            problem.dims(),
+            plan.value("switch")
+        );
         return Err(EngineError::Parameter { engine: STEP.id, why });
     }
     if problem.dims() > AXES {
-        return Err(EngineError::Limit { engine: STEP.id, what: "d", limit: AXES as u64, value: problem.dims() as u64 });
+        return Err(EngineError::Limit {
+            engine: STEP.id,
+            what: "d",
+            limit: AXES as u64,
+            value: problem.dims() as u64,
+        });
     }
     let clusters = clusters(problem, &plan, progress)?;
     Ok(clusters.map(|(clusters, _)| walk(&clusters, problem, query)))
 }
 
 /// The points in clusters; `None` if finding them was cancelled.
-fn clusters(problem: &Problem, plan: &Plan, progress: &dyn Progress) -> Result<Option<(Arc<Clusters>, Setup)>, EngineError> {
+fn clusters(
+    problem: &Problem,
+    plan: &Plan,
+    progress: &dyn Progress,
+) -> Result<Option<(Arc<Clusters>, Setup)>, EngineError> {
     let clustering = plan.clustering;
     let bytes = Clusters::bytes(problem.n(), problem.dims(), clustering.clusters);
     let suits = |clusters: &Clusters| clusters.clustering == clustering;
@@ -199,7 +250,9 @@ impl Searcher for Step {
             let mut done = |queue: &Queue, visits| rows.put(queue.neighbours(), visits);
             match points {
                 Prepared::Clusters(clusters) => search_each(clusters, queries, &mut queue, &mut done),
-                Prepared::Rows(points) => exhaust_each(points, groups_in_cluster(n, clusters), queries, dims, &mut queue, &mut done),
+                Prepared::Rows(points) => {
+                    exhaust_each(points, groups_in_cluster(n, clusters), queries, dims, &mut queue, &mut done)
+                }
             }
         });
     }
@@ -220,7 +273,8 @@ pub const MOST_CLUSTERS: usize = 512;
 /// … and without.
 pub const EXHAUSTIVE_CLUSTERS: usize = 2048;
 
-/// Points in a cluster where the points are not enough for so many: those of the paper's default case, 65,536 points in 512 clusters.
+/// Points in a cluster where the points are not enough for so many: those of the paper's default case, 65,536
+/// points in 512 clusters.
 pub const POINTS_IN_CLUSTER: usize = 128;
 
 /// The most of Lloyd's iterations in the paper's experiments (a, §7).
@@ -238,23 +292,35 @@ pub struct Plan {
     switch: usize,
     /// Whether a GPU sorts the clusters and visits them by two kernels (§5.2).
     pub fission: bool,
-    /// Warps of a GPU that a query's clusters are shared out to (§5.3); `None` until it is known how many it has room for.
+    /// Warps of a GPU that a query's clusters are shared out to (§5.3); `None` until it is known how many it
+    /// has room for.
     pub warps: Option<u32>,
 }
 
 impl Plan {
     /// The plan of parameters that were checked.
     pub fn new(problem: &Problem, parameters: &Parameters, always_exhaustive: bool) -> Self {
-        let number = |name: &str, default: usize| parameters.number(name).map_or(default, |number| number as usize);
+        let number =
+            |name: &str, default: usize| parameters.number(name).map_or(default, |number| number as usize);
         let switch = number("switch", SWITCH_DIMS);
         let exhaustive = always_exhaustive || problem.dims() >= switch;
-        let clusters = if exhaustive { EXHAUSTIVE_CLUSTERS } else { MOST_CLUSTERS.min(problem.n().div_ceil(POINTS_IN_CLUSTER)) };
+        let clusters = if exhaustive {
+            EXHAUSTIVE_CLUSTERS
+        } else {
+            MOST_CLUSTERS.min(problem.n().div_ceil(POINTS_IN_CLUSTER))
+        };
         let clustering = Clustering {
             clusters: number("clusters", clusters),
             iterations: number("iterations", MOST_ITERATIONS),
             spheres: parameters.get("spheres").and_then(Method::from_word).unwrap_or(Method::Exact),
         };
-        Self { exhaustive, clustering, switch, fission: parameters.get("fission") != Some("off"), warps: parameters.number("warps") }
+        Self {
+            exhaustive,
+            clustering,
+            switch,
+            fission: parameters.get("fission") != Some("off"),
+            warps: parameters.number("warps"),
+        }
     }
 
     /// The values of an engine's parameters.

@@ -1,7 +1,8 @@
-//! STEP without an index: all distances are computed, and the clusters' exact minima bound them (STEP §4.4, Algorithm 6).
+//! STEP without an index: all distances are computed, and the clusters' exact minima bound them (STEP §4.4,
+//! Algorithm 6).
 //!
-//! Twin of `cuda/step/exhaustive.cuh`. Clusters are points that are consecutive in processing order, in equal numbers that are multiples
-//! of 32 (§6.5).
+//! Twin of `cuda/step/exhaustive.cuh`. Clusters are points that are consecutive in processing order, in equal
+//! numbers that are multiples of 32 (§6.5).
 
 use multiversion::multiversion;
 
@@ -11,7 +12,8 @@ use crate::index::lane_keys;
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, PADDING, index_of};
 
-/// A cluster's groups of 32 points, of n points in at most so many clusters. No namesake: the host tells the kernels.
+/// A cluster's groups of 32 points, of n points in at most so many clusters. No namesake: the host tells the
+/// kernels.
 pub fn groups_in_cluster(n: usize, clusters: usize) -> usize {
     n.div_ceil(clusters).div_ceil(WARP)
 }
@@ -94,8 +96,8 @@ fn minima(distances: &[Lanes<f32, WARP>], n: usize, groups_in_cluster: usize, or
     }
 }
 
-/// Answers each of the queries from all distances, and hands the state to `done` when the neighbours of one are found. No namesake: a
-/// kernel for each step there.
+/// Answers each of the queries from all distances, and hands the state to `done` when the neighbours of one
+/// are found. No namesake: a kernel for each step there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -122,7 +124,8 @@ pub fn exhaust_each(
         order.sort_unstable();
         queue.restart();
         queue.begin_with(&order);
-        let visits = traverse(&Stored { distances: &distances, n, groups_in_cluster }, &order, queue, &mut ());
+        let visits =
+            traverse(&Stored { distances: &distances, n, groups_in_cluster }, &order, queue, &mut ());
         done(queue, visits);
     }
 }

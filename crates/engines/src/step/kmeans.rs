@@ -1,7 +1,8 @@
 //! k-means clustering: seeds by k-means++ (Arthur and Vassilvitskii 2007), then Lloyd's iterations (STEP §4).
 //!
-//! Twin of `cuda/step/kmeans.cuh`. Both devices must find the same clusters, whatever order threads come in. So everything that is
-//! summed is an integer: coordinates are counted in cells of the points' extent, and squared distances in units of its diagonal.
+//! Twin of `cuda/step/kmeans.cuh`. Both devices must find the same clusters, whatever order threads come in.
+//! So everything that is summed is an integer: coordinates are counted in cells of the points' extent, and
+//! squared distances in units of its diagonal.
 
 use multiversion::multiversion;
 use rayon::prelude::*;
@@ -16,7 +17,8 @@ use crate::progress::Progress;
 /// Points per parallel work item, and per partial sum of weights.
 pub const BLOCK: usize = 1024;
 
-/// The most bits of a point's cell or weight. Fewer are used where the sum over all points would not fit 63 bits.
+/// The most bits of a point's cell or weight. Fewer are used where the sum over all points would not fit 63
+/// bits.
 const MOST_BITS: u32 = 40;
 
 /// How coordinates and squared distances become integers.
@@ -37,10 +39,16 @@ impl Scale {
         let bits = MOST_BITS.min(62 - n.next_power_of_two().trailing_zeros());
         let most = (1u64 << bits) as f64;
         let lengths = extents.iter().map(|[low, high]| f64::from(*high) - f64::from(*low));
-        let (widest, diagonal) = lengths.fold((0.0f64, 0.0), |(widest, diagonal), length| (widest.max(length), diagonal + length * length));
+        let (widest, diagonal) = lengths.fold((0.0f64, 0.0), |(widest, diagonal), length| {
+            (widest.max(length), diagonal + length * length)
+        });
         // Of points at one place every cell and weight is 0 by any scale.
         let per = |extent: f64| if extent > 0.0 { most / extent } else { 1.0 };
-        Self { low: extents.iter().map(|extent| extent[0]).collect(), cells: per(widest), weights: per(diagonal) }
+        Self {
+            low: extents.iter().map(|extent| extent[0]).collect(),
+            cells: per(widest),
+            weights: per(diagonal),
+        }
     }
 
     /// The cell of a coordinate along an axis.
@@ -62,15 +70,21 @@ impl Scale {
     }
 }
 
-/// Divides a problem's points into at most so many clusters: the number of each point's cluster. No namesake: the host launches a kernel
-/// for each step.
-pub fn kmeans(problem: &Problem, clusters: usize, iterations: usize, progress: &dyn Progress) -> Option<Vec<u32>> {
+/// Divides a problem's points into at most so many clusters: the number of each point's cluster. No namesake:
+/// the host launches a kernel for each step.
+pub fn kmeans(
+    problem: &Problem,
+    clusters: usize,
+    iterations: usize,
+    progress: &dyn Progress,
+) -> Option<Vec<u32>> {
     let (dims, rows) = (problem.dims(), problem.points());
     let scale = Scale::new(problem.extents(), problem.n());
     let points = GroupedPoints::new(rows, dims);
     let seeds = seeds(&points, rows, dims, &scale, clusters, progress)?;
     drop(points);
-    let mut centres: Vec<f32> = seeds.iter().flat_map(|&seed| &rows[seed as usize * dims..][..dims]).copied().collect();
+    let mut centres: Vec<f32> =
+        seeds.iter().flat_map(|&seed| &rows[seed as usize * dims..][..dims]).copied().collect();
     let mut assigned = vec![u32::MAX; problem.n()];
     for iteration in 0..=iterations {
         if progress.cancelled() {
@@ -88,7 +102,10 @@ pub fn kmeans(problem: &Problem, clusters: usize, iterations: usize, progress: &
             let count = sums[dims] as u32;
             // An empty cluster keeps its centre.
             if count > 0 {
-                centre.iter_mut().enumerate().for_each(|(axis, value)| *value = scale.mean(axis, sums[axis], count));
+                centre
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(axis, value)| *value = scale.mean(axis, sums[axis], count));
             }
         }
     }
@@ -113,9 +130,17 @@ pub fn first_seed(n: usize) -> u32 {
     below(n as u64, random(0)) as u32
 }
 
-/// k-means++: the first point at random, and each further one with a probability in proportion to the square of its distance from the
-/// nearest seed. Fewer than asked for where all points lie at the places of seeds. No namesake: a kernel for each step.
-fn seeds(points: &GroupedPoints<WARP>, rows: &[f32], dims: usize, scale: &Scale, clusters: usize, progress: &dyn Progress) -> Option<Vec<u32>> {
+/// k-means++: the first point at random, and each further one with a probability in proportion to the square
+/// of its distance from the nearest seed. Fewer than asked for where all points lie at the places of seeds.
+/// No namesake: a kernel for each step.
+fn seeds(
+    points: &GroupedPoints<WARP>,
+    rows: &[f32],
+    dims: usize,
+    scale: &Scale,
+    clusters: usize,
+    progress: &dyn Progress,
+) -> Option<Vec<u32>> {
     let mut nearest = vec![[f32::INFINITY; WARP]; points.groups()];
     let mut seeds = vec![first_seed(points.n())];
     for turn in 1..clusters as u64 {
@@ -126,27 +151,38 @@ fn seeds(points: &GroupedPoints<WARP>, rows: &[f32], dims: usize, scale: &Scale,
         let row = &rows[seed * dims..][..dims];
         let groups = BLOCK / WARP;
         let weighed = nearest.par_chunks_mut(groups).enumerate();
-        let blocks: Vec<u64> = weighed.map(|(block, nearest)| weigh(points, block * groups, row, scale, nearest)).collect();
+        let blocks: Vec<u64> =
+            weighed.map(|(block, nearest)| weigh(points, block * groups, row, scale, nearest)).collect();
         let total = blocks.iter().sum();
         if total == 0 {
             break;
         }
         let target = below(total, random(turn));
         let (block, before) = choose_seed(0, target, blocks.iter().copied());
-        let (point, _) = choose_seed(before, target, nearest[block * groups..].iter().flatten().map(|&distance| scale.weight(distance)));
+        let (point, _) = choose_seed(
+            before,
+            target,
+            nearest[block * groups..].iter().flatten().map(|&distance| scale.weight(distance)),
+        );
         seeds.push((block * BLOCK + point) as u32);
     }
     Some(seeds)
 }
 
-/// Brings the distances to the nearest seed up to date with a further seed, and returns the sum of their weights. `nearest` begins with
-/// that of group `first`.
+/// Brings the distances to the nearest seed up to date with a further seed, and returns the sum of their
+/// weights. `nearest` begins with that of group `first`.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-fn weigh(points: &GroupedPoints<WARP>, first: usize, seed: &[f32], scale: &Scale, nearest: &mut [[f32; WARP]]) -> u64 {
+fn weigh(
+    points: &GroupedPoints<WARP>,
+    first: usize,
+    seed: &[f32],
+    scale: &Scale,
+    nearest: &mut [[f32; WARP]],
+) -> u64 {
     let mut sum = 0;
     for (at, nearest) in nearest.iter_mut().enumerate() {
         let group = first + at;
@@ -162,7 +198,8 @@ fn weigh(points: &GroupedPoints<WARP>, first: usize, seed: &[f32], scale: &Scale
     sum
 }
 
-/// The first of some weights with which their sum is above `target`, and the sum of those before it, which begins with `before`.
+/// The first of some weights with which their sum is above `target`, and the sum of those before it, which
+/// begins with `before`.
 fn choose_seed(mut before: u64, target: u64, weights: impl Iterator<Item = u64>) -> (usize, u64) {
     for (at, weight) in weights.enumerate() {
         if before + weight > target {
@@ -173,7 +210,8 @@ fn choose_seed(mut before: u64, target: u64, weights: impl Iterator<Item = u64>)
     unreachable!("the target is below the sum of all weights")
 }
 
-/// Assigns points to the nearest centre by the distance of every engine, of equally near ones to the first; returns how many changed.
+/// Assigns points to the nearest centre by the distance of every engine, of equally near ones to the first;
+/// returns how many changed.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -212,7 +250,8 @@ fn nearest_centre(centres: &GroupedPoints<WARP>, point: &[f32]) -> u32 {
     index_of(least.into_iter().min().expect("a warp has lanes"))
 }
 
-/// For each cluster the sums of its points' cells, axis by axis, then their number. No namesake: atomic additions there.
+/// For each cluster the sums of its points' cells, axis by axis, then their number. No namesake: atomic
+/// additions there.
 fn sums(scale: &Scale, rows: &[f32], dims: usize, assigned: &[u32], clusters: usize) -> Vec<u64> {
     let none = || vec![0u64; clusters * (dims + 1)];
     let add = |mut sums: Vec<u64>, (assigned, rows): (&[u32], &[f32])| {
@@ -242,7 +281,11 @@ mod tests {
     fn clusters_are_the_same_again_and_by_any_number_of_threads() {
         let problem = problem(3, scattered(5000, 3), vec![0], 1);
         let all = kmeans(&problem, 40, 50, &Silent).unwrap();
-        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(|| kmeans(&problem, 40, 50, &Silent).unwrap());
+        let alone = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap()
+            .install(|| kmeans(&problem, 40, 50, &Silent).unwrap());
         assert_eq!(all, alone);
         assert_eq!(all.iter().copied().max(), Some(39), "each seed lies in its own cluster");
     }
@@ -250,7 +293,9 @@ mod tests {
     /// Four piles, far apart: k-means++ puts a seed into each of them.
     #[test]
     fn piles_become_clusters() {
-        let values = (0..400).flat_map(|i| [f64::from(i % 2) * 1000.0 + f64::from(i % 7), f64::from(i / 2 % 2) * 1000.0]).collect();
+        let values = (0..400)
+            .flat_map(|i| [f64::from(i % 2) * 1000.0 + f64::from(i % 7), f64::from(i / 2 % 2) * 1000.0])
+            .collect();
         let assigned = kmeans(&problem(2, values, vec![0], 1), 4, 50, &Silent).unwrap();
         for (i, &cluster) in assigned.iter().enumerate() {
             assert_eq!(cluster, assigned[i % 4], "point {i}");
@@ -260,8 +305,15 @@ mod tests {
 
     #[test]
     fn equal_points_are_one_cluster_and_few_places_as_many() {
-        assert!(kmeans(&problem(2, vec![7.0; 2000], vec![0], 1), 30, 50, &Silent).unwrap().iter().all(|&cluster| cluster == 0));
-        let assigned = kmeans(&problem(1, (0..1000).map(|i| f64::from(i % 3)).collect(), vec![0], 1), 30, 50, &Silent).unwrap();
+        assert!(
+            kmeans(&problem(2, vec![7.0; 2000], vec![0], 1), 30, 50, &Silent)
+                .unwrap()
+                .iter()
+                .all(|&cluster| cluster == 0)
+        );
+        let assigned =
+            kmeans(&problem(1, (0..1000).map(|i| f64::from(i % 3)).collect(), vec![0], 1), 30, 50, &Silent)
+                .unwrap();
         assert_eq!(assigned.iter().copied().max(), Some(2));
     }
 
@@ -283,7 +335,8 @@ mod tests {
             };
             values.chunks(dims).zip(assigned).map(|(row, &cluster)| of(row, cluster)).sum()
         };
-        let spreads = [0, 1, 5, 50].map(|iterations| spread(&kmeans(&problem, 32, iterations, &Silent).unwrap()));
+        let spreads =
+            [0, 1, 5, 50].map(|iterations| spread(&kmeans(&problem, 32, iterations, &Silent).unwrap()));
         assert!(spreads.iter().rev().is_sorted() && spreads[3] < 0.95 * spreads[0], "{spreads:?}");
     }
 

@@ -1,6 +1,8 @@
-//! STEP: sort clusters of points for each query, traverse the nearest, then prune the rest (Wang and Ino 2025).
+//! STEP: sort clusters of points for each query, traverse the nearest, then prune the rest (Wang and Ino
+//! 2025).
 //!
-//! The CPU's side; functions are named like their counterparts in `cuda/step/`, or their documentation says "No namesake" and why.
+//! The CPU's side; functions are named like their counterparts in `cuda/step/`, or their documentation says
+//! "No namesake" and why.
 //!
 //! | here | there |
 //! |---|---|
@@ -10,9 +12,10 @@
 //! | `traverse.rs` | `cuda/step/traverse.cuh` |
 //! | `exhaustive.rs` | `cuda/step/exhaustive.cuh` |
 //!
-//! Of the host alone, for both devices: `spheres.rs`, bounding spheres by three methods; `clusters.rs`, points brought together cluster
-//! after cluster; `engine.rs`, the engines on the CPU and what parameters resolve to; `cost.rs`, their cost model; `walk.rs`, the observer
-//! of a search, and how it is recorded with its spheres.
+//! Of the host alone, for both devices: `spheres.rs`, bounding spheres by three methods; `clusters.rs`,
+//! points brought together cluster after cluster; `engine.rs`, the engines on the CPU and what parameters
+//! resolve to; `cost.rs`, their cost model; `walk.rs`, the observer of a search, and how it is recorded with
+//! its spheres.
 //!
 //! [`docs/step.md`] says what is published, what differs here, and proves that no neighbour is left out.
 //!

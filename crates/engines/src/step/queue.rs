@@ -1,7 +1,8 @@
 //! A query's k nearest so far, and the queue of candidates that are merged into them (STEP §4.2).
 //!
-//! Twin of `cuda/step/queue.cuh`. Unlike the kernel's buffer, the queue has 64 places whatever k is: a full queue is sorted, the last 64
-//! of the sorted result become the smaller of themselves and the queue in reverse, and one bitonic merge sorts the result again.
+//! Twin of `cuda/step/queue.cuh`. Unlike the kernel's buffer, the queue has 64 places whatever k is: a full
+//! queue is sorted, the last 64 of the sorted result become the smaller of themselves and the queue in
+//! reverse, and one bitonic merge sorts the result again.
 
 use multiversion::multiversion;
 
@@ -38,7 +39,15 @@ pub struct Queue {
 impl Queue {
     pub fn new(k: usize) -> Self {
         let registers = vec![[PADDING; WARP]; registers_for(k, WARP).max(QUEUE)];
-        Self { registers, queue: [[PADDING; WARP]; QUEUE], queued: 0, k, last: PADDING, candidates: 0, merges: 0 }
+        Self {
+            registers,
+            queue: [[PADDING; WARP]; QUEUE],
+            queued: 0,
+            k,
+            last: PADDING,
+            candidates: 0,
+            merges: 0,
+        }
     }
 
     /// Places of the queue that are not occupied. No namesake: nobody asks there.
@@ -62,15 +71,16 @@ impl Queue {
         self.last = self.element(self.k - 1);
     }
 
-    /// Filters a group: lane L has the key of a point, or [`PADDING`]. Candidates are queued in lane order; as soon as the queue is full
-    /// it is merged, and what was not yet queued is filtered again.
+    /// Filters a group: lane L has the key of a point, or [`PADDING`]. Candidates are queued in lane order;
+    /// as soon as the queue is full it is merged, and what was not yet queued is filtered again.
     #[inline(always)]
     pub fn filter_keys(&mut self, keys: &Lanes<Key, WARP>) {
         let mut candidates = lanes_before(keys, self.last);
         while candidates != 0 {
             let queued = self.queued;
             while candidates != 0 && self.queued < CANDIDATES {
-                self.queue[self.queued / WARP][self.queued % WARP] = keys[candidates.trailing_zeros() as usize];
+                self.queue[self.queued / WARP][self.queued % WARP] =
+                    keys[candidates.trailing_zeros() as usize];
                 candidates &= candidates - 1;
                 self.queued += 1;
             }
@@ -131,7 +141,10 @@ fn sort_and_merge(registers: &mut [Lanes<Key, WARP>], queue: &mut Registers<WARP
 
 /// The same with a constant number of registers. No namesake: R is always a constant there.
 #[inline(always)]
-fn sort_and_merge_registers<const R: usize>(registers: &mut [Lanes<Key, WARP>], queue: &mut Registers<WARP, QUEUE>) {
+fn sort_and_merge_registers<const R: usize>(
+    registers: &mut [Lanes<Key, WARP>],
+    queue: &mut Registers<WARP, QUEUE>,
+) {
     let keys: &mut Registers<WARP, R> = registers.try_into().expect("R registers");
     // 1. Sort the queue.
     bitonic::sort(queue, &mut ());
@@ -156,8 +169,15 @@ mod tests {
     proptest! {
         /// Whatever comes in whatever order, the result is the k smallest keys.
         #[test]
-        fn the_k_smallest_are_kept(distances in prop::collection::vec(0u32..300, 1..2000), k in 1usize..=1024, sorted in any::<bool>()) {
-            let mut all: Vec<Key> = (0..).zip(&distances).map(|(position, &distance)| key_of(distance as f32, position)).collect();
+        fn the_k_smallest_are_kept(
+            distances in prop::collection::vec(0u32..300, 1..2000),
+            k in 1usize..=1024,
+            sorted in any::<bool>(),
+        ) {
+            let mut all: Vec<Key> = (0..)
+                .zip(&distances)
+                .map(|(position, &distance)| key_of(distance as f32, position))
+                .collect();
             if sorted {
                 all.sort_unstable_by(|a, b| b.cmp(a));
             }
@@ -170,10 +190,14 @@ mod tests {
             queue.finish();
             all.sort_unstable();
             all.resize(k.max(all.len()), PADDING);
-            let expected: Vec<(u32, f32)> = all[..k].iter().map(|&key| (index_of(key), distance_of(key))).collect();
+            let expected: Vec<(u32, f32)> =
+                all[..k].iter().map(|&key| (index_of(key), distance_of(key))).collect();
             prop_assert_eq!(queue.neighbours().collect::<Vec<_>>(), expected);
             prop_assert_eq!(queue.last, all[k - 1]);
-            prop_assert!(queue.candidates as usize <= distances.len() && queue.merges as usize == (queue.candidates as usize).div_ceil(CANDIDATES));
+            prop_assert!(
+                queue.candidates as usize <= distances.len()
+                    && queue.merges as usize == (queue.candidates as usize).div_ceil(CANDIDATES)
+            );
         }
     }
 
@@ -187,7 +211,10 @@ mod tests {
         keys[5] = key_of(0.5, 1000);
         queue.filter_keys(&keys);
         queue.finish();
-        assert_eq!(queue.neighbours().take(3).map(|(position, _)| position).collect::<Vec<_>>(), [0, 1000, 1]);
+        assert_eq!(
+            queue.neighbours().take(3).map(|(position, _)| position).collect::<Vec<_>>(),
+            [0, 1000, 1]
+        );
         assert_eq!((queue.last, queue.candidates), (sorted[98], 1));
     }
 }

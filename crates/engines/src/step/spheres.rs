@@ -1,11 +1,13 @@
 //! Bounding spheres of clusters by three methods (STEP §3), in f64 on the host.
 //!
-//! A method finds a centre only. The radius is always that of the farthest point ([`super::bounds`]), so that a sphere is valid
-//! however poor its centre is: of equal, collinear or too many points, or where a method stops early.
+//! A method finds a centre only. The radius is always that of the farthest point ([`super::bounds`]), so that
+//! a sphere is valid however poor its centre is: of equal, collinear or too many points, or where a method
+//! stops early.
 //!
-//! Points on the unit sphere need no variant. Their smallest cone has the centre of their smallest ball as its axis: the circumcentre
-//! of unit vectors in their affine hull is the foot of the perpendicular from the origin, and with |r̂ᵢ| = 1 the system 2 Rᵢ·C = Rᵢ·Rᵢ
-//! of the ball becomes the Rᵢ·C = −Rᵢ·r̂₀ of the paper's equations (9) and (10).
+//! Points on the unit sphere need no variant. Their smallest cone has the centre of their smallest ball as
+//! its axis: the circumcentre of unit vectors in their affine hull is the foot of the perpendicular from the
+//! origin, and with |r̂ᵢ| = 1 the system 2 Rᵢ·C = Rᵢ·Rᵢ of the ball becomes the Rᵢ·C = −Rᵢ·r̂₀ of the paper's
+//! equations (9) and (10).
 
 /// How the centre of a bounding sphere is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +46,8 @@ impl Method {
 /// The rounds after which Ritter's algorithm stops; some ten are usual.
 const RITTER_ROUNDS: usize = 256;
 
-/// The pivots, and the support points in all, after which Gärtner's algorithm stops. Some ten and some hundred are usual in few
-/// dimensions; in many, both may grow exponentially.
+/// The pivots, and the support points in all, after which Gärtner's algorithm stops. Some ten and some
+/// hundred are usual in few dimensions; in many, both may grow exponentially.
 const PIVOTS: usize = 256;
 const PUSHES: usize = 8192;
 
@@ -63,7 +65,8 @@ impl<'a> Rows<'a> {
 
     /// The first of the points farthest from a place, and its squared distance.
     pub fn farthest(self, place: &[f64]) -> (usize, f64) {
-        let distances = self.values.chunks_exact(self.dims).map(|row| squared_distance(row, place)).enumerate();
+        let distances =
+            self.values.chunks_exact(self.dims).map(|row| squared_distance(row, place)).enumerate();
         distances.fold((0, 0.0), |farthest, next| if next.1 > farthest.1 { next } else { farthest })
     }
 }
@@ -101,8 +104,9 @@ fn ritter(points: Rows<'_>) -> Vec<f64> {
     centre
 }
 
-/// Algorithm 3: the farthest point outside the sphere becomes a forced point, and the sphere is computed anew from it and the points that
-/// were forced before. The best centre on the way is kept, beginning with Ritter's: never a worse one, however rounding goes.
+/// Algorithm 3: the farthest point outside the sphere becomes a forced point, and the sphere is computed anew
+/// from it and the points that were forced before. The best centre on the way is kept, beginning with
+/// Ritter's: never a worse one, however rounding goes.
 fn exact(points: Rows<'_>) -> Vec<f64> {
     let mut best = ritter(points);
     let (_, mut best_squared) = points.farthest(&best);
@@ -131,8 +135,8 @@ fn exact(points: Rows<'_>) -> Vec<f64> {
     best
 }
 
-/// Algorithm 2: the smallest sphere around the first `end` points of the list with the ball's points on its boundary. The first
-/// `support` points of the list then support it.
+/// Algorithm 2: the smallest sphere around the first `end` points of the list with the ball's points on its
+/// boundary. The first `support` points of the list then support it.
 fn move_to_front(ball: &mut Ball<'_>, list: &mut [usize], end: usize, support: &mut usize) {
     *support = 0;
     if ball.size == ball.points.dims + 1 {
@@ -150,14 +154,17 @@ fn move_to_front(ball: &mut Ball<'_>, list: &mut [usize], end: usize, support: &
     }
 }
 
-/// The smallest sphere through affinely independent points, to which points are added one at a time (Gärtner 1999, §3).
+/// The smallest sphere through affinely independent points, to which points are added one at a time (Gärtner
+/// 1999, §3).
 ///
-/// With vᵢ the part of pᵢ − p₀ that is perpendicular to the points before it, the centre moves along vᵢ when pᵢ is added.
+/// With vᵢ the part of pᵢ − p₀ that is perpendicular to the points before it, the centre moves along vᵢ when
+/// pᵢ is added.
 struct Ball<'a> {
     points: Rows<'a>,
     /// Points on the boundary.
     size: usize,
-    /// For each: what it adds to the hull of those before, and twice its squared length. The first is the origin of all.
+    /// For each: what it adds to the hull of those before, and twice its squared length. The first is the
+    /// origin of all.
     directions: Vec<(Vec<f64>, f64)>,
     /// For each: centre and squared radius of the sphere through it and those before.
     spheres: Vec<(Vec<f64>, f64)>,
@@ -172,7 +179,16 @@ struct Ball<'a> {
 impl<'a> Ball<'a> {
     fn new(points: Rows<'a>) -> Self {
         let none = vec![(vec![0.0; points.dims], 0.0); points.dims + 1];
-        Self { points, size: 0, directions: none.clone(), spheres: none, origin: 0, centre: points.row(0).to_vec(), squared_radius: -1.0, pushes: 0 }
+        Self {
+            points,
+            size: 0,
+            directions: none.clone(),
+            spheres: none,
+            origin: 0,
+            centre: points.row(0).to_vec(),
+            squared_radius: -1.0,
+            pushes: 0,
+        }
     }
 
     /// How far a point lies outside, as a difference of squares.
@@ -190,7 +206,8 @@ impl<'a> Ball<'a> {
             self.origin = point;
             self.spheres[0] = (row.to_vec(), 0.0);
         } else {
-            let mut direction: Vec<f64> = row.iter().zip(self.points.row(self.origin)).map(|(p, origin)| p - origin).collect();
+            let mut direction: Vec<f64> =
+                row.iter().zip(self.points.row(self.origin)).map(|(p, origin)| p - origin).collect();
             for (other, twice_squared) in &self.directions[1..self.size] {
                 let share = 2.0 * dot(other, &direction) / twice_squared;
                 direction.iter_mut().zip(other).for_each(|(value, other)| *value -= share * other);
@@ -202,7 +219,8 @@ impl<'a> Ball<'a> {
             let (centre, squared_radius) = &self.spheres[self.size - 1];
             let excess = squared_distance(row, centre) - squared_radius;
             let share = excess / twice_squared;
-            let moved = centre.iter().zip(&direction).map(|(centre, direction)| centre + share * direction).collect();
+            let moved =
+                centre.iter().zip(&direction).map(|(centre, direction)| centre + share * direction).collect();
             self.spheres[self.size] = (moved, squared_radius + 0.5 * excess * share);
             self.directions[self.size] = (direction, twice_squared);
         }
@@ -239,13 +257,26 @@ mod tests {
             // An equilateral one: all three.
             (2, vec![1.0, 0.0, -0.5, 0.75f64.sqrt(), -0.5, -(0.75f64.sqrt())], vec![0.0, 0.0], 1.0),
             // A cube, with points inside.
-            (3, (0..8).flat_map(|i| [i & 1, i >> 1 & 1, i >> 2]).map(f64::from).chain([0.5; 9]).collect(), vec![0.5; 3], 0.75f64.sqrt()),
+            (
+                3,
+                (0..8).flat_map(|i| [i & 1, i >> 1 & 1, i >> 2]).map(f64::from).chain([0.5; 9]).collect(),
+                vec![0.5; 3],
+                0.75f64.sqrt(),
+            ),
             // A simplex.
-            (3, vec![1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0, -1.0, 1.0], vec![0.0; 3], 3f64.sqrt()),
+            (
+                3,
+                vec![1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0, -1.0, 1.0],
+                vec![0.0; 3],
+                3f64.sqrt(),
+            ),
         ];
         for (dims, values, centre, radius) in cases {
             let found = sphere(Method::Exact, dims, &values);
-            assert!(squared_distance(&found.0, &centre).sqrt() < 1e-9 && (found.1 - radius).abs() < 1e-9, "{values:?}: {found:?}");
+            assert!(
+                squared_distance(&found.0, &centre).sqrt() < 1e-9 && (found.1 - radius).abs() < 1e-9,
+                "{values:?}: {found:?}"
+            );
         }
     }
 
@@ -254,7 +285,12 @@ mod tests {
         for (dims, values) in [
             (3, vec![2.5; 30]),
             (3, (0..40).flat_map(|i| [f64::from(i), 2.0 * f64::from(i), 0.0]).collect::<Vec<_>>()),
-            (4, (0..40).flat_map(|i| [f64::from(i % 3), f64::from(i % 5), f64::from(i % 3 + i % 5), 1.0]).collect()),
+            (
+                4,
+                (0..40)
+                    .flat_map(|i| [f64::from(i % 3), f64::from(i % 5), f64::from(i % 3 + i % 5), 1.0])
+                    .collect(),
+            ),
             (64, (0..64 * 10).map(|i| f64::from(i * i % 101)).collect()),
         ] {
             let reach = ALL.map(|method| sphere(method, dims, &values).1);
@@ -262,26 +298,41 @@ mod tests {
         }
     }
 
-    /// The smallest ball of points on the unit sphere and the smallest cone share their axis: here a cone around a known one.
+    /// The smallest ball of points on the unit sphere and the smallest cone share their axis: here a cone
+    /// around a known one.
     #[test]
     fn cones_have_the_axis_of_the_ball() {
         let (cos, sin) = (0.8f64, 0.6f64);
-        let values: Vec<f64> = (0..9).flat_map(|i| [cos, sin * (0.7 * f64::from(i)).cos(), sin * (0.7 * f64::from(i)).sin()]).collect();
+        let values: Vec<f64> = (0..9)
+            .flat_map(|i| [cos, sin * (0.7 * f64::from(i)).cos(), sin * (0.7 * f64::from(i)).sin()])
+            .collect();
         let (centre, _) = sphere(Method::Exact, 3, &values);
-        assert!((centre[0] - cos).abs() < 1e-9 && centre[1].abs() < 1e-9 && centre[2].abs() < 1e-9, "{centre:?}");
+        assert!(
+            (centre[0] - cos).abs() < 1e-9 && centre[1].abs() < 1e-9 && centre[2].abs() < 1e-9,
+            "{centre:?}"
+        );
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
 
-        /// The smallest sphere is no larger than the others, none of which is twice as large; it cannot shrink towards any point.
+        /// The smallest sphere is no larger than the others, none of which is twice as large; it cannot
+        /// shrink towards any point.
         #[test]
         fn the_exact_sphere_is_the_smallest(
-            (dims, values) in (1usize..9).prop_flat_map(|dims| (Just(dims), prop::collection::vec(-100i32..100, dims..dims * 40))),
+            (dims, values) in (1usize..9)
+                .prop_flat_map(|dims| (Just(dims), prop::collection::vec(-100i32..100, dims..dims * 40))),
         ) {
-            let values: Vec<f64> = values[..values.len() / dims * dims].iter().map(|&value| f64::from(value)).collect();
+            let values: Vec<f64> =
+                values[..values.len() / dims * dims].iter().map(|&value| f64::from(value)).collect();
             let [naive, ritter, exact] = ALL.map(|method| sphere(method, dims, &values));
-            prop_assert!(exact.1 <= ritter.1 && exact.1 <= naive.1 * (1.0 + 1e-9), "{} {} {}", exact.1, ritter.1, naive.1);
+            prop_assert!(
+                exact.1 <= ritter.1 && exact.1 <= naive.1 * (1.0 + 1e-9),
+                "{} {} {}",
+                exact.1,
+                ritter.1,
+                naive.1
+            );
             prop_assert!(ritter.1 <= 2.0 * exact.1 && naive.1 <= 2.0 * exact.1);
             // A local minimum is the minimum: the farthest distance is convex in the centre.
             let points = Rows { values: &values, dims };

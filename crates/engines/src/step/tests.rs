@@ -12,14 +12,18 @@ fn equal_points_are_not_all_looked_at() {
     for engine in [&STEP, &STEP_EXHAUSTIVE] {
         let (found, answer) = search(engine, &problem, &Parameters::NONE);
         for query in 0..3 {
-            assert!(found.of(query).0.iter().copied().eq(0..40), "the first positions, as all are equally far");
+            assert!(
+                found.of(query).0.iter().copied().eq(0..40),
+                "the first positions, as all are equally far"
+            );
             let accessed = answer.measured.column("accessed").unwrap()[query];
             assert!(accessed <= 96, "{}: query {query} accessed {accessed} of {n} points", engine.id);
         }
     }
 }
 
-/// Of points at two places, every cluster of the nearer is as near: those at rank k are told apart by position.
+/// Of points at two places, every cluster of the nearer is as near: those at rank k are told apart by
+/// position.
 #[test]
 fn ties_across_clusters_are_decided_by_position() {
     let n = 8192;
@@ -66,7 +70,8 @@ fn far_clusters_are_left_out() {
     }
 }
 
-/// The exact minima are the first neighbours, and no cluster is visited whose minimum is not among the k nearest.
+/// The exact minima are the first neighbours, and no cluster is visited whose minimum is not among the k
+/// nearest.
 #[test]
 fn minima_prune_in_many_dimensions() {
     let (n, dims, k) = (20_000, 24, 16);
@@ -74,7 +79,12 @@ fn minima_prune_in_many_dimensions() {
     let (found, answer) = search(&STEP_EXHAUSTIVE, &problem, &Parameters::NONE);
     for query in 0..problem.q() {
         let of = |name: &str| answer.measured.column(name).unwrap()[query] as usize;
-        assert!(of("clusters") < k && of("accessed") <= of("clusters") * 32 && of("clusters") + of("left_out") == n / 32, "query {query}");
+        assert!(
+            of("clusters") < k
+                && of("accessed") <= of("clusters") * 32
+                && of("clusters") + of("left_out") == n / 32,
+            "query {query}"
+        );
         assert_eq!(found.of(query).0[0], query as u32);
     }
     // From its switch on, `step` is the same.
@@ -88,10 +98,13 @@ fn exact_spheres_prune_more() {
     let (n, dims) = (6000, 6);
     for metric in [Metric::L2, Metric::Angular] {
         let problem = of_metric(metric, dims, scattered(n, dims), (0..50).collect(), 20);
-        let by = |spheres: &str| search(&STEP, &problem, &Parameters::from_iter([("spheres", spheres), ("iterations", "5")]));
+        let by = |spheres: &str| {
+            search(&STEP, &problem, &Parameters::from_iter([("spheres", spheres), ("iterations", "5")]))
+        };
         let [naive, ritter, exact] = ["naive", "ritter", "exact"].map(by);
         assert!(naive.0 == ritter.0 && ritter.0 == exact.0);
-        let [naive, ritter, exact] = [naive, ritter, exact].map(|(_, answer)| answer.measured.mean("accessed").unwrap());
+        let [naive, ritter, exact] =
+            [naive, ritter, exact].map(|(_, answer)| answer.measured.mean("accessed").unwrap());
         assert!(exact <= ritter && exact < naive, "{metric}: {naive} {ritter} {exact}");
     }
 }
@@ -100,7 +113,9 @@ fn exact_spheres_prune_more() {
 fn clusters_are_made_anew_for_other_parameters() {
     let problem = problem(2, scattered(2000, 2), vec![0], 5);
     let mut engine = STEP.open_on(DeviceId::Cpu).unwrap();
-    let mut resident = |clusters: &str| engine.load(&problem, &Parameters::from_iter([("clusters", clusters)]), false).unwrap().resident();
+    let mut resident = |clusters: &str| {
+        engine.load(&problem, &Parameters::from_iter([("clusters", clusters)]), false).unwrap().resident()
+    };
     assert_eq!(["8", "8", "9", "8"].map(&mut resident), [false, true, false, false]);
 }
 
@@ -121,33 +136,66 @@ fn a_walk_is_the_search_that_is_counted() {
             let walk = (STEP.walk.unwrap())(&problem, query, &parameters, &Silent).unwrap().unwrap();
             let (end, last) = (walk.steps.len() - 1, walk.steps.last().unwrap());
             let totals = last.totals;
-            let groups = walk.steps.iter().filter(|step| matches!(step.event, Event::Visited { .. })).count() as u32;
-            let told = [totals.merges, totals.candidates, totals.accessed, totals.leaves, totals.left_out, groups];
-            assert_eq!(told.to_vec(), answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(), "{n} points, query {query}");
+            let groups =
+                walk.steps.iter().filter(|step| matches!(step.event, Event::Visited { .. })).count() as u32;
+            let told =
+                [totals.merges, totals.candidates, totals.accessed, totals.leaves, totals.left_out, groups];
+            assert_eq!(
+                told.to_vec(),
+                answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(),
+                "{n} points, query {query}"
+            );
             assert_eq!((last.after, &last.event), (found.of(query).1[k - 1], &Event::Finished));
-            assert!(walk.steps[0].event == Event::Sorted && walk.regions.is_sorted_by(|a, b| a.bound <= b.bound));
-            assert!(walk.steps.windows(2).all(|pair| pair[0].after == pair[1].before && pair[0].after >= pair[1].after));
-            let count = |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
+            assert!(
+                walk.steps[0].event == Event::Sorted && walk.regions.is_sorted_by(|a, b| a.bound <= b.bound)
+            );
+            assert!(
+                walk.steps
+                    .windows(2)
+                    .all(|pair| pair[0].after == pair[1].before && pair[0].after >= pair[1].after)
+            );
+            let count =
+                |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
             assert_eq!((count(Fate::Visited), count(Fate::LeftOut)), (totals.leaves, totals.left_out));
             let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();
-            assert!(found.of(query).0.iter().take_while(|&&row| row != u32::MAX).all(|row| there.contains(row)));
+            assert!(
+                found.of(query).0.iter().take_while(|&&row| row != u32::MAX).all(|row| there.contains(row))
+            );
             for step in &walk.steps {
                 let Event::Visited { region, points, near, taken } = &step.event else { continue };
-                let Bounds::Sphere { center, radius } = walk.regions[*region].bounds else { panic!("a cluster is a sphere") };
+                let Bounds::Sphere { center, radius } = walk.regions[*region].bounds else {
+                    panic!("a cluster is a sphere")
+                };
                 for &row in &walk.rows[points.clone()] {
                     let point = &problem.points()[row as usize * dims..][..dims];
-                    let distance = point.iter().zip(center).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
+                    let distance =
+                        point.iter().zip(center).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
                     assert!(distance <= f64::from(radius) * (1.0 + 1e-5), "{distance} in {radius}");
                 }
                 assert_eq!(taken & !near, 0);
             }
-            let taken: u32 = walk.steps.iter().map(|step| if let Event::Visited { taken, .. } = step.event { taken.count_ones() } else { 0 }).sum();
+            let taken: u32 = walk
+                .steps
+                .iter()
+                .map(
+                    |step| if let Event::Visited { taken, .. } = step.event { taken.count_ones() } else { 0 },
+                )
+                .sum();
             assert_eq!(taken, totals.candidates);
         }
     }
     let four = problem(4, scattered(40, 4), vec![0], 3);
-    assert_eq!((STEP.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(), "the step engine takes d up to 3, not 4");
+    assert_eq!(
+        (STEP.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(),
+        "the step engine takes d up to 3, not 4"
+    );
     let switched = problem(2, scattered(40, 2), vec![0], 3);
-    let why = (STEP.walk.unwrap())(&switched, 0, &Parameters::from_iter([("switch", "2")]), &Silent).unwrap_err().to_string();
-    assert_eq!(why, "the step engine: with 2 dimensions all distances are computed (switch=2), so there is no way to walk");
+    let why = (STEP.walk.unwrap())(&switched, 0, &Parameters::from_iter([("switch", "2")]), &Silent)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        why,
+        "the step engine: with 2 dimensions all distances are computed (switch=2), so there is no way to \
+         walk"
+    );
 }

@@ -1,4 +1,5 @@
-//! A query's way through the clusters: in the order of their bounds, until none can hold a neighbour (STEP §4.1, Algorithm 5).
+//! A query's way through the clusters: in the order of their bounds, until none can hold a neighbour (STEP
+//! §4.1, Algorithm 5).
 //!
 //! Twin of `cuda/step/traverse.cuh`.
 
@@ -30,7 +31,8 @@ pub struct Visits {
     pub groups: u32,
 }
 
-/// Where a traversal finds the points of a cluster. An entry of the order is a cluster's bound, and says which cluster it is.
+/// Where a traversal finds the points of a cluster. An entry of the order is a cluster's bound, and says
+/// which cluster it is.
 pub trait Source {
     /// The first group of an entry's cluster.
     fn first_group(&self, entry: Key) -> usize;
@@ -46,11 +48,16 @@ pub trait Source {
 
 /// Visits the clusters of sorted entries; the queue ends with the neighbours.
 ///
-/// As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and none is nearer than its
-/// bound: as soon as the pair of that bound and a group's first position is not below the k-th neighbour, the cluster is done. So of
-/// equal points not many more than k are looked at.
+/// As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and
+/// none is nearer than its bound: as soon as the pair of that bound and a group's first position is not below
+/// the k-th neighbour, the cluster is done. So of equal points not many more than k are looked at.
 #[inline(always)]
-pub fn traverse(source: &impl Source, order: &[Key], queue: &mut Queue, observer: &mut impl Observer) -> Visits {
+pub fn traverse(
+    source: &impl Source,
+    order: &[Key],
+    queue: &mut Queue,
+    observer: &mut impl Observer,
+) -> Visits {
     let mut visits = Visits::default();
     observer.sorted(order);
     for &entry in order {
@@ -77,7 +84,8 @@ pub fn traverse(source: &impl Source, order: &[Key], queue: &mut Queue, observer
     visits
 }
 
-/// Clusters whose distances to the query are computed when they are visited. An entry is a cluster's bound and number.
+/// Clusters whose distances to the query are computed when they are visited. An entry is a cluster's bound
+/// and number.
 struct Indexed<'a> {
     clusters: &'a Clusters,
     query: &'a [f32],
@@ -107,7 +115,8 @@ impl Source for Indexed<'_> {
     #[inline(always)]
     fn keys(&self, _entry: Key, group: usize) -> (Lanes<Key, WARP>, u32) {
         let (dims, positions) = (self.clusters.dims, &self.clusters.positions[group]);
-        let [distances] = squared_distances(&self.clusters.coordinates[group * dims..(group + 1) * dims], [self.query]);
+        let [distances] =
+            squared_distances(&self.clusters.coordinates[group * dims..(group + 1) * dims], [self.query]);
         let mut points = 0;
         for &position in positions {
             points += u32::from(position != u32::MAX);
@@ -116,14 +125,19 @@ impl Source for Indexed<'_> {
     }
 }
 
-/// Searches the clusters for each of the queries, and hands the state to `done` when the neighbours of one are found. No namesake: a warp
-/// has one query there.
+/// Searches the clusters for each of the queries, and hands the state to `done` when the neighbours of one
+/// are found. No namesake: a warp has one query there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-pub fn search_each(clusters: &Clusters, queries: &[f32], queue: &mut Queue, done: &mut dyn FnMut(&Queue, Visits)) {
+pub fn search_each(
+    clusters: &Clusters,
+    queries: &[f32],
+    queue: &mut Queue,
+    done: &mut dyn FnMut(&Queue, Visits),
+) {
     let mut order = Vec::with_capacity(clusters.count().next_multiple_of(WARP));
     for query in queries.chunks_exact(clusters.dims) {
         order_clusters(clusters, query, &mut order);
@@ -138,8 +152,14 @@ pub fn search_each(clusters: &Clusters, queries: &[f32], queue: &mut Queue, done
     }
 }
 
-/// Searches the clusters for one query of a problem, and notifies an observer of each step. No namesake: as above.
-pub fn watch<O: Observer>(clusters: &Clusters, problem: &Problem, query: usize, mut observer: O) -> (O, Queue, Visits) {
+/// Searches the clusters for one query of a problem, and notifies an observer of each step. No namesake: as
+/// above.
+pub fn watch<O: Observer>(
+    clusters: &Clusters,
+    problem: &Problem,
+    query: usize,
+    mut observer: O,
+) -> (O, Queue, Visits) {
     let (query, mut queue, mut order) = (problem.query(query), Queue::new(problem.k()), Vec::new());
     order_clusters(clusters, query, &mut order);
     let visits = traverse(&Indexed { clusters, query }, &order, &mut queue, &mut observer);

@@ -1,4 +1,5 @@
-//! A search of the clusters, recorded step by step by an observer, with the spheres that it met. No twin: a GPU's search goes the same way.
+//! A search of the clusters, recorded step by step by an observer, with the spheres that it met. No twin: a
+//! GPU's search goes the same way.
 
 use super::clusters::Clusters;
 use super::queue::{Queue, WARP};
@@ -15,8 +16,8 @@ pub struct Filtered<'a> {
     pub keys: &'a Lanes<Key, WARP>,
     /// The k-th neighbour's key before.
     pub before: Key,
-    /// Places that were free in the candidate queue before: those of the first candidates. If there were more, the queue was merged, and the
-    /// others were held against the k-th neighbour of then.
+    /// Places that were free in the candidate queue before: those of the first candidates. If there were
+    /// more, the queue was merged, and the others were held against the k-th neighbour of then.
     pub free: usize,
 }
 
@@ -40,7 +41,13 @@ impl Observer for () {}
 
 /// Searches the clusters of a problem of at most [`AXES`] dimensions for a query, and records the way.
 pub fn walk(clusters: &Clusters, problem: &Problem, query: usize) -> Walk {
-    let recorder = Recorder { clusters, problem, walk: Walk { k: problem.k(), ..Walk::default() }, totals: Totals::default(), visited: 0 };
+    let recorder = Recorder {
+        clusters,
+        problem,
+        walk: Walk { k: problem.k(), ..Walk::default() },
+        totals: Totals::default(),
+        visited: 0,
+    };
     let (recorder, queue, visits) = watch(clusters, problem, query, recorder);
     recorder.end(&queue, visits.merges)
 }
@@ -61,7 +68,12 @@ impl Recorder<'_> {
     }
 
     fn push(&mut self, event: Event, before: Key, after: Key) {
-        self.walk.steps.push(Step { event, before: distance_of(before), after: distance_of(after), totals: self.totals });
+        self.walk.steps.push(Step {
+            event,
+            before: distance_of(before),
+            after: distance_of(after),
+            totals: self.totals,
+        });
     }
 
     fn end(mut self, queue: &Queue, merges: u32) -> Walk {
@@ -74,7 +86,12 @@ impl Recorder<'_> {
             self.walk.steps.push(Step { event, before: after, after, totals: self.totals });
         }
         self.totals.merges = merges;
-        self.walk.steps.push(Step { event: Event::Finished, before: after, after: distance_of(queue.last), totals: self.totals });
+        self.walk.steps.push(Step {
+            event: Event::Finished,
+            before: after,
+            after: distance_of(queue.last),
+            totals: self.totals,
+        });
         self.walk
     }
 }
@@ -90,7 +107,14 @@ impl Observer for Recorder<'_> {
                 *value = spheres.centres[group * spheres.dims + axis][lane] as f32;
             }
             let bounds = Bounds::Sphere { center, radius: spheres.reaches[group][lane] as f32 };
-            Region { part: Part::Cluster { number }, bounds, bound: distance_of(entry), met: 0, settled: 0, visited: false }
+            Region {
+                part: Part::Cluster { number },
+                bounds,
+                bound: distance_of(entry),
+                met: 0,
+                settled: 0,
+                visited: false,
+            }
         }));
         self.push(Event::Sorted, PADDING, PADDING);
     }

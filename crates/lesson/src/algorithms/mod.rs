@@ -113,14 +113,23 @@ pub(crate) trait AlgorithmQuestions {
     }
 
     /// A question about a step, or about the whole search; `None` if it would have no clear answer.
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+    fn question(
+        &self,
+        recording: &Recording,
+        ask: Ask,
+        at: usize,
+        before: &State,
+        pick: &mut Pick<'_>,
+    ) -> Option<Question> {
         kernel::questions::of_kernel(recording, ask, at, before, pick)
     }
 
-    /// What a question about a moment needs in print, where the picture is not: `step` is the last one, `state` the state after it.
+    /// What a question about a moment needs in print, where the picture is not: `step` is the last one,
+    /// `state` the state after it.
     fn given(&self, ask: Ask, step: &Step, state: &State) -> String;
 
-    /// Why the answer of a question is right, where that is of this algorithm. `before` is the state before the step that is asked about.
+    /// Why the answer of a question is right, where that is of this algorithm. `before` is the state before
+    /// the step that is asked about.
     fn why(&self, _question: &Question, _recording: &Recording) -> Option<String> {
         None
     }
@@ -151,7 +160,8 @@ pub(crate) trait AlgorithmPictures {
     fn table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// An algorithm, with what its search is held against. Where there is a choice, it is that of a search whose candidates wait in a buffer.
+/// An algorithm, with what its search is held against. Where there is a choice, it is that of a search whose
+/// candidates wait in a buffer.
 pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
     /// The algorithm as pseudocode.
     fn code(&self) -> &'static Code;
@@ -161,7 +171,8 @@ pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
         ["merge", "merges"]
     }
 
-    /// What marks are called: a hit, the end of a round, and a change of the bound; `None` for those that it does not have.
+    /// What marks are called: a hit, the end of a round, and a change of the bound; `None` for those that it
+    /// does not have.
     fn mark_names(&self) -> [Option<&'static str>; 3] {
         [Some("Ballot hit"), Some("Merge"), Some("max_distance")]
     }
@@ -201,7 +212,11 @@ pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
 }
 
 macro_rules! algorithms {
-    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident { $as_step:ident: $step:ty, $as_state:ident: $state:ty, $baseline:ty, $record:path })+) => {
+    ($(
+        $(#[doc = $doc:literal])+
+        $(#[cfg($cfg:meta)])?
+        $name:ident { $as_step:ident: $step:ty, $as_state:ident: $state:ty, $baseline:ty, $record:path }
+    )+) => {
         /// A step that one algorithm alone has.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(untagged)]
@@ -232,12 +247,20 @@ macro_rules! algorithms {
         }
 
         impl Search {
-            /// Records one query with a warp of `width` lanes. `batch` is the number of groups that the kernel stages at a time, `None` for the
-            /// default of a run; `data` describes the source of the points.
+            /// Records one query with a warp of `width` lanes. `batch` is the number of groups that the
+            /// kernel stages at a time, `None` for the default of a run; `data` describes the source of the
+            /// points.
             ///
             /// # Errors
             /// [`LessonError`] for widths and k that the algorithm does not have.
-            pub fn record(self, problem: Arc<Problem>, query: usize, width: u32, batch: Option<usize>, data: &str) -> Result<Recording, LessonError> {
+            pub fn record(
+                self,
+                problem: Arc<Problem>,
+                query: usize,
+                width: u32,
+                batch: Option<usize>,
+                data: &str,
+            ) -> Result<Recording, LessonError> {
                 match self {
                     Self::Kernel => kernel::recorder::record(problem, query, width, batch, data),
                     $($(#[cfg($cfg)])? Self::$name => $record(problem, query, width, data),)+
@@ -246,7 +269,8 @@ macro_rules! algorithms {
         }
 
         /// The engines whose twins record, with the twins' names.
-        pub(crate) const TWINS: &[(&Descriptor, &str)] = &[kernel::Theory::TWIN, $($(#[cfg($cfg)])? <$baseline>::TWIN),+];
+        pub(crate) const TWINS: &[(&Descriptor, &str)] =
+            &[kernel::Theory::TWIN, $($(#[cfg($cfg)])? <$baseline>::TWIN),+];
 
         impl Baseline {
             /// The algorithm as what all are.
@@ -276,7 +300,10 @@ macro_rules! algorithms {
             /// Whether both are steps of a kind.
             pub fn is_like(&self, other: &Self) -> bool {
                 match (self, other) {
-                    $($(#[cfg($cfg)])? (Self::$name(a), Self::$name(b)) => discriminant(a) == discriminant(b),)+
+                    $(
+                        $(#[cfg($cfg)])?
+                        (Self::$name(a), Self::$name(b)) => discriminant(a) == discriminant(b),
+                    )+
                     _ => false,
                 }
             }
@@ -356,14 +383,29 @@ algorithms! {
     /// A tree's search.
     Tree { tree: tree::TreeStep, descent: tree::state::Descent, tree::Index, tree::recorder::record_tree }
     /// Warp select.
-    WarpSelect { warp_select: warp_select::WarpSelectStep, queues: warp_select::state::Queues, warp_select::Queued, warp_select::recorder::record_queues }
+    WarpSelect {
+        warp_select: warp_select::WarpSelectStep,
+        queues: warp_select::state::Queues,
+        warp_select::Queued,
+        warp_select::recorder::record_queues
+    }
     /// A selection by digits.
-    RadixSelect { radix_select: radix_select::RadixSelectStep, buckets: radix_select::state::Buckets, radix_select::Chosen, radix_select::recorder::record_digits }
+    RadixSelect {
+        radix_select: radix_select::RadixSelectStep,
+        buckets: radix_select::state::Buckets,
+        radix_select::Chosen,
+        radix_select::recorder::record_digits
+    }
     /// Threads with a query each.
     Heap { heap: heap::HeapStep, heaps: heap::state::Heaps, heap::Metered, heap::recorder::record_heaps }
     /// The algorithm of a test.
     #[cfg(test)]
-    Dummy { dummy: crate::tests::dummy::DummyStep, compared: crate::tests::dummy::DummyState, crate::tests::dummy::Dummy, crate::tests::dummy::record_dummy }
+    Dummy {
+        dummy: crate::tests::dummy::DummyStep,
+        compared: crate::tests::dummy::DummyState,
+        crate::tests::dummy::Dummy,
+        crate::tests::dummy::record_dummy
+    }
 }
 
 impl From<kernel::Theory> for Baseline {

@@ -12,16 +12,24 @@ pub(super) fn says_votes(moment: &Moment<'_>) -> Option<String> {
     let k = number(moment.after.shape.k);
     Some(match moment.step {
         Step::Ballot { .. } if moment.after.max_distance.is_infinite() => {
-            format!("Fewer than {k} points were merged: every point may be one of the {k} nearest, so every lane that has a point votes.")
+            format!(
+                "Fewer than {k} points were merged: every point may be one of the {k} nearest, so every \
+                 lane that has a point votes."
+            )
         }
-        Step::Ballot { mask: 0 } => format!("{k} points that are no farther than these are known already: none of these can be a neighbour."),
-        Step::Ballot { .. } => format!("Lanes that do not vote are no closer than max_distance: none of them can hold one of the {k} nearest."),
-        Step::FilteredAgain { mask: 0, .. } => {
-            "Those that had to wait are no closer than the new max_distance: nothing is lost if they stay out.".to_owned()
-        }
-        Step::FilteredAgain { .. } => {
-            "Candidates that still wait are closer than the new max_distance; of the others none can be a neighbour.".to_owned()
-        }
+        Step::Ballot { mask: 0 } => format!(
+            "{k} points that are no farther than these are known already: none of these can be a neighbour."
+        ),
+        Step::Ballot { .. } => format!(
+            "Lanes that do not vote are no closer than max_distance: none of them can hold one of the {k} \
+             nearest."
+        ),
+        Step::FilteredAgain { mask: 0, .. } => "Those that had to wait are no closer than the new \
+                                                max_distance: nothing is lost if they stay out."
+            .to_owned(),
+        Step::FilteredAgain { .. } => "Candidates that still wait are closer than the new max_distance; of \
+                                       the others none can be a neighbour."
+            .to_owned(),
         _ => return None,
     })
 }
@@ -43,45 +51,64 @@ pub(super) fn breaks_votes(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     let sentence = if mask >> lane & 1 == 1 {
         format!("{holds}, which is no closer than {}, and yet goes into the buffer.", bound(moment))
     } else {
-        format!("{holds}, which is closer than {}, but is neither in the buffer nor in the intermediate result.", bound(moment))
+        format!(
+            "{holds}, which is closer than {}, but is neither in the buffer nor in the intermediate result.",
+            bound(moment)
+        )
     };
     Some(Break { sentence, targets: lanes.into_iter().map(Target::Lane).collect() })
 }
 
 pub(super) fn says_slots(moment: &Moment<'_>) -> Option<String> {
     let Step::Positions { .. } = moment.step else { return None };
-    Some(format!("Slots count on from {}: no two lanes write to the same one, and none is left out.", number(moment.after.buffered)))
+    Some(format!(
+        "Slots count on from {}: no two lanes write to the same one, and none is left out.",
+        number(moment.after.buffered)
+    ))
 }
 
 pub(super) fn breaks_slots(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     let Step::Positions { slots } = moment.step else { return None };
-    let (slot, right) = slots.iter().zip(moment.after.buffered..).find(|(slot, right)| slot.slot != *right)?;
-    let sentence = format!("Lane {} counts slot {}, though {} is the next one.", slot.lane, number(slot.slot), number(right));
+    let (slot, right) =
+        slots.iter().zip(moment.after.buffered..).find(|(slot, right)| slot.slot != *right)?;
+    let sentence = format!(
+        "Lane {} counts slot {}, though {} is the next one.",
+        slot.lane,
+        number(slot.slot),
+        number(right)
+    );
     Some(Break { sentence, targets: vec![Target::Lane(slot.lane), Target::Slot(slot.slot)] })
 }
 
 pub(super) fn says_buffered(moment: &Moment<'_>) -> Option<String> {
     let Step::Appended { .. } = moment.step else { return None };
-    let closer = if moment.after.max_distance.is_infinite() { "" } else { " that is closer than max_distance" };
+    let closer =
+        if moment.after.max_distance.is_infinite() { "" } else { " that is closer than max_distance" };
     Some(match moment.after.buffered {
         1 => format!("Slot 0 holds a candidate{closer}."),
         slots => format!("Every slot below {} holds a candidate{closer}, no two the same.", number(slots)),
     })
 }
 
-/// Slots in use that hold no candidate, one that is not closer than `max_distance`, or one that another slot holds, too.
+/// Slots in use that hold no candidate, one that is not closer than `max_distance`, or one that another slot
+/// holds, too.
 pub(super) fn breaks_held(moment: &Moment<'_>) -> Option<Break> {
     let after = moment.after;
     let mut slots = BTreeMap::new();
     for (slot, &held) in (0u32..after.buffered).zip(&after.buffer) {
         let wrong = match slots.insert(held, slot) {
             _ if held == PADDING => Some("holds no candidate".to_owned()),
-            _ if distance_of(held) >= after.max_distance => Some(format!("holds {}, which is no closer than {}", key(held), bound(moment))),
+            _ if distance_of(held) >= after.max_distance => {
+                Some(format!("holds {}, which is no closer than {}", key(held), bound(moment)))
+            }
             Some(other) => Some(format!("holds {}, as slot {} does", key(held), number(other))),
             None => None,
         };
         if let Some(wrong) = wrong {
-            return Some(Break { sentence: format!("Slot {} {wrong}.", number(slot)), targets: vec![Target::Slot(slot)] });
+            return Some(Break {
+                sentence: format!("Slot {} {wrong}.", number(slot)),
+                targets: vec![Target::Slot(slot)],
+            });
         }
     }
     None
@@ -89,7 +116,10 @@ pub(super) fn breaks_held(moment: &Moment<'_>) -> Option<Break> {
 
 pub(super) fn says_full(moment: &Moment<'_>) -> Option<String> {
     let Step::BufferFull = moment.step else { return None };
-    Some(format!("All {} slots hold a candidate, no two the same: the swap brings them all into registers.", number(moment.after.shape.capacity())))
+    Some(format!(
+        "All {} slots hold a candidate, no two the same: the swap brings them all into registers.",
+        number(moment.after.shape.capacity())
+    ))
 }
 
 pub(super) fn breaks_full(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
@@ -99,7 +129,8 @@ pub(super) fn breaks_full(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     }
     let late = capacity - after.buffered;
     let sentence = format!(
-        "The lanes counted {} candidates, but {} not been written yet: whoever reads {} now gets what was there before.",
+        "The lanes counted {} candidates, but {} not been written yet: whoever reads {} now gets what was \
+         there before.",
         number(capacity),
         count(late.into(), "slot has", "slots have"),
         if late == 1 { "it" } else { "them" }
@@ -109,7 +140,10 @@ pub(super) fn breaks_full(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
 
 pub(super) fn says_padded(moment: &Moment<'_>) -> Option<String> {
     let Step::Padded { first } = moment.step else { return None };
-    Some(format!("Slots below {} hold candidates, the others \u{221e}, which is sorted behind every point.", number(*first)))
+    Some(format!(
+        "Slots below {} hold candidates, the others \u{221e}, which is sorted behind every point.",
+        number(*first)
+    ))
 }
 
 pub(super) fn breaks_padded(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
@@ -124,7 +158,10 @@ pub(super) fn breaks_padded(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     }
     let wrong = (*first..).zip(&moment.after.buffer[*first as usize..]).find(|(_, held)| **held != PADDING);
     wrong
-        .map(|(slot, &held)| Break { sentence: format!("Slot {} still holds {}.", number(slot), key(held)), targets: vec![Target::Slot(slot)] })
+        .map(|(slot, &held)| Break {
+            sentence: format!("Slot {} still holds {}.", number(slot), key(held)),
+            targets: vec![Target::Slot(slot)],
+        })
         .or_else(|| breaks_held(moment))
 }
 
@@ -142,7 +179,14 @@ pub(super) fn breaks_answer(moment: &Moment<'_>, witness: &Witness) -> Option<Br
     let mut nearest = witness.keys.clone();
     nearest.sort_unstable();
     nearest.truncate(moment.after.shape.k as usize);
-    let (at, (&wanted, &held)) = nearest.iter().zip(&moment.after.registers).enumerate().find(|(_, (wanted, held))| wanted != held)?;
-    let sentence = format!("Neighbour {} should be {}, but element {} holds {}.", number(at as u64 + 1), key(wanted), number(at as u64), key(held));
+    let (at, (&wanted, &held)) =
+        nearest.iter().zip(&moment.after.registers).enumerate().find(|(_, (wanted, held))| wanted != held)?;
+    let sentence = format!(
+        "Neighbour {} should be {}, but element {} holds {}.",
+        number(at as u64 + 1),
+        key(wanted),
+        number(at as u64),
+        key(held)
+    );
     Some(Break::of_elements(sentence, [at]))
 }

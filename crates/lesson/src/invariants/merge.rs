@@ -11,7 +11,11 @@ use crate::text::significant;
 
 pub(super) fn says_once(moment: &Moment<'_>) -> Option<String> {
     let Step::Swap = moment.step else { return None };
-    Some("Every point is there once: candidates in the registers, the intermediate result, ascending, in the buffer.".to_owned())
+    Some(
+        "Every point is there once: candidates in the registers, the intermediate result, ascending, in the \
+         buffer."
+            .to_owned(),
+    )
 }
 
 pub(super) fn breaks_once(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
@@ -20,24 +24,45 @@ pub(super) fn breaks_once(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     let mut elements = BTreeMap::new();
     for (element, &held) in (0u32..).zip(&moment.after.registers).filter(|(_, held)| **held != PADDING) {
         if let Some(other) = elements.insert(held, element) {
-            let sentence = format!("Elements {} and {} both hold {}.", number(other), number(element), key(held));
+            let sentence =
+                format!("Elements {} and {} both hold {}.", number(other), number(element), key(held));
             return Some(Break { sentence, targets: vec![Target::Element(other), Target::Element(element)] });
         }
     }
-    let twice = intermediate.iter().zip(0u32..).find_map(|(held, element)| elements.get(held).map(|&there| (element, there, *held)));
+    let twice = intermediate
+        .iter()
+        .zip(0u32..)
+        .find_map(|(held, element)| elements.get(held).map(|&there| (element, there, *held)));
     if let Some((element, there, held)) = twice {
-        let sentence = format!("{} is in register element {} and in the intermediate result.", key(held), number(there));
-        return Some(Break { sentence, targets: vec![Target::Element(there), Target::Slot(shape.slot_of(element))] });
+        let sentence =
+            format!("{} is in register element {} and in the intermediate result.", key(held), number(there));
+        return Some(Break {
+            sentence,
+            targets: vec![Target::Element(there), Target::Slot(shape.slot_of(element))],
+        });
     }
     let fall = intermediate.windows(2).position(|pair| pair[0] > pair[1])?;
-    let sentence = format!("The intermediate result does not ascend: {} comes before {}.", key(intermediate[fall]), key(intermediate[fall + 1]));
-    Some(Break { sentence, targets: [fall, fall + 1].map(|element| Target::Slot(shape.slot_of(element as u32))).to_vec() })
+    let sentence = format!(
+        "The intermediate result does not ascend: {} comes before {}.",
+        key(intermediate[fall]),
+        key(intermediate[fall + 1])
+    );
+    Some(Break {
+        sentence,
+        targets: [fall, fall + 1].map(|element| Target::Slot(shape.slot_of(element as u32))).to_vec(),
+    })
 }
 
 pub(super) fn says_runs(moment: &Moment<'_>) -> Option<String> {
     match moment.step {
-        Step::Layer { pass: Pass::Sort, layer, .. } if layer.stride == 1 && layer.size < moment.after.shape.capacity() => {
-            Some(format!("Runs of {} alternate in direction, up and down, so every {} keys are bitonic.", number(layer.size), number(2 * layer.size)))
+        Step::Layer { pass: Pass::Sort, layer, .. }
+            if layer.stride == 1 && layer.size < moment.after.shape.capacity() =>
+        {
+            Some(format!(
+                "Runs of {} alternate in direction, up and down, so every {} keys are bitonic.",
+                number(layer.size),
+                number(2 * layer.size)
+            ))
         }
         _ => None,
     }
@@ -53,7 +78,13 @@ pub(super) fn breaks_runs(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     };
     let element = (0..keys.len() - 1).find(is_wrong)?;
     let how = if up(element) { "ascend" } else { "descend" };
-    let sentence = format!("Elements {} and {} should {how}: they hold {} and {}.", element, element + 1, key(keys[element]), key(keys[element + 1]));
+    let sentence = format!(
+        "Elements {} and {} should {how}: they hold {} and {}.",
+        element,
+        element + 1,
+        key(keys[element]),
+        key(keys[element + 1])
+    );
     Some(Break::of_elements(sentence, [element, element + 1]))
 }
 
@@ -66,9 +97,15 @@ pub(super) fn says_halves(moment: &Moment<'_>) -> Option<String> {
     Some(if 2 * layer.stride == capacity {
         "First half \u{2264} second half, both bitonic: each half can be sorted alone.".to_owned()
     } else if layer.size == capacity {
-        format!("In every {all} keys first half \u{2264} second half, both bitonic: each half can be sorted alone.")
+        format!(
+            "In every {all} keys first half \u{2264} second half, both bitonic: each half can be sorted \
+             alone."
+        )
     } else {
-        format!("In every {all} keys first half \u{2264} second half (\u{2265} in runs that descend), both bitonic: each half can be sorted alone.")
+        format!(
+            "In every {all} keys first half \u{2264} second half (\u{2265} in runs that descend), both \
+             bitonic: each half can be sorted alone."
+        )
     })
 }
 
@@ -81,7 +118,8 @@ pub(super) fn breaks_halves(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
         let (left, right) = keys.split_at(half);
         let at = |side: &[Key], largest: bool| {
             let places = 0..side.len();
-            if largest { places.max_by_key(|&at| side[at]) } else { places.min_by_key(|&at| side[at]) }.unwrap_or(0)
+            if largest { places.max_by_key(|&at| side[at]) } else { places.min_by_key(|&at| side[at]) }
+                .unwrap_or(0)
         };
         let (a, b) = (at(left, up), at(right, !up));
         if if up { left[a] > right[b] } else { left[a] < right[b] } {
@@ -99,7 +137,11 @@ pub(super) fn breaks_halves(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
         for (side, start) in [(left, first), (right, first + half)] {
             if !is_bitonic(side) {
                 let end = start + half;
-                let sentence = format!("Elements {} to {} are not bitonic.", number(start as u64), number(end as u64 - 1));
+                let sentence = format!(
+                    "Elements {} to {} are not bitonic.",
+                    number(start as u64),
+                    number(end as u64 - 1)
+                );
                 return Some(Break::of_elements(sentence, start..end));
             }
         }
@@ -114,23 +156,34 @@ pub(super) fn says_ascending(moment: &Moment<'_>) -> Option<String> {
         return None;
     }
     Some(match pass {
-        Pass::Sort => {
-            "The registers ascend; the intermediate result, read from its end, descends. That is why the smaller of each pair will do.".to_owned()
-        }
-        Pass::Resort => format!("The registers ascend, so element {} is the {} smallest key.", number(shape.k - 1), ordinal(shape.k)),
+        Pass::Sort => "The registers ascend; the intermediate result, read from its end, descends. That is \
+                       why the smaller of each pair will do."
+            .to_owned(),
+        Pass::Resort => format!(
+            "The registers ascend, so element {} is the {} smallest key.",
+            number(shape.k - 1),
+            ordinal(shape.k)
+        ),
     })
 }
 
 pub(super) fn breaks_ascending(keys: &[Key]) -> Option<Break> {
     let at = keys.windows(2).position(|pair| pair[0] > pair[1])?;
-    let sentence = format!("Elements {} and {} should ascend: they hold {} and {}.", at, at + 1, key(keys[at]), key(keys[at + 1]));
+    let sentence = format!(
+        "Elements {} and {} should ascend: they hold {} and {}.",
+        at,
+        at + 1,
+        key(keys[at]),
+        key(keys[at + 1])
+    );
     Some(Break::of_elements(sentence, [at, at + 1]))
 }
 
 pub(super) fn says_bitonic(moment: &Moment<'_>) -> Option<String> {
     let Step::Minimum { .. } = moment.step else { return None };
     Some(format!(
-        "The {0} smallest keys of both are left, and they are bitonic: the layers of size {0} alone sort them.",
+        "The {0} smallest keys of both are left, and they are bitonic: the layers of size {0} alone sort \
+         them.",
         number(moment.after.shape.capacity())
     ))
 }
@@ -143,7 +196,10 @@ pub(super) fn breaks_bitonic(moment: &Moment<'_>, _: &Witness) -> Option<Break> 
 
 pub(super) fn says_smallest(moment: &Moment<'_>) -> Option<String> {
     let Step::Minimum { .. } = moment.step else { return None };
-    Some(format!("The {} smallest keys of both lists are in the registers.", number(moment.after.shape.capacity())))
+    Some(format!(
+        "The {} smallest keys of both lists are in the registers.",
+        number(moment.after.shape.capacity())
+    ))
 }
 
 pub(super) fn breaks_smallest(moment: &Moment<'_>, witness: &Witness) -> Option<Break> {
@@ -153,7 +209,8 @@ pub(super) fn breaks_smallest(moment: &Moment<'_>, witness: &Witness) -> Option<
     let largest = both[capacity - 1];
     let mut there = kept.clone();
     there.sort_unstable();
-    let lost: Vec<Key> = both[..capacity].iter().copied().filter(|wanted| there.binary_search(wanted).is_err()).collect();
+    let lost: Vec<Key> =
+        both[..capacity].iter().copied().filter(|wanted| there.binary_search(wanted).is_err()).collect();
     let &nearest = lost.first()?;
     let sentence = format!(
         "{} of the {} smallest keys of both lists {} lost, the nearest of them {}; larger ones stay.",
@@ -170,10 +227,14 @@ pub(super) fn says_bound(moment: &Moment<'_>) -> Option<String> {
     let Step::MaxDistance { points_seen, .. } = moment.step else { return None };
     let k = moment.after.shape.k;
     Some(if moment.after.last() == PADDING {
-        format!("Fewer than {} neighbours are known, so every point may still be one: max_distance is infinite.", number(k))
+        format!(
+            "Fewer than {} neighbours are known, so every point may still be one: max_distance is infinite.",
+            number(k)
+        )
     } else {
         format!(
-            "max_distance is the squared distance of the {} nearest of the {} points seen: a point that is no closer cannot be a neighbour.",
+            "max_distance is the squared distance of the {} nearest of the {} points seen: a point that is \
+             no closer cannot be a neighbour.",
             ordinal(k),
             number(*points_seen)
         )
@@ -184,7 +245,11 @@ pub(super) fn breaks_bound(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     let last = moment.after.last();
     let right = distance_of(last);
     (moment.after.max_distance != right).then(|| {
-        let is = if moment.after.max_distance.is_infinite() { "infinite".to_owned() } else { significant(moment.after.max_distance.into()) };
+        let is = if moment.after.max_distance.is_infinite() {
+            "infinite".to_owned()
+        } else {
+            significant(moment.after.max_distance.into())
+        };
         let k = moment.after.shape.k;
         Break {
             sentence: format!("max_distance is {is}, but the {} smallest key is {}.", ordinal(k), key(last)),
@@ -196,7 +261,11 @@ pub(super) fn breaks_bound(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
 pub(super) fn says_kept(moment: &Moment<'_>) -> Option<String> {
     let Step::MaxDistance { points_seen, .. } = moment.step else { return None };
     let shape = moment.after.shape;
-    Some(format!("The {} nearest of the {} points seen are in the registers: nothing is lost.", number(shape.k), number(*points_seen)))
+    Some(format!(
+        "The {} nearest of the {} points seen are in the registers: nothing is lost.",
+        number(shape.k),
+        number(*points_seen)
+    ))
 }
 
 pub(super) fn breaks_kept(moment: &Moment<'_>, witness: &Witness) -> Option<Break> {

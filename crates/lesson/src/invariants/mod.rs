@@ -1,7 +1,7 @@
 //! What holds after each step of the kernel's search, and why the next step works because of it.
 //!
-//! [`badge`] says it at a position. [`first_broken`] checks all of it from the first step on, which only a search with a mistake
-//! ([`super::fault`]) fails. What [`INVARIANTS`] say and check is in `filter` and
+//! [`badge`] says it at a position. [`first_broken`] checks all of it from the first step on, which only a
+//! search with a mistake ([`super::fault`]) fails. What [`INVARIANTS`] say and check is in `filter` and
 //! `merge`; what a walk remembers to check them, in [`Witness`].
 
 mod filter;
@@ -32,13 +32,21 @@ pub struct Invariant {
 pub const INVARIANTS: [Invariant; 14] = [
     Invariant { id: "votes", says: filter::says_votes, breaks: filter::breaks_votes },
     Invariant { id: "slots", says: filter::says_slots, breaks: filter::breaks_slots },
-    Invariant { id: "buffered", says: filter::says_buffered, breaks: |moment, _| filter::breaks_held(moment) },
+    Invariant {
+        id: "buffered",
+        says: filter::says_buffered,
+        breaks: |moment, _| filter::breaks_held(moment),
+    },
     Invariant { id: "full", says: filter::says_full, breaks: filter::breaks_full },
     Invariant { id: "padded", says: filter::says_padded, breaks: filter::breaks_padded },
     Invariant { id: "once", says: merge::says_once, breaks: merge::breaks_once },
     Invariant { id: "runs", says: merge::says_runs, breaks: merge::breaks_runs },
     Invariant { id: "halves", says: merge::says_halves, breaks: merge::breaks_halves },
-    Invariant { id: "ascending", says: merge::says_ascending, breaks: |moment, _| merge::breaks_ascending(&moment.after.registers) },
+    Invariant {
+        id: "ascending",
+        says: merge::says_ascending,
+        breaks: |moment, _| merge::breaks_ascending(&moment.after.registers),
+    },
     Invariant { id: "bitonic", says: merge::says_bitonic, breaks: merge::breaks_bitonic },
     Invariant { id: "smallest", says: merge::says_smallest, breaks: merge::breaks_smallest },
     Invariant { id: "bound", says: merge::says_bound, breaks: merge::breaks_bound },
@@ -75,7 +83,10 @@ pub struct Break {
 impl Break {
     /// Of elements of the registers.
     fn of_elements(sentence: String, elements: impl IntoIterator<Item = usize>) -> Self {
-        Self { sentence, targets: elements.into_iter().map(|element| Target::Element(element as u32)).collect() }
+        Self {
+            sentence,
+            targets: elements.into_iter().map(|element| Target::Element(element as u32)).collect(),
+        }
     }
 }
 
@@ -103,13 +114,18 @@ pub struct Badge {
     pub text: String,
 }
 
-/// The invariant that holds after a number of steps, or the broken one from the first step on after which one is; `state` is the
-/// state there. `None` where nothing is to be said, and in other searches than the kernel's.
+/// The invariant that holds after a number of steps, or the broken one from the first step on after which one
+/// is; `state` is the state there. `None` where nothing is to be said, and in other searches than the
+/// kernel's.
 pub fn badge(recording: &Recording, position: usize, state: &State) -> Option<Badge> {
     if let Some(broken) = recording.consequences().and_then(|consequences| consequences.broken.as_ref())
         && position >= broken.position
     {
-        let since = if position == broken.position { String::new() } else { format!("Since step {}: ", thousands(broken.position as u64)) };
+        let since = if position == broken.position {
+            String::new()
+        } else {
+            format!("Since step {}: ", thousands(broken.position as u64))
+        };
         return Some(Badge { holds: false, text: since + &broken.sentence });
     }
     if !is_kernel(recording) {
@@ -177,7 +193,9 @@ impl Moment<'_> {
     /// The keys of the current group by lane, [`PADDING`] past the last point.
     fn group(&self) -> Vec<Key> {
         let Some(base) = self.after.group else { return Vec::new() };
-        let key = |(distance, lane): (f32, u32)| if base + lane < self.after.shape.n { key_of(distance, base + lane) } else { PADDING };
+        let key = |(distance, lane): (f32, u32)| {
+            if base + lane < self.after.shape.n { key_of(distance, base + lane) } else { PADDING }
+        };
         self.recording.distances(base).into_iter().zip(0..).map(key).collect()
     }
 
@@ -205,7 +223,11 @@ fn number(number: impl Into<u64>) -> String {
 
 fn bound(moment: &Moment<'_>) -> String {
     let bound = moment.after.max_distance;
-    if bound.is_infinite() { "max_distance, which is infinite".to_owned() } else { format!("max_distance {}", significant(bound.into())) }
+    if bound.is_infinite() {
+        "max_distance, which is infinite".to_owned()
+    } else {
+        format!("max_distance {}", significant(bound.into()))
+    }
 }
 
 /// A number as a rank.

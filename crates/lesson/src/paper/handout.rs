@@ -12,12 +12,19 @@ use crate::text::{count, thousands};
 /// Maximum number of sentences; the file of steps has all of them.
 const MOST_SENTENCES: usize = 400;
 
-/// Writes a lesson: its introduction, pictures of the moments with the sentences of all steps between them, the counters
-/// beside the theory, the kernel, and questions. Their answers are on a page of their own at the end.
+/// Writes a lesson: its introduction, pictures of the moments with the sentences of all steps between them,
+/// the counters beside the theory, the kernel, and questions. Their answers are on a page of their own at the
+/// end.
 ///
 /// # Errors
 /// I/O errors of the writer, and [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
-pub fn write(film: &Film, moments: &Moments, theme: Theme, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write(
+    film: &Film,
+    moments: &Moments,
+    theme: Theme,
+    progress: &dyn Progress,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     let mut body = Vec::new();
     write_body(film, moments, progress, &mut body)?;
     document(film, theme, &heading(film), &String::from_utf8_lossy(&body), out)
@@ -45,12 +52,23 @@ fn write_body(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut
     asked(film, out)
 }
 
-/// Writes every sentence of the level, with pictures in between. With several takes, only the pictures' own sentences.
-fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let steps: Vec<usize> = if film.takes.len() == 1 { moments.all.clone() } else { moments.positions.clone() };
+/// Writes every sentence of the level, with pictures in between. With several takes, only the pictures' own
+/// sentences.
+fn steps(
+    film: &Film,
+    moments: &Moments,
+    progress: &dyn Progress,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
+    let steps: Vec<usize> =
+        if film.takes.len() == 1 { moments.all.clone() } else { moments.positions.clone() };
     // Every picture has a sentence.
-    let listed_steps: Vec<usize> =
-        steps.iter().enumerate().filter(|(number, at)| *number < MOST_SENTENCES || moments.positions.contains(at)).map(|(_, &at)| at).collect();
+    let listed_steps: Vec<usize> = steps
+        .iter()
+        .enumerate()
+        .filter(|(number, at)| *number < MOST_SENTENCES || moments.positions.contains(at))
+        .map(|(_, &at)| at)
+        .collect();
     let left_out = steps.len() - listed_steps.len();
     let mut listed = false;
     for &at in &listed_steps {
@@ -68,7 +86,8 @@ fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (imp
             let picture = svg::element(&film.figure(at), &format!("step{at}-"), &svg::variable);
             writeln!(
                 out,
-                "<figure id=\"step-{at}\">\n<div role=\"img\" aria-label=\"Picture after step {at}\">\n{picture}</div>\n<figcaption>{step}{text}</figcaption>\n</figure>"
+                "<figure id=\"step-{at}\">\n<div role=\"img\" aria-label=\"Picture after step \
+                 {at}\">\n{picture}</div>\n<figcaption>{step}{text}</figcaption>\n</figure>"
             )?;
             progress.update(number as u64 + 1, moments.positions.len() as u64);
         } else {

@@ -1,9 +1,9 @@
-//! A lesson on paper: self-contained HTML files without scripts and with their fonts inside, laid out for A4 and Letter.
+//! A lesson on paper: self-contained HTML files without scripts and with their fonts inside, laid out for A4
+//! and Letter.
 //!
-//! | module | holds |
-//! |---|---|
-//! | [`handout`] | the lesson with pictures, sentences, the account and questions, whose answers are on a page of their own |
-//! | [`sheet`] | a worksheet: questions with the pictures that they are about and room to write; and its key |
+//! - [`handout`]: the lesson with pictures, sentences, the account and questions, whose answers are on a page
+//!   of their own
+//! - [`sheet`]: a worksheet: questions with the pictures that they are about and room to write; and its key
 //!
 //! What both need is here: a question as it stands on paper, and tables of what was counted.
 
@@ -34,39 +34,50 @@ pub enum Theme {
     Film,
 }
 
-const STYLE: &str = "body{margin:0;background:var(--canvas);color:var(--text);font:300 16px/1.5 Ubuntu,'Segoe UI',system-ui,sans-serif}\
-main{max-width:60rem;margin:0 auto;padding:1.5rem}\
-h1{font-size:1.7rem;line-height:1.2;margin:.5rem 0}h2{font-size:1.2rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line)}\
-figure{margin:1.2rem 0;break-inside:avoid}figure svg{box-sizing:border-box;display:block;width:100%;height:auto;border:1px solid var(--line)}\
-figcaption{margin-top:.4rem;font-size:.95em}b.step{color:var(--text-weak);font-weight:normal;margin-right:.7em}\
-ul.steps{list-style:none;margin:.6rem 0;padding:0}ul.steps li{margin:.2rem 0}\
-table{border-collapse:collapse;margin:.6rem 0}th,td{text-align:left;padding:.15rem 1.2rem .15rem 0;vertical-align:top}\
-th{color:var(--text-weak);font-weight:normal}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\
-pre{background:var(--panel);padding:.8rem;white-space:pre-wrap;font:13px/1.45 Hack,Ubuntu,monospace}\
-ol.asked>li{margin:1.1rem 0;break-inside:avoid}ol.asked p{margin:.2rem 0}\
-ul.options{list-style:none;margin:.3rem 0;padding:0}ul.options li{margin:.2rem 0}\
-.box{display:inline-block;width:.85em;height:.85em;border:1.5px solid var(--text);border-radius:2px;margin-right:.5em;vertical-align:-.08em}\
-.lanes{display:flex;flex-wrap:wrap;gap:.25rem .55rem;margin:.4rem 0}.lanes span span.box{margin-right:.2em}\
-.blank{display:inline-block;width:7rem;border-bottom:1px solid var(--text)}\
-.ruled{height:1.8em;border-bottom:1px solid var(--line)}\
-.names{display:flex;gap:2rem;margin:1rem 0}.names span{flex:1;border-bottom:1px solid var(--text)}\
-.right{font-weight:bold}.weak{color:var(--text-weak)}.apart{break-before:page}\
-@page{margin:15mm}@media print{body{font-size:10.5pt}main{max-width:none;padding:0}\
-h2,h3{break-after:avoid}table,pre{break-inside:avoid}li,p{orphans:2;widows:2}\
-*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}";
+const STYLE: &str = "body{margin:0;background:var(--canvas);color:var(--text);font:300 16px/1.5 Ubuntu,\
+     'Segoe UI',system-ui,sans-serif}main{max-width:60rem;margin:0 \
+     auto;padding:1.5rem}h1{font-size:1.7rem;line-height:1.2;margin:.5rem 0}h2{font-size:1.2rem;margin:2rem \
+     0 .5rem;border-bottom:1px solid var(--line)}figure{margin:1.2rem 0;break-inside:avoid}figure \
+     svg{box-sizing:border-box;display:block;width:100%;height:auto;border:1px solid \
+     var(--line)}figcaption{margin-top:.4rem;font-size:.95em}b.step{color:var(--text-weak);font-weight:\
+     normal;margin-right:.7em}ul.steps{list-style:none;margin:.6rem 0;padding:0}ul.steps li{margin:.2rem \
+     0}table{border-collapse:collapse;margin:.6rem 0}th,td{text-align:left;padding:.15rem 1.2rem .15rem \
+     0;vertical-align:top}th{color:var(--text-weak);font-weight:normal}td.n,th.n{text-align:right;\
+     font-variant-numeric:tabular-nums}pre{background:var(--panel);padding:.8rem;white-space:pre-wrap;font:\
+     13px/1.45 Hack,Ubuntu,monospace}ol.asked>li{margin:1.1rem 0;break-inside:avoid}ol.asked p{margin:.2rem \
+     0}ul.options{list-style:none;margin:.3rem 0;padding:0}ul.options li{margin:.2rem \
+     0}.box{display:inline-block;width:.85em;height:.85em;border:1.5px solid \
+     var(--text);border-radius:2px;margin-right:.5em;vertical-align:-.08em}.lanes{display:flex;flex-wrap:\
+     wrap;gap:.25rem .55rem;margin:.4rem 0}.lanes span \
+     span.box{margin-right:.2em}.blank{display:inline-block;width:7rem;border-bottom:1px solid \
+     var(--text)}.ruled{height:1.8em;border-bottom:1px solid \
+     var(--line)}.names{display:flex;gap:2rem;margin:1rem 0}.names span{flex:1;border-bottom:1px solid \
+     var(--text)}.right{font-weight:bold}.weak{color:var(--text-weak)}.apart{break-before:page}@page{margin:\
+     15mm}@media \
+     print{body{font-size:10.5pt}main{max-width:none;padding:0}h2,h3{break-after:avoid}table,\
+     pre{break-inside:avoid}li,p{orphans:2;widows:2}*{-webkit-print-color-adjust:exact;print-color-adjust:\
+     exact}}";
 
 /// Writes a file around its body.
-fn document(film: &Film, theme: Theme, title: &str, body: &str, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+fn document(
+    film: &Film,
+    theme: Theme,
+    title: &str,
+    body: &str,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     let title = escaped(title);
-    // A font has the letters that are used in text and pictures, and those by which the browser numbers a list.
+    // A font has the letters that are used in text and pictures, and those by which the browser numbers a
+    // list.
     let mut subsets = FontSubsets::default();
     for font in [Font::Sans, Font::Mono] {
         [title.as_str(), body, "0123456789."].into_iter().for_each(|text| subsets.add(text, font));
     }
     write!(
         out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n{}\n\
-        <title>{title}</title>\n{}<style>\n{}\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>",
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width\">\n{}\n<title>{title}</title>\n{}<style>\n{}\n{STYLE}\n</style>\n</\
+         head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>",
         svg::policy(false),
         subsets.style(),
         colors(film, theme)
@@ -78,7 +89,9 @@ fn colors(film: &Film, theme: Theme) -> String {
     let root = |palette: &Palette| format!(":root{{{}}}", svg::variables(palette));
     match theme {
         Theme::Film => root(&film.palette),
-        Theme::Readers => format!("{}\n@media screen and (prefers-color-scheme:dark){{{}}}", root(&LIGHT), root(&DARK)),
+        Theme::Readers => {
+            format!("{}\n@media screen and (prefers-color-scheme:dark){{{}}}", root(&LIGHT), root(&DARK))
+        }
     }
 }
 
@@ -89,21 +102,32 @@ fn heading(film: &Film) -> String {
 
 /// The order of a take's points as a heading, where there are several.
 pub(crate) fn named(film: &Film, take: &Take) -> String {
-    if film.takes.len() > 1 { format!("<h3>{}</h3>\n", take.arrangement.name().replace('-', " ")) } else { String::new() }
+    if film.takes.len() > 1 {
+        format!("<h3>{}</h3>\n", take.arrangement.name().replace('-', " "))
+    } else {
+        String::new()
+    }
 }
 
 // A question as it stands on paper: what is given, how it is answered, and its answer.
 
 const BOX: &str = "<span class=\"box\"></span>";
 
-/// A question: with boxes to tick where there is something to choose, else with a blank to fill in. With `step`, also the step that it is about.
+/// A question: with boxes to tick where there is something to choose, else with a blank to fill in. With
+/// `step`, also the step that it is about.
 pub fn item(take: &Take, question: &Question, step: bool) -> String {
-    let after = if step && !question.ask.is_idea() { format!("After step {}. ", thousands(question.at as u64)) } else { String::new() };
+    let after = if step && !question.ask.is_idea() {
+        format!("After step {}. ", thousands(question.at as u64))
+    } else {
+        String::new()
+    };
     let text = escaped(&format!("{after}{}{}", question.text, given(take, question)));
     let options = |options: &[String]| format!("<ul class=\"options\">{}</ul>", options.concat());
     let form = match question.ask.kind().form {
         Form::Choice => {
-            let option = |(number, text): (usize, &String)| format!("<li>{BOX}{} {}</li>", letter(number), escaped(text));
+            let option = |(number, text): (usize, &String)| {
+                format!("<li>{BOX}{} {}</li>", letter(number), escaped(text))
+            };
             options(&question.options.iter().enumerate().map(option).collect::<Vec<_>>())
         }
         Form::YesNo => format!("<p>{BOX}yes &#160; {BOX}no</p>"),
@@ -121,8 +145,16 @@ pub fn answer(take: &Take, question: &Question) -> String {
     let mut after = Cursor::new(take.recording.clone());
     after.seek(question.shown_at());
     let right = question.right(take.recording.shape().width);
-    let letter = if let Answer::Choice(option) = question.answer { format!("{}: ", letter(option as usize)) } else { String::new() };
-    format!("<span class=\"right\">{letter}{}</span><p>{}</p>", escaped(&right), escaped(&why(question, &after)))
+    let letter = if let Answer::Choice(option) = question.answer {
+        format!("{}: ", letter(option as usize))
+    } else {
+        String::new()
+    };
+    format!(
+        "<span class=\"right\">{letter}{}</span><p>{}</p>",
+        escaped(&right),
+        escaped(&why(question, &after))
+    )
 }
 
 /// What each known wrong answer means.
@@ -130,7 +162,9 @@ pub fn mistakes(take: &Take, question: &Question) -> String {
     let width = take.recording.shape().width;
     let mistake = |slip: &Slip| {
         let said = match slip.reply {
-            Reply::Choice(option) => format!("{}: {}", letter(option as usize), question.words(slip.reply, width)),
+            Reply::Choice(option) => {
+                format!("{}: {}", letter(option as usize), question.words(slip.reply, width))
+            }
             reply => question.words(reply, width),
         };
         format!("<li class=\"weak\">{} \u{2013} {}</li>", escaped(&said), escaped(&slip.says))
@@ -138,7 +172,8 @@ pub fn mistakes(take: &Take, question: &Question) -> String {
     format!("<ul class=\"options\">{}</ul>", question.slips.iter().map(mistake).collect::<String>())
 }
 
-/// Data that is visible on screen but not in print: the distances that lanes vote on, the keys in their queues, the counts of buckets.
+/// Data that is visible on screen but not in print: the distances that lanes vote on, the keys in their
+/// queues, the counts of buckets.
 fn given(take: &Take, question: &Question) -> String {
     let Some(last) = question.at.checked_sub(1) else { return String::new() };
     let recording = &take.recording;
@@ -149,7 +184,12 @@ fn given(take: &Take, question: &Question) -> String {
 
 /// A lane without a point has none.
 pub(crate) fn distances_from_lane_0(distances: &[f32]) -> String {
-    from_lane_0("Distances", distances.iter().map(|&distance| if distance.is_finite() { significant(distance.into()) } else { "none".to_owned() }))
+    from_lane_0(
+        "Distances",
+        distances.iter().map(|&distance| {
+            if distance.is_finite() { significant(distance.into()) } else { "none".to_owned() }
+        }),
+    )
 }
 
 /// A key of a place that is still empty is infinite.
@@ -167,13 +207,25 @@ fn from_lane_0(what: &str, words: impl Iterator<Item = String>) -> String {
 pub fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let parameters = &take.recording.parameters;
     let shape = parameters.shape;
-    let coordinates: Vec<String> = parameters.query.iter().take(8).map(|&value| significant(value.into())).collect();
+    let coordinates: Vec<String> =
+        parameters.query.iter().take(8).map(|&value| significant(value.into())).collect();
     let more = if parameters.query.len() > 8 { ", …" } else { "" };
     let rows = [
         ("data", format!("{}, {}", parameters.data, count(shape.n.into(), "point", "points"))),
-        ("query", format!("row {}, ({}{more})", thousands(parameters.query_row.into()), coordinates.join(", "))),
+        (
+            "query",
+            format!("row {}, ({}{more})", thousands(parameters.query_row.into()), coordinates.join(", ")),
+        ),
         ("neighbours", format!("k = {}", shape.k)),
-        ("warp", format!("{} lanes, {} each: K = {}", shape.width, count(shape.registers.into(), "key", "keys"), parameters.capacity)),
+        (
+            "warp",
+            format!(
+                "{} lanes, {} each: K = {}",
+                shape.width,
+                count(shape.registers.into(), "key", "keys"),
+                parameters.capacity
+            ),
+        ),
         ("recorded on", parameters.what_ran()),
     ];
     writeln!(out, "{}<table>", named(film, take))?;
@@ -184,11 +236,18 @@ pub fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::R
 }
 
 /// A table of counts beside others; `None` where there is nothing to count.
-pub(crate) fn compared(heads: &[&str], rows: &[(&str, Vec<Option<String>>)], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn compared(
+    heads: &[&str],
+    rows: &[(&str, Vec<Option<String>>)],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let heads: String = heads.iter().map(|head| format!("<th class=\"n\">{head}</th>")).collect();
     writeln!(out, "<table>\n<tr><th></th>{heads}</tr>")?;
     for (what, numbers) in rows {
-        let numbers: String = numbers.iter().map(|number| format!("<td class=\"n\">{}</td>", number.as_deref().unwrap_or("\u{2013}"))).collect();
+        let numbers: String = numbers
+            .iter()
+            .map(|number| format!("<td class=\"n\">{}</td>", number.as_deref().unwrap_or("\u{2013}")))
+            .collect();
         writeln!(out, "<tr><th>{what}</th>{numbers}</tr>")?;
     }
     writeln!(out, "</table>")

@@ -1,5 +1,6 @@
-//! A worksheet for a class, with the pictures that its questions are about in the state in which nothing gives the answers away, and its key: the
-//! same questions by the same numbers, with answers, reasons, and what each wrong answer means.
+//! A worksheet for a class, with the pictures that its questions are about in the state in which nothing
+//! gives the answers away, and its key: the same questions by the same numbers, with answers, reasons, and
+//! what each wrong answer means.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -11,14 +12,18 @@ use crate::picture::page::about;
 use crate::progress::Progress;
 use crate::questions::pool::Asked;
 
-/// The questions of a film's takes in the order of a sheet: those about the same moment follow each other, below its picture.
+/// The questions of a film's takes in the order of a sheet: those about the same moment follow each other,
+/// below its picture.
 fn questions(film: &Film) -> Vec<Asked> {
     let mut questions = film.lesson.round(&film.takes, film.seed);
-    questions.sort_by_key(|(take, question)| (!question.ask.is_about_all(), question.ask.is_idea(), *take, question.at));
+    questions.sort_by_key(|(take, question)| {
+        (!question.ask.is_about_all(), question.ask.is_idea(), *take, question.at)
+    });
     questions
 }
 
-/// What tells one sheet from another: its number, and the search that it asks about, since of another one the same number has other questions.
+/// What tells one sheet from another: its number, and the search that it asks about, since of another one the
+/// same number has other questions.
 fn name(film: &Film) -> String {
     escaped(&format!("Sheet {} \u{b7} {}", film.seed, about(&film.lead().recording)))
 }
@@ -27,10 +32,18 @@ fn name(film: &Film) -> String {
 ///
 /// # Errors
 /// I/O errors of the writer, and [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
-pub fn worksheet(film: &Film, theme: Theme, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn worksheet(
+    film: &Film,
+    theme: Theme,
+    progress: &dyn Progress,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     let questions = questions(film);
     let goal = escaped(&film.lesson.says(film.lesson.goal, film.lead().recording.shape()));
-    let mut body = format!("<p>{goal}</p>\n<div class=\"names\"><span>Name</span><span>Date</span></div>\n<ol class=\"asked\">\n");
+    let mut body = format!(
+        "<p>{goal}</p>\n<div class=\"names\"><span>Name</span><span>Date</span></div>\n<ol \
+         class=\"asked\">\n"
+    );
     let mut pictured = None;
     for (number, (take, question)) in questions.iter().enumerate() {
         if progress.cancelled() {
@@ -41,11 +54,21 @@ pub fn worksheet(film: &Film, theme: Theme, progress: &dyn Progress, out: &mut (
         // No picture shows how the whole search will end, or an idea.
         if !question.ask.is_idea() && !question.ask.is_about_all() && pictured != Some(moment) {
             pictured = Some(moment);
-            let element = svg::element(&film.asked(*take, question.at), &format!("step{number}-"), &svg::variable);
-            picture = format!("<figure>\n<div role=\"img\" aria-label=\"Picture for question {}\">\n{element}</div>\n</figure>\n", number + 1);
+            let element =
+                svg::element(&film.asked(*take, question.at), &format!("step{number}-"), &svg::variable);
+            picture = format!(
+                "<figure>\n<div role=\"img\" aria-label=\"Picture for question \
+                 {}\">\n{element}</div>\n</figure>\n",
+                number + 1
+            );
         }
         let lines = if question.ask.is_idea() { 2 } else { 1 };
-        let _ = writeln!(body, "<li>{picture}{}{}</li>", item(&film.takes[*take], question, false), "<div class=\"ruled\"></div>".repeat(lines));
+        let _ = writeln!(
+            body,
+            "<li>{picture}{}{}</li>",
+            item(&film.takes[*take], question, false),
+            "<div class=\"ruled\"></div>".repeat(lines)
+        );
         progress.update(number as u64 + 1, questions.len() as u64);
     }
     let _ = writeln!(body, "</ol>\n<p class=\"weak\">{}</p>", name(film));
@@ -60,7 +83,13 @@ pub fn key(film: &Film, theme: Theme, out: &mut (impl Write + ?Sized)) -> io::Re
     let mut body = format!("<p class=\"weak\">{}</p>\n<ol class=\"asked\">\n", name(film));
     for (take, question) in questions(film) {
         let take = &film.takes[take];
-        let _ = writeln!(body, "<li><p>{}</p>{}{}</li>", escaped(&question.text), answer(take, &question), mistakes(take, &question));
+        let _ = writeln!(
+            body,
+            "<li><p>{}</p>{}{}</li>",
+            escaped(&question.text),
+            answer(take, &question),
+            mistakes(take, &question)
+        );
     }
     body += "</ol>\n";
     document(film, theme, &format!("{}: key", heading(film)), &body, out)

@@ -11,25 +11,32 @@ pub fn draw(view: &View<'_>, size: [f32; 2]) -> Scene {
     draw_on(view, size, None)
 }
 
-/// Draws the panel with a fixed range of finite `max_distance` for the curve, so that several recordings share their axes.
+/// Draws the panel with a fixed range of finite `max_distance` for the curve, so that several recordings
+/// share their axes.
 pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>) -> Scene {
     let (mut scene, mut room) = view.canvas([wide, high]);
     let text = view.text;
-    // The curve takes at least half of the height; the table's rows are compressed if necessary, or there is no table.
+    // The curve takes at least half of the height; the table's rows are compressed if necessary, or there is
+    // no table.
     let row = (text * ROW).min(high * 0.5 / 7.0);
     if row >= view.least * ROW * 0.8 {
         let row = row.max(view.least * ROW);
         table(&mut scene, room.take_top(row * 6.4), view, row);
         let note = room.take_top(row * 0.9);
-        scene.label(note, 0.0, sans(view.type_of(0.75), Ink::TextWeak), "expected \u{2264}: at most, on average over random orders");
+        scene.label(
+            note,
+            0.0,
+            sans(view.type_of(0.75), Ink::TextWeak),
+            "expected \u{2264}: at most, on average over random orders",
+        );
         room.take_top(row * 0.2);
     }
     curve(&mut scene, room, view, shared);
     scene
 }
 
-/// The columns are the counters, the bounds so far, and those for all points. Bounds are of means in random order, as stands below: they do
-/// not hold in others.
+/// The columns are the counters, the bounds so far, and those for all points. Bounds are of means in random
+/// order, as stands below: they do not hold in others.
 fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let state = view.state();
     let account = account(state);
@@ -38,22 +45,50 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let merges = |value: f64| format!("{value:.1}");
     let nothing = counts.points_seen == 0;
     let so_far = |words: String| if nothing { "\u{2013}".to_owned() } else { words };
-    // The question of how many merges there will be must not be answered here; any of the other numbers would give it away.
+    // The question of how many merges there will be must not be answered here; any of the other numbers would
+    // give it away.
     let in_the_end = |words: String| if view.asking { String::new() } else { words };
     let rows: [(&str, String, String, String); 5] = [
-        ("points seen", thousands(counts.points_seen.into()), String::new(), in_the_end(thousands(state.shape.n.into()))),
-        ("candidates", thousands(counts.candidates.into()), so_far(about(now.candidates)), in_the_end(about(end.candidates))),
-        ("merges", thousands(counts.merges.into()), so_far(merges(now.merges)), in_the_end(merges(end.merges))),
-        ("compare-exchanges", thousands(counts.compare_exchanges), so_far(about(now.compare_exchanges)), in_the_end(about(end.compare_exchanges))),
-        ("shuffles", thousands(counts.shuffles), so_far(about(now.shuffles)), in_the_end(about(end.shuffles))),
+        (
+            "points seen",
+            thousands(counts.points_seen.into()),
+            String::new(),
+            in_the_end(thousands(state.shape.n.into())),
+        ),
+        (
+            "candidates",
+            thousands(counts.candidates.into()),
+            so_far(about(now.candidates)),
+            in_the_end(about(end.candidates)),
+        ),
+        (
+            "merges",
+            thousands(counts.merges.into()),
+            so_far(merges(now.merges)),
+            in_the_end(merges(end.merges)),
+        ),
+        (
+            "compare-exchanges",
+            thousands(counts.compare_exchanges),
+            so_far(about(now.compare_exchanges)),
+            in_the_end(about(end.compare_exchanges)),
+        ),
+        (
+            "shuffles",
+            thousands(counts.shuffles),
+            so_far(about(now.shuffles)),
+            in_the_end(about(end.shuffles)),
+        ),
     ];
     let size = (row / ROW).max(view.least);
-    let heads = ["counted".to_owned(), "expected \u{2264}".to_owned(), in_the_end("at the end \u{2264}".to_owned())];
+    let heads =
+        ["counted".to_owned(), "expected \u{2264}".to_owned(), in_the_end("at the end \u{2264}".to_owned())];
     let small = view.least.max(size * 0.85);
     // Each column in proportion to its longest words, with a gap between long words and long numbers.
     let apart = |rect: Area, by: f32| area(rect.x + size * by, rect.y, rect.width - size * by, rect.height);
     let longest = |words: &mut dyn Iterator<Item = &str>, head: &str| {
-        words.map(|words| width(Font::Sans, size, words)).fold(width(Font::Sans, small, head), f32::max) + size * 0.7
+        words.map(|words| width(Font::Sans, size, words)).fold(width(Font::Sans, small, head), f32::max)
+            + size * 0.7
     };
     let widths = |rows: &[(&str, String, String, String)]| {
         [
@@ -65,7 +100,8 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     };
     let mut wide = widths(&rows);
     // Where not all fits, the work of merges is left out: it follows from their number.
-    let shown = if view.least > 0.0 && wide.iter().sum::<f32>() > room.width { &rows[..3] } else { &rows[..] };
+    let shown =
+        if view.least > 0.0 && wide.iter().sum::<f32>() > room.width { &rows[..3] } else { &rows[..] };
     if shown.len() < rows.len() {
         wide = widths(shown);
     }
@@ -84,7 +120,11 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     for (name, counted, expected, finally) in shown {
         let rects = columns(room.take_top(row));
         scene.label(rects[0], 0.0, sans(size * 0.95, Ink::Text), name);
-        for (rect, words, ink) in [(rects[1], counted, Ink::Text), (rects[2], expected, Ink::TextWeak), (rects[3], finally, Ink::TextWeak)] {
+        for (rect, words, ink) in [
+            (rects[1], counted, Ink::Text),
+            (rects[2], expected, Ink::TextWeak),
+            (rects[3], finally, Ink::TextWeak),
+        ] {
             scene.label(apart(rect, 0.3), 1.0, sans(size, ink), words);
         }
     }
@@ -105,7 +145,11 @@ struct Axis {
 
 impl Axis {
     fn share(&self, value: f32) -> f32 {
-        let share = if self.log { (value / self.low).ln() / (self.high / self.low).ln() } else { (value - self.low) / (self.high - self.low) };
+        let share = if self.log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
         if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
     }
 
@@ -141,12 +185,14 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
 
     let title = room.take_top(text * ROW);
     let held = view.state().max_distance;
-    let words = format!("max_distance{}: {} now", if y_axis.log { ", log scale" } else { "" }, digits(held, 3));
+    let words =
+        format!("max_distance{}: {} now", if y_axis.log { ", log scale" } else { "" }, digits(held, 3));
     scene.label(title, 0.0, sans(text * 0.9, Ink::Text), &words);
     let below = room.take_bottom(text * 0.95);
     let x_ticks = room.take_bottom(text);
     let ticks = y_axis.ticks();
-    let widest = ticks.iter().map(|&tick| width(Font::Sans, small.size, &plain(short(tick)))).fold(0.0, f32::max);
+    let widest =
+        ticks.iter().map(|&tick| width(Font::Sans, small.size, &plain(short(tick)))).fold(0.0, f32::max);
     let left = room.take_left(widest + text * 0.5);
     room.take_right(text * 0.7);
     room.take_top(text * 0.3);
@@ -205,7 +251,10 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
         points
     };
     let (past, to_come) = curve.split_at(done.min(curve.len()));
-    let here = past.last().filter(|(_, bound)| bound.is_finite()).map(|&(seen, bound)| ((seen as f32).max(now), bound));
+    let here = past
+        .last()
+        .filter(|(_, bound)| bound.is_finite())
+        .map(|&(seen, bound)| ((seen as f32).max(now), bound));
     let stroke = (text * 0.16).max(1.6);
     let faded = corners(to_come, here, n as f32);
     if faded.len() > 1 {
@@ -220,20 +269,30 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     let infinite = area(plot.x, plot.y, at(finite_from as f32, y_axis.low)[0] - plot.x, plot.height);
     scene.fill(infinite, faint(Ink::Field, 0.7));
     if infinite.width > text {
-        scene.text([infinite.center()[0], plot.y + text * 0.8], [0.5, 0.5], sans(text, Ink::TextWeak), "\u{221e}");
+        scene.text(
+            [infinite.center()[0], plot.y + text * 0.8],
+            [0.5, 0.5],
+            sans(text, Ink::TextWeak),
+            "\u{221e}",
+        );
     }
     let radius = (text * 0.22).min(plot.width / curve.len().max(1) as f32 * 0.6).max(1.0);
     for (merge, &(seen, bound)) in curve.iter().enumerate() {
         let point = at(seen as f32, bound);
-        let (fill, stroke) =
-            if merge < done { (Some(Ink::Buffer.into()), None) } else { (Some(Ink::Canvas.into()), Some(line(faint(Ink::Buffer, 0.7), 1.0))) };
+        let (fill, stroke) = if merge < done {
+            (Some(Ink::Buffer.into()), None)
+        } else {
+            (Some(Ink::Canvas.into()), Some(line(faint(Ink::Buffer, 0.7), 1.0)))
+        };
         scene.dots(vec![point], radius, fill, stroke);
     }
     // Hit areas span the whole height, because curves are hard to hit.
     for (merge, &(seen, bound)) in curve.iter().enumerate() {
         if let Some(position) = recording.position_of_merge(merge) {
             let [x, _] = at(seen as f32, bound);
-            let neighbour = |at_merge: Option<usize>| at_merge.and_then(|merge| curve.get(merge)).map(|&(seen, bound)| at(seen as f32, bound)[0]);
+            let neighbour = |at_merge: Option<usize>| {
+                at_merge.and_then(|merge| curve.get(merge)).map(|&(seen, bound)| at(seen as f32, bound)[0])
+            };
             let from = neighbour(merge.checked_sub(1)).map_or(plot.x, |before| (before + x) / 2.0);
             let to = neighbour(Some(merge + 1)).map_or(plot.right(), |after| (after + x) / 2.0);
             let half = (text * 0.7).max(4.0);

@@ -1,6 +1,7 @@
 //! The panel of the ballot, the computation of a lane's slot, and the buffer as it fills.
 //!
-//! Lane 0 is on the left, as in the other panels; the mask, whose lowest bit is lane 0's, is shown beside it as a number.
+//! Lane 0 is on the left, as in the other panels; the mask, whose lowest bit is lane 0's, is shown beside it
+//! as a number.
 
 use super::View;
 use super::cells::Grid;
@@ -42,10 +43,18 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     // Large type in little room: what the masks come to is in words below.
     let rows = if view.least > 0.0 && rest < text * TIGHT { 3.0 } else { 5.0 };
-    let one = ((rest - more) / (rows + of_one + 1.2 * buffer_rows)).max((rest * 0.55 - more) / (rows + of_one)).clamp(1.0, text * 2.2);
-    let grid = Grid { area: area(columns.x, room.y, columns.width, one), columns: shape.width, rows: 1, gutter: 0.0 };
+    let one = ((rest - more) / (rows + of_one + 1.2 * buffer_rows))
+        .max((rest * 0.55 - more) / (rows + of_one))
+        .clamp(1.0, text * 2.2);
+    let grid = Grid {
+        area: area(columns.x, room.y, columns.width, one),
+        columns: shape.width,
+        rows: 1,
+        gutter: 0.0,
+    };
     let all = rows * one + of_one * one + more;
-    let mut table = Table { scene: &mut scene, view, grid, names: area(0.0, room.y, names - text * 0.5, one), one, all };
+    let mut table =
+        Table { scene: &mut scene, view, grid, names: area(0.0, room.y, names - text * 0.5, one), one, all };
 
     table.lanes(vote.as_ref(), lane);
     table.distances(vote.as_ref(), &numbers);
@@ -70,7 +79,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.label(third, 0.0, sans(text * 0.9, Ink::Text), &says);
     room.take_top(text * 0.15);
     let slots_high = (room.height - text * 0.2).min(one * 1.1 * buffer_rows).max(1.0);
-    let grid = Grid { area: area(columns.x, room.y, columns.width, slots_high), columns: shape.width, rows: shape.registers, gutter: 0.0 };
+    let grid = Grid {
+        area: area(columns.x, room.y, columns.width, slots_high),
+        columns: shape.width,
+        rows: shape.registers,
+        gutter: 0.0,
+    };
     buffer(&mut scene, view, &grid, area(0.0, room.y, names - text * 0.5, slots_high));
     scene
 }
@@ -89,9 +103,13 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
             };
             match vote.mask {
                 // The value that they will be compared with.
-                None => format!("Ballot: {points}, not voted yet; max_distance {}", digits(state.max_distance, 3)),
+                None => {
+                    format!("Ballot: {points}, not voted yet; max_distance {}", digits(state.max_distance, 3))
+                }
                 // Digits begin with the highest lane, cells with lane 0.
-                Some(mask) => format!("Ballot of {points}: {}, the last digit is lanes 0 to 3", hex(mask, width)),
+                Some(mask) => {
+                    format!("Ballot of {points}: {}, the last digit is lanes 0 to 3", hex(mask, width))
+                }
             }
         }
     }
@@ -115,9 +133,12 @@ fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
     let (Some(vote), Some(lane)) = (vote, lane) else { return [String::new(), String::new()] };
     let Some(mask) = vote.mask else { return [format!("lane {lane}: not voted yet"), String::new()] };
     let (width, below) = (state.shape.width, vote.below(lane));
-    let first = format!("lane {lane}: popcount({} & {}) = {below}", hex(mask, width), hex(lanes_below(lane), width));
+    let first =
+        format!("lane {lane}: popcount({} & {}) = {below}", hex(mask, width), hex(lanes_below(lane), width));
     let second = match vote.slot(lane) {
-        None if vote.asked >> lane & 1 == 0 => format!("lane {lane} was not asked: it already has a slot, or was no candidate"),
+        None if vote.asked >> lane & 1 == 0 => {
+            format!("lane {lane} was not asked: it already has a slot, or was no candidate")
+        }
         None => format!("lane {lane} does not vote: it writes nothing"),
         Some(slot) => {
             let sum = format!("slot = buffered + count = {} + {below} = {slot}", vote.taken);
@@ -127,8 +148,8 @@ fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
     [first, second]
 }
 
-/// How distances are written: all of them, with the precision at which a question states `max_distance`, so that the votes
-/// can be read off. If cells are too narrow, neighbouring lanes alternate between lines.
+/// How distances are written: all of them, with the precision at which a question states `max_distance`, so
+/// that the votes can be read off. If cells are too narrow, neighbouring lanes alternate between lines.
 pub(crate) struct Numbers {
     /// Number of lines that lanes alternate between.
     lines: u32,
@@ -137,8 +158,9 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// The fewest lines on which numbers are readable, given the cell width and the room to the right; otherwise the number
-    /// of lines that gives the largest font. `high` is the height of all rows of the panel.
+    /// The fewest lines on which numbers are readable, given the cell width and the room to the right;
+    /// otherwise the number of lines that gives the largest font. `high` is the height of all rows of the
+    /// panel.
     pub(crate) fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, view: &View<'_>) -> Self {
         let text = view.text;
         const LINES: [u32; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -146,19 +168,33 @@ impl Numbers {
         let there = vote.distances.iter().filter(|distance| distance.is_finite());
         let widest = there.map(|&distance| width(Font::Mono, 1.0, &digits(distance, 3))).fold(0.1, f32::max);
         let on = |lines: u32| {
-            // The last number may be shifted left to end at the panel's edge, and must not overlap its predecessor.
+            // The last number may be shifted left to end at the panel's edge, and must not overlap its
+            // predecessor.
             let (apart, free) = (cell * lines as f32, cell * 0.5 + margin);
-            let wide = if apart * 0.46 <= free { apart * 0.92 } else { ((apart + free) / 1.5 * 0.97).max(2.0 * free).min(apart * 0.92) };
+            let wide = if apart * 0.46 <= free {
+                apart * 0.92
+            } else {
+                ((apart + free) / 1.5 * 0.97).max(2.0 * free).min(apart * 0.92)
+            };
             let wide = if lines == 1 { wide - 2.0 } else { wide };
             let share = if view.least > 0.0 { 0.55 } else { 0.4 };
             let line = if lines == 1 { high / 6.0 / ROW } else { high * share / lines as f32 / LINE };
             Self { lines, size: (wide / widest).min(line).min(text * 0.9) }
         };
-        // To a class votes and slots come first: they need the room. A question about votes needs the distances.
+        // To a class votes and slots come first: they need the room. A question about votes needs the
+        // distances.
         let most = if view.least > 0.0 && !view.asking { 2 } else { LINES.len() };
-        let first = LINES[..most].iter().map(|&lines| on(lines)).find(|numbers| numbers.size >= (text * READABLE).max(view.least));
-        let best =
-            first.unwrap_or_else(|| LINES[..most].iter().map(|&lines| on(lines)).max_by(|a, b| a.size.total_cmp(&b.size)).expect("there are some"));
+        let first = LINES[..most]
+            .iter()
+            .map(|&lines| on(lines))
+            .find(|numbers| numbers.size >= (text * READABLE).max(view.least));
+        let best = first.unwrap_or_else(|| {
+            LINES[..most]
+                .iter()
+                .map(|&lines| on(lines))
+                .max_by(|a, b| a.size.total_cmp(&b.size))
+                .expect("there are some")
+        });
         // Numbers that would be smaller than the least type are left out.
         if best.size < view.least * 0.97 { Self { lines: 1, size: 0.0 } } else { best }
     }
@@ -216,7 +252,8 @@ impl Table<'_, '_> {
         self.name("lane");
         let size = (self.view.text * 0.85).min(self.one / ROW).max(self.view.least);
         let widest = width(Font::Sans, size, "00") + size * 0.3;
-        let every = [1, 2, 4, 8].into_iter().find(|&every| self.grid.wide() * every as f32 >= widest).unwrap_or(16);
+        let every =
+            [1, 2, 4, 8].into_iter().find(|&every| self.grid.wide() * every as f32 >= widest).unwrap_or(16);
         let mask = vote.and_then(|vote| vote.mask).unwrap_or(0);
         for number in 0..self.grid.columns {
             let ink = if Some(number) == lane {
@@ -279,7 +316,12 @@ impl Table<'_, '_> {
                 self.scene.path(vec![[x, from], [x, self.grid.area.y]], line(faint(Ink::TextWeak, 0.5), 0.8));
             }
             let middle = x.min(self.scene.size[0] - half);
-            self.scene.text([middle, y], [0.5, 0.5], mono(numbers.size, if is_asked { Ink::Text } else { Ink::TextWeak }), words);
+            self.scene.text(
+                [middle, y],
+                [0.5, 0.5],
+                mono(numbers.size, if is_asked { Ink::Text } else { Ink::TextWeak }),
+                words,
+            );
         }
         self.grid.area = area(row.x, row.y, row.width, above + strip);
         self.spots();
@@ -299,11 +341,15 @@ impl Table<'_, '_> {
                 continue;
             };
             let set = bits >> column & 1 == 1;
-            let fill = if set { Some(faint(ink, if ink == Ink::TextWeak { 0.35 } else { 1.0 })) } else { None };
+            let fill =
+                if set { Some(faint(ink, if ink == Ink::TextWeak { 0.35 } else { 1.0 })) } else { None };
             self.scene.rect(body, 2.0, fill, Some(line(faint(Ink::Line, 0.9), 0.8)));
             let words: Style = match set {
                 true => mono(size, on(ink)),
-                false => mono(size, faint(Ink::TextWeak, if lane.is_some_and(|lane| column > lane) { 0.4 } else { 0.9 })),
+                false => mono(
+                    size,
+                    faint(Ink::TextWeak, if lane.is_some_and(|lane| column > lane) { 0.4 } else { 0.9 }),
+                ),
             };
             if size >= 5.0 {
                 self.scene.text(body.center(), [0.5, 0.5], words, if set { "1" } else { "0" });
@@ -312,7 +358,10 @@ impl Table<'_, '_> {
         // Four lanes are a digit of the mask.
         for column in (4..self.grid.columns).step_by(4) {
             let x = self.grid.cell(column, 0).x;
-            self.scene.path(vec![[x, self.grid.area.y], [x, self.grid.area.y + self.one]], line(Ink::TextWeak, 1.0));
+            self.scene.path(
+                vec![[x, self.grid.area.y], [x, self.grid.area.y + self.one]],
+                line(Ink::TextWeak, 1.0),
+            );
         }
         self.spots();
         self.next();
@@ -322,20 +371,40 @@ impl Table<'_, '_> {
     pub(crate) fn slots(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("slot");
         let capacity = self.view.state().shape.capacity();
-        let known = matches!(self.view.step(), Some(step) if !matches!(step, Step::Group { .. } | Step::Own(OwnStep::Tree(TreeStep::Leaf { .. })) | Step::Ballot { .. } | Step::FilteredAgain { .. }));
+        let known = matches!(
+            self.view.step(),
+            Some(step)
+                if !matches!(
+                    step,
+                    Step::Group { .. }
+                        | Step::Own(OwnStep::Tree(TreeStep::Leaf { .. }))
+                        | Step::Ballot { .. }
+                        | Step::FilteredAgain { .. }
+                )
+        );
         for column in 0..self.grid.columns {
             let body = self.grid.body(column, 0);
-            let Some(slot) = vote.and_then(|vote| vote.slot(column)).filter(|_| known || lane == Some(column)) else { continue };
+            let Some(slot) =
+                vote.and_then(|vote| vote.slot(column)).filter(|_| known || lane == Some(column))
+            else {
+                continue;
+            };
             let there = slot < capacity;
             let frame = if there { line(Ink::Buffer, 1.2) } else { dashed(Ink::Candidate, 1.2, 2.5) };
             self.scene.rect(body, 2.0, there.then(|| faint(Ink::Buffer, 0.22)), Some(frame));
             let words = slot.to_string();
-            // All numbers, or none: where large type has no room for two digits, one digit alone would be a riddle.
+            // All numbers, or none: where large type has no room for two digits, one digit alone would be a
+            // riddle.
             let longest = if self.scene.least > 0.0 { (capacity - 1).to_string().len() } else { words.len() };
             let fits = body.width / width(Font::Sans, 1.0, &"0".repeat(longest.max(words.len())));
             let size = (self.one * 0.66).min(fits * 0.95).min(self.view.text * 0.9);
             if size >= 4.5 {
-                self.scene.text(body.center(), [0.5, 0.5], sans(size, if there { Ink::Text } else { Ink::Candidate }), words);
+                self.scene.text(
+                    body.center(),
+                    [0.5, 0.5],
+                    sans(size, if there { Ink::Text } else { Ink::Candidate }),
+                    words,
+                );
             }
         }
         self.spots();
@@ -384,10 +453,19 @@ pub(crate) fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Are
         scene.hovered(grid.full(slot % shape.width, slot / shape.width));
     }
     let size = (text * 0.8).min(grid.high() * 1.1);
-    let every = [1, 2, 4, 8, 16, 32].into_iter().find(|&every| grid.high() * every as f32 >= text * 0.8).unwrap_or(32);
+    let every = [1, 2, 4, 8, 16, 32]
+        .into_iter()
+        .find(|&every| grid.high() * every as f32 >= text * 0.8)
+        .unwrap_or(32);
     for row in (0..shape.registers).step_by(every as usize) {
-        let rect = area(names.x, grid.cell(0, row).y, names.width, grid.high().max(size * ROW).min(names.bottom() - grid.cell(0, row).y));
-        let slots = if shape.registers == 1 { "buffer".to_owned() } else { format!("{} on", row * shape.width) };
+        let rect = area(
+            names.x,
+            grid.cell(0, row).y,
+            names.width,
+            grid.high().max(size * ROW).min(names.bottom() - grid.cell(0, row).y),
+        );
+        let slots =
+            if shape.registers == 1 { "buffer".to_owned() } else { format!("{} on", row * shape.width) };
         scene.label(rect, 1.0, sans(size, Ink::TextWeak), &slots);
     }
 }

@@ -1,4 +1,5 @@
-//! The panel of the batches: the points in their order, which of them are in shared memory, how far this warp has read, and the barriers between.
+//! The panel of the batches: the points in their order, which of them are in shared memory, how far this warp
+//! has read, and the barriers between.
 
 use super::View;
 use super::pen::{ROW, area, faint, line, sans};
@@ -10,7 +11,10 @@ use crate::text::{count, thousands};
 
 /// Points of a batch; `None` in a search without batches.
 fn size(recording: &Recording) -> Option<u32> {
-    recording.steps().iter().find_map(|step| if let Step::Batch { first, end } = step { Some(end - first) } else { None })
+    recording
+        .steps()
+        .iter()
+        .find_map(|step| if let Step::Batch { first, end } = step { Some(end - first) } else { None })
 }
 
 /// How many batches a search has.
@@ -45,14 +49,30 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
 fn heading(state: &State, step: Option<&Step>, size: u32, batches: u32) -> String {
     match (state.batch, step) {
-        (None, _) => format!("{} of {} points; none is in shared memory yet", count(batches.into(), "batch", "batches"), thousands(size.into())),
-        (Some(_), Some(Step::Finished)) if batches == 1 => "The batch is read: the last barrier is passed".to_owned(),
-        (Some(_), Some(Step::Finished)) => format!("All {batches} batches are read: the last barrier is passed"),
+        (None, _) => format!(
+            "{} of {} points; none is in shared memory yet",
+            count(batches.into(), "batch", "batches"),
+            thousands(size.into())
+        ),
+        (Some(_), Some(Step::Finished)) if batches == 1 => {
+            "The batch is read: the last barrier is passed".to_owned()
+        }
+        (Some(_), Some(Step::Finished)) => {
+            format!("All {batches} batches are read: the last barrier is passed")
+        }
         (Some((first, _)), Some(Step::Batch { .. })) => {
-            format!("Barrier: all of batch {} has arrived in shared memory, so every warp of the block may read it", first / size + 1)
+            format!(
+                "Barrier: all of batch {} has arrived in shared memory, so every warp of the block may read \
+                 it",
+                first / size + 1
+            )
         }
         (Some((first, _)), _) => {
-            format!("Batch {} of {batches} is in shared memory: every warp of the block reads it for its own query", first / size + 1)
+            format!(
+                "Batch {} of {batches} is in shared memory: every warp of the block reads it for its own \
+                 query",
+                first / size + 1
+            )
         }
     }
 }
@@ -60,10 +80,17 @@ fn heading(state: &State, step: Option<&Step>, size: u32, batches: u32) -> Strin
 fn says(state: &State, size: u32) -> String {
     match state.batch {
         Some((_, end)) if state.counts.points_seen >= end && end < state.shape.n => {
-            "This warp has read its batch. It waits at a barrier until every warp has: only then is the next batch written over it.".to_owned()
+            "This warp has read its batch. It waits at a barrier until every warp has: only then is the next \
+             batch written over it."
+                .to_owned()
         }
-        Some(_) => "Between two barriers each warp goes at its own pace; the recording is of this one.".to_owned(),
-        None => format!("The block copies {} at a time, once for all of its warps.", count(size.into(), "point", "points")),
+        Some(_) => {
+            "Between two barriers each warp goes at its own pace; the recording is of this one.".to_owned()
+        }
+        None => format!(
+            "The block copies {} at a time, once for all of its warps.",
+            count(size.into(), "point", "points")
+        ),
     }
 }
 
@@ -85,12 +112,24 @@ fn points(scene: &mut Scene, view: &View<'_>, room: Area, size: u32) {
         let read = state.counts.points_seen.clamp(first, end);
         if read > first {
             let ink = if held { Ink::Buffer } else { Ink::TextWeak };
-            scene.fill(area(rect.x, rect.y, (x(read) - x(first) - 2.0).max(0.0), rect.height), faint(ink, 0.35));
+            scene.fill(
+                area(rect.x, rect.y, (x(read) - x(first) - 2.0).max(0.0), rect.height),
+                faint(ink, 0.35),
+            );
         }
-        let words = if held { format!("batch {}: in shared memory", first / size + 1) } else { (first / size + 1).to_string() };
+        let words = if held {
+            format!("batch {}: in shared memory", first / size + 1)
+        } else {
+            (first / size + 1).to_string()
+        };
         let style = sans(text * 0.85, if held { Ink::Text } else { Ink::TextWeak });
         let long = super::pen::width(style.font, style.size, &words) > rect.width;
-        scene.label(rect, 0.5, style, if long { words.split(':').next().unwrap_or_default() } else { &words });
+        scene.label(
+            rect,
+            0.5,
+            style,
+            if long { words.split(':').next().unwrap_or_default() } else { &words },
+        );
     }
 }
 
@@ -107,14 +146,19 @@ fn groups(scene: &mut Scene, view: &View<'_>, all: Area, room: Area, (first, end
     let wide = room.width / groups as f32;
     for group in 0..groups {
         let base = first + group * width;
-        let cell = area(room.x + group as f32 * wide, room.y, wide, room.height).inner((wide * 0.04).min(1.5));
+        let cell =
+            area(room.x + group as f32 * wide, room.y, wide, room.height).inner((wide * 0.04).min(1.5));
         let (fill, frame) = match state.group {
             Some(now) if now == base => (faint(Ink::Candidate, 0.45), line(Ink::Candidate, 2.0)),
             Some(now) if now > base => (faint(Ink::Buffer, 0.35), line(faint(Ink::Line, 0.8), 1.0)),
             _ => (faint(Ink::Field, 1.0), line(faint(Ink::Line, 0.8), 1.0)),
         };
         scene.rect(cell, 2.0, Some(fill), Some(frame));
-        let words = format!("points {} to {}", thousands(base.into()), thousands((base + width).min(end).saturating_sub(1).into()));
+        let words = format!(
+            "points {} to {}",
+            thousands(base.into()),
+            thousands((base + width).min(end).saturating_sub(1).into())
+        );
         if super::pen::width(super::scene::Font::Sans, view.type_of(0.8), &words) < cell.width {
             scene.label(cell, 0.5, sans(text * 0.8, Ink::TextWeak), &words);
         }

@@ -88,11 +88,18 @@ impl Grid {
     pub fn look(&self, keys: impl Iterator<Item = Key> + Clone, text: f32) -> Look {
         // If four characters do not fit, there is no need to format any key.
         let least = width(Font::Mono, text * SMALLEST, "0000");
-        let possible = self.high() >= text * SMALLEST * 1.25 && (self.wide() - self.gutter) * 0.9 - 4.0 >= least;
+        let possible =
+            self.high() >= text * SMALLEST * 1.25 && (self.wide() - self.gutter) * 0.9 - 4.0 >= least;
         for count in [3, 2].into_iter().filter(|_| possible) {
-            let longest = keys.clone().map(|key| digits(distance_of(key), count).chars().count()).max().unwrap_or(1).max(4);
+            let longest = keys
+                .clone()
+                .map(|key| digits(distance_of(key), count).chars().count())
+                .max()
+                .unwrap_or(1)
+                .max(4);
             let one = width(Font::Mono, 1.0, &"0".repeat(longest));
-            let size = (text * 0.95).min(self.high() / 1.25).min(((self.wide() - self.gutter) * 0.9 - 4.0) / one);
+            let size =
+                (text * 0.95).min(self.high() / 1.25).min(((self.wide() - self.gutter) * 0.9 - 4.0) / one);
             if size >= text * SMALLEST {
                 return Look::Numbers { digits: count, size };
             }
@@ -113,7 +120,9 @@ impl Grid {
         match holds {
             Cell::Taken(key) if key != PADDING => {
                 let area = self.body(column, row);
-                scene.thing(Id::of(What::Key(key)), area, Way::Past, |scene| self.content(scene, column, row, holds, look, scale));
+                scene.thing(Id::of(What::Key(key)), area, Way::Past, |scene| {
+                    self.content(scene, column, row, holds, look, scale)
+                });
             }
             _ => self.content(scene, column, row, holds, look, scale),
         }
@@ -134,9 +143,15 @@ impl Grid {
         };
         if key == PADDING {
             let small = body.width.min(body.height) < 6.0;
-            let stroke = if small { line(faint(Ink::TextWeak, opacity * 0.35), 0.5) } else { dashed(faint(Ink::TextWeak, opacity * 0.8), 1.0, 2.5) };
+            let stroke = if small {
+                line(faint(Ink::TextWeak, opacity * 0.35), 0.5)
+            } else {
+                dashed(faint(Ink::TextWeak, opacity * 0.8), 1.0, 2.5)
+            };
             scene.rect(body, round, None, Some(stroke));
-            let size = (body.height * 0.7).min(body.width * 0.8).min(if let Look::Numbers { size, .. } = look { size * 1.1 } else { 14.0 });
+            let size = (body.height * 0.7)
+                .min(body.width * 0.8)
+                .min(if let Look::Numbers { size, .. } = look { size * 1.1 } else { 14.0 });
             if size >= 6.0 {
                 scene.text(body.center(), [0.5, 0.5], mono(size, faint(Ink::TextWeak, opacity)), "\u{221e}");
             }
@@ -149,7 +164,12 @@ impl Grid {
                 scene.rect(body, round, Some(faint(Ink::Field, 0.5)), None);
                 let mut room = body;
                 let high = body.height * (0.08 + 0.92 * magnitude);
-                scene.rect(room.take_bottom(high), round.min(high / 2.0), Some(faint(Ink::Scale(magnitude), opacity)), None);
+                scene.rect(
+                    room.take_bottom(high),
+                    round.min(high / 2.0),
+                    Some(faint(Ink::Scale(magnitude), opacity)),
+                    None,
+                );
             }
             _ => scene.rect(body, round, Some(faint(Ink::Scale(magnitude), opacity)), None),
         }
@@ -164,11 +184,21 @@ impl Grid {
         let body = self.body(column, row);
         let small = body.width.min(body.height);
         if small < 9.0 {
-            scene.dots(vec![body.center()], (small * 0.32).max(0.8), Some(ink.into()), Some(line(Ink::Canvas, 0.6)));
+            scene.dots(
+                vec![body.center()],
+                (small * 0.32).max(0.8),
+                Some(ink.into()),
+                Some(line(Ink::Canvas, 0.6)),
+            );
         } else {
             let width = (small * 0.09).clamp(1.5, 3.5);
             // Around the cell, not over its number, and still within its bounds.
-            scene.rect(self.full(column, row).inner(width / 2.0), 2.5, None, Some(line(Ink::Canvas, width * 1.8)));
+            scene.rect(
+                self.full(column, row).inner(width / 2.0),
+                2.5,
+                None,
+                Some(line(Ink::Canvas, width * 1.8)),
+            );
             scene.rect(self.full(column, row).inner(width / 2.0), 2.5, None, Some(line(ink, width)));
         }
     }
@@ -202,7 +232,14 @@ pub struct Moves<'a> {
 
 impl Moves<'_> {
     /// Draws arrows between lanes, or within each lane.
-    pub fn exchanges(&self, scene: &mut Scene, strip: Area, layer: Layer, shuffle: Option<u32>, swapped: &Elements) {
+    pub fn exchanges(
+        &self,
+        scene: &mut Scene,
+        strip: Area,
+        layer: Layer,
+        shuffle: Option<u32>,
+        swapped: &Elements,
+    ) {
         let (grid, shape, text) = (self.registers, self.shape, self.text);
         match shuffle {
             Some(stride) => {
@@ -211,7 +248,8 @@ impl Moves<'_> {
                 let share = 0.35 + 0.65 * ((stride as f32).log2() + 1.0) / levels;
                 let rise = (strip.height - 5.0).max(2.0) * share.min(1.0);
                 let bottom = strip.bottom() - 1.0;
-                let mut pairs: Vec<(u32, u32)> = (0..shape.width).filter(|lane| lane & stride == 0).map(|lane| (lane, 0)).collect();
+                let mut pairs: Vec<(u32, u32)> =
+                    (0..shape.width).filter(|lane| lane & stride == 0).map(|lane| (lane, 0)).collect();
                 for low in swapped.iter() {
                     let lane = shape.lane_and_register(low).0;
                     if let Some(pair) = pairs.iter_mut().find(|pair| pair.0 == lane) {
@@ -221,11 +259,16 @@ impl Moves<'_> {
                 // Exchanged pairs are drawn on top.
                 pairs.sort_by_key(|pair| pair.1);
                 for (lane, swaps) in pairs {
-                    let (from, to) = (grid.cell(lane, 0).center()[0], grid.cell(lane ^ stride, 0).center()[0]);
+                    let (from, to) =
+                        (grid.cell(lane, 0).center()[0], grid.cell(lane ^ stride, 0).center()[0]);
                     let curve = arc([from, bottom], [to, bottom], rise);
-                    let (ink, width) = if swaps > 0 { (Ink::Accent, (text * 0.16).max(1.6)) } else { (Ink::TextWeak, 1.0) };
+                    let (ink, width) =
+                        if swaps > 0 { (Ink::Accent, (text * 0.16).max(1.6)) } else { (Ink::TextWeak, 1.0) };
                     let head = (text * 0.5).min(grid.wide() * 0.5).min(rise * 0.6);
-                    let (start, end) = ([curve[0][0] - curve[1][0], curve[0][1] - curve[1][1]], [to - curve[15][0], bottom - curve[15][1]]);
+                    let (start, end) = (
+                        [curve[0][0] - curve[1][0], curve[0][1] - curve[1][1]],
+                        [to - curve[15][0], bottom - curve[15][1]],
+                    );
                     let opacity = if swaps > 0 { 1.0 } else { 0.55 };
                     scene.path(curve, line(faint(ink, opacity), width));
                     scene.head([from, bottom], start, head, faint(ink, opacity));
@@ -242,11 +285,16 @@ impl Moves<'_> {
             None => {
                 for comparator in layer.comparators(shape.capacity()).filter(|_| self.marks) {
                     let swaps = swapped.contains(comparator.low);
-                    let ((lane, low), (_, high)) = (shape.lane_and_register(comparator.low), shape.lane_and_register(comparator.high));
+                    let ((lane, low), (_, high)) =
+                        (shape.lane_and_register(comparator.low), shape.lane_and_register(comparator.high));
                     let (from, to) = (grid.full(lane, low), grid.full(lane, high));
                     // Side by side, so that they do not hide each other.
                     let beside = ((low % layer.stride) as f32 + 0.5) / layer.stride as f32;
-                    let stroke = if swaps { (grid.gutter * 0.3).clamp(0.8, 2.6) } else { (grid.gutter * 0.15).clamp(0.4, 1.0) };
+                    let stroke = if swaps {
+                        (grid.gutter * 0.3).clamp(0.8, 2.6)
+                    } else {
+                        (grid.gutter * 0.15).clamp(0.4, 1.0)
+                    };
                     let x = from.right() + grid.gutter * (0.1 + 0.8 * beside);
                     let paint = if swaps { Ink::Accent.into() } else { faint(Ink::TextWeak, 0.7) };
                     let ends = [[x, from.center()[1]], [x, to.center()[1]]];
@@ -258,7 +306,12 @@ impl Moves<'_> {
                     }
                 }
                 if strip.height > text * 1.2 {
-                    scene.text([strip.right(), strip.y], [1.0, 0.0], sans(text * 0.85, Ink::Accent), "inside each lane, no shuffle");
+                    scene.text(
+                        [strip.right(), strip.y],
+                        [1.0, 0.0],
+                        sans(text * 0.85, Ink::Accent),
+                        "inside each lane, no shuffle",
+                    );
                 }
             }
         }

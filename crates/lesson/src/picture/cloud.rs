@@ -30,7 +30,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let keyed = around.filter(|_| kinds::keys_are_shown(view));
     let kinds = keyed.map_or_else(|| kinds(view), |radius| kinds::keyed_kinds(view, radius));
     let size = view.type_of(kinds::LEGEND_TYPE);
-    // A plane is about as wide as high: the legend is beside it where there is more room, at all moments or at none.
+    // A plane is about as wide as high: the legend is beside it where there is more room, at all moments or
+    // at none.
     let k = view.state().shape.k.into();
     let least = kinds::entry_width(&nearest_kept(k, k), size);
     let beside = if room.width > 1.5 * room.height && least < room.width * 0.45 {
@@ -50,7 +51,10 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         lens.draw(&mut scene, &plane, view);
     }
     if problem.dims() == 2 && problem.metric() == Metric::L2 {
-        scene.maps.push(Map { lens: lens.map(|lens| lens.area()), ..plane.map(overview, &recording.parameters.query) });
+        scene.maps.push(Map {
+            lens: lens.map(|lens| lens.area()),
+            ..plane.map(overview, &recording.parameters.query)
+        });
     }
 
     kinds::draw_legend(&mut scene, beside, &kinds, size);
@@ -58,9 +62,16 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene
 }
 
-/// Draws what lies in a plane: `shown` are the points of the cloud, of a radius in points; `keyed` is that of points in the colours of their keys,
-/// where they are.
-pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: &[u32], radius: f32, keyed: Option<f32>) {
+/// Draws what lies in a plane: `shown` are the points of the cloud, of a radius in points; `keyed` is that of
+/// points in the colours of their keys, where they are.
+pub(super) fn draw_in(
+    scene: &mut Scene,
+    plane: &Plane,
+    view: &View<'_>,
+    shown: &[u32],
+    radius: f32,
+    keyed: Option<f32>,
+) {
     let (cursor, state, text) = (view.cursor, view.state(), view.text);
     let problem = cursor.recording().problem();
     let parameters = &cursor.recording().parameters;
@@ -76,7 +87,11 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     let pointed = keyed.unwrap_or(large * 1.6) * 1.2;
     let seen = seen(view);
     for (how, opacity) in OPACITIES {
-        let centers = shown.iter().filter(|&&point| seen(point) == how).map(|&point| plane.position(problem, point)).collect();
+        let centers = shown
+            .iter()
+            .filter(|&&point| seen(point) == how)
+            .map(|&point| plane.position(problem, point))
+            .collect();
         scene.dots(centers, radius, Some(faint(Ink::Point, opacity)), None);
     }
     for &point in shown {
@@ -92,7 +107,8 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
         scene.dots(centers, (radius * 1.4).max(text * 0.1), Some(faint(Ink::Candidate, opacity)), None);
     }
     // The candidates in the buffer, and the intermediate result.
-    let waiting: Vec<u32> = waiting(state).into_iter().map(index_of).filter(|&point| (point as usize) < problem.n()).collect();
+    let waiting: Vec<u32> =
+        waiting(state).into_iter().map(index_of).filter(|&point| (point as usize) < problem.n()).collect();
     let merging = is_merging(view);
     // Those of the buffer are in the registers during a merge; the lanes' queues keep theirs.
     if !merging || state.queues().is_some() {
@@ -111,9 +127,16 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     // The group being filtered.
     if let Some(vote) = vote(view.cursor).filter(|_| !merging) {
         let [undecided, accepted, rejected] = divided(&vote, view.cursor);
-        let ring = |points: &[u32]| -> Vec<Point> { points.iter().map(|&point| plane.position(problem, point)).collect() };
+        let ring = |points: &[u32]| -> Vec<Point> {
+            points.iter().map(|&point| plane.position(problem, point)).collect()
+        };
         scene.dots(ring(&undecided), large * 1.2, None, Some(line(Ink::Text, text * 0.1)));
-        scene.dots(ring(&rejected), large * 1.2, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.13)));
+        scene.dots(
+            ring(&rejected),
+            large * 1.2,
+            Some(Ink::Canvas.into()),
+            Some(line(Ink::Rejected, text * 0.13)),
+        );
         scene.dots(ring(&accepted), large * 1.3, Some(Ink::Candidate.into()), Some(line(Ink::Canvas, 1.0)));
         for &point in undecided.iter().chain(&rejected).chain(&accepted) {
             plane.spot(scene, problem, point, large * 1.3);
@@ -137,7 +160,8 @@ pub(super) fn draw_in(scene: &mut Scene, plane: &Plane, view: &View<'_>, shown: 
     scene.shapes.push(super::scene::Shape::Clip(None));
 }
 
-/// Where a selection by digits has closed in: what shares the digits found so far lies between two rings around the query.
+/// Where a selection by digits has closed in: what shares the digits found so far lies between two rings
+/// around the query.
 struct Closing {
     /// Neighbours for sure.
     nearer: Vec<u32>,
@@ -150,7 +174,8 @@ struct Closing {
 impl Closing {
     /// `None` in other searches, before the first pass is done, and when the neighbours are kept.
     fn of(view: &View<'_>) -> Option<Self> {
-        let buckets = view.state().buckets().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
+        let buckets =
+            view.state().buckets().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
         let Baseline::RadixSelect(chosen) = view.recording().baseline() else { return None };
         let (mut nearer, mut left) = (Vec::new(), Vec::new());
         for (point, &distance) in (0..).zip(&chosen.distances) {
@@ -174,7 +199,8 @@ const OPACITIES: [(Seen, f32); 3] = [(Seen::LeftOut, 0.15), (Seen::ToCome, 0.45)
 enum Seen {
     ToCome,
     LookedAt,
-    /// Of a tree: a box around it was left out; of a selection by digits: it lies behind the bucket of the k-th.
+    /// Of a tree: a box around it was left out; of a selection by digits: it lies behind the bucket of the
+    /// k-th.
     LeftOut,
 }
 
@@ -196,7 +222,9 @@ fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
     });
     let of_digits = match recording.baseline() {
         Baseline::RadixSelect(chosen) => state.buckets().map(|buckets| {
-            let behind = |&distance: &f32| if buckets.side(distance) == Ordering::Greater { Seen::LeftOut } else { Seen::LookedAt };
+            let behind = |&distance: &f32| {
+                if buckets.side(distance) == Ordering::Greater { Seen::LeftOut } else { Seen::LookedAt }
+            };
             chosen.distances.iter().map(behind).collect::<Vec<_>>()
         }),
         _ => None,
@@ -231,7 +259,9 @@ fn pointed_at(view: &View<'_>) -> Option<u32> {
         Target::Element(element) => of_key(&state.registers, element),
         Target::Queued(element) => of_key(&state.queues()?.keys, element),
         Target::Slot(slot) if is_merging(view) || slot < state.buffered => of_key(&state.buffer, slot),
-        Target::Lane(lane) if !is_merging(view) && lane < state.shape.width => vote(view.cursor).map(|vote| vote.points[lane as usize]),
+        Target::Lane(lane) if !is_merging(view) && lane < state.shape.width => {
+            vote(view.cursor).map(|vote| vote.points[lane as usize])
+        }
         _ => None,
     }
 }
@@ -242,7 +272,11 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
         let base = point - point % state.shape.width;
         let distance = recording.distances(base)[(point - base) as usize];
-        let lane = if state.descent().is_some() || state.heaps().is_some() { String::new() } else { format!(", lane {} of its group", point - base) };
+        let lane = if state.descent().is_some() || state.heaps().is_some() {
+            String::new()
+        } else {
+            format!(", lane {} of its group", point - base)
+        };
         return format!(
             "Point {} (row {}): squared distance {}{lane}",
             thousands(point.into()),
@@ -261,7 +295,9 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
 /// The circle of `max_distance`, or why there is none.
 pub(crate) fn max_distance_words(view: &View<'_>, bound: &str) -> String {
     match view.recording().problem().dims() {
-        _ if view.state().max_distance.is_infinite() => "max_distance = \u{221e}: every point is a candidate".to_owned(),
+        _ if view.state().max_distance.is_infinite() => {
+            "max_distance = \u{221e}: every point is a candidate".to_owned()
+        }
         1 => format!("Bar: \u{221a}max_distance on both sides; max_distance = {bound}"),
         2 => format!("Circle: \u{221a}max_distance = \u{221a}{bound}"),
         dims => format!("max_distance = {bound}; no circle: distances are in all {dims} dimensions"),

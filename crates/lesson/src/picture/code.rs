@@ -10,8 +10,8 @@ use crate::algorithms::Code;
 /// Indentation per level, in characters.
 const INDENT: usize = 2;
 
-/// Minimum font size relative to running text at which all lines, or one half, are shown; below that, only the lines around
-/// the current one are.
+/// Minimum font size relative to running text at which all lines, or one half, are shown; below that, only
+/// the lines around the current one are.
 const SMALLEST: f32 = 0.62;
 const FEW: f32 = 0.85;
 
@@ -65,7 +65,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let words: Vec<Words<'_>> = code.lines.iter().map(|line| Words::new(line.text, Font::Mono)).collect();
     let sizes = |lines: Range<usize>| {
         let steps = (0..=12).map(|step| text * (0.95 - (0.95 - SMALLEST) * step as f32 / 12.0));
-        steps.map(|size| Layout::new(size, code, &words, lines.clone(), inside)).find(|layout| layout.height() <= room.height)
+        steps
+            .map(|size| Layout::new(size, code, &words, lines.clone(), inside))
+            .find(|layout| layout.height() <= room.height)
     };
     let (layout, says) = match sizes(0..all) {
         Some(layout) => (layout, code.says[0]),
@@ -91,7 +93,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         if view.hover == Some(Target::CodeLine(*number)) {
             scene.rect(rect.inner(0.5), 2.0, None, Some(line(faint(Ink::Text, 0.6), 1.0)));
         }
-        scene.label(area(margin + indent, rect.y, (inside - indent).max(0.0), rect.height), 0.0, mono(layout.size, Ink::Text), words);
+        scene.label(
+            area(margin + indent, rect.y, (inside - indent).max(0.0), rect.height),
+            0.0,
+            mono(layout.size, Ink::Text),
+            words,
+        );
         if !words.is_empty() {
             scene.spot(rect, Target::CodeLine(*number));
         }
@@ -100,7 +107,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         Some(Target::CodeLine(number)) => Some(number),
         _ => running,
     };
-    let source = asked.and_then(|number| code.lines.get(number)?.source).map_or_else(String::new, |(file, _)| format!("in cuda/{file}"));
+    let source = asked
+        .and_then(|number| code.lines.get(number)?.source)
+        .map_or_else(String::new, |(file, _)| format!("in cuda/{file}"));
     if has_foot {
         scene.label(foot, 0.0, sans(text * 0.85, Ink::TextWeak), &source);
     }

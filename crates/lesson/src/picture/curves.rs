@@ -1,7 +1,8 @@
 //! The panel of the two lists of a merge as curves: across the element, upwards its key.
 //!
-//! The candidates rise; the intermediate result, mirrored, falls. Where both are in order they cross at most once, and what the minimum keeps
-//! rises to the crossing and falls after it: a tent. The larger keys, which are lost, stand pale above it.
+//! The candidates rise; the intermediate result, mirrored, falls. Where both are in order they cross at most
+//! once, and what the minimum keeps rises to the crossing and falls after it: a tent. The larger keys, which
+//! are lost, stand pale above it.
 
 use super::View;
 use super::meeting::{Dot, Meeting, Phase, Place, Side, is_falling, is_rising};
@@ -17,7 +18,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (text, shape) = (view.text, view.state().shape);
     let heading = room.take_top(text * 1.6);
     let Some(meeting) = Meeting::of(view.cursor, view.asking) else {
-        scene.label(heading, 0.0, sans(text, Ink::Text), "Curves: of the two lists that a merge of the kernel brings together");
+        scene.label(
+            heading,
+            0.0,
+            sans(text, Ink::Text),
+            "Curves: of the two lists that a merge of the kernel brings together",
+        );
         return scene;
     };
     scene.label(heading, 0.0, sans(text, Ink::Text), &title(&meeting, shape));
@@ -60,15 +66,25 @@ fn legend(scene: &mut Scene, mut room: Area, meeting: &Meeting, shape: Sizes, te
             buffer
                 .map(|words| rising(Side::Buffer, words))
                 .into_iter()
-                .chain([rising(Side::Result, if_so(is_rising(&meeting.result), "intermediate result, sorted", "intermediate result"))])
+                .chain([rising(
+                    Side::Result,
+                    if_so(is_rising(&meeting.result), "intermediate result, sorted", "intermediate result"),
+                )])
                 .collect()
         }
         Phase::Facing => vec![
             rising(Side::Buffer, if_so(is_rising(&meeting.buffer), "candidates, rising", "candidates")),
-            rising(Side::Result, if_so(meeting.is_mirrored(shape), "intermediate result, mirrored", "intermediate result")),
+            rising(
+                Side::Result,
+                if_so(meeting.is_mirrored(shape), "intermediate result, mirrored", "intermediate result"),
+            ),
         ],
         Phase::Kept => {
-            vec![rising(Side::Buffer, "candidates"), rising(Side::Result, "intermediate result"), (Ink::TextWeak, "larger, out".to_owned(), PALE)]
+            vec![
+                rising(Side::Buffer, "candidates"),
+                rising(Side::Result, "intermediate result"),
+                (Ink::TextWeak, "larger, out".to_owned(), PALE),
+            ]
         }
         Phase::Resorting { swapped, .. } => vec![
             rising(Side::Buffer, "candidates"),
@@ -112,7 +128,11 @@ impl Plot {
         // Numbers of the intermediate result's elements above, of the candidates below.
         room.take_top(text * 1.1);
         room.take_bottom(text * 1.2);
-        let ticks = scale.ticks().into_iter().map(|tick| width(Font::Sans, text * TICK, &plain(tick))).fold(0.0, f32::max);
+        let ticks = scale
+            .ticks()
+            .into_iter()
+            .map(|tick| width(Font::Sans, text * TICK, &plain(tick)))
+            .fold(0.0, f32::max);
         room.take_left((ticks + text * 0.5).min(room.width * 0.3));
         room.take_right(text * 0.3);
         let top = room.y + (text * 1.2).min(room.height * 0.2);
@@ -152,14 +172,22 @@ impl Plot {
             scene.text([room.x - text * 0.3, y], [1.0, 0.5], mono(text, Ink::TextWeak), "\u{221e}");
         }
         let mirrored = meeting.is_mirrored(self.sizes);
-        let every = [1, 2, 4, 8, 16, 32, 64, 128, 256].into_iter().find(|&every| self.step * every as f32 >= text * 1.9).unwrap_or(512);
+        let every = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+            .into_iter()
+            .find(|&every| self.step * every as f32 >= text * 1.9)
+            .unwrap_or(512);
         let numbers = mono(text * TICK, if meeting.buffer.is_empty() { Ink::TextWeak } else { Ink::Buffer });
         for element in (0..self.sizes.capacity()).step_by(every) {
             let x = self.x(element);
             scene.text([x, room.bottom() + text * 0.6], [0.5, 0.5], numbers, element.to_string());
             if mirrored {
                 let other = self.sizes.capacity() - 1 - element;
-                scene.text([x, room.y - text * 0.55], [0.5, 0.5], mono(text * TICK, Ink::Intermediate), other.to_string());
+                scene.text(
+                    [x, room.y - text * 0.55],
+                    [0.5, 0.5],
+                    mono(text * TICK, Ink::Intermediate),
+                    other.to_string(),
+                );
             }
         }
     }
@@ -169,7 +197,10 @@ impl Plot {
         let Phase::Resorting { layer, .. } = &meeting.phase else { return };
         for first in (0..self.sizes.capacity()).step_by(2 * layer.stride as usize) {
             let wide = layer.stride as f32 * self.step;
-            scene.fill(area(self.area.x + first as f32 * self.step, self.area.y, wide, self.area.height), faint(Ink::Accent, 0.1));
+            scene.fill(
+                area(self.area.x + first as f32 * self.step, self.area.y, wide, self.area.height),
+                faint(Ink::Accent, 0.1),
+            );
         }
     }
 
@@ -179,14 +210,22 @@ impl Plot {
             self.curve(scene, &lost, ink(side), PALE);
         }
         let keeps_order = !matches!(meeting.phase, Phase::Apart { sorted: Some(false) });
-        // From its smallest key on, mirrored or not: then it is turned as its keys are. What is in no order goes from left to right.
+        // From its smallest key on, mirrored or not: then it is turned as its keys are. What is in no order
+        // goes from left to right.
         let mut result: Vec<&Dot> = meeting.result.iter().collect();
         if is_rising(&meeting.result) || is_falling(&meeting.result) {
             result.sort_by_key(|dot| dot.key);
         }
-        scene.thing(Id::of(What::Curve(0)), self.area, Way::Becomes, |scene| self.line(scene, &result, Ink::Intermediate, 1.0));
+        scene.thing(Id::of(What::Curve(0)), self.area, Way::Becomes, |scene| {
+            self.line(scene, &result, Ink::Intermediate, 1.0)
+        });
         self.dots(scene, &result, 1.0);
-        self.curve(scene, &meeting.buffer.iter().collect::<Vec<_>>(), Ink::Buffer, if keeps_order { 1.0 } else { 0.5 });
+        self.curve(
+            scene,
+            &meeting.buffer.iter().collect::<Vec<_>>(),
+            Ink::Buffer,
+            if keeps_order { 1.0 } else { 0.5 },
+        );
         self.bars(scene, &meeting.kept);
         match &meeting.phase {
             Phase::Resorting { layer, swapped, .. } => {
@@ -194,7 +233,10 @@ impl Plot {
                 let moved = |dot: &&Dot| self.step >= MOVES && swapped.contains(dot.element & !layer.stride);
                 for dot in meeting.kept.iter().filter(moved) {
                     let [x, y] = self.point(dot);
-                    scene.path(vec![[self.x(dot.element ^ layer.stride), y], [x, y]], line(faint(Ink::Accent, 0.55), (self.text * 0.08).max(1.0)));
+                    scene.path(
+                        vec![[self.x(dot.element ^ layer.stride), y], [x, y]],
+                        line(faint(Ink::Accent, 0.55), (self.text * 0.08).max(1.0)),
+                    );
                 }
                 let kept: Vec<&Dot> = meeting.kept.iter().collect();
                 kept.chunks(layer.stride as usize).for_each(|block| self.line(scene, block, Ink::Text, 0.6));
@@ -228,7 +270,10 @@ impl Plot {
             }
         }
         for pair in dots.windows(2).filter(|pair| pair[0].is_padding() != pair[1].is_padding()) {
-            scene.path(vec![self.point(pair[0]), self.point(pair[1])], dashed(faint(ink, opacity * 0.6), thick * 0.7, 4.0));
+            scene.path(
+                vec![self.point(pair[0]), self.point(pair[1])],
+                dashed(faint(ink, opacity * 0.6), thick * 0.7, 4.0),
+            );
         }
     }
 
@@ -249,7 +294,12 @@ impl Plot {
             }
         }
         let padding = dots.iter().filter(|dot| dot.is_padding()).map(|dot| self.point(dot)).collect();
-        scene.dots(padding, self.radius() * 0.8, Some(Ink::Panel.into()), Some(line(faint(Ink::TextWeak, opacity), 1.0)));
+        scene.dots(
+            padding,
+            self.radius() * 0.8,
+            Some(Ink::Panel.into()),
+            Some(line(faint(Ink::TextWeak, opacity), 1.0)),
+        );
     }
 
     /// What is kept stands on the axis, so that it is seen as one shape.
@@ -271,7 +321,10 @@ impl Plot {
             return;
         }
         let text = self.text;
-        scene.path(vec![[x, self.area.y], [x, self.area.bottom()]], dashed(Ink::Text, (text * 0.1).max(1.2), text * 0.35));
+        scene.path(
+            vec![[x, self.area.y], [x, self.area.bottom()]],
+            dashed(Ink::Text, (text * 0.1).max(1.2), text * 0.35),
+        );
         let words = "crossing";
         let wide = width(Font::Sans, text * 0.9, words);
         // On the side that has room.
@@ -287,9 +340,22 @@ impl Plot {
             return;
         }
         let (y, text) = (self.y(distance), self.text);
-        scene.path(vec![[self.area.x, y], [self.x(element), y]], dashed(Ink::Accent, (text * 0.1).max(1.2), text * 0.35));
-        let room = area(self.area.x + text * 0.4, y - text * 1.35, self.x(element) - self.area.x - text * 1.2, text * 1.2);
-        scene.label(room, 0.0, sans(text * 0.9, Ink::Accent), &format!("max_distance {}", digits(distance, 3)));
+        scene.path(
+            vec![[self.area.x, y], [self.x(element), y]],
+            dashed(Ink::Accent, (text * 0.1).max(1.2), text * 0.35),
+        );
+        let room = area(
+            self.area.x + text * 0.4,
+            y - text * 1.35,
+            self.x(element) - self.area.x - text * 1.2,
+            text * 1.2,
+        );
+        scene.label(
+            room,
+            0.0,
+            sans(text * 0.9, Ink::Accent),
+            &format!("max_distance {}", digits(distance, 3)),
+        );
     }
 
     /// What can be pointed at; frames what is, and says at which element that is.
@@ -340,13 +406,22 @@ impl Dot {
 pub fn title(meeting: &Meeting, shape: Shape) -> String {
     let keys = thousands(shape.capacity().into());
     match &meeting.phase {
-        Phase::Apart { sorted: None } => format!("The intermediate result, {keys} keys, before the next merge"),
+        Phase::Apart { sorted: None } => {
+            format!("The intermediate result, {keys} keys, before the next merge")
+        }
         Phase::Apart { .. } => format!("Candidates and intermediate result: two lists of {keys} keys"),
-        Phase::Facing if !meeting.is_mirrored(shape) => "Candidate i meets element i of the intermediate result".to_owned(),
-        Phase::Facing => format!("Candidate i meets element {} \u{2212} i of the intermediate result", thousands((shape.capacity() - 1).into())),
+        Phase::Facing if !meeting.is_mirrored(shape) => {
+            "Candidate i meets element i of the intermediate result".to_owned()
+        }
+        Phase::Facing => format!(
+            "Candidate i meets element {} \u{2212} i of the intermediate result",
+            thousands((shape.capacity() - 1).into())
+        ),
         Phase::Kept if is_tent(meeting) => "The minimum: what is left is a tent".to_owned(),
         Phase::Kept => "The minimum: what is left".to_owned(),
-        Phase::Resorting { done, all, layer, .. } => format!("Re-sort: layer {done} of {all}, stride {}", thousands(layer.stride.into())),
+        Phase::Resorting { done, all, layer, .. } => {
+            format!("Re-sort: layer {done} of {all}, stride {}", thousands(layer.stride.into()))
+        }
         Phase::Merged if is_rising(&meeting.result) => "The merge is done: one rising list".to_owned(),
         Phase::Merged => "The merge is done: the intermediate result is not in order".to_owned(),
     }
@@ -356,42 +431,67 @@ pub fn title(meeting: &Meeting, shape: Shape) -> String {
 pub fn says(meeting: &Meeting) -> String {
     let both = |of: &[Dot]| !of.is_empty() && of.iter().all(Dot::is_padding);
     match &meeting.phase {
-        Phase::Apart { .. } if both(&meeting.result) => "There is no intermediate result yet: its keys are all \u{221e}.".to_owned(),
+        Phase::Apart { .. } if both(&meeting.result) => {
+            "There is no intermediate result yet: its keys are all \u{221e}.".to_owned()
+        }
         Phase::Apart { sorted } => match (is_rising(&meeting.result), sorted) {
             (true, None) => RISES.to_owned(),
             (true, Some(true)) => "Both lists rise.".to_owned(),
-            (true, Some(false)) => "The intermediate result rises; the candidates are not in order yet.".to_owned(),
+            (true, Some(false)) => {
+                "The intermediate result rises; the candidates are not in order yet.".to_owned()
+            }
             (false, Some(true)) => "The candidates rise. The intermediate result is not in order.".to_owned(),
             (false, _) => "The intermediate result is not in order.".to_owned(),
         },
         Phase::Merged if is_rising(&meeting.result) => RISES.to_owned(),
-        Phase::Merged => "The intermediate result is not in order: a smaller key stands right of a larger one.".to_owned(),
+        Phase::Merged => {
+            "The intermediate result is not in order: a smaller key stands right of a larger one.".to_owned()
+        }
         Phase::Facing => match meeting.crossings[..] {
             [] if are_below(&meeting.buffer, &meeting.result) => {
-                "They do not cross: no key of the intermediate result is smaller than any candidate.".to_owned()
+                "They do not cross: no key of the intermediate result is smaller than any candidate."
+                    .to_owned()
             }
-            [] if are_below(&meeting.result, &meeting.buffer) => "They do not cross: all keys of the intermediate result are smaller.".to_owned(),
+            [] if are_below(&meeting.result, &meeting.buffer) => {
+                "They do not cross: all keys of the intermediate result are smaller.".to_owned()
+            }
             [] => "They do not cross, though both have some of the smallest keys.".to_owned(),
             [at] if is_rising(&meeting.buffer) && is_falling(&meeting.result) => {
                 format!("One rises, the other falls: they cross once, between elements {} and {at}.", at - 1)
             }
-            [at] => format!("They cross between elements {} and {at}: not one list that rises and one that falls.", at - 1),
-            _ => format!("They cross {} times: not one list that rises and one that falls.", meeting.crossings.len()),
+            [at] => format!(
+                "They cross between elements {} and {at}: not one list that rises and one that falls.",
+                at - 1
+            ),
+            _ => format!(
+                "They cross {} times: not one list that rises and one that falls.",
+                meeting.crossings.len()
+            ),
         },
         Phase::Kept => match (is_tent(meeting), &meeting.crossings[..]) {
-            (true, [at]) => format!("It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, which are out.", at - 1),
+            (true, [at]) => format!(
+                "It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, which are out.",
+                at - 1
+            ),
             (true, _) if meeting.kept.iter().all(|dot| dot.side == Side::Buffer) => {
                 "All candidates stay: they rise. Pale: the intermediate result, which is out.".to_owned()
             }
-            (true, _) => "All of the intermediate result stays: mirrored, it falls. Pale: the candidates, which are out.".to_owned(),
+            (true, _) => "All of the intermediate result stays: mirrored, it falls. Pale: the candidates, \
+                          which are out."
+                .to_owned(),
             (false, _) => "It is no tent: it does not rise up to one crossing and fall after it.".to_owned(),
         },
         Phase::Resorting { layer, .. } if !meeting.blocks_are_in_order(layer.stride as usize) => {
             format!("Blocks of {} are not bitonic, or not in order.", thousands(layer.stride.into()))
         }
-        Phase::Resorting { layer, .. } if layer.stride == 1 => "Every key is in its place: one rising line.".to_owned(),
+        Phase::Resorting { layer, .. } if layer.stride == 1 => {
+            "Every key is in its place: one rising line.".to_owned()
+        }
         Phase::Resorting { layer, .. } => {
-            format!("Every block of {} is bitonic, and no key in it is larger than any in the next.", thousands(layer.stride.into()))
+            format!(
+                "Every block of {} is bitonic, and no key in it is larger than any in the next.",
+                thousands(layer.stride.into())
+            )
         }
     }
 }
@@ -401,7 +501,8 @@ const RISES: &str = "The intermediate result rises: its smallest key is on the l
 /// Whether what is kept rises on the left, where candidates are, and falls on the right, where the
 /// intermediate result is.
 fn is_tent(meeting: &Meeting) -> bool {
-    let (left, right) = meeting.kept.split_at(meeting.kept.iter().take_while(|dot| dot.side == Side::Buffer).count());
+    let (left, right) =
+        meeting.kept.split_at(meeting.kept.iter().take_while(|dot| dot.side == Side::Buffer).count());
     right.iter().all(|dot| dot.side == Side::Result) && is_rising(left) && is_falling(right)
 }
 
@@ -412,12 +513,22 @@ fn are_below(list: &[Dot], other: &[Dot]) -> bool {
 
 /// The keys at an element, in words.
 pub fn about(meeting: &Meeting, element: u32) -> String {
-    let at = |dots: &[Dot]| dots.iter().find(|dot| dot.element == element).map(|dot| (digits(distance_of(dot.key), 3), dot.side));
+    let at = |dots: &[Dot]| {
+        dots.iter().find(|dot| dot.element == element).map(|dot| (digits(distance_of(dot.key), 3), dot.side))
+    };
     let name = |side| if side == Side::Buffer { "buffer" } else { "result" };
     match (at(&meeting.kept), at(&meeting.lost), at(&meeting.buffer), at(&meeting.result)) {
-        (Some((kept, side)), Some((lost, _)), ..) => format!("Element {element}: {kept}, of the {}, is kept; {lost} is out.", name(side)),
-        (Some((kept, side)), ..) => format!("Element {element}: {kept}, which comes from the {}.", name(side)),
-        (_, _, Some((own, _)), Some((other, _))) => format!("Element {element}: buffer {own}, result {other}."),
-        (_, _, own, other) => own.or(other).map_or_else(String::new, |(key, side)| format!("Element {element} of the {}: {key}.", name(side))),
+        (Some((kept, side)), Some((lost, _)), ..) => {
+            format!("Element {element}: {kept}, of the {}, is kept; {lost} is out.", name(side))
+        }
+        (Some((kept, side)), ..) => {
+            format!("Element {element}: {kept}, which comes from the {}.", name(side))
+        }
+        (_, _, Some((own, _)), Some((other, _))) => {
+            format!("Element {element}: buffer {own}, result {other}.")
+        }
+        (_, _, own, other) => own.or(other).map_or_else(String::new, |(key, side)| {
+            format!("Element {element} of the {}: {key}.", name(side))
+        }),
     }
 }

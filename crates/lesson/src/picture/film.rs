@@ -24,8 +24,8 @@ const LINES: f32 = 45.0;
 /// Minimum size of running text, in points.
 const SMALLEST: f32 = 12.0;
 
-/// The subject and appearance of a series of pictures. One take fills the page; several are shown side by side, each at the
-/// same number of points seen as the leading one.
+/// The subject and appearance of a series of pictures. One take fills the page; several are shown side by
+/// side, each at the same number of points seen as the leading one.
 #[derive(Clone, Debug)]
 pub struct Film {
     /// The lesson that the takes are of.
@@ -42,8 +42,8 @@ pub struct Film {
     pub palette: Palette,
     /// Whether an animation also shows things on their way from one moment to the next.
     pub motion: bool,
-    /// The positions at which the user left the takes: used when the leading take is at its own. If empty, takes are always
-    /// aligned by points seen.
+    /// The positions at which the user left the takes: used when the leading take is at its own. If empty,
+    /// takes are always aligned by points seen.
     pub standing: Vec<usize>,
     /// The panel that has the page to itself; of a film of one take.
     pub zoom: Option<Panel>,
@@ -81,7 +81,10 @@ impl Film {
     /// # Panics
     /// If there are no takes.
     pub fn leading(&self) -> usize {
-        (0..self.takes.len()).rev().max_by_key(|&take| self.takes[take].recording.len()).expect("a film is of something")
+        (0..self.takes.len())
+            .rev()
+            .max_by_key(|&take| self.takes[take].recording.len())
+            .expect("a film is of something")
     }
 
     /// Each take with its cursor, at a position of the leading take.
@@ -106,7 +109,8 @@ impl Film {
     /// The scene at a position of the leading take.
     pub fn scene(&self, position: usize) -> Scene {
         let cursors = self.cursors(position);
-        let views: Vec<(&Take, View<'_>)> = cursors.iter().map(|(take, cursor)| (*take, self.view(cursor))).collect();
+        let views: Vec<(&Take, View<'_>)> =
+            cursors.iter().map(|(take, cursor)| (*take, self.view(cursor))).collect();
         match views.as_slice() {
             [(take, view)] => page(&self.lesson, take, view, self.size),
             views => comparison(&self.lesson, views, self.size),
@@ -141,7 +145,8 @@ impl Film {
         raster(&self.scene(position), &self.palette, self.scale)
     }
 
-    /// What moves from one position to the next, at times between 0 and 1, as pixels; nothing if nothing moves.
+    /// What moves from one position to the next, at times between 0 and 1, as pixels; nothing if nothing
+    /// moves.
     ///
     /// # Errors
     /// [`SizeError`] if the picture is empty or too large.
@@ -168,7 +173,11 @@ impl Film {
                 let each = cursors.iter().map(|(take, cursor)| {
                     let counts = cursor.state().counts;
                     let merges = count(counts.merges.into(), "merge", "merges");
-                    format!("{} {merges}, {}", take.arrangement.name(), count(counts.candidates.into(), "candidate", "candidates"))
+                    format!(
+                        "{} {merges}, {}",
+                        take.arrangement.name(),
+                        count(counts.candidates.into(), "candidate", "candidates")
+                    )
                 });
                 format!("After {seen} points: {}.", each.collect::<Vec<_>>().join("; "))
             }

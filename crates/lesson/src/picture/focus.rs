@@ -1,5 +1,5 @@
-//! Rows of a large network in focus: sixteen elements with the comparators of the current layer that are between them, and where
-//! these elements lie among all.
+//! Rows of a large network in focus: sixteen elements with the comparators of the current layer that are
+//! between them, and where these elements lie among all.
 
 use super::View;
 use super::moment::{Running, element_under};
@@ -16,7 +16,8 @@ const PAIRS: usize = 8;
 /// Stripes of the bar of all elements at most.
 const STRIPES: usize = 64;
 
-/// The elements in focus, ascending, and their comparators in the last layer; before the first layer there are none.
+/// The elements in focus, ascending, and their comparators in the last layer; before the first layer there
+/// are none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Focus {
     pub elements: Vec<u32>,
@@ -24,8 +25,8 @@ pub struct Focus {
 }
 
 impl Focus {
-    /// As many pairs as find room around the element or comparator that is pointed at, else around one that has turned, else
-    /// the first. Both ends of each are in focus.
+    /// As many pairs as find room around the element or comparator that is pointed at, else around one that
+    /// has turned, else the first. Both ends of each are in focus.
     pub fn of(view: &View<'_>, run: &Running, most: usize) -> Self {
         let (keys, asked) = (run.keys[0].len() as u32, asked(view));
         let Some(at) = run.done().checked_sub(1) else {
@@ -51,10 +52,16 @@ impl Focus {
     }
 
     fn words(&self) -> String {
-        let runs = self.runs().into_iter().map(|[first, last]| if first == last { first.to_string() } else { format!("{first} to {last}") });
+        let runs = self.runs().into_iter().map(|[first, last]| {
+            if first == last { first.to_string() } else { format!("{first} to {last}") }
+        });
         let runs: Vec<String> = runs.collect();
         // Small strides leave few runs; a name for each of many would say nothing.
-        if runs.len() > 2 { format!("{} to {}", self.elements[0], self.elements[self.elements.len() - 1]) } else { runs.join(" and ") }
+        if runs.len() > 2 {
+            format!("{} to {}", self.elements[0], self.elements[self.elements.len() - 1])
+        } else {
+            runs.join(" and ")
+        }
     }
 }
 
@@ -73,12 +80,18 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
     let scale = Scale::of(view.recording());
     let keys = run.keys[0].len() as u32;
     // As many rows as can be read; a power of two, so that blocks of pairs do not overlap.
-    let most = [PAIRS, 4, 2, 1].into_iter().find(|pairs| room.height / (2 * pairs) as f32 >= text * 0.72).unwrap_or(1).min(keys as usize / 2);
+    let most = [PAIRS, 4, 2, 1]
+        .into_iter()
+        .find(|pairs| room.height / (2 * pairs) as f32 >= text * 0.72)
+        .unwrap_or(1)
+        .min(keys as usize / 2);
     let focus = Focus::of(view, run, most);
     let row = room.height / focus.elements.len() as f32;
     let bar = room.take_left(text * 1.2);
     let lens = room.take_left(text * 1.6);
-    let y_of = |element: u32| focus.elements.binary_search(&element).map_or(0.0, |at| room.y + (at as f32 + 0.5) * row);
+    let y_of = |element: u32| {
+        focus.elements.binary_search(&element).map_or(0.0, |at| room.y + (at as f32 + 0.5) * row)
+    };
     bar_of_all(scene, bar, &run.keys[run.done()], &scale);
     for [first, last] in focus.runs() {
         let on_bar = [first, last + 1].map(|element| bar.y + bar.height * element as f32 / keys as f32);
@@ -96,11 +109,14 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
     let digits = (3..=6).find(|&digits| run.tells_apart_among(&focus.elements, digits)).unwrap_or(6);
     let done = run.done();
     let moments = [done.saturating_sub(1), done].map(|moment| &run.keys[moment]);
-    let written = |&element: &u32| moments.map(|keys| pen::digits(distance_of(keys[element as usize]), digits).chars().count());
+    let written = |&element: &u32| {
+        moments.map(|keys| pen::digits(distance_of(keys[element as usize]), digits).chars().count())
+    };
     let longest = focus.elements.iter().flat_map(written).max().unwrap_or(1);
     let number = width(Font::Mono, size * 0.92, &"0".repeat(longest)) + text * 0.4;
     let names = area(room.x, room.y, name, room.height);
-    let wires = area(room.x + name + number, room.y, (room.width - name - 2.0 * number).max(text), room.height);
+    let wires =
+        area(room.x + name + number, room.y, (room.width - name - 2.0 * number).max(text), room.height);
     let last: Option<(Layer, _)> = done.checked_sub(1).map(|at| (run.layers[at], &run.swapped[at]));
     let x_of = |index: usize, layer: Layer| {
         let beside = (layer.stride as usize).min(focus.pairs.len());
@@ -110,19 +126,41 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
         let y = y_of(element);
         // A gap where elements are left out between two rows.
         if at > 0 && focus.elements[at - 1] + 1 != element {
-            scene.path(vec![[names.x, y - row / 2.0], [room.right(), y - row / 2.0]], dashed(faint(Ink::TextWeak, 0.8), 0.8, 4.0));
+            scene.path(
+                vec![[names.x, y - row / 2.0], [room.right(), y - row / 2.0]],
+                dashed(faint(Ink::TextWeak, 0.8), 0.8, 4.0),
+            );
         }
-        scene.text([names.right() - text * 0.35, y], [1.0, 0.5], mono(size, Ink::TextWeak), element.to_string());
+        scene.text(
+            [names.right() - text * 0.35, y],
+            [1.0, 0.5],
+            mono(size, Ink::TextWeak),
+            element.to_string(),
+        );
         let key = |done: usize| run.keys[done][element as usize];
         let Some((layer, swapped)) = last else {
-            value(scene, &scale, area(names.right(), y - row * 0.46, number, row * 0.92), key(0), (size, digits), false);
+            value(
+                scene,
+                &scale,
+                area(names.right(), y - row * 0.46, number, row * 0.92),
+                key(0),
+                (size, digits),
+                false,
+            );
             wire(scene, &scale, [wires.x, y], [room.right(), y], key(0), row);
             scene.spot(area(lens.x, y - row / 2.0, room.right() - lens.x, row), Target::Element(element));
             continue;
         };
         let moved = swapped.contains(element & !layer.stride);
         for (moment, x) in [(done - 1, names.right()), (done, wires.right())] {
-            value(scene, &scale, area(x, y - row * 0.46, number, row * 0.92), key(moment), (size, digits), moved);
+            value(
+                scene,
+                &scale,
+                area(x, y - row * 0.46, number, row * 0.92),
+                key(moment),
+                (size, digits),
+                moved,
+            );
         }
         let index = focus.pairs.iter().position(|pair| pair.low == element & !layer.stride).unwrap_or(0);
         wire(scene, &scale, [wires.x, y], [x_of(index, layer), y], key(done - 1), row);
@@ -131,12 +169,15 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
         scene.spot(area(lens.x, y - row / 2.0, room.right() - lens.x, row), Target::Element(element));
     }
     bar_spots(scene, bar, keys, focus.elements.len() as u32);
-    let Some((layer, swapped)) = last else { return format!("The keys of elements {}, of {}.", focus.words(), thousands(keys.into())) };
+    let Some((layer, swapped)) = last else {
+        return format!("The keys of elements {}, of {}.", focus.words(), thousands(keys.into()));
+    };
     let asked = asked(view).map(|element| layer.comparator_of(element).low);
     let turned = view.recording().turned().and_then(|turned| turned.at(run.start + done - 1));
     for (index, pair) in focus.pairs.iter().enumerate() {
         let (x, ends) = (x_of(index, layer), [y_of(pair.low), y_of(pair.high)]);
-        Drawn::new(*pair, layer, registers, When::Running, swapped.contains(pair.low), row).draw(scene, x, ends);
+        Drawn::new(*pair, layer, registers, When::Running, swapped.contains(pair.low), row)
+            .draw(scene, x, ends);
         if turned.is_some_and(|turned| turned.contains(pair.low)) {
             turned_mark(scene, x, ends, row, text);
         }
@@ -161,13 +202,23 @@ fn bar_of_all(scene: &mut Scene, bar: Area, keys: &[Key], scale: &Scale) {
     let high = bar.height / keys.len() as f32 * long as f32;
     for (at, stripe) in keys.chunks(long).enumerate() {
         let rect = area(bar.x, bar.y + at as f32 * high, bar.width, high);
-        let magnitudes: Vec<f32> = stripe.iter().filter(|&&key| key != PADDING).map(|&key| scale.magnitude(distance_of(key))).collect();
+        let magnitudes: Vec<f32> = stripe
+            .iter()
+            .filter(|&&key| key != PADDING)
+            .map(|&key| scale.magnitude(distance_of(key)))
+            .collect();
         if magnitudes.is_empty() {
-            scene.path(vec![rect.center(), [rect.right(), rect.center()[1]]], dashed(faint(Ink::TextWeak, 0.7), 0.8, 2.0));
+            scene.path(
+                vec![rect.center(), [rect.right(), rect.center()[1]]],
+                dashed(faint(Ink::TextWeak, 0.7), 0.8, 2.0),
+            );
             continue;
         }
         let mean = magnitudes.iter().sum::<f32>() / magnitudes.len() as f32;
-        scene.fill(area(rect.x, rect.y, rect.width, (high + 0.4).min(bar.bottom() - rect.y)), Ink::Scale(mean));
+        scene.fill(
+            area(rect.x, rect.y, rect.width, (high + 0.4).min(bar.bottom() - rect.y)),
+            Ink::Scale(mean),
+        );
     }
     scene.rect(bar, 0.0, None, Some(line(Ink::Line, 1.0)));
 }
@@ -210,7 +261,14 @@ impl Stairs<'_> {
         for flight in self.layers.chunk_by(|a, b| a.size == b.size) {
             let lit = (at..at + flight.len()).any(|at| When::of(self.run, at) == When::Running);
             let below = area(x, sizes.y, wide * flight.len() as f32, sizes.height);
-            self.size(scene, below, area(room.x, sizes.y, room.width, sizes.height), flight[0].size, lit, wide);
+            self.size(
+                scene,
+                below,
+                area(room.x, sizes.y, room.width, sizes.height),
+                flight[0].size,
+                lit,
+                wide,
+            );
             for layer in flight {
                 let steps = (layer.stride.ilog2() + 1) as f32;
                 let column = area(x, room.bottom() - steps * high, wide, steps * high);
@@ -252,10 +310,14 @@ impl Stairs<'_> {
         let needed = |words: &str| width(style.font, style.size, words);
         let words = if needed(&long) <= flight.width { long } else { short };
         if needed(&words) <= flight.width + wide * 0.9 {
-            let x = flight.center()[0].clamp(sizes.x + needed(&words) / 2.0, sizes.right() - needed(&words) / 2.0);
+            let x = flight.center()[0]
+                .clamp(sizes.x + needed(&words) / 2.0, sizes.right() - needed(&words) / 2.0);
             scene.text([x, flight.center()[1] + 1.0], [0.5, 0.5], style, words);
         }
-        scene.path(vec![[flight.x + 0.5, flight.y + 1.0], [flight.right() - 0.5, flight.y + 1.0]], line(style.paint, if lit { 2.0 } else { 0.8 }));
+        scene.path(
+            vec![[flight.x + 0.5, flight.y + 1.0], [flight.right() - 0.5, flight.y + 1.0]],
+            line(style.paint, if lit { 2.0 } else { 0.8 }),
+        );
     }
 
     fn step(&self, scene: &mut Scene, column: Area, layer: Layer, when: When) {
@@ -293,14 +355,24 @@ impl Stairs<'_> {
     fn legend(&self, scene: &mut Scene, mut room: Area) {
         let shuffles = self.layers.iter().filter(|layer| self.shuffles(**layer)).count();
         let style = sans(self.text * 0.8, Ink::TextWeak);
-        let kinds = [(shuffles, "shuffles between lanes", "shuffle between lanes"), (self.layers.len() - shuffles, "inside lanes", "inside lanes")];
-        for (at, (layers, one, many)) in kinds.into_iter().enumerate().filter(|(_, (layers, ..))| *layers > 0) {
-            let words = format!("{} {}", count(layers as u64, "layer", "layers"), if layers == 1 { one } else { many });
+        let kinds = [
+            (shuffles, "shuffles between lanes", "shuffle between lanes"),
+            (self.layers.len() - shuffles, "inside lanes", "inside lanes"),
+        ];
+        for (at, (layers, one, many)) in kinds.into_iter().enumerate().filter(|(_, (layers, ..))| *layers > 0)
+        {
+            let words = format!(
+                "{} {}",
+                count(layers as u64, "layer", "layers"),
+                if layers == 1 { one } else { many }
+            );
             let wide = width(style.font, style.size, &words) + style.size * 2.4;
             let mut entry = room.take_left(wide);
             let mark = entry.take_left(style.size).inner(1.0);
             let mark = area(mark.x, mark.center()[1] - mark.width / 2.0, mark.width, mark.width);
-            let (fill, stroke) = [(0.6, line(faint(Ink::Accent, 0.7), 0.9)), (0.2, dashed(faint(Ink::Accent, 0.9), 0.9, 2.0))][at];
+            let (fill, stroke) =
+                [(0.6, line(faint(Ink::Accent, 0.7), 0.9)), (0.2, dashed(faint(Ink::Accent, 0.9), 0.9, 2.0))]
+                    [at];
             scene.rect(mark, 1.0, Some(faint(Ink::Accent, fill)), Some(stroke));
             entry.take_left(style.size * 0.4);
             scene.label(entry, 0.0, style, &words);

@@ -1,5 +1,5 @@
-//! Many registers a lane: cells too small for numbers are a map of colours, and one lane, or one row of the buffer, is written out
-//! beside it.
+//! Many registers a lane: cells too small for numbers are a map of colours, and one lane, or one row of the
+//! buffer, is written out beside it.
 
 use super::View;
 use super::cells::{Cell, Grid};
@@ -74,7 +74,9 @@ impl Focus {
             Some(Step::Layer { swapped, .. }) => lane(swapped.iter().next().unwrap_or(0)),
             Some(Step::Minimum { taken }) => lane(taken.iter().next().unwrap_or(0)),
             Some(Step::MaxDistance { .. }) => lane(shape.k - 1),
-            Some(Step::Appended { placed }) if !placed.is_empty() => Self::Slots(placed[placed.len() - 1].slot / shape.width),
+            Some(Step::Appended { placed }) if !placed.is_empty() => {
+                Self::Slots(placed[placed.len() - 1].slot / shape.width)
+            }
             Some(Step::Padded { first }) if *first < shape.capacity() => Self::Slots(first / shape.width),
             Some(Step::BufferFull) => Self::Slots(shape.registers - 1),
             _ => Self::Lane(0),
@@ -85,10 +87,14 @@ impl Focus {
     pub fn keys(self, state: &State) -> Vec<(u32, u32, Key)> {
         let shape = state.shape;
         match self {
-            Self::Lane(lane) => {
-                (0..shape.registers).map(|register| (lane, register, state.registers[(lane * shape.registers + register) as usize])).collect()
-            }
-            Self::Slots(row) => (0..shape.width).map(|column| (column, row, state.buffer[(row * shape.width + column) as usize])).collect(),
+            Self::Lane(lane) => (0..shape.registers)
+                .map(|register| {
+                    (lane, register, state.registers[(lane * shape.registers + register) as usize])
+                })
+                .collect(),
+            Self::Slots(row) => (0..shape.width)
+                .map(|column| (column, row, state.buffer[(row * shape.width + column) as usize]))
+                .collect(),
         }
     }
 
@@ -116,7 +122,10 @@ impl Beside {
     /// Cuts the room for so many keys off the right side of the panel.
     pub fn cut(room: &mut Area, keys: u32, text: f32) -> Self {
         let size = text * 0.8;
-        let widths = [width(Font::Mono, size * 0.85, "00") + size * 0.4, width(Font::Mono, size, "0.0000") + size * 0.4];
+        let widths = [
+            width(Font::Mono, size * 0.85, "00") + size * 0.4,
+            width(Font::Mono, size, "0.0000") + size * 0.4,
+        ];
         let rows = ((room.height - 2.0 * text * ROW) / (size * LINE)).max(1.0) as usize;
         let needed = |columns: usize| (widths[0] + widths[1]) * columns as f32 + text * 0.8;
         let columns = [1, 2, 4].into_iter().find(|columns| columns * rows >= keys as usize).unwrap_or(4);
@@ -136,9 +145,19 @@ impl Beside {
         scene.label(room.take_top(text * ROW), 0.0, sans(text * 0.75, Ink::TextWeak), &elements);
         let [name, number] = self.widths;
         let row = (self.size * LINE).min(room.height / self.rows as f32);
-        for (place, (at, (column, cell, key))) in focus.keys(state).into_iter().enumerate().step_by(self.every).enumerate() {
-            let (x, y) = (room.x + (place / self.rows) as f32 * (name + number), room.y + (place % self.rows) as f32 * row);
-            scene.text([x + name * 0.8, y + row / 2.0], [1.0, 0.5], mono(self.size * 0.85, Ink::TextWeak), at.to_string());
+        for (place, (at, (column, cell, key))) in
+            focus.keys(state).into_iter().enumerate().step_by(self.every).enumerate()
+        {
+            let (x, y) = (
+                room.x + (place / self.rows) as f32 * (name + number),
+                room.y + (place % self.rows) as f32 * row,
+            );
+            scene.text(
+                [x + name * 0.8, y + row / 2.0],
+                [1.0, 0.5],
+                mono(self.size * 0.85, Ink::TextWeak),
+                at.to_string(),
+            );
             let body = area(x + name, y + row * 0.04, number * 0.94, row * 0.92);
             let target = match focus {
                 Focus::Lane(_) => Target::Element(column * state.shape.registers + cell),

@@ -48,7 +48,8 @@ pub(super) fn nearest_kept(known: u64, k: u64) -> String {
     format!("intermediate result: {} of {}", thousands(known), thousands(k))
 }
 
-/// How many points the last vote accepted and rejected, once it was held; of warp select, how many the lanes took and did not take.
+/// How many points the last vote accepted and rejected, once it was held; of warp select, how many the lanes
+/// took and did not take.
 pub(crate) fn votes(view: &View<'_>) -> Option<[usize; 2]> {
     let vote = vote(view.cursor)?;
     let [_, accepted, rejected] = divided(&vote, view.cursor);
@@ -96,12 +97,14 @@ pub(super) fn legend_rows(entries: &[Entry], size: f32, room: f32) -> usize {
 pub(super) fn draw_legend(scene: &mut Scene, room: Area, entries: &[Entry], size: f32) {
     let row = size * LEGEND_LINE;
     for ((ink, words, filled), (at, x)) in entries.iter().zip(places(entries, size, room.width)) {
-        let mut rect = area(room.x + x, room.y + at as f32 * row, (room.width - x).min(entry_width(words, size)), row);
+        let mut rect =
+            area(room.x + x, room.y + at as f32 * row, (room.width - x).min(entry_width(words, size)), row);
         if rect.bottom() > room.bottom() + 0.5 {
             return;
         }
         let dot = rect.take_left(size);
-        let (fill, stroke) = if *filled { (Some((*ink).into()), None) } else { (None, Some(line(*ink, size * 0.15))) };
+        let (fill, stroke) =
+            if *filled { (Some((*ink).into()), None) } else { (None, Some(line(*ink, size * 0.15))) };
         scene.dots(vec![dot.center()], size * 0.36, fill, stroke);
         rect.take_left(size * 0.2);
         scene.label(rect, 0.0, sans(size, Ink::TextWeak), words);
@@ -111,19 +114,22 @@ pub(super) fn draw_legend(scene: &mut Scene, room: Area, entries: &[Entry], size
 // In the panel of the points: those whose keys a merge has in the registers, as coloured as the keys and
 // named by element.
 
-/// Points for each key of the registers at most: among more, the keys are too close together to be told apart.
+/// Points for each key of the registers at most: among more, the keys are too close together to be told
+/// apart.
 const POINTS_A_KEY: u32 = 8;
 
 /// Radius of a point that has room for a number, relative to running text.
 const NUMBERED: f32 = 0.45;
 
-/// The radius of these points, for which the map keeps a margin at every step; `None` where points are never drawn so.
+/// The radius of these points, for which the map keeps a margin at every step; `None` where points are never
+/// drawn so.
 pub fn keyed_radius(view: &View<'_>, [wide, high]: [f32; 2]) -> Option<f32> {
     let (shape, text) = (view.state().shape, view.text);
     let is_merged_here = matches!(view.recording().baseline(), Baseline::Kernel(_));
     // The map is about square, with some lines of text around it.
     let spacing = wide.min(high - text * 5.5) / (shape.capacity() as f32).sqrt();
-    (is_merged_here && shape.n <= POINTS_A_KEY * shape.capacity()).then(|| (spacing * 0.28).clamp(text * 0.13, text * 0.85))
+    (is_merged_here && shape.n <= POINTS_A_KEY * shape.capacity())
+        .then(|| (spacing * 0.28).clamp(text * 0.13, text * 0.85))
 }
 
 /// Whether a merge is in progress, or has just been completed.
@@ -138,30 +144,50 @@ pub fn draw_keyed(scene: &mut Scene, plane: &Plane, view: &View<'_>, problem: &P
     let keys: Vec<(u32, u32, f32, Point)> = (0u32..)
         .zip(&view.state().registers)
         .filter(|&(_, &key)| key != PADDING)
-        .map(|(element, &key)| (element, index_of(key), scale.magnitude(distance_of(key)), plane.position(problem, index_of(key))))
+        .map(|(element, &key)| {
+            (
+                element,
+                index_of(key),
+                scale.magnitude(distance_of(key)),
+                plane.position(problem, index_of(key)),
+            )
+        })
         .collect();
     for (at, &(element, point, magnitude, center)) in keys.iter().enumerate() {
         let frame = (radius >= view.text * 0.3).then(|| line(Ink::Canvas, 1.0));
         scene.dots(vec![center], radius, Some(Ink::Scale(magnitude).into()), frame);
-        let covers = |other: &(u32, u32, f32, Point)| (other.3[0] - center[0]).hypot(other.3[1] - center[1]) < radius;
+        let covers =
+            |other: &(u32, u32, f32, Point)| (other.3[0] - center[0]).hypot(other.3[1] - center[1]) < radius;
         if radius >= view.text * NUMBERED && !keys[at + 1..].iter().any(covers) {
             let name = element.to_string();
             let size = if name.len() < 3 { radius * 1.15 } else { radius * 0.85 };
             let style = Style { paint: Ink::OnScale(magnitude).into(), ..mono(size, Ink::Text) };
             scene.text(center, [0.5, 0.5], style, name);
         }
-        scene.spot(area(center[0] - radius, center[1] - radius, 2.0 * radius, 2.0 * radius), Target::Point(point));
+        scene.spot(
+            area(center[0] - radius, center[1] - radius, 2.0 * radius, 2.0 * radius),
+            Target::Point(point),
+        );
     }
 }
 
 /// The legend: colour, meaning, and whether the dots are filled.
 pub fn keyed_kinds(view: &View<'_>, radius: f32) -> Vec<(Ink, String, bool)> {
-    let words = if radius >= view.text * NUMBERED { "key in a register; number: its element" } else { "key in a register" };
-    let mut keyed_kinds = vec![(Ink::Text, "query".to_owned(), true), (Ink::Scale(0.6), words.to_owned(), true)];
+    let words = if radius >= view.text * NUMBERED {
+        "key in a register; number: its element"
+    } else {
+        "key in a register"
+    };
+    let mut keyed_kinds =
+        vec![(Ink::Text, "query".to_owned(), true), (Ink::Scale(0.6), words.to_owned(), true)];
     // After the minimum the intermediate result is in the registers, too.
     let waiting = if view.state().stage == Stage::Sort { nearest(view.cursor).len() } else { 0 };
     if waiting > 0 {
-        keyed_kinds.push((Ink::Neighbor, format!("{} of the intermediate result", thousands(waiting as u64)), true));
+        keyed_kinds.push((
+            Ink::Neighbor,
+            format!("{} of the intermediate result", thousands(waiting as u64)),
+            true,
+        ));
     }
     if view.state().counts.merges > 0 {
         keyed_kinds.push((Ink::Candidate, "earlier candidates".to_owned(), true));

@@ -1,5 +1,5 @@
-//! The two lists of a merge at a moment, as curves need them: keys by element, the list that each comes from, and what the
-//! minimum kept and lost.
+//! The two lists of a merge at a moment, as curves need them: keys by element, the list that each comes from,
+//! and what the minimum kept and lost.
 
 use super::moment::is_bitonic;
 use crate::algorithms::Baseline;
@@ -67,17 +67,25 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    /// The lists at a cursor, without what the next step does if a question is open. `None` where no buffer is merged layer by layer.
+    /// The lists at a cursor, without what the next step does if a question is open. `None` where no buffer
+    /// is merged layer by layer.
     pub fn of(cursor: &Cursor, asking: bool) -> Option<Self> {
         let (recording, state) = (cursor.recording(), cursor.state());
         if !matches!(recording.baseline(), Baseline::Kernel(_)) {
             return None;
         }
-        let mut meeting =
-            Self { phase: Phase::Apart { sorted: None }, buffer: vec![], result: vec![], kept: vec![], lost: vec![], crossings: vec![] };
+        let mut meeting = Self {
+            phase: Phase::Apart { sorted: None },
+            buffer: vec![],
+            result: vec![],
+            kept: vec![],
+            lost: vec![],
+            crossings: vec![],
+        };
         match state.stage {
             Stage::Sort => {
-                let meets = matches!(recording.steps().get(cursor.position()), Some(Step::Minimum { .. })) && !asking;
+                let meets =
+                    matches!(recording.steps().get(cursor.position()), Some(Step::Minimum { .. })) && !asking;
                 meeting.before_minimum(state, meets);
             }
             Stage::Merge => meeting.after_minimum(cursor)?,
@@ -90,9 +98,17 @@ impl Meeting {
     fn apart(&mut self, state: &State, step: Option<&Step>) {
         let taken = if state.stage == Stage::Full { state.shape.capacity() } else { state.buffered };
         // At the elements to which the swap will bring them.
-        let slots = (0..state.shape.capacity()).map(|element| (element, state.shape.slot_of(element))).filter(|&(_, slot)| slot < taken);
-        self.buffer =
-            slots.map(|(element, slot)| Dot { element, key: state.buffer[slot as usize], side: Side::Buffer, place: Place::Slot(slot) }).collect();
+        let slots = (0..state.shape.capacity())
+            .map(|element| (element, state.shape.slot_of(element)))
+            .filter(|&(_, slot)| slot < taken);
+        self.buffer = slots
+            .map(|(element, slot)| Dot {
+                element,
+                key: state.buffer[slot as usize],
+                side: Side::Buffer,
+                place: Place::Slot(slot),
+            })
+            .collect();
         self.result = registers(state, |_| Side::Result);
         self.phase = match step {
             Some(Step::MaxDistance { .. }) => Phase::Merged,
@@ -105,11 +121,17 @@ impl Meeting {
         let shape = state.shape;
         self.buffer = registers(state, |_| Side::Buffer);
         let from = |element| if meets { state.meets(element) } else { shape.slot_of(element) };
-        let result = |element| Dot { element, key: state.buffer[from(element) as usize], side: Side::Result, place: Place::Slot(from(element)) };
+        let result = |element| Dot {
+            element,
+            key: state.buffer[from(element) as usize],
+            side: Side::Result,
+            place: Place::Slot(from(element)),
+        };
         self.result = (0..shape.capacity()).map(result).collect();
         if meets {
             self.phase = Phase::Facing;
-            self.crossings = crossings(self.buffer.iter().zip(&self.result).map(|(own, other)| side(other.key < own.key)));
+            self.crossings =
+                crossings(self.buffer.iter().zip(&self.result).map(|(own, other)| side(other.key < own.key)));
         } else {
             self.phase = Phase::Apart { sorted: Some(is_rising(&self.buffer)) };
         }
@@ -123,17 +145,21 @@ impl Meeting {
         let mut before = Cursor::new(recording.clone());
         before.seek(at);
         let before = before.state();
-        let mut of_result: Vec<Key> = taken.iter().map(|element| before.buffer[before.meets(element) as usize]).collect();
+        let mut of_result: Vec<Key> =
+            taken.iter().map(|element| before.buffer[before.meets(element) as usize]).collect();
         of_result.sort_unstable();
         self.crossings = crossings((0..state.shape.capacity()).map(|element| side(taken.contains(element))));
         let done = cursor.position() - at - 1;
-        let Some(Step::Layer { pass: Pass::Resort, layer, swapped, .. }) = cursor.step().as_deref().cloned() else {
+        let Some(Step::Layer { pass: Pass::Resort, layer, swapped, .. }) = cursor.step().as_deref().cloned()
+        else {
             self.kept = registers(state, |element| side(taken.contains(element)));
             self.lost = (0..state.shape.capacity()).map(|element| lost(before, taken, element)).collect();
             self.phase = Phase::Kept;
             return Some(());
         };
-        self.kept = registers(state, |element| side(of_result.binary_search(&state.registers[element as usize]).is_ok()));
+        self.kept = registers(state, |element| {
+            side(of_result.binary_search(&state.registers[element as usize]).is_ok())
+        });
         self.phase = Phase::Resorting { layer, done, all: state.shape.capacity().ilog2() as usize, swapped };
         Some(())
     }
@@ -143,9 +169,11 @@ impl Meeting {
         self.lost.iter().chain(&self.result).chain(&self.buffer).chain(&self.kept)
     }
 
-    /// Whether the intermediate result stands in reverse, each key over the element that mirrors its own; of a minimum that is done, by what is out.
+    /// Whether the intermediate result stands in reverse, each key over the element that mirrors its own; of
+    /// a minimum that is done, by what is out.
     pub fn is_mirrored(&self, shape: Shape) -> bool {
-        let mirrors = |dot: &Dot| matches!(dot.place, Place::Slot(slot) if slot == shape.mirror_of(dot.element));
+        let mirrors =
+            |dot: &Dot| matches!(dot.place, Place::Slot(slot) if slot == shape.mirror_of(dot.element));
         matches!(self.phase, Phase::Facing | Phase::Kept) && self.result.iter().chain(&self.lost).any(mirrors)
     }
 
@@ -153,7 +181,8 @@ impl Meeting {
     pub fn blocks_are_in_order(&self, long: usize) -> bool {
         let keys: Vec<Key> = self.kept.iter().map(|dot| dot.key).collect();
         let blocks: Vec<&[Key]> = keys.chunks(long).collect();
-        blocks.iter().all(|block| is_bitonic(block)) && blocks.windows(2).all(|pair| pair[0].iter().max() <= pair[1].iter().min())
+        blocks.iter().all(|block| is_bitonic(block))
+            && blocks.windows(2).all(|pair| pair[0].iter().max() <= pair[1].iter().min())
     }
 }
 
@@ -188,7 +217,11 @@ pub fn is_falling(dots: &[Dot]) -> bool {
 
 fn crossings(sides: impl Iterator<Item = Side>) -> Vec<u32> {
     let sides: Vec<Side> = sides.collect();
-    (1u32..).zip(sides.windows(2)).filter(|(_, pair)| pair[0] != pair[1]).map(|(element, _)| element).collect()
+    (1u32..)
+        .zip(sides.windows(2))
+        .filter(|(_, pair)| pair[0] != pair[1])
+        .map(|(element, _)| element)
+        .collect()
 }
 
 impl Dot {

@@ -16,7 +16,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let size = row / ROW;
     let heads = room.take_top(row * 1.1);
     let Some(meter) = view.recording().meter() else {
-        scene.label(heads, 0.0, sans(size, Ink::Text), "Meter: of the kernel, and of threads with a query each");
+        scene.label(
+            heads,
+            0.0,
+            sans(size, Ink::Text),
+            "Meter: of the kernel, and of threads with a query each",
+        );
         return scene;
     };
     let notes = [room.take_bottom(row), room.take_bottom(row)];
@@ -36,7 +41,10 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
     room.take_top(row * 0.15);
     // One scale for all counts, so that bars of different rows can be compared, too.
-    let ends = ROWS.iter().filter(|row| !is_share(row)).flat_map(|row| Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).unwrap_or(0.0)));
+    let ends = ROWS
+        .iter()
+        .filter(|row| !is_share(row))
+        .flat_map(|row| Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).unwrap_or(0.0)));
     let most = ends.fold(1.0, f64::max);
     for one in &ROWS {
         let rects = columns(room.take_top(row), size);
@@ -47,7 +55,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     }
     let says = [
         format!("Until answered is not divided: the {} queries are answered together.", meter.width),
-        "Issue slots are instructions that are issued. Bars: log scale, but for idle lanes; paler: in the end.".to_owned(),
+        "Issue slots are instructions that are issued. Bars: log scale, but for idle lanes; paler: in the \
+         end."
+            .to_owned(),
     ];
     for (note, says) in notes.into_iter().zip(says) {
         scene.label(note, 0.0, sans(size * 0.8, Ink::TextWeak), &says);
@@ -61,7 +71,8 @@ struct Columns {
 }
 
 fn columns(mut room: Area, size: f32) -> Columns {
-    let name = room.take_left((width(Font::Sans, size, "Cost of a query") + size * 0.6).min(room.width * 0.25));
+    let name =
+        room.take_left((width(Font::Sans, size, "Cost of a query") + size * 0.6).min(room.width * 0.25));
     let wide = room.width / 3.0;
     let ways = Way::ALL.map(|_| {
         let mut column = room.take_left(wide);
@@ -83,7 +94,16 @@ fn is_share(row: &Row) -> bool {
 
 /// A number, and its bar.
 #[expect(clippy::too_many_arguments, reason = "a cell is where a row and a column meet")]
-fn cell(scene: &mut Scene, view: &View<'_>, meter: &Meter, row: &Row, way: Way, mut room: Area, ink: Ink, most: f64) {
+fn cell(
+    scene: &mut Scene,
+    view: &View<'_>,
+    meter: &Meter,
+    row: &Row,
+    way: Way,
+    mut room: Area,
+    ink: Ink,
+    most: f64,
+) {
     let size = room.height / ROW;
     let mut number = room.take_left(number_width(room, size));
     number.take_right(size * 0.5);
@@ -95,7 +115,8 @@ fn cell(scene: &mut Scene, view: &View<'_>, meter: &Meter, row: &Row, way: Way, 
     };
     scene.label(number, 1.0, sans(size, if now.is_some() { Ink::Text } else { Ink::TextWeak }), &says);
     let bar = room.inner((room.height * 0.2).min(4.0));
-    let long = |number: f64| if is_share(row) { number / 100.0 } else { (1.0 + number).ln() / (1.0 + most).ln() };
+    let long =
+        |number: f64| if is_share(row) { number / 100.0 } else { (1.0 + number).ln() / (1.0 + most).ln() };
     let part = |number: f64| area(bar.x, bar.y, bar.width * long(number).clamp(0.0, 1.0) as f32, bar.height);
     // What is asked about may be among the numbers of the end.
     if let Some(end) = meter.number(row, way, &meter.all(way)).filter(|_| !view.asking) {

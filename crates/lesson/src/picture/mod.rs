@@ -1,17 +1,20 @@
 //! The pictures of a lesson as [`Scene`]s: panels that all show the same moment of the same recording.
 //!
-//! | module | holds |
-//! |---|---|
-//! | [`scene`], [`motion`] | a moment's drawing, hit targets, and what is the same thing in two of them; how that gets from where it was to where it is |
-//! | [`cloud`], [`warp`], [`network`], [`curves`], [`ballot`], `batches`, [`meter`], [`code`], [`account`] | one panel each |
-//! | [`sentence`] | the panel of the sentence, and below it the badge: the invariant that holds, or the first that is broken |
-//! | `focus` | of a large network its layers as stairs, and some of its rows |
-//! | `meeting` | the two lists of a merge, as their curves need them |
-//! | `heatmap` | of the warp its cells as a map of colours, where a lane has many registers |
-//! | `plane`, `kinds` | of the cloud where its points are, and a lens where the circle is small; what their colours mean |
-//! | [`page`](mod@page) | the panels of a lesson on one page, or as a figure; recordings side by side |
-//! | `moment`, `cells`, `tally`, `pen` | data about a moment and drawing helpers that several panels share; in `tally` also the panel of what a merge costs |
-//! | [`film`] | several moments as pictures |
+//! - [`scene`], [`motion`]: a moment's drawing, hit targets, and what is the same thing in two of them; how
+//!   that gets from where it was to where it is
+//! - [`cloud`], [`warp`], [`network`], [`curves`], [`ballot`], `batches`, [`meter`], [`code`], [`account`]:
+//!   one panel each
+//! - [`sentence`]: the panel of the sentence, and below it the badge: the invariant that holds, or the first
+//!   that is broken
+//! - `focus`: of a large network its layers as stairs, and some of its rows
+//! - `meeting`: the two lists of a merge, as their curves need them
+//! - `heatmap`: of the warp its cells as a map of colours, where a lane has many registers
+//! - `plane`, `kinds`: of the cloud where its points are, and a lens where the circle is small; what their
+//!   colours mean
+//! - [`page`](mod@page): the panels of a lesson on one page, or as a figure; recordings side by side
+//! - `moment`, `cells`, `tally`, `pen`: data about a moment and drawing helpers that several panels share; in
+//!   `tally` also the panel of what a merge costs
+//! - [`film`]: several moments as pictures
 
 pub mod account;
 pub mod ballot;
@@ -82,7 +85,8 @@ pub enum Panel {
     Cost,
     /// The algorithm in a few lines of pseudocode.
     Code,
-    /// The work so far beside the theory, and the convergence curve; of other searches, beside what else finds the same.
+    /// The work so far beside the theory, and the convergence curve; of other searches, beside what else
+    /// finds the same.
     Account,
     /// One sentence about the last step.
     Sentence,
@@ -99,7 +103,12 @@ struct Row {
     draw: fn(&View<'_>, [f32; 2]) -> Scene,
 }
 
-const fn row(panel: Panel, command: &'static str, name: &'static str, draw: fn(&View<'_>, [f32; 2]) -> Scene) -> Row {
+const fn row(
+    panel: Panel,
+    command: &'static str,
+    name: &'static str,
+    draw: fn(&View<'_>, [f32; 2]) -> Scene,
+) -> Row {
     Row { panel, command, name, draw }
 }
 
@@ -118,7 +127,9 @@ const ROWS: [Row; 15] = [
     row(Panel::Meter, "meter", "Meter", meter::draw),
     row(Panel::Cost, "cost", "Cost of a merge", tally::draw_cost),
     row(Panel::Code, "code", "Code", code::draw),
-    row(Panel::Account, "account", "Account", |view, size| view.recording().algorithm().draw_account(view, size)),
+    row(Panel::Account, "account", "Account", |view, size| {
+        view.recording().algorithm().draw_account(view, size)
+    }),
     row(Panel::Sentence, "sentence", "Sentence", sentence::draw),
 ];
 
@@ -161,7 +172,8 @@ pub struct View<'a> {
     pub asking: bool,
     /// Size of running text in points; everything else scales with it.
     pub text: f32,
-    /// The smallest type in points: what would be smaller is drawn as large as this, or, where it does not fit, left out.
+    /// The smallest type in points: what would be smaller is drawn as large as this, or, where it does not
+    /// fit, left out.
     pub least: f32,
     /// The panel that has the page to itself; `None` for all panels of the lesson.
     pub zoom: Option<Panel>,

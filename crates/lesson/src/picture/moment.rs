@@ -45,7 +45,9 @@ impl Vote {
 pub fn vote(cursor: &Cursor) -> Option<Vote> {
     let (recording, state) = (cursor.recording(), cursor.state());
     let (points, distances): (Vec<u32>, Vec<f32>) = match state.descent() {
-        Some(descent) => descent.leaf.as_ref()?.keys.iter().map(|&key| (index_of(key), distance_of(key))).unzip(),
+        Some(descent) => {
+            descent.leaf.as_ref()?.keys.iter().map(|&key| (index_of(key), distance_of(key))).unzip()
+        }
         None => {
             let base = state.group?;
             let point = |lane| if base + lane < state.shape.n { base + lane } else { u32::MAX };
@@ -75,12 +77,14 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
     None
 }
 
-/// The points of a vote: not voted on yet, accepted, rejected. Since a merge, the new bound divides them; what it has brought among the nearest is
-/// shown as that.
+/// The points of a vote: not voted on yet, accepted, rejected. Since a merge, the new bound divides them;
+/// what it has brought among the nearest is shown as that.
 pub fn divided(vote: &Vote, cursor: &Cursor) -> [Vec<u32>; 3] {
     let (state, best) = (cursor.state(), nearest(cursor));
     let mut divided = <[Vec<u32>; 3]>::default();
-    for (lane, (&point, &distance)) in (0..).zip(vote.points.iter().zip(&vote.distances)).filter(|(_, (point, _))| **point != u32::MAX) {
+    for (lane, (&point, &distance)) in
+        (0..).zip(vote.points.iter().zip(&vote.distances)).filter(|(_, (point, _))| **point != u32::MAX)
+    {
         let key = key_of(distance, point);
         let is_inside = match state.descent() {
             Some(_) => key < state.last(),
@@ -129,10 +133,17 @@ impl Running {
         let Some(at) = self.done().checked_sub(1) else { return true };
         let (keys, layer) = (&self.keys[at], self.layers[at]);
         let read = |key: Key| pen::digits(distance_of(key), digits);
-        elements.iter().filter(|&&element| element & layer.stride == 0).map(|&low| layer.comparator_of(low)).all(|pair| {
-            let (low, high) = (keys[pair.low as usize], keys[pair.high as usize]);
-            low == PADDING || high == PADDING || distance_of(low) == distance_of(high) || read(low) != read(high)
-        })
+        elements
+            .iter()
+            .filter(|&&element| element & layer.stride == 0)
+            .map(|&low| layer.comparator_of(low))
+            .all(|pair| {
+                let (low, high) = (keys[pair.low as usize], keys[pair.high as usize]);
+                low == PADDING
+                    || high == PADDING
+                    || distance_of(low) == distance_of(high)
+                    || read(low) != read(high)
+            })
     }
 }
 
@@ -153,7 +164,8 @@ pub fn running(cursor: &Cursor) -> Option<Running> {
     };
     let mut keys = vec![state.registers.clone()];
     let mut exchanged = Vec::new();
-    while let Some(Step::Layer { pass: its, layer, swapped, .. }) = at.checked_sub(1).map(|before| &steps[before])
+    while let Some(Step::Layer { pass: its, layer, swapped, .. }) =
+        at.checked_sub(1).map(|before| &steps[before])
         && *its == pass
     {
         let mut before = keys[keys.len() - 1].clone();
@@ -184,7 +196,11 @@ pub fn element_under(view: &View<'_>) -> Option<u32> {
 /// A squared distance, and, by another metric than L2, the distance in its unit.
 pub fn measured(metric: Metric, squared: f32) -> String {
     let unit = metric.unit().unwrap_or(metric.name());
-    let distance = if metric == Metric::L2 { String::new() } else { format!(" ({} {unit})", text::digits(metric.distance(squared), 3)) };
+    let distance = if metric == Metric::L2 {
+        String::new()
+    } else {
+        format!(" ({} {unit})", text::digits(metric.distance(squared), 3))
+    };
     pen::digits(squared, 3) + &distance
 }
 
@@ -227,11 +243,14 @@ pub fn first_break(keys: &[Key]) -> Option<usize> {
 
 /// Whether keys form a bitonic sequence, up to rotation.
 pub fn is_bitonic(keys: &[Key]) -> bool {
-    let rises: Vec<bool> = keys.iter().zip(keys.iter().cycle().skip(1)).filter(|(a, b)| a != b).map(|(a, b)| a < b).collect();
+    let rises: Vec<bool> =
+        keys.iter().zip(keys.iter().cycle().skip(1)).filter(|(a, b)| a != b).map(|(a, b)| a < b).collect();
     rises.iter().zip(rises.iter().cycle().skip(1)).filter(|(a, b)| a != b).count() <= 2
 }
 
 /// Whether runs of `run` keys are sorted, alternately ascending and descending; a single run ascending.
 pub fn are_runs_sorted(keys: &[Key], run: usize) -> bool {
-    keys.chunks(run).enumerate().all(|(at, run)| if at % 2 == 0 { run.is_sorted() } else { run.is_sorted_by(|a, b| a >= b) })
+    keys.chunks(run)
+        .enumerate()
+        .all(|(at, run)| if at % 2 == 0 { run.is_sorted() } else { run.is_sorted_by(|a, b| a >= b) })
 }

@@ -1,7 +1,7 @@
 //! How one scene becomes the next: what is in both of them moves from where it was to where it is.
 //!
-//! Panels only say which of their shapes are one [`Thing`]. What moves between two scenes follows from both: nothing can be shown to come from
-//! where it was not.
+//! Panels only say which of their shapes are one [`Thing`]. What moves between two scenes follows from both:
+//! nothing can be shown to come from where it was not.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,7 +33,8 @@ pub struct Motion {
 /// Where shapes come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
-    /// From elsewhere: they begin at the first offset, pass the others, and end at none; on the way they bow to their left by so many points.
+    /// From elsewhere: they begin at the first offset, pass the others, and end at none; on the way they bow
+    /// to their left by so many points.
     Places {
         /// At least one.
         offsets: Vec<Point>,
@@ -44,7 +45,8 @@ pub enum Origin {
     Shapes(Vec<Shape>),
 }
 
-/// What moves on the way from one scene to the next: all that is in both, and not in the same place, such as a slot or a register.
+/// What moves on the way from one scene to the next: all that is in both, and not in the same place, such as
+/// a slot or a register.
 pub fn motions(before: &Scene, after: &Scene) -> Vec<Motion> {
     let mut were: HashMap<_, Vec<&Thing>> = HashMap::new();
     for thing in &before.things {
@@ -71,18 +73,25 @@ pub fn motions(before: &Scene, after: &Scene) -> Vec<Motion> {
 fn is_same_frame(a: Option<Frame>, b: Option<Frame>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => {
-            let far = [a.area.x - b.area.x, a.area.y - b.area.y, a.area.width - b.area.width, a.area.height - b.area.height];
+            let far = [
+                a.area.x - b.area.x,
+                a.area.y - b.area.y,
+                a.area.width - b.area.width,
+                a.area.height - b.area.height,
+            ];
             far.iter().all(|far| far.abs() < SAME)
         }
         (a, b) => a.is_none() && b.is_none(),
     }
 }
 
-/// Whether a thing stayed where it was, though the panel may draw that place elsewhere, as it needs room for something else.
+/// Whether a thing stayed where it was, though the panel may draw that place elsewhere, as it needs room for
+/// something else.
 fn is_same_place((before, was): (&Scene, &Thing), (after, is): (&Scene, &Thing)) -> bool {
     let [a, b] = [was.area.center(), is.area.center()];
     // A point is what is there, and no place.
-    let place = |scene: &Scene, at: Point| scene.target_at(at).filter(|target| !matches!(target, Target::Point(_)));
+    let place =
+        |scene: &Scene, at: Point| scene.target_at(at).filter(|target| !matches!(target, Target::Point(_)));
     is_near(a, b) || is.way == Way::Past && place(before, a).is_some_and(|was| place(after, b) == Some(was))
 }
 
@@ -96,7 +105,10 @@ fn comes(from: Point, thing: &Thing) -> Origin {
     let by = |[x, y]: Point| [x - to[0], y - to[1]];
     let [dx, dy] = by(from);
     match &thing.way {
-        Way::Along(through) => Origin::Places { offsets: std::iter::once(&from).chain(through).map(|&point| by(point)).collect(), bow: 0.0 },
+        Way::Along(through) => Origin::Places {
+            offsets: std::iter::once(&from).chain(through).map(|&point| by(point)).collect(),
+            bow: 0.0,
+        },
         _ => {
             let far = dx.hypot(dy);
             // As far as it reaches across the way; less on a short way, where that would lead astray.
@@ -106,9 +118,11 @@ fn comes(from: Point, thing: &Thing) -> Origin {
     }
 }
 
-/// The motion of shapes whose lengths were others; `None` if they are as they were, or cannot have been those.
+/// The motion of shapes whose lengths were others; `None` if they are as they were, or cannot have been
+/// those.
 fn becomes(before: &[Shape], after: &[Shape]) -> Option<Origin> {
-    let alike = before.len() == after.len() && before.iter().zip(after).all(|(before, after)| is_alike(before, after));
+    let alike = before.len() == after.len()
+        && before.iter().zip(after).all(|(before, after)| is_alike(before, after));
     let moved = |(before, after): (&Shape, &Shape)| between(after, before, 0.0) != *after;
     (alike && before.iter().zip(after).any(moved)).then(|| Origin::Shapes(before.to_vec()))
 }
@@ -141,13 +155,21 @@ fn between(shape: &Shape, from: &Shape, part: f32) -> Shape {
         }
         (Shape::Dots { centers: points, radius, .. }, Shape::Dots { centers: were, radius: was, .. }) => {
             *radius = number(*radius, *was);
-            points.iter_mut().zip(were).for_each(|(point, was)| *point = [0, 1].map(|axis| number(point[axis], was[axis])));
+            points
+                .iter_mut()
+                .zip(were)
+                .for_each(|(point, was)| *point = [0, 1].map(|axis| number(point[axis], was[axis])));
         }
         (Shape::Path { points, .. }, Shape::Path { points: were, .. })
         | (Shape::Polygon { corners: points, .. }, Shape::Polygon { corners: were, .. }) => {
-            points.iter_mut().zip(were).for_each(|(point, was)| *point = [0, 1].map(|axis| number(point[axis], was[axis])));
+            points
+                .iter_mut()
+                .zip(were)
+                .for_each(|(point, was)| *point = [0, 1].map(|axis| number(point[axis], was[axis])));
         }
-        (Shape::Text { at, .. }, Shape::Text { at: was, .. }) => *at = [0, 1].map(|axis| number(at[axis], was[axis])),
+        (Shape::Text { at, .. }, Shape::Text { at: was, .. }) => {
+            *at = [0, 1].map(|axis| number(at[axis], was[axis]))
+        }
         _ => {}
     }
     shape
@@ -157,7 +179,9 @@ impl Origin {
     /// Shapes at a part of the way, from 0 to 1.
     pub fn shapes(&self, shapes: &[Shape], part: f32) -> Vec<Shape> {
         match self {
-            Self::Shapes(were) => shapes.iter().zip(were).map(|(shape, was)| between(shape, was, part)).collect(),
+            Self::Shapes(were) => {
+                shapes.iter().zip(were).map(|(shape, was)| between(shape, was, part)).collect()
+            }
             Self::Places { offsets, bow } => {
                 let by = offset(offsets, *bow, part);
                 let moved = |shape: &Shape| {
@@ -222,7 +246,8 @@ impl Moving {
         if motions.is_empty() {
             return None;
         }
-        let (mut shapes, mut parts) = (Vec::with_capacity(after.shapes.len()), Vec::with_capacity(motions.len()));
+        let (mut shapes, mut parts) =
+            (Vec::with_capacity(after.shapes.len()), Vec::with_capacity(motions.len()));
         let (mut clip, mut at) = (None, 0);
         let mut stay = |from: usize, to: usize, clip: &mut Option<Area>| {
             for shape in &after.shapes[from..to] {

@@ -1,7 +1,8 @@
 //! The panel of the wires and comparators of a sort or merge.
 //!
-//! A wire is an element; time runs to the right. Completed layers have the colours of the keys on the wires, the rest is
-//! faint. Where wires would be too close to be read, the layers are drawn as stairs, and sixteen wires are in focus.
+//! A wire is an element; time runs to the right. Completed layers have the colours of the keys on the wires,
+//! the rest is faint. Where wires would be too close to be read, the layers are drawn as stairs, and sixteen
+//! wires are in focus.
 
 use super::View;
 use super::focus::{self, Stairs};
@@ -14,7 +15,8 @@ use crate::state::Shape;
 use crate::step::Pass;
 use crate::text::{count, thousands};
 
-/// Number of wires up to which a network is drawn completely in any room, and up to which it is where they can be read.
+/// Number of wires up to which a network is drawn completely in any room, and up to which it is where they
+/// can be read.
 const WIRES: [u32; 2] = [32, 64];
 
 /// Height of a row that can be read, relative to running text.
@@ -32,11 +34,16 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         Some(run) => (run.pass, run.layers.clone()),
         None => (Pass::Sort, layers(Pass::Sort, shape.capacity())),
     };
-    let picture = Picture { view, shape, layers: &layers, run: run.as_ref(), scale: Scale::of(view.recording()) };
+    let picture =
+        Picture { view, shape, layers: &layers, run: run.as_ref(), scale: Scale::of(view.recording()) };
     let heading = room.take_top(text * 1.6);
     scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(pass));
     let notes = room.take_bottom(text * ROW);
-    let in_focus = if picture.is_legible(room) { picture.whole(&mut scene, room) } else { Some(picture.stairs(&mut scene, room)) };
+    let in_focus = if picture.is_legible(room) {
+        picture.whole(&mut scene, room)
+    } else {
+        Some(picture.stairs(&mut scene, room))
+    };
     scene.label(notes, 0.0, sans(text * 0.85, Ink::TextWeak), &picture.note(in_focus));
     scene
 }
@@ -56,7 +63,8 @@ impl Picture<'_> {
             Pass::Sort => format!("Bitonic sort of {k} keys"),
             Pass::Resort => format!("Bitonic re-sort of {k} keys"),
         };
-        let each = format!("{} layers of {} comparators", all, thousands(u64::from(self.shape.capacity() / 2)));
+        let each =
+            format!("{} layers of {} comparators", all, thousands(u64::from(self.shape.capacity() / 2)));
         match self.run.map(Running::done) {
             None => format!("{what}, not running: {each}"),
             Some(0) => format!("{what}, about to begin: {each}"),
@@ -78,7 +86,10 @@ impl Picture<'_> {
             return in_focus;
         }
         match self.run.and_then(|run| run.swapped.last()) {
-            Some(swapped) => format!("Bright: the {} that swapped. {strokes}", count(swapped.count().into(), "pair", "pairs")),
+            Some(swapped) => format!(
+                "Bright: the {} that swapped. {strokes}",
+                count(swapped.count().into(), "pair", "pairs")
+            ),
             None => strokes.to_owned(),
         }
     }
@@ -90,7 +101,8 @@ impl Picture<'_> {
         keys <= WIRES[0] || (keys <= WIRES[1] && row >= self.view.text * LEGIBLE)
     }
 
-    /// Draws the layers as stairs, and below these some rows of the current one. Returns what is in focus, in words.
+    /// Draws the layers as stairs, and below these some rows of the current one. Returns what is in focus, in
+    /// words.
     fn stairs(&self, scene: &mut Scene, mut room: Area) -> String {
         let text = self.view.text;
         let share = if self.run.is_some() { 0.4 } else { 0.9 };
@@ -120,8 +132,13 @@ impl Picture<'_> {
         self.lane_bands(scene, room, names, row);
 
         let columns = Columns::new(room, self.layers, self.run, self.view.text, numbers);
-        if let Some([left, right]) = self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.edges[at]) {
-            scene.fill(area(left, strides.y, right - left, room.bottom() - strides.y), faint(Ink::Accent, 0.13));
+        if let Some([left, right]) =
+            self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.edges[at])
+        {
+            scene.fill(
+                area(left, strides.y, right - left, room.bottom() - strides.y),
+                faint(Ink::Accent, 0.13),
+            );
         }
         let done = self.run.map_or(0, Running::done);
         for element in 0..keys {
@@ -137,7 +154,8 @@ impl Picture<'_> {
                 if next == Some(key) {
                     continue;
                 }
-                let to = if after > done { columns.frontier(done) } else { columns.middle_of(after - 1, element) };
+                let to =
+                    if after > done { columns.frontier(done) } else { columns.middle_of(after - 1, element) };
                 wire(scene, &self.scale, [from, at], [to, at], key, row);
                 from = to;
                 if let Some(next) = next {
@@ -155,7 +173,11 @@ impl Picture<'_> {
             for comparator in layer.comparators(keys) {
                 let x = columns.x_of(at, *layer, comparator.low);
                 let swaps = swapped.is_some_and(|swapped| swapped.contains(comparator.low));
-                Drawn::new(comparator, *layer, self.shape.registers, when, swaps, row).draw(scene, x, [y(comparator.low), y(comparator.high)]);
+                Drawn::new(comparator, *layer, self.shape.registers, when, swaps, row).draw(
+                    scene,
+                    x,
+                    [y(comparator.low), y(comparator.high)],
+                );
                 if self.has_turned(at, comparator) {
                     turned_mark(scene, x, [y(comparator.low), y(comparator.high)], row, text);
                 }
@@ -178,7 +200,12 @@ impl Picture<'_> {
             for comparator in layer.comparators(keys) {
                 let x = columns.x_of(done - 1, layer, comparator.low);
                 let half = (columns.steps[done - 1] * 0.5).clamp(3.0, text * 0.6);
-                let spot = area(x - half, y(comparator.low) - row / 2.0, 2.0 * half, y(comparator.high) - y(comparator.low) + row);
+                let spot = area(
+                    x - half,
+                    y(comparator.low) - row / 2.0,
+                    2.0 * half,
+                    y(comparator.high) - y(comparator.low) + row,
+                );
                 scene.spot(spot, Target::Comparator(comparator.low));
                 if self.asked_for(comparator) {
                     scene.rect(spot, 3.0, None, Some(line(Ink::Text, 1.5)));
@@ -192,7 +219,8 @@ impl Picture<'_> {
     fn asked_for(&self, comparator: Comparator) -> bool {
         match self.view.hover {
             Some(Target::Comparator(low)) => low == comparator.low,
-            _ => element_under(self.view).is_some_and(|element| element == comparator.low || element == comparator.high),
+            _ => element_under(self.view)
+                .is_some_and(|element| element == comparator.low || element == comparator.high),
         }
     }
 
@@ -227,7 +255,12 @@ impl Picture<'_> {
         let every = [1, 2, 4, 8, 16].into_iter().find(|&every| row * every as f32 >= size).unwrap_or(32);
         for element in (0..self.shape.capacity()).step_by(every as usize) {
             let at = names.y + (element as f32 + 0.5) * row;
-            scene.text([names.right() - self.view.text * 0.35, at], [1.0, 0.5], mono(size, Ink::TextWeak), element.to_string());
+            scene.text(
+                [names.right() - self.view.text * 0.35, at],
+                [1.0, 0.5],
+                mono(size, Ink::TextWeak),
+                element.to_string(),
+            );
         }
     }
 
@@ -235,20 +268,25 @@ impl Picture<'_> {
     fn values(&self, scene: &mut Scene, columns: &Columns, run: &Running, size: f32, y: impl Fn(u32) -> f32) {
         let done = run.done();
         let last = done.saturating_sub(1);
-        let sides: &[(usize, f32)] =
-            &if done == 0 { vec![(0, columns.before(0))] } else { vec![(last, columns.before(last)), (done, columns.after(last))] };
+        let sides: &[(usize, f32)] = &if done == 0 {
+            vec![(0, columns.before(0))]
+        } else {
+            vec![(last, columns.before(last)), (done, columns.after(last))]
+        };
         for &(at, x) in sides {
             for (element, &key) in (0u32..).zip(&run.keys[at]) {
                 let moved = done > 0 && run.swapped[last].contains(element & !run.layers[last].stride);
                 let room = area(x, y(element) - size * 0.56, columns.number, size * 1.12);
-                // Along its wire, and with the comparator to the other one. A key of another sort is another thing.
+                // Along its wire, and with the comparator to the other one. A key of another sort is another
+                // thing.
                 let way = if moved && at == done {
                     let x = columns.middle_of(last, element);
                     vec![[x, y(element ^ run.layers[last].stride)], [x, y(element)]]
                 } else {
                     Vec::new()
                 };
-                let draw = |scene: &mut Scene| value(scene, &self.scale, room, key, (size, columns.digits), moved);
+                let draw =
+                    |scene: &mut Scene| value(scene, &self.scale, room, key, (size, columns.digits), moved);
                 if key == PADDING {
                     draw(scene);
                 } else {
@@ -269,18 +307,26 @@ impl Picture<'_> {
             let rect = area(left, sizes.y, right - left, sizes.height);
             let style = sans(text * 0.8, if lit { Ink::Accent } else { Ink::TextWeak });
             let long = format!("size {size}");
-            let words = if width(style.font, style.size, &long) <= rect.width { long } else { size.to_string() };
+            let words =
+                if width(style.font, style.size, &long) <= rect.width { long } else { size.to_string() };
             if width(style.font, style.size * 0.75, &words) <= rect.width {
                 scene.label(rect, 0.5, style, &words);
             }
-            scene.path(vec![[left + 1.0, sizes.bottom()], [right - 1.0, sizes.bottom()]], line(style.paint, if lit { 2.0 } else { 0.8 }));
+            scene.path(
+                vec![[left + 1.0, sizes.bottom()], [right - 1.0, sizes.bottom()]],
+                line(style.paint, if lit { 2.0 } else { 0.8 }),
+            );
             at = last + 1;
         }
         for (at, layer) in self.layers.iter().enumerate() {
             let [left, right] = columns.edges[at];
             let lit = When::of(self.run, at) == When::Running;
             let rect = area(left, strides.y, right - left, strides.height);
-            let words = if lit && rect.width > text * 4.5 { format!("stride {}", layer.stride) } else { layer.stride.to_string() };
+            let words = if lit && rect.width > text * 4.5 {
+                format!("stride {}", layer.stride)
+            } else {
+                layer.stride.to_string()
+            };
             let style = sans(text * 0.75, if lit { Ink::Accent } else { Ink::TextWeak });
             if width(style.font, style.size * 0.75, &words) <= rect.width {
                 scene.label(rect, 0.5, style, &words);
@@ -302,7 +348,8 @@ impl Picture<'_> {
 /// Maximum number of digits of a key on a wire.
 const MOST_DIGITS: usize = 7;
 
-/// Where the layers of a network are: overlapping comparators are side by side, the current layer is between its keys.
+/// Where the layers of a network are: overlapping comparators are side by side, the current layer is between
+/// its keys.
 pub struct Columns {
     /// Left and right edge of each layer.
     pub edges: Vec<[f32; 2]>,
@@ -326,7 +373,13 @@ impl Columns {
         let done = run.map_or(0, Running::done);
         let (mut digits, mut number) = (3, 0.0);
         if let (Some(size), Some(run)) = (numbers, run) {
-            let longest = |count: usize| run.keys[0].iter().map(|&key| pen::digits(distance_of(key), count).chars().count()).max().unwrap_or(1);
+            let longest = |count: usize| {
+                run.keys[0]
+                    .iter()
+                    .map(|&key| pen::digits(distance_of(key), count).chars().count())
+                    .max()
+                    .unwrap_or(1)
+            };
             digits = if longest(3) > 5 && room.width < size * 60.0 { 2 } else { 3 };
             // Keys that differ must not look equal where they meet.
             digits = (digits..=MOST_DIGITS).find(|&digits| run.tells_apart(digits)).unwrap_or(MOST_DIGITS);
@@ -341,9 +394,14 @@ impl Columns {
         let lit = done.checked_sub(1).map(|at| &layers[at]);
         let (step, lit_step) = match lit {
             Some(layer) => {
-                let alone = (text * 0.9).min(room_for_all * 0.35 / width_of(layer, 1.0)).max(room_for_all / units);
+                let alone =
+                    (text * 0.9).min(room_for_all * 0.35 / width_of(layer, 1.0)).max(room_for_all / units);
                 let others = units - width_of(layer, 1.0);
-                if others > 0.0 { (((room_for_all - width_of(layer, alone)) / others).max(0.1), alone) } else { (alone, room_for_all / units) }
+                if others > 0.0 {
+                    (((room_for_all - width_of(layer, alone)) / others).max(0.1), alone)
+                } else {
+                    (alone, room_for_all / units)
+                }
             }
             None => (room_for_all / units, room_for_all / units),
         };
@@ -358,7 +416,15 @@ impl Columns {
             x += before + width_of(layer, step) + if lit { padding } else { 0.0 };
             edges.push([left, x]);
         }
-        Self { edges, firsts, strides: layers.iter().map(|layer| layer.stride).collect(), steps, number, padding, digits }
+        Self {
+            edges,
+            firsts,
+            strides: layers.iter().map(|layer| layer.stride).collect(),
+            steps,
+            number,
+            padding,
+            digits,
+        }
     }
 
     /// Horizontal position: the comparators of a block of 2 × stride overlap, and are side by side.
@@ -437,7 +503,14 @@ pub struct Drawn {
 
 impl Drawn {
     /// A comparator of a layer, where lanes hold so many `registers`.
-    pub fn new(comparator: Comparator, layer: Layer, registers: u32, when: When, swaps: bool, row: f32) -> Self {
+    pub fn new(
+        comparator: Comparator,
+        layer: Layer,
+        registers: u32,
+        when: When,
+        swaps: bool,
+        row: f32,
+    ) -> Self {
         Self { comparator, in_lane: layer.lane_stride(registers).is_none(), when, swaps, row }
     }
 
@@ -456,7 +529,8 @@ impl Drawn {
         let is_running = self.when == When::Running;
         let dot = (row * 0.16).clamp(0.8, 3.2) * if is_running { 1.25 } else { 0.8 };
         // A dot where the smaller key goes, an arrowhead where the larger goes.
-        let (small, large, direction) = if self.comparator.ascending { (top, bottom, 1.0) } else { (bottom, top, -1.0) };
+        let (small, large, direction) =
+            if self.comparator.ascending { (top, bottom, 1.0) } else { (bottom, top, -1.0) };
         scene.dots(vec![[x, small]], dot, Some(paint), None);
         let head = (row * 0.6).clamp(2.0, 10.0) * if is_running { 1.0 } else { 0.7 };
         scene.head([x, large + direction * dot * 0.5], [0.0, direction], head, paint);
@@ -464,7 +538,14 @@ impl Drawn {
 }
 
 /// A key in a box of its colour, framed if it has just `moved`.
-pub fn value(scene: &mut Scene, scale: &Scale, room: Area, key: Key, (size, count): (f32, usize), moved: bool) {
+pub fn value(
+    scene: &mut Scene,
+    scale: &Scale,
+    room: Area,
+    key: Key,
+    (size, count): (f32, usize),
+    moved: bool,
+) {
     if key == PADDING {
         scene.rect(room, 2.0, Some(Ink::Canvas.into()), Some(dashed(Ink::TextWeak, 0.8, 2.0)));
         scene.text(room.center(), [0.5, 0.5], mono(size, Ink::TextWeak), "\u{221e}");
@@ -473,7 +554,12 @@ pub fn value(scene: &mut Scene, scale: &Scale, room: Area, key: Key, (size, coun
     let magnitude = scale.magnitude(distance_of(key));
     let frame = moved.then(|| line(Ink::Accent, (size * 0.14).max(1.2)));
     scene.rect(room.inner(0.3), 2.0, Some(Ink::Scale(magnitude).into()), frame);
-    scene.text(room.center(), [0.5, 0.5], mono(size * 0.92, Ink::OnScale(magnitude)), digits(distance_of(key), count));
+    scene.text(
+        room.center(),
+        [0.5, 0.5],
+        mono(size * 0.92, Ink::OnScale(magnitude)),
+        digits(distance_of(key), count),
+    );
 }
 
 /// Outlines a comparator that has turned.

@@ -20,13 +20,17 @@ const HEADER: f32 = 3.2;
 /// Height of the sentence relative to the text size: two lines and padding.
 const SENTENCE: f32 = 4.2;
 
-/// The page of a lesson: number and title, the panels it needs, and the sentence; at least 960 × 540. With large type, the
-/// goal stands where the data are named otherwise.
+/// The page of a lesson: number and title, the panels it needs, and the sentence; at least 960 × 540. With
+/// large type, the goal stands where the data are named otherwise.
 pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, size: [f32; 2]) -> Scene {
     let view = &legible(view, size);
     let mut page = Page::new(view, size);
     let header = page.room().take_top(view.text * HEADER);
-    let below = if is_large(view.text, size) { lesson.says(lesson.goal, take.recording.shape()) } else { about(&take.recording) };
+    let below = if is_large(view.text, size) {
+        lesson.says(lesson.goal, take.recording.shape())
+    } else {
+        about(&take.recording)
+    };
     page.header(header, &title(lesson), &progress(view), &below, "");
     for (panel, rect) in areas(lesson, view, size) {
         page.panel(panel, view, rect);
@@ -34,7 +38,8 @@ pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, size: [f32; 2]) -> Sc
     page.scene
 }
 
-/// A view whose type is nowhere too small for a classroom's last row, where running text is large enough for that.
+/// A view whose type is nowhere too small for a classroom's last row, where running text is large enough for
+/// that.
 fn legible<'a>(view: &View<'a>, size: [f32; 2]) -> View<'a> {
     /// Smallest type relative to running text.
     const LEAST: f32 = 0.9;
@@ -47,15 +52,18 @@ fn is_large(text: f32, [wide, _]: [f32; 2]) -> bool {
     wide < LARGE * text
 }
 
-/// The panels of a lesson's [`page`](page()) with the areas of their backgrounds, in points; each is drawn [`inside`] its area.
+/// The panels of a lesson's [`page`](page()) with the areas of their backgrounds, in points; each is drawn
+/// [`inside`] its area.
 pub fn areas(lesson: &Lesson, view: &View<'_>, [wide, high]: [f32; 2]) -> Vec<(Panel, Area)> {
     let page = Page::new(view, [wide, high]);
     let mut room = page.room();
     room.take_top(view.text * HEADER);
-    let sentence = room.take_bottom(view.text * SENTENCE + crate::picture::sentence::badge_height(view, wide));
+    let sentence =
+        room.take_bottom(view.text * SENTENCE + crate::picture::sentence::badge_height(view, wide));
     room.take_bottom(page.gap);
     let mut areas = vec![(Panel::Sentence, sentence)];
-    let mut others = panels(lesson, Layout { view, room, gap: page.gap, large: is_large(view.text, [wide, high]) });
+    let mut others =
+        panels(lesson, Layout { view, room, gap: page.gap, large: is_large(view.text, [wide, high]) });
     match view.zoom.and_then(|panel| zoomed(panel, lesson, view)) {
         Some(panel) => areas.push((panel, room)),
         None => areas.append(&mut others),
@@ -65,7 +73,8 @@ pub fn areas(lesson: &Lesson, view: &View<'_>, [wide, high]: [f32; 2]) -> Vec<(P
 
 /// The panels that a lesson has at a moment, code included, the largest first.
 pub fn panels_of(lesson: &Lesson, view: &View<'_>) -> Vec<Panel> {
-    let mut panels = panels(lesson, Layout { view, room: area(0.0, 0.0, 1600.0, 900.0), gap: 0.0, large: false });
+    let mut panels =
+        panels(lesson, Layout { view, room: area(0.0, 0.0, 1600.0, 900.0), gap: 0.0, large: false });
     panels.sort_by(|(_, a), (_, b)| (b.width * b.height).total_cmp(&(a.width * a.height)));
     panels.into_iter().map(|(panel, _)| panel).collect()
 }
@@ -85,8 +94,8 @@ pub fn panels_ever(lesson: &Lesson, take: &Take) -> Vec<Panel> {
     panels
 }
 
-/// What is shown instead of all panels: the panel that was asked for or, where the moment has none of these, what took its
-/// place: the ballot, the network and whatever else the search is busy with alternate.
+/// What is shown instead of all panels: the panel that was asked for or, where the moment has none of these,
+/// what took its place: the ballot, the network and whatever else the search is busy with alternate.
 fn zoomed(panel: Panel, lesson: &Lesson, view: &View<'_>) -> Option<Panel> {
     let panels = panels_of(lesson, view);
     panels.iter().copied().find(|&other| other == panel).or_else(|| panels.first().copied())
@@ -113,8 +122,8 @@ pub(crate) struct Layout<'a> {
     pub room: Area,
     /// Between panels.
     pub gap: f32,
-    /// Whether type is large. To a class one panel is shown large, and beside it what it acts on or, in the end, what it comes to; code and
-    /// whatever else can be spared are left out.
+    /// Whether type is large. To a class one panel is shown large, and beside it what it acts on or, in the
+    /// end, what it comes to; code and whatever else can be spared are left out.
     pub large: bool,
 }
 
@@ -140,7 +149,8 @@ impl Layout<'_> {
         [main, beside].into_iter().zip(self.columns(shares)).collect()
     }
 
-    /// The panels of a search that is not the kernel's, in two columns: where it looks, and what `main` shows of it.
+    /// The panels of a search that is not the kernel's, in two columns: where it looks, and what `main` shows
+    /// of it.
     pub fn of_search(&self, main: Panel, shares: [f32; 2], high: f32) -> Vec<(Panel, Area)> {
         let [left, right] = self.columns(shares);
         let [above, below] = self.rows(right, [high, 1.0 - high]);
@@ -150,12 +160,16 @@ impl Layout<'_> {
 
     /// The panels of a search whose `main` panel needs most of the room.
     pub fn of_wide_search(&self, main: Panel) -> Vec<(Panel, Area)> {
-        if self.large { self.pair(main, Panel::Cloud, Panel::Account, [0.62, 0.38]) } else { self.of_search(main, [0.36, 0.64], 0.6) }
+        if self.large {
+            self.pair(main, Panel::Cloud, Panel::Account, [0.62, 0.38])
+        } else {
+            self.of_search(main, [0.36, 0.64], 0.6)
+        }
     }
 }
 
-/// Several recordings of a lesson side by side, each at its own moment (see [`position_at`]). A [`super::Target::Position`]
-/// refers to the take in whose column (see [`columns`]) it lies.
+/// Several recordings of a lesson side by side, each at its own moment (see [`position_at`]). A
+/// [`super::Target::Position`] refers to the take in whose column (see [`columns`]) it lies.
 pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f32; 2]) -> Scene {
     let Some((first, view)) = takes.first() else { return Scene::new(wide, high) };
     let (text, large) = (view.text, is_large(view.text, [wide, high]));
@@ -172,10 +186,17 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     let place = format!("{seen} of {} points seen", thousands(shape.n.into()));
     let below = if large { lesson.says(lesson.goal, shape) } else { about(&first.recording) };
     page.header(header, &title(lesson), &place, &below, if view.asking || large { "" } else { &theory });
-    // Shared axes make the curves comparable. While a question is open, they know no bound that is still to come.
+    // Shared axes make the curves comparable. While a question is open, they know no bound that is still to
+    // come.
     let known = |view: &View<'_>| if view.asking { view.state().counts.merges as usize } else { usize::MAX };
-    let bounds = super::account::bounds(takes.iter().flat_map(|(take, view)| take.recording.convergence().take(known(view)).map(|(_, bound)| bound)));
-    for (number, ((take, view), column)) in takes.iter().zip(columns(takes.len(), text, [wide, high])).enumerate() {
+    let bounds = super::account::bounds(
+        takes
+            .iter()
+            .flat_map(|(take, view)| take.recording.convergence().take(known(view)).map(|(_, bound)| bound)),
+    );
+    for (number, ((take, view), column)) in
+        takes.iter().zip(columns(takes.len(), text, [wide, high])).enumerate()
+    {
         let view = &legible(view, [wide, high]);
         let mut room = column;
         let mut heading = room.take_top(text * 1.9);
@@ -184,7 +205,12 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         let merges = count(view.state().counts.merges.into(), "merge", "merges");
         let right = heading.take_right(width(Font::Sans, text * 1.1, &merges) + 1.0);
         page.scene.label(right, 1.0, sans(text * 1.1, Ink::Accent), &merges);
-        page.scene.label(heading, 0.0, sans(text * 1.1, Ink::Text), &take.arrangement.name().replace('-', " "));
+        page.scene.label(
+            heading,
+            0.0,
+            sans(text * 1.1, Ink::Text),
+            &take.arrangement.name().replace('-', " "),
+        );
         room.take_top(page.gap);
         let first = page.scene.things.len();
         // To a class, the numbers above say it all.
@@ -196,7 +222,10 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         let [above, below] = split(room, [0.5, 0.5], page.gap, true);
         page.panel(Panel::Cloud, view, above);
         page.ground(below, |size| super::account::draw_on(view, size, Some(bounds)));
-        page.scene.things[first..].iter_mut().filter_map(|thing| thing.frame.as_mut()).for_each(|frame| frame.column = number);
+        page.scene.things[first..]
+            .iter_mut()
+            .filter_map(|thing| thing.frame.as_mut())
+            .for_each(|frame| frame.column = number);
     }
     page.scene
 }
@@ -209,7 +238,8 @@ pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
     std::iter::repeat_n(1.0 / takes.max(1) as f32, takes).map(strips(room, takes, gap, false)).collect()
 }
 
-/// How many points recordings have seen at moments that are compared: one in the middle of a group is ahead of the others.
+/// How many points recordings have seen at moments that are compared: one in the middle of a group is ahead
+/// of the others.
 pub fn points_seen(cursors: &[&Cursor]) -> String {
     let seen = cursors.iter().map(|cursor| cursor.state().counts.points_seen);
     let most = seen.clone().max().unwrap_or(0);
@@ -219,7 +249,12 @@ pub fn points_seen(cursors: &[&Cursor]) -> String {
 /// The last position before a group that goes beyond `points_seen` points, at which takes are compared.
 pub fn position_at(recording: &Recording, points_seen: u32) -> usize {
     let shape = recording.shape();
-    let later = |step: &Step| matches!(step, Step::Group { base, .. } if base.saturating_add(shape.width).min(shape.n) > points_seen);
+    let later = |step: &Step| {
+        matches!(
+            step,
+            Step::Group { base, .. } if base.saturating_add(shape.width).min(shape.n) > points_seen
+        )
+    };
     recording.steps().iter().position(later).unwrap_or(recording.len())
 }
 
@@ -236,11 +271,18 @@ pub fn progress(view: &View<'_>) -> String {
     }
     let [round, _] = recording.round();
     let merge = match state.stage {
-        Stage::Full | Stage::Sort | Stage::Merge if state.buckets().is_none() => format!("in merge {}", thousands(u64::from(done) + 1)),
+        Stage::Full | Stage::Sort | Stage::Merge if state.buckets().is_none() => {
+            format!("in merge {}", thousands(u64::from(done) + 1))
+        }
         _ if done == 0 => format!("before {round} 1"),
         _ => format!("after {round} {}", thousands(done.into())),
     };
-    format!("step {} of {} \u{b7} {merge} of {}", thousands(view.cursor.position() as u64), thousands(recording.len() as u64), thousands(all))
+    format!(
+        "step {} of {} \u{b7} {merge} of {}",
+        thousands(view.cursor.position() as u64),
+        thousands(recording.len() as u64),
+        thousands(all)
+    )
 }
 
 /// The problem and the device, in words.
@@ -278,7 +320,8 @@ impl Page {
     fn header(&mut self, mut room: Area, title: &str, place: &str, about: &str, more: &str) {
         let text = self.text;
         let small = (text * 0.85).max(self.scene.least);
-        let sides = [(title, place, text * 1.4, text * 1.05, Ink::Text), (about, more, small, small, Ink::TextWeak)];
+        let sides =
+            [(title, place, text * 1.4, text * 1.05, Ink::Text), (about, more, small, small, Ink::TextWeak)];
         for (left, right, large, small, ink) in sides {
             let mut row = room.take_top(large * ROW);
             let there = width(Font::Sans, small, right).min(row.width * 0.55);
@@ -328,7 +371,8 @@ fn strips(mut rest: Area, count: usize, gap: f32, down: bool) -> impl FnMut(f32)
 
 /// The panels of a take at a moment, as wide as a page of that size and lower.
 pub fn figure(lesson: &Lesson, view: &View<'_>, size: [f32; 2]) -> Scene {
-    let panels: Vec<(Panel, Area)> = areas(lesson, view, size).into_iter().filter(|(panel, _)| *panel != Panel::Sentence).collect();
+    let panels: Vec<(Panel, Area)> =
+        areas(lesson, view, size).into_iter().filter(|(panel, _)| *panel != Panel::Sentence).collect();
     let gap = view.text * 0.5;
     let top = panels.iter().map(|(_, place)| place.y).fold(f32::INFINITY, f32::min) - gap;
     let bottom = panels.iter().map(|(_, place)| place.y + place.height).fold(0.0, f32::max) + gap;

@@ -25,7 +25,11 @@ impl Scale {
 
     /// The magnitude of a distance, between 0 and 1.
     pub fn magnitude(&self, distance: f32) -> f32 {
-        let along = if self.log { (distance / self.low).ln() / (self.high / self.low).ln() } else { (distance - self.low) / (self.high - self.low) };
+        let along = if self.log {
+            (distance / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (distance - self.low) / (self.high - self.low)
+        };
         if along.is_nan() { 0.0 } else { along.clamp(0.0, 1.0) }
     }
 
@@ -49,7 +53,8 @@ impl Scale {
             let rect = room.take_left(wide + text * 0.6);
             scene.label(rect, 0.0, style, label);
         }
-        let bar = area(room.x + text, room.y + room.height * 0.08, room.width - 2.0 * text, room.height * 0.38);
+        let bar =
+            area(room.x + text, room.y + room.height * 0.08, room.width - 2.0 * text, room.height * 0.38);
         for piece in 0..PIECES {
             let left = bar.x + bar.width * piece as f32 / PIECES as f32;
             // Slightly wider than its share, to avoid visible seams.
@@ -75,7 +80,8 @@ impl Scale {
 pub fn round_in(low: f32, high: f32) -> Vec<f32> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let all = |factors: &[f64]| -> Vec<f32> {
-        let values = (first..=last).flat_map(|power| factors.iter().map(move |factor| (factor * 10f64.powi(power)) as f32));
+        let values = (first..=last)
+            .flat_map(|power| factors.iter().map(move |factor| (factor * 10f64.powi(power)) as f32));
         values.filter(|value| (low..=high).contains(value)).collect()
     };
     let tens = all(&[1.0]);
@@ -91,7 +97,11 @@ pub fn steps_in(low: f32, high: f32, about: usize) -> Vec<f32> {
     }
     let step = round_step(rough * 0.99);
     let first = (low / step).ceil() as i64;
-    (first..).map(|at| at as f64 * step).take_while(|value| *value <= high * (1.0 + 1e-9)).map(|value| value as f32).collect()
+    (first..)
+        .map(|at| at as f64 * step)
+        .take_while(|value| *value <= high * (1.0 + 1e-9))
+        .map(|value| value as f32)
+        .collect()
 }
 
 /// A round value without trailing zeros.

@@ -24,39 +24,73 @@ impl Plane {
         let extent = [f64::from(high[0]) - f64::from(low[0]), f64::from(high[1]) - f64::from(low[1])];
         let rect = room.inner((room.width.min(room.height) * 0.02).min(6.0));
         // The same scale for both axes, so that a circle stays a circle.
-        let fits =
-            |size: f32, extent: f64| if extent > 0.0 { f64::from((size * 0.96).min(size - 2.0 * margin).max(1.0)) / extent } else { f64::INFINITY };
+        let fits = |size: f32, extent: f64| {
+            if extent > 0.0 {
+                f64::from((size * 0.96).min(size - 2.0 * margin).max(1.0)) / extent
+            } else {
+                f64::INFINITY
+            }
+        };
         let mut scale = fits(rect.width, extent[0]).min(fits(rect.height, extent[1]));
         if !scale.is_finite() {
             scale = 1.0;
         }
         let middle = [f64::from(low[0]) + extent[0] / 2.0, f64::from(low[1]) + extent[1] / 2.0];
-        let low = [middle[0] - f64::from(rect.width) / scale / 2.0, middle[1] + f64::from(rect.height) / scale / 2.0];
-        Self { area: rect, low: low.map(|value| value as f32), scale: scale as f32, extent: extent.map(|size| (size * scale) as f32), dims }
+        let low = [
+            middle[0] - f64::from(rect.width) / scale / 2.0,
+            middle[1] + f64::from(rect.height) / scale / 2.0,
+        ];
+        Self {
+            area: rect,
+            low: low.map(|value| value as f32),
+            scale: scale as f32,
+            extent: extent.map(|size| (size * scale) as f32),
+            dims,
+        }
     }
 
     /// A part of the plane around a place, in another area of the picture, at another scale.
     pub(crate) fn around(&self, center: [f32; 2], scale: f32, area: Area) -> Self {
         let half = [area.width / scale / 2.0, area.height / scale / 2.0];
-        Self { area, low: [center[0] - half[0], center[1] + half[1]], scale, extent: [area.width, area.height], dims: self.dims }
+        Self {
+            area,
+            low: [center[0] - half[0], center[1] + half[1]],
+            scale,
+            extent: [area.width, area.height],
+            dims: self.dims,
+        }
     }
 
     /// The distance between neighbours if the points were on a regular lattice.
     pub(crate) fn spacing(&self, points: usize) -> f32 {
         let [wide, high] = self.extent;
-        if wide == 0.0 || high == 0.0 { wide.max(high) / points as f32 } else { (wide * high / points as f32).sqrt() }
+        if wide == 0.0 || high == 0.0 {
+            wide.max(high) / points as f32
+        } else {
+            (wide * high / points as f32).sqrt()
+        }
     }
 
     /// Maps coordinates to the picture; y points up in the data.
     pub(crate) fn at(&self, coordinates: &[f32]) -> Point {
         let y = if self.dims == 1 { 0.0 } else { coordinates[1] };
-        [self.area.x + (coordinates[0] - self.low[0]) * self.scale, self.area.y + (self.low[1] - y) * self.scale]
+        [
+            self.area.x + (coordinates[0] - self.low[0]) * self.scale,
+            self.area.y + (self.low[1] - y) * self.scale,
+        ]
     }
 
     /// The same mapping, for what is dragged.
     pub(crate) fn map(&self, &Overview { low, high, .. }: &Overview, query: &[f32]) -> Map {
         let bounds = [0, 1].map(|axis| [low[axis], high[axis]]);
-        Map { area: self.area, corner: self.low, scale: self.scale, bounds, query: [query[0], query[1]], lens: None }
+        Map {
+            area: self.area,
+            corner: self.low,
+            scale: self.scale,
+            bounds,
+            query: [query[0], query[1]],
+            lens: None,
+        }
     }
 
     pub(crate) fn position(&self, problem: &Problem, point: u32) -> Point {
@@ -77,8 +111,16 @@ impl Plane {
         }
     }
 
-    /// A circle in two dimensions, an interval in one; of several by number, each of which can shrink or grow.
-    pub(crate) fn bound(&self, scene: &mut Scene, problem: &Problem, query: &[f32], (number, max_distance): (usize, f32), text: f32) {
+    /// A circle in two dimensions, an interval in one; of several by number, each of which can shrink or
+    /// grow.
+    pub(crate) fn bound(
+        &self,
+        scene: &mut Scene,
+        problem: &Problem,
+        query: &[f32],
+        (number, max_distance): (usize, f32),
+        text: f32,
+    ) {
         if max_distance.is_infinite() {
             return;
         }
@@ -89,13 +131,19 @@ impl Plane {
         scene.thing(Id::of(What::Bound(number)), self.area, Way::Becomes, |scene| match problem.dims() {
             1 => {
                 let high = text * 1.2;
-                let ends = [center[0] - radius, center[0] + radius].map(|x| x.clamp(self.area.x, self.area.right()));
-                scene.fill(area(ends[0], center[1] - high, ends[1] - ends[0], 2.0 * high), faint(Ink::Intermediate, 0.15));
+                let ends =
+                    [center[0] - radius, center[0] + radius].map(|x| x.clamp(self.area.x, self.area.right()));
+                scene.fill(
+                    area(ends[0], center[1] - high, ends[1] - ends[0], 2.0 * high),
+                    faint(Ink::Intermediate, 0.15),
+                );
                 for x in ends {
                     scene.path(vec![[x, center[1] - high], [x, center[1] + high]], stroke);
                 }
             }
-            2 if radius > 0.0 && radius < most => scene.dots(vec![center], radius, Some(faint(Ink::Intermediate, 0.1)), Some(stroke)),
+            2 if radius > 0.0 && radius < most => {
+                scene.dots(vec![center], radius, Some(faint(Ink::Intermediate, 0.1)), Some(stroke))
+            }
             _ => {}
         });
     }
@@ -157,7 +205,9 @@ impl Lens {
         let room = self.area();
         let edge = [x.clamp(room.x, room.right()), y.clamp(room.y, room.bottom())];
         scene.path(vec![[x, y], edge], dashed(Ink::TextWeak, 1.0, 3.0));
-        let points: Vec<u32> = (0..problem.n() as u32).filter(|&point| room.contains(self.plane.position(problem, point))).collect();
+        let points: Vec<u32> = (0..problem.n() as u32)
+            .filter(|&point| room.contains(self.plane.position(problem, point)))
+            .collect();
         // Nothing beneath it is pointed at.
         scene.spots.retain(|spot| !room.contains(spot.area.center()));
         let things = scene.things.len();
@@ -173,8 +223,8 @@ impl Lens {
     }
 }
 
-/// Where the lens is: in the corner that is farthest from the query, and so small that it does not cover the circle; `None` where
-/// nothing could be seen in it.
+/// Where the lens is: in the corner that is farthest from the query, and so small that it does not cover the
+/// circle; `None` where nothing could be seen in it.
 fn place(pane: Area, query: [f32; 2], around: f32, text: f32) -> Option<Area> {
     let gap = text * 0.5;
     let clear = around.max(text) + text * 0.5;
@@ -183,7 +233,10 @@ fn place(pane: Area, query: [f32; 2], around: f32, text: f32) -> Option<Area> {
     let beside = if right { pane.right() - query[0] } else { query[0] - pane.x } - clear - gap;
     let beyond = if below { pane.bottom() - query[1] } else { query[1] - pane.y } - clear - gap;
     let side = (pane.width.min(pane.height) * 0.48).min(beside.max(beyond));
-    let corner = [if right { pane.right() - side - gap } else { pane.x + gap }, if below { pane.bottom() - side - gap } else { pane.y + gap }];
+    let corner = [
+        if right { pane.right() - side - gap } else { pane.x + gap },
+        if below { pane.bottom() - side - gap } else { pane.y + gap },
+    ];
     (side >= text * 5.0).then(|| area(corner[0], corner[1], side, side))
 }
 
@@ -214,8 +267,15 @@ mod tests {
                 for around in [0.5, 8.0, 30.0] {
                     let query = [pane.x + x as f32 * 20.0, pane.y + y as f32 * 15.0];
                     let Some(lens) = place(pane, query, around, 14.0) else { continue };
-                    assert!(lens.width >= 70.0 && pane.contains([lens.x, lens.y]) && pane.contains([lens.right(), lens.bottom()]));
-                    let apart = [query[0].clamp(lens.x, lens.right()) - query[0], query[1].clamp(lens.y, lens.bottom()) - query[1]];
+                    assert!(
+                        lens.width >= 70.0
+                            && pane.contains([lens.x, lens.y])
+                            && pane.contains([lens.right(), lens.bottom()])
+                    );
+                    let apart = [
+                        query[0].clamp(lens.x, lens.right()) - query[0],
+                        query[1].clamp(lens.y, lens.bottom()) - query[1],
+                    ];
                     assert!(apart[0].hypot(apart[1]) > around, "{query:?}, {around}: {lens:?}");
                 }
             }
@@ -226,18 +286,38 @@ mod tests {
     #[test]
     fn a_small_circle_is_magnified_with_all_points_in_it() {
         let mut values: Vec<f64> = (0..600).flat_map(|i| [f64::from(i % 25), f64::from(i / 25)]).collect();
-        values.extend((0..200).flat_map(|i| [12.0 + f64::from(i % 14) * 1e-3, 12.0 + f64::from(i / 14) * 1e-3]));
-        let table = Table { columns: ["x", "y"].map(|name| Column { name: name.to_owned() }).to_vec(), values };
-        let cloud = Arc::new(PointCloud::from_table(table, Source::Coordinates(String::new()), None, false).unwrap());
+        values.extend(
+            (0..200).flat_map(|i| [12.0 + f64::from(i % 14) * 1e-3, 12.0 + f64::from(i / 14) * 1e-3]),
+        );
+        let table =
+            Table { columns: ["x", "y"].map(|name| Column { name: name.to_owned() }).to_vec(), values };
+        let cloud =
+            Arc::new(PointCloud::from_table(table, Source::Coordinates(String::new()), None, false).unwrap());
         let lesson = lessons::named("yours").unwrap();
-        let setup = Setup { k: lesson.k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
-        let own = Own { cloud: &cloud, queries: &Queries::Rows(vec![700]), query: 0, arrangement: Arrangement::Shuffled };
+        let setup = Setup {
+            k: lesson.k,
+            metric: Metric::L2,
+            order: Order::File,
+            seed: 0,
+            exclude_self: false,
+            drop_zero_rows: false,
+        };
+        let own = Own {
+            cloud: &cloud,
+            queries: &Queries::Rows(vec![700]),
+            query: 0,
+            arrangement: Arrangement::Shuffled,
+        };
         let take = lesson.record_own(own, setup, lesson.width, &Touched::default()).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         let circles = |cursor: &Cursor| -> Vec<f32> {
             let scene = draw(Panel::Cloud, &View::of(cursor, 14.0), [500.0, 400.0]);
             let circle = |shape: &Shape| match shape {
-                Shape::Dots { centers, radius, line: Some(line), .. } if centers.len() == 1 && line.paint.ink == Ink::Intermediate => Some(*radius),
+                Shape::Dots { centers, radius, line: Some(line), .. }
+                    if centers.len() == 1 && line.paint.ink == Ink::Intermediate =>
+                {
+                    Some(*radius)
+                }
                 _ => None,
             };
             scene.shapes.iter().filter_map(circle).collect()
@@ -248,9 +328,16 @@ mod tests {
         assert!(small < 14.0 * CROWDED && large > 50.0, "{small}, {large}");
         let scene = draw(Panel::Cloud, &View::of(&cursor, 14.0), [500.0, 400.0]);
         let lens = scene.maps[0].lens.expect("a lens");
-        let neighbors = cursor.state().registers.iter().take(lesson.k).map(|&key| crate::engines::lockstep::index_of(key));
+        let neighbors = cursor
+            .state()
+            .registers
+            .iter()
+            .take(lesson.k)
+            .map(|&key| crate::engines::lockstep::index_of(key));
         for point in neighbors {
-            let seen = |spot: &crate::picture::scene::Spot| spot.target == crate::picture::Target::Point(point) && lens.contains(spot.area.center());
+            let seen = |spot: &crate::picture::scene::Spot| {
+                spot.target == crate::picture::Target::Point(point) && lens.contains(spot.area.center())
+            };
             assert!(scene.spots.iter().any(seen), "neighbour {point} can be pointed at in the lens");
         }
     }

@@ -1,4 +1,5 @@
-//! A [`Drawing`] of a moment: besides its shapes, what can be pointed at, and what can be followed from one picture to the next.
+//! A [`Drawing`] of a moment: besides its shapes, what can be pointed at, and what can be followed from one
+//! picture to the next.
 
 use std::ops::{Deref, DerefMut, Range};
 
@@ -57,9 +58,13 @@ impl Map {
         [self.area.x + (x - self.corner[0]) * self.scale, self.area.y + (self.corner[1] - y) * self.scale]
     }
 
-    /// From the picture to coordinates of the data, within their bounds: moved so far, nothing is lost and the map stays as it is.
+    /// From the picture to coordinates of the data, within their bounds: moved so far, nothing is lost and
+    /// the map stays as it is.
     pub fn coordinates(&self, [x, y]: Point) -> [f32; 2] {
-        let at = [self.corner[0] + (x - self.area.x) / self.scale, self.corner[1] - (y - self.area.y) / self.scale];
+        let at = [
+            self.corner[0] + (x - self.area.x) / self.scale,
+            self.corner[1] - (y - self.area.y) / self.scale,
+        ];
         self.within(at)
     }
 
@@ -125,7 +130,11 @@ impl Scene {
         let first = self.drawing.put(scene.drawing, at);
         self.things.extend(scene.things.into_iter().map(|thing| thing.put(first, at)));
         self.spots.extend(scene.spots.into_iter().map(|spot| Spot { area: spot.area.shifted(at), ..spot }));
-        self.maps.extend(scene.maps.into_iter().map(|map| Map { area: map.area.shifted(at), lens: map.lens.map(|lens| lens.shifted(at)), ..map }));
+        self.maps.extend(scene.maps.into_iter().map(|map| Map {
+            area: map.area.shifted(at),
+            lens: map.lens.map(|lens| lens.shifted(at)),
+            ..map
+        }));
     }
 }
 
@@ -205,7 +214,9 @@ impl Thing {
     /// The same in a larger scene: its shapes begin at an index there, and its origin is at a point.
     pub(crate) fn put(self, first: usize, at: Point) -> Self {
         let way = match self.way {
-            Way::Along(through) => Way::Along(through.into_iter().map(|[x, y]| [x + at[0], y + at[1]]).collect()),
+            Way::Along(through) => {
+                Way::Along(through.into_iter().map(|[x, y]| [x + at[0], y + at[1]]).collect())
+            }
             way => way,
         };
         let shapes = self.shapes.start + first..self.shapes.end + first;
@@ -220,7 +231,8 @@ impl Thing {
 }
 
 impl Scene {
-    /// Draws a thing that is followed from one scene to the next. Of several with an id, the next scene's come from the one drawn last.
+    /// Draws a thing that is followed from one scene to the next. Of several with an id, the next scene's
+    /// come from the one drawn last.
     pub(crate) fn thing(&mut self, id: Id, area: Area, way: Way, draw: impl FnOnce(&mut Self)) {
         let first = self.shapes.len();
         draw(self);
@@ -229,7 +241,11 @@ impl Scene {
 
     /// Notes which panel the things are of that do not say it yet.
     pub(crate) fn framed(&mut self, panel: Panel) {
-        let frame = Frame { panel, column: 0, area: Area { x: 0.0, y: 0.0, width: self.size[0], height: self.size[1] } };
+        let frame = Frame {
+            panel,
+            column: 0,
+            area: Area { x: 0.0, y: 0.0, width: self.size[0], height: self.size[1] },
+        };
         for thing in &mut self.things {
             thing.frame.get_or_insert(frame);
         }
@@ -248,7 +264,10 @@ mod tests {
         scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Text.into()), line: None });
         scene.spots.push(Spot { area, target: Target::Lane(3) });
         let mut page = Scene::new(100.0, 100.0);
-        page.spots.push(Spot { area: Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 }, target: Target::Point(9) });
+        page.spots.push(Spot {
+            area: Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 },
+            target: Target::Point(9),
+        });
         scene.thing(Id::of(What::Bound(0)), area, Way::Past, |scene| scene.shapes.push(Shape::Clip(None)));
         page.shapes.push(Shape::Clip(None));
         page.put(scene, [20.0, 30.0]);

@@ -19,7 +19,9 @@ const SMALLEST: f32 = 0.6;
 pub fn sentence(cursor: &Cursor) -> String {
     let state = cursor.state();
     match cursor.step() {
-        Some(step) if let (Step::Finished, Some(consequences)) = (&*step, cursor.recording().consequences()) => {
+        Some(step)
+            if let (Step::Finished, Some(consequences)) = (&*step, cursor.recording().consequences()) =>
+        {
             format!("The search is done. {}", consequences.verdict())
         }
         Some(step) => describe(&step, state) + &turned_words(cursor) + &farthest_words(cursor),
@@ -38,7 +40,9 @@ fn turned_words(cursor: &Cursor) -> String {
     match (0..run.done()).filter_map(|layer| turned.at(run.start + layer)).map(Elements::count).sum::<u32>() {
         0 => String::new(),
         1 => " 1 comparator decided otherwise than before the change.".to_owned(),
-        some => format!(" {} comparators decided otherwise than before the change.", thousands(u64::from(some))),
+        some => {
+            format!(" {} comparators decided otherwise than before the change.", thousands(u64::from(some)))
+        }
     }
 }
 
@@ -46,7 +50,9 @@ fn turned_words(cursor: &Cursor) -> String {
 fn farthest_words(cursor: &Cursor) -> String {
     let (metric, last) = (cursor.recording().problem().metric(), cursor.state().neighbours().last());
     match (cursor.step().as_deref(), last) {
-        (Some(Step::Finished), Some((_, squared))) if metric != Metric::L2 => format!(" The farthest is at {}.", measured(metric, squared)),
+        (Some(Step::Finished), Some((_, squared))) if metric != Metric::L2 => {
+            format!(" The farthest is at {}.", measured(metric, squared))
+        }
         _ => String::new(),
     }
 }
@@ -105,7 +111,8 @@ pub fn broken_here(cursor: &Cursor) -> &[Target] {
     broken(cursor).filter(|broken| broken.position == cursor.position()).map_or(&[], |broken| &broken.targets)
 }
 
-/// Draws the badge at the left of an area, as wide as its text. Nothing while a question is open: it may be about that.
+/// Draws the badge at the left of an area, as wide as its text. Nothing while a question is open: it may be
+/// about that.
 pub fn draw_badge(scene: &mut Scene, mut room: Area, view: &View<'_>) {
     let Some(badge) = badge(view.recording(), view.cursor.position(), view.state()) else { return };
     if view.asking || room.height < view.text {
@@ -123,7 +130,12 @@ pub fn draw_badge(scene: &mut Scene, mut room: Area, view: &View<'_>) {
     let mut words = tag;
     words.take_left(text * 1.9);
     words.take_right(text * 0.5);
-    scene.label(words, 0.0, Style { size: text, ..sans(text, if badge.holds { Ink::Text } else { Ink::Error }) }, &badge.text);
+    scene.label(
+        words,
+        0.0,
+        Style { size: text, ..sans(text, if badge.holds { Ink::Text } else { Ink::Error }) },
+        &badge.text,
+    );
 }
 
 /// The smallest area around all that stands for a target: of a lane, its whole column.
@@ -135,9 +147,15 @@ fn extent(scene: &Scene, target: Target) -> Option<Area> {
     })
 }
 
-/// Outlines the targets of a panel that the first broken invariant is about, at the step that breaks it, if they concern the panel.
+/// Outlines the targets of a panel that the first broken invariant is about, at the step that breaks it, if
+/// they concern the panel.
 pub fn outline(scene: &mut Scene, view: &View<'_>, concerns: impl Fn(Target) -> bool) {
-    for cell in broken_here(view.cursor).iter().filter(|target| concerns(**target)).filter_map(|target| extent(scene, *target)).collect::<Vec<_>>() {
+    for cell in broken_here(view.cursor)
+        .iter()
+        .filter(|target| concerns(**target))
+        .filter_map(|target| extent(scene, *target))
+        .collect::<Vec<_>>()
+    {
         let stroke = (cell.width.min(cell.height) * 0.1).clamp(0.8, 2.5);
         scene.rect(cell.inner(stroke / 2.0), 2.5, None, Some(line(Ink::Error, stroke)));
     }
@@ -198,7 +216,11 @@ mod tests {
             assert!(!is_red(&scene(&take, broken.position - 1, false)), "{}: not before", row.id);
             let since = format!("Since step {}: ", broken.position);
             assert!(says(&scene(&take, broken.position + 1, false), &since), "{}", row.id);
-            assert!(!says(&scene(&take, broken.position, true), &start), "{}: who is asked is told nothing", row.id);
+            assert!(
+                !says(&scene(&take, broken.position, true), &start),
+                "{}: who is asked is told nothing",
+                row.id
+            );
             let end = scene(&take, take.recording.len(), false);
             let verdict: String = take.recording.consequences().unwrap().verdict().chars().take(20).collect();
             assert!(says(&end, &verdict), "{}", row.id);

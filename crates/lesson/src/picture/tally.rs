@@ -10,8 +10,16 @@ use crate::text::{count, significant, thousands};
 /// A row: what is counted, and its numbers in words.
 pub type Row<'a, const N: usize> = (&'a str, [String; N]);
 
-/// Draws a table. `row` is the height of a row, `shares` are those of the columns, and the numbers of the first column are the search's own.
-pub fn table<const N: usize>(scene: &mut Scene, mut room: Area, row: f32, shares: &[f32], heads: [&str; N], rows: &[Row<'_, N>]) {
+/// Draws a table. `row` is the height of a row, `shares` are those of the columns, and the numbers of the
+/// first column are the search's own.
+pub fn table<const N: usize>(
+    scene: &mut Scene,
+    mut room: Area,
+    row: f32,
+    shares: &[f32],
+    heads: [&str; N],
+    rows: &[Row<'_, N>],
+) {
     let size = row / ROW;
     let columns = |mut rect: Area| {
         let wide = rect.width;
@@ -76,17 +84,31 @@ pub fn draw_cost(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (state, text) = (view.state(), view.text);
     let (capacity, counts) = (state.shape.capacity(), &state.counts);
     let steps = steps(capacity);
-    scene.label(room.take_top(text * 1.6), 0.0, sans(text, Ink::Text), &format!("One merge: {} steps of all lanes", thousands(steps)));
+    scene.label(
+        room.take_top(text * 1.6),
+        0.0,
+        sans(text, Ink::Text),
+        &format!("One merge: {} steps of all lanes", thousands(steps)),
+    );
     // The share of a candidate, for a buffer with one, a quarter, and all of its slots taken.
     let mut fills = vec![1, capacity / 4, capacity];
     fills.retain(|fill| *fill > 0);
     fills.dedup();
     let names: Vec<String> = fills
         .iter()
-        .map(|&fill| format!("{}: {} each", count(fill.into(), "candidate", "candidates"), significant(steps as f64 / f64::from(fill))))
+        .map(|&fill| {
+            format!(
+                "{}: {} each",
+                count(fill.into(), "candidate", "candidates"),
+                significant(steps as f64 / f64::from(fill))
+            )
+        })
         .collect();
-    let rows: Vec<Bar<'_>> =
-        fills.iter().zip(&names).map(|(&fill, name)| Bar { name, done: 1.0 / fill as f32, all: None, ink: Ink::Buffer }).collect();
+    let rows: Vec<Bar<'_>> = fills
+        .iter()
+        .zip(&names)
+        .map(|(&fill, name)| Bar { name, done: 1.0 / fill as f32, all: None, ink: Ink::Buffer })
+        .collect();
     let row = text * ROW * 1.1;
     bars(
         &mut scene,
@@ -97,7 +119,8 @@ pub fn draw_cost(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     );
     room.take_top(text * 0.5);
     // Merged at once, candidates lower the bound sooner: fewer come after them.
-    let candidates = view.recording().one_by_one().partition_point(|&point| point < counts.points_seen) as u64;
+    let candidates =
+        view.recording().one_by_one().partition_point(|&point| point < counts.points_seen) as u64;
     let merges = u64::from(counts.merges);
     let [at_once, full] = [candidates * steps, merges * steps];
     let names = [
@@ -106,8 +129,11 @@ pub fn draw_cost(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     ];
     let most = at_once.max(1) as f32;
     let rows = [(at_once, Ink::Candidate), (full, Ink::Intermediate)];
-    let rows: Vec<Bar<'_>> =
-        rows.into_iter().zip(&names).map(|((steps, ink), name)| Bar { name, done: steps as f32 / most, all: None, ink }).collect();
+    let rows: Vec<Bar<'_>> = rows
+        .into_iter()
+        .zip(&names)
+        .map(|((steps, ink), name)| Bar { name, done: steps as f32 / most, all: None, ink })
+        .collect();
     let [alone, waiting] = [candidates, counts.candidates.into()].map(thousands);
     let title = format!("Steps so far, for {alone} or {waiting} candidates");
     bars(&mut scene, room.take_top((row * 3.0).min(room.height)), text, &title, &rows);

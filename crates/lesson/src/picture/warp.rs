@@ -1,7 +1,7 @@
 //! The panel of the lanes with their registers, and the buffer.
 //!
-//! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s / W. So a swap
-//! moves keys vertically, and the minimum meets the cell mirrored at the middle.
+//! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s /
+//! W. So a swap moves keys vertically, and the minimum meets the cell mirrored at the middle.
 
 use super::cells::{Cell, Grid, Look, Moves, colour_mark};
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
@@ -46,13 +46,23 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
         }
         Some(Step::Layer { pass: Pass::Sort, layer: Layer { size, stride: 1 }, .. }) => {
             let holds = are_runs_sorted(keys, *size as usize);
-            let says = format!("runs of {size}: {}", if holds { "sorted, up and down by turns" } else { "not sorted" });
+            let says = format!(
+                "runs of {size}: {}",
+                if holds { "sorted, up and down by turns" } else { "not sorted" }
+            );
             Invariant { says, holds, open: false, breaks_at: None }
         }
-        Some(Step::Swap | Step::Layer { .. } | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. }))) => {
-            Invariant { says: "not sorted yet".to_owned(), holds: false, open: true, breaks_at: None }
-        }
-        _ => Invariant { says: format!("sorted only up to element {at}"), holds: false, open: false, breaks_at },
+        Some(
+            Step::Swap
+            | Step::Layer { .. }
+            | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. })),
+        ) => Invariant { says: "not sorted yet".to_owned(), holds: false, open: true, breaks_at: None },
+        _ => Invariant {
+            says: format!("sorted only up to element {at}"),
+            holds: false,
+            open: false,
+            breaks_at,
+        },
     }
 }
 
@@ -68,7 +78,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     // Row labels on the left, and equal space on the right, so that the lanes are centred.
     let margin = text * 1.6;
     room.take_left(margin);
-    let beside = heatmap::applies(shape).then(|| heatmap::Beside::cut(&mut room, shape.registers.max(shape.width), text));
+    let beside = heatmap::applies(shape)
+        .then(|| heatmap::Beside::cut(&mut room, shape.registers.max(shape.width), text));
     room.take_right(margin * 0.5);
 
     let lanes = room.take_top(text * ROW);
@@ -87,7 +98,11 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let arrows = (rows - between - 2.0 * one).min(text * 9.0);
     let strip = room.take_top(arrows);
     let registers_heading = room.take_top(heading);
-    let gutter = if shape.registers == 1 { 0.0 } else { (room.width / shape.width as f32 * 0.13).clamp(1.0, text * 1.2) };
+    let gutter = if shape.registers == 1 {
+        0.0
+    } else {
+        (room.width / shape.width as f32 * 0.13).clamp(1.0, text * 1.2)
+    };
     let grid = |area: Area| Grid { area, columns: shape.width, rows: shape.registers, gutter };
     let registers = grid(room.take_top(one));
     room.take_top(between);
@@ -104,15 +119,26 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     // In a narrow map the badge alone says it.
     let told = (beside.is_none() || registers_heading.width > text * 26.0).then_some((&held, is_broken));
     headline(&mut scene, registers_heading, concept, &says, told, text);
-    let in_registers = |lane, register| Cell::Taken(state.registers[(lane * shape.registers + register) as usize]);
+    let in_registers =
+        |lane, register| Cell::Taken(state.registers[(lane * shape.registers + register) as usize]);
     cells(&mut scene, &registers, &scale, look, in_registers);
     for element in 0..shape.capacity() {
         let (lane, register) = shape.lane_and_register(element);
         scene.spot(registers.cell(lane, register), Target::Element(element));
     }
     if beside.is_some() {
-        heatmap::row_names(&mut scene, &registers, ["r0".to_owned(), format!("r{}", shape.registers - 1)], text);
-        heatmap::row_names(&mut scene, &buffer, [0, (shape.registers - 1) * shape.width].map(|slot| slot.to_string()), text);
+        heatmap::row_names(
+            &mut scene,
+            &registers,
+            ["r0".to_owned(), format!("r{}", shape.registers - 1)],
+            text,
+        );
+        heatmap::row_names(
+            &mut scene,
+            &buffer,
+            [0, (shape.registers - 1) * shape.width].map(|slot| slot.to_string()),
+            text,
+        );
     } else {
         row_labels(&mut scene, &registers, "r", |row| row.to_string(), text);
         row_labels(&mut scene, &buffer, "", |row| (row * shape.width).to_string(), text);
@@ -124,7 +150,11 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         let slot = row * shape.width + column;
         let key = state.buffer[slot as usize];
         // The keys compared by the minimum are still shown.
-        if matches!(step, Some(Step::Minimum { .. })) { Cell::Used(key) } else { slot_holds(state, slot, key) }
+        if matches!(step, Some(Step::Minimum { .. })) {
+            Cell::Used(key)
+        } else {
+            slot_holds(state, slot, key)
+        }
     };
     cells(&mut scene, &buffer, &scale, look, in_buffer);
     for slot in 0..shape.capacity() {
@@ -141,7 +171,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         Some(Step::Swap) => moves.swap(&mut scene),
         Some(Step::Appended { placed }) => {
             for candidate in placed.iter().filter(|_| moves.marks) {
-                buffer.mark(&mut scene, candidate.slot % shape.width, candidate.slot / shape.width, Ink::Candidate);
+                buffer.mark(
+                    &mut scene,
+                    candidate.slot % shape.width,
+                    candidate.slot / shape.width,
+                    Ink::Candidate,
+                );
             }
         }
         Some(Step::MaxDistance { max_distance, .. }) if max_distance.is_finite() => {
@@ -176,7 +211,13 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 }
 
 /// Draws the cells of a grid: as a map of colours, where there are many in a lane.
-fn cells(scene: &mut Scene, grid: &Grid, scale: &Scale, look: Option<Look>, holds: impl Fn(u32, u32) -> Cell) {
+fn cells(
+    scene: &mut Scene,
+    grid: &Grid,
+    scale: &Scale,
+    look: Option<Look>,
+    holds: impl Fn(u32, u32) -> Cell,
+) {
     let Some(look) = look else { return heatmap::cells(scene, grid, scale, holds) };
     for row in 0..grid.rows {
         for column in 0..grid.columns {
@@ -193,7 +234,11 @@ fn title(scene: &mut Scene, mut room: Area, shape: Shape, scale: &Scale, text: f
     };
     let mut legend = room.take_right(room.width * 0.55);
     // How many registers there are is seen, too.
-    let words = if width(super::scene::Font::Sans, text, &words) > room.width { format!("Warp: {} lanes", shape.width) } else { words };
+    let words = if width(super::scene::Font::Sans, text, &words) > room.width {
+        format!("Warp: {} lanes", shape.width)
+    } else {
+        words
+    };
     scene.label(room, 0.0, sans(text, Ink::Text), &words);
     legend.take_left(text);
     legend.height -= text * 0.1;
@@ -232,9 +277,16 @@ fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, ste
     }
 }
 
-/// Draws a colour mark, its meaning, and on the right whether the keys are sorted: that they are not yet is wrong only where the
-/// search `is_broken`, which stands beside it.
-fn headline(scene: &mut Scene, mut room: Area, concept: Ink, says: &str, held: Option<(&Invariant, bool)>, text: f32) {
+/// Draws a colour mark, its meaning, and on the right whether the keys are sorted: that they are not yet is
+/// wrong only where the search `is_broken`, which stands beside it.
+fn headline(
+    scene: &mut Scene,
+    mut room: Area,
+    concept: Ink,
+    says: &str,
+    held: Option<(&Invariant, bool)>,
+    text: f32,
+) {
     colour_mark(scene, &mut room, concept, text);
     let style = sans(text * 0.9, Ink::Text);
     if let Some((held, is_broken)) = held {
@@ -270,7 +322,10 @@ pub fn slot_holds(state: &State, slot: u32, key: Key) -> Cell {
 
 fn row_labels(scene: &mut Scene, grid: &Grid, prefix: &str, name: impl Fn(u32) -> String, text: f32) {
     let size = (text * 0.72).min(grid.high() * 1.2);
-    let every = [1, 2, 4, 8, 16, 32].into_iter().find(|&every| grid.high() * every as f32 >= size * 1.1).unwrap_or(64);
+    let every = [1, 2, 4, 8, 16, 32]
+        .into_iter()
+        .find(|&every| grid.high() * every as f32 >= size * 1.1)
+        .unwrap_or(64);
     if size < 5.0 && grid.rows > 1 && every >= grid.rows {
         return;
     }
@@ -286,15 +341,26 @@ fn row_labels(scene: &mut Scene, grid: &Grid, prefix: &str, name: impl Fn(u32) -
 
 /// Marks the first element that is out of order.
 fn break_mark(scene: &mut Scene, grid: &Grid, shape: Shape, element: u32, is_broken: bool) {
-    let ((lane, register), (next, _)) = (shape.lane_and_register(element), shape.lane_and_register(element + 1));
+    let ((lane, register), (next, _)) =
+        (shape.lane_and_register(element), shape.lane_and_register(element + 1));
     let cell = grid.cell(lane, register);
     let width = (grid.high() * 0.12).clamp(1.5, 3.0);
-    let points =
-        if lane == next { [[cell.x, cell.bottom()], [cell.right(), cell.bottom()]] } else { [[cell.right(), cell.y], [cell.right(), cell.bottom()]] };
+    let points = if lane == next {
+        [[cell.x, cell.bottom()], [cell.right(), cell.bottom()]]
+    } else {
+        [[cell.right(), cell.y], [cell.right(), cell.bottom()]]
+    };
     scene.path(points.to_vec(), line(if is_broken { Ink::Error } else { Ink::TextWeak }, width));
 }
 
-fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Grid, buffer: &Grid, shape: Shape) {
+fn hovered(
+    scene: &mut Scene,
+    hover: Target,
+    step: Option<&Step>,
+    registers: &Grid,
+    buffer: &Grid,
+    shape: Shape,
+) {
     match hover {
         Target::Lane(lane) if lane < shape.width => {
             for grid in [registers, buffer] {
@@ -311,12 +377,15 @@ fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Gr
         Target::Comparator(low) if low < shape.capacity() => {
             if let Some(Step::Layer { layer, .. }) = step {
                 let pair = layer.comparator_of(low);
-                for (lane, register) in [pair.low, pair.high].map(|element| shape.lane_and_register(element)) {
+                for (lane, register) in [pair.low, pair.high].map(|element| shape.lane_and_register(element))
+                {
                     scene.hovered(registers.cell(lane, register));
                 }
             }
         }
-        Target::Slot(slot) if slot < shape.capacity() => scene.hovered(buffer.cell(slot % shape.width, slot / shape.width)),
+        Target::Slot(slot) if slot < shape.capacity() => {
+            scene.hovered(buffer.cell(slot % shape.width, slot / shape.width))
+        }
         _ => {}
     }
 }
@@ -324,9 +393,13 @@ fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Gr
 /// Whether the last step moved a key to an element or a slot.
 fn has_moved(step: Option<&Step>, shape: Shape, target: Target) -> bool {
     match (step, target) {
-        (Some(Step::Layer { layer, swapped, .. }), Target::Element(element)) => swapped.contains(element & !layer.stride),
+        (Some(Step::Layer { layer, swapped, .. }), Target::Element(element)) => {
+            swapped.contains(element & !layer.stride)
+        }
         (Some(Step::Minimum { taken }), Target::Element(element)) => taken.contains(element),
-        (Some(Step::Appended { placed }), Target::Slot(slot)) => placed.iter().any(|candidate| candidate.slot == slot),
+        (Some(Step::Appended { placed }), Target::Slot(slot)) => {
+            placed.iter().any(|candidate| candidate.slot == slot)
+        }
         (Some(Step::MaxDistance { .. }), Target::Element(element)) => element == shape.k - 1,
         _ => false,
     }
@@ -339,7 +412,9 @@ pub(super) fn registers_hold(state: &State) -> (Ink, String) {
     match state.stage {
         Stage::Sort => (Ink::Buffer, "Registers: the candidates".to_owned()),
         Stage::Merge => (Ink::Intermediate, "Registers: the smaller keys".to_owned()),
-        _ if state.counts.merges == 0 => (Ink::Intermediate, "Registers: intermediate result, still empty".to_owned()),
+        _ if state.counts.merges == 0 => {
+            (Ink::Intermediate, "Registers: intermediate result, still empty".to_owned())
+        }
         _ => (Ink::Intermediate, "Registers: intermediate result".to_owned()),
     }
 }
@@ -348,9 +423,18 @@ pub(super) fn buffer_holds(state: &State, step: Option<&Step>) -> (Ink, String) 
     let capacity = state.shape.capacity();
     match state.stage {
         Stage::Sort => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
-        Stage::Merge if matches!(step, Some(Step::Minimum { .. })) => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
+        Stage::Merge if matches!(step, Some(Step::Minimum { .. })) => {
+            (Ink::Intermediate, "Buffer: the intermediate result".to_owned())
+        }
         Stage::Merge => (Ink::Intermediate, "Buffer: no longer needed".to_owned()),
-        _ => (Ink::Buffer, format!("Buffer: {} of {} slots taken", thousands(state.buffered.into()), thousands(capacity.into()))),
+        _ => (
+            Ink::Buffer,
+            format!(
+                "Buffer: {} of {} slots taken",
+                thousands(state.buffered.into()),
+                thousands(capacity.into())
+            ),
+        ),
     }
 }
 
@@ -361,13 +445,20 @@ pub(super) fn about(state: &State, hover: Target) -> Option<String> {
         if key == PADDING {
             "\u{221e}, no point".to_owned()
         } else {
-            format!("squared distance {}, point {}", digits(distance_of(key), 3), thousands(index_of(key).into()))
+            format!(
+                "squared distance {}, point {}",
+                digits(distance_of(key), 3),
+                thousands(index_of(key).into())
+            )
         }
     };
     match hover {
         Target::Element(element) if element < shape.capacity() => {
             let (lane, register) = shape.lane_and_register(element);
-            Some(format!("Element {element} = lane {lane}, register {register}: {}", key(state.registers[element as usize])))
+            Some(format!(
+                "Element {element} = lane {lane}, register {register}: {}",
+                key(state.registers[element as usize])
+            ))
         }
         Target::Slot(slot) if slot < shape.capacity() => {
             let holds = match slot_holds(state, slot, state.buffer[slot as usize]) {
@@ -379,8 +470,11 @@ pub(super) fn about(state: &State, hover: Target) -> Option<String> {
         }
         Target::Lane(lane) if lane < shape.width => {
             let first = lane * shape.registers;
-            let elements =
-                if shape.registers == 1 { format!("element {first}") } else { format!("elements {first} to {}", first + shape.registers - 1) };
+            let elements = if shape.registers == 1 {
+                format!("element {first}")
+            } else {
+                format!("elements {first} to {}", first + shape.registers - 1)
+            };
             Some(format!("Lane {lane} holds {elements}"))
         }
         _ => None,
@@ -397,20 +491,28 @@ pub(super) fn legend_of(step: Option<&Step>, look: Option<Look>) -> String {
     };
     match step {
         Some(Step::Layer { shuffle: Some(_), swapped, .. }) => {
-            format!("Arcs: shuffles. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
+            format!(
+                "Arcs: shuffles. Bright: the {} that swapped. {cells}",
+                count(swapped.count().into(), "pair", "pairs")
+            )
         }
         Some(Step::Layer { swapped, .. }) if look.is_none() => {
             format!("Inside each lane: {} swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
         }
         Some(Step::Layer { swapped, .. }) => {
-            format!("Dashes: exchanges inside a lane. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
+            format!(
+                "Dashes: exchanges inside a lane. Bright: the {} that swapped. {cells}",
+                count(swapped.count().into(), "pair", "pairs")
+            )
         }
         Some(Step::Minimum { .. }) => {
             format!("Marked: from the intermediate result. {cells}")
         }
         Some(Step::Swap) => format!("Keys move straight up and down. {cells}"),
         Some(Step::Appended { .. }) => format!("Marked: candidates that were just appended. {cells}"),
-        Some(Step::MaxDistance { .. }) => format!("Marked: element k\u{2212}1, whose distance is the new max_distance. {cells}"),
+        Some(Step::MaxDistance { .. }) => {
+            format!("Marked: element k\u{2212}1, whose distance is the new max_distance. {cells}")
+        }
         _ => cells.to_owned(),
     }
 }

@@ -1,4 +1,5 @@
-//! A lesson as the page has it: the moments of its takes, what is drawn at each, and the questions. `docs/lesson-page.md` describes the format.
+//! A lesson as the page has it: the moments of its takes, what is drawn at each, and the questions.
+//! `docs/lesson-page.md` describes the format.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,8 +29,8 @@ pub const SCHEMA: u32 = 2;
 /// Numbers of items and lists in a page at most: far more than can become a page that is small enough.
 const HEAVIEST: usize = 20_000_000;
 
-/// Bytes for each of these numbers while they become the page: in columns, as JSON in a vector that grows, and compressed. With texts and names,
-/// JSON has 16 bytes for a number.
+/// Bytes for each of these numbers while they become the page: in columns, as JSON in a vector that grows,
+/// and compressed. With texts and names, JSON has 16 bytes for a number.
 const OF_NUMBER: u64 = 64;
 
 /// All that a page knows.
@@ -123,7 +124,8 @@ pub struct TakeData {
     pub badges: Vec<Option<(u32, bool)>>,
     place: Vec<u32>,
     pub check: Vec<u32>,
-    /// From which moments before a level steps to this one: how many before, and what moves in each panel, as numbers of rows.
+    /// From which moments before a level steps to this one: how many before, and what moves in each panel, as
+    /// numbers of rows.
     moves: Vec<Vec<(usize, Vec<u32>)>>,
     /// Points that were seen: by these, takes are compared.
     seen: Vec<u32>,
@@ -148,16 +150,25 @@ pub struct Moment {
     check: u32,
 }
 
-/// The moments of a film's takes that a level stops at, in a range of the leading one. `None` if they are more than a page can hold.
+/// The moments of a film's takes that a level stops at, in a range of the leading one. `None` if they are
+/// more than a page can hold.
 ///
 /// # Errors
-/// [`io::ErrorKind::Interrupted`] if `progress` is cancelled, [`io::ErrorKind::OutOfMemory`] with a [`memory::Short`].
-pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Level, progress: &dyn Progress) -> io::Result<Option<Data>> {
+/// [`io::ErrorKind::Interrupted`] if `progress` is cancelled, [`io::ErrorKind::OutOfMemory`] with a
+/// [`memory::Short`].
+pub fn pack(
+    film: &Film,
+    range: &RangeInclusive<usize>,
+    level: Level,
+    finest: Level,
+    progress: &dyn Progress,
+) -> io::Result<Option<Data>> {
     let mut data = Data::new(film, level, finest);
     let ranges = ranges(film, range);
     let pool = film.lesson.pool(&film.takes, film.lesson.seed);
     for (number, (take, range)) in film.takes.iter().zip(ranges).enumerate() {
-        let of_take = pool.iter().filter(|(of, _)| *of == number).filter_map(|(_, question)| within(question, &range));
+        let of_take =
+            pool.iter().filter(|(of, _)| *of == number).filter_map(|(_, question)| within(question, &range));
         let questions: Vec<Question> = of_take.collect();
         let positions = stops(take, &range, finest, &questions);
         let Some(packed) = data.take(film, take, positions, progress)? else { return Ok(None) };
@@ -173,11 +184,18 @@ pub fn pack(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Le
     Ok(Some(data))
 }
 
-/// The moment that a page begins with, alone: what it has is the beginning of what [`pack`]'s has, number by number.
+/// The moment that a page begins with, alone: what it has is the beginning of what [`pack`]'s has, number by
+/// number.
 ///
 /// # Errors
 /// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
-pub fn beginning(film: &Film, range: &RangeInclusive<usize>, level: Level, finest: Level, progress: &dyn Progress) -> io::Result<Data> {
+pub fn beginning(
+    film: &Film,
+    range: &RangeInclusive<usize>,
+    level: Level,
+    finest: Level,
+    progress: &dyn Progress,
+) -> io::Result<Data> {
     let mut data = Data::new(film, level, finest);
     if let Some((take, range)) = film.takes.iter().zip(ranges(film, range)).next() {
         let packed = data.take(film, take, vec![*range.start()], progress)?;
@@ -199,14 +217,16 @@ fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize
         if number == film.leading() {
             return lead.clone();
         }
-        let start = if *lead.start() == whole.start { take.range.start } else { position_at(&take.recording, first) };
+        let start =
+            if *lead.start() == whole.start { take.range.start } else { position_at(&take.recording, first) };
         let end = if *lead.end() == whole.end { take.range.end } else { position_at(&take.recording, last) };
         start..=end.max(start)
     };
     film.takes.iter().enumerate().map(of).collect()
 }
 
-/// A question as it can be asked in a range. No step answers an idea: it is asked wherever the range allows. `None` for a step outside.
+/// A question as it can be asked in a range. No step answers an idea: it is asked wherever the range allows.
+/// `None` for a step outside.
 fn within(question: &Question, range: &RangeInclusive<usize>) -> Option<Question> {
     let mut question = question.clone();
     if question.ask.is_idea() {
@@ -218,7 +238,8 @@ fn within(question: &Question, range: &RangeInclusive<usize>) -> Option<Question
 /// The positions of a level in a range, its ends, and those of questions.
 fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[Question]) -> Vec<usize> {
     let (start, end) = (*range.start(), *range.end());
-    let mut stops: Vec<usize> = (start + 1..=end).filter(|&at| take.recording.level(at - 1) <= level).collect();
+    let mut stops: Vec<usize> =
+        (start + 1..=end).filter(|&at| take.recording.level(at - 1) <= level).collect();
     stops.extend([start, end]);
     stops.extend(questions.iter().flat_map(|question| [question.at, question.shown_at()]));
     stops.sort_unstable();
@@ -252,10 +273,18 @@ impl Data {
         format!("Lesson {}: {}", self.number, self.title)
     }
 
-    fn take(&mut self, film: &Film, take: &Take, positions: Vec<usize>, progress: &dyn Progress) -> io::Result<Option<TakeData>> {
+    fn take(
+        &mut self,
+        film: &Film,
+        take: &Take,
+        positions: Vec<usize>,
+        progress: &dyn Progress,
+    ) -> io::Result<Option<TakeData>> {
         let recording = &take.recording;
         let (shape, total) = (recording.shape(), positions.len());
-        let marked = |steps: &[u32]| steps.iter().filter_map(|&step| positions.binary_search(&(step as usize + 1)).ok()).collect();
+        let marked = |steps: &[u32]| {
+            steps.iter().filter_map(|&step| positions.binary_search(&(step as usize + 1)).ok()).collect()
+        };
         let mut packed = TakeData {
             name: take.arrangement.name().replace('-', " "),
             about: about(recording),
@@ -268,7 +297,10 @@ impl Data {
             hits: marked(&recording.hits),
             merges: marked(&recording.merges),
             changes: marked(&recording.changes),
-            levels: positions.iter().map(|&at| if at == positions[0] { 0 } else { recording.level(at - 1) as usize }).collect(),
+            levels: positions
+                .iter()
+                .map(|&at| if at == positions[0] { 0 } else { recording.level(at - 1) as usize })
+                .collect(),
             layout: Vec::with_capacity(total),
             scenes: Vec::with_capacity(total),
             says: Vec::with_capacity(total),
@@ -296,7 +328,11 @@ impl Data {
             packed.scenes.push(scenes);
             packed.place.push(place);
             let badge = badge(recording, position, cursor.state());
-            packed.check.push(items::and_words(check, &says, badge.as_ref().map(|badge| badge.text.as_str())));
+            packed.check.push(items::and_words(
+                check,
+                &says,
+                badge.as_ref().map(|badge| badge.text.as_str()),
+            ));
             packed.says.push(self.says.number(says));
             packed.badges.push(badge.map(|badge| (self.says.number(badge.text), badge.holds)));
             if film.takes.len() > 1 {
@@ -306,7 +342,8 @@ impl Data {
             if weight > HEAVIEST {
                 return Ok(None);
             }
-            memory::check(weight as u64 * OF_NUMBER).map_err(|short| io::Error::new(io::ErrorKind::OutOfMemory, short))?;
+            memory::check(weight as u64 * OF_NUMBER)
+                .map_err(|short| io::Error::new(io::ErrorKind::OutOfMemory, short))?;
             progress.update(number as u64 + 1, total as u64);
         }
         packed.at = positions;
@@ -317,7 +354,8 @@ impl Data {
     fn moment(&mut self, film: &Film, cursor: &Cursor, asking: bool) -> Moment {
         let view = View { asking, ..View::of(cursor, film.text) };
         let areas = panels(film, &view);
-        let (mut check, mut scenes, mut shown) = (Check::default(), Vec::with_capacity(areas.len()), Vec::with_capacity(areas.len()));
+        let (mut check, mut scenes, mut shown) =
+            (Check::default(), Vec::with_capacity(areas.len()), Vec::with_capacity(areas.len()));
         for (at, &(panel, area)) in areas.iter().enumerate() {
             let room = inside(area, film.text);
             let scene = Arc::new(draw(panel, &view, [room.width, room.height]));
@@ -341,7 +379,12 @@ impl Data {
     }
 
     /// What moves on the way to a moment from those that levels stopped at before.
-    fn moves_to(&mut self, number: usize, drawn: &Scenes, stopped: &[Option<(usize, Scenes)>]) -> Vec<(usize, Vec<u32>)> {
+    fn moves_to(
+        &mut self,
+        number: usize,
+        drawn: &Scenes,
+        stopped: &[Option<(usize, Scenes)>],
+    ) -> Vec<(usize, Vec<u32>)> {
         let mut all: Vec<(usize, Vec<u32>)> = Vec::new();
         let mut last = None;
         for (from, before) in stopped.iter().flatten() {
@@ -419,8 +462,15 @@ enum AnswerData {
     Choice(u32),
 }
 
-/// A question about a take with these positions, as it looks when it is asked. The cursor is where the answer is shown.
-pub fn asked(question: &Question, take: usize, positions: &[usize], drawn: Moment, cursor: &Cursor) -> QuestionData {
+/// A question about a take with these positions, as it looks when it is asked. The cursor is where the answer
+/// is shown.
+pub fn asked(
+    question: &Question,
+    take: usize,
+    positions: &[usize],
+    drawn: Moment,
+    cursor: &Cursor,
+) -> QuestionData {
     let recording = cursor.recording();
     let moment = |position: usize| positions.partition_point(|&at| at < position);
     QuestionData {
@@ -440,7 +490,10 @@ pub fn asked(question: &Question, take: usize, positions: &[usize], drawn: Momen
             Form::Number { noun, .. } => noun,
             Form::YesNo | Form::Choice => "",
         },
-        answer: said(question.answer.reply(), if let Answer::Number { within, .. } = question.answer { within } else { 0 }),
+        answer: said(
+            question.answer.reply(),
+            if let Answer::Number { within, .. } = question.answer { within } else { 0 },
+        ),
         right: question.right(recording.shape().width),
         why: why(question, cursor),
         slips: question.slips.iter().map(|slip| (said(slip.reply, 0), slip.says.clone())).collect(),
@@ -490,9 +543,12 @@ pub fn layout(areas: &[(Panel, Area)], text: f32) -> Layout {
     let least = |of: fn(&Area) -> f32| areas.iter().map(|(_, area)| of(area)).fold(f32::INFINITY, f32::min);
     let most = |of: fn(&Area) -> f32| areas.iter().map(|(_, area)| of(area)).fold(0.0, f32::max);
     let (left, top) = (least(|area| area.x), least(|area| area.y));
-    let size = [most(|area| area.x + area.width) - left, most(|area| area.y + area.height) - top].map(hundredths);
-    let place =
-        |&(panel, area): &(Panel, Area)| Place { name: panel.name(), at: [area.x - left, area.y - top, area.width, area.height].map(hundredths) };
+    let size =
+        [most(|area| area.x + area.width) - left, most(|area| area.y + area.height) - top].map(hundredths);
+    let place = |&(panel, area): &(Panel, Area)| Place {
+        name: panel.name(),
+        at: [area.x - left, area.y - top, area.width, area.height].map(hundredths),
+    };
     let unit = Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 };
     Layout { size, pad: hundredths(inside(unit, text).x), panels: areas.iter().map(place).collect() }
 }

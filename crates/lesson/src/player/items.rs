@@ -1,4 +1,5 @@
-//! Scenes as flat lists of items: what the page draws, one element each, in the order in which they are drawn.
+//! Scenes as flat lists of items: what the page draws, one element each, in the order in which they are
+//! drawn.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -92,9 +93,11 @@ pub fn code(target: Target) -> String {
 }
 
 fn add(shape: &Shape, items: &mut Vec<Item>) {
-    let css_of = |fill: Option<Paint>, line: Option<Line>| -> Arc<str> { style(fill, line, &svg::variable).into() };
-    let mut put =
-        |kind, style: &Arc<str>, numbers: Vec<i32>, text: &str| items.push(Item { kind, style: style.clone(), numbers, text: text.to_owned() });
+    let css_of =
+        |fill: Option<Paint>, line: Option<Line>| -> Arc<str> { style(fill, line, &svg::variable).into() };
+    let mut put = |kind, style: &Arc<str>, numbers: Vec<i32>, text: &str| {
+        items.push(Item { kind, style: style.clone(), numbers, text: text.to_owned() })
+    };
     match shape {
         Shape::Rect { area, round, fill, line } => {
             let numbers = corners(*area).into_iter().chain([hundredths(*round)]).collect();
@@ -112,10 +115,17 @@ fn add(shape: &Shape, items: &mut Vec<Item>) {
             }
         }
         Shape::Path { points, line } => put(Kind::Line, &css_of(None, Some(*line)), lengths(points), ""),
-        Shape::Polygon { corners, fill } => put(Kind::Polygon, &css_of(Some(*fill), None), lengths(corners), ""),
+        Shape::Polygon { corners, fill } => {
+            put(Kind::Polygon, &css_of(Some(*fill), None), lengths(corners), "")
+        }
         Shape::Text { at, anchor, size, font, paint, text } => {
             if let Some(Baseline { start, .. }) = baseline(*at, *anchor, *size, *font, text) {
-                put(Kind::Text, &text_style(*font, *size, *paint, &svg::variable).into(), lengths(&[start]), text);
+                put(
+                    Kind::Text,
+                    &text_style(*font, *size, *paint, &svg::variable).into(),
+                    lengths(&[start]),
+                    text,
+                );
             }
         }
         Shape::Clip(area) => put(Kind::Clip, &"".into(), area.map(corners).unwrap_or_default(), ""),
@@ -223,7 +233,8 @@ pub fn and_words(panels: u32, sentence: &str, badge: Option<&str>) -> u32 {
     check.number()
 }
 
-/// The hash of a panel: a line for each element with the area that it is clipped to, its kind, lengths, CSS and text. Clipping itself is no element.
+/// The hash of a panel: a line for each element with the area that it is clipped to, its kind, lengths, CSS
+/// and text. Clipping itself is no element.
 pub fn of_panel(items: &[Item]) -> u32 {
     let (mut check, mut clip, mut line) = (Check::default(), String::new(), String::new());
     for Item { kind, style, numbers, text } in items {

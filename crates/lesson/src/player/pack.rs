@@ -1,9 +1,10 @@
 //! Tables of what repeats: each item once, each list of items once, lists as changes of an earlier one.
 //!
-//! A list is a row of whole numbers. Its first is 0, and ids of items follow; or it says how many lists back a similar one is, and edits
-//! follow: keep so many items of it, leave out so many, then how many come in and their ids. What is left of the earlier list after the last
-//! edit is kept. An id is written as how far it is past the one that follows the id before it in the row, so that a row of new items is a row of
-//! zeros, which deflates well.
+//! A list is a row of whole numbers. Its first is 0, and ids of items follow; or it says how many lists back
+//! a similar one is, and edits follow: keep so many items of it, leave out so many, then how many come in and
+//! their ids. What is left of the earlier list after the last edit is kept. An id is written as how far it is
+//! past the one that follows the id before it in the row, so that a row of new items is a row of zeros, which
+//! deflates well.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,7 +14,8 @@ use crate::picture::Panel;
 use crate::picture::motion::{Origin, motions};
 use crate::picture::scene::Scene;
 
-/// A list is at most so many changes away from one that is written in full: what a page has to do to show any moment.
+/// A list is at most so many changes away from one that is written in full: what a page has to do to show any
+/// moment.
 const LONGEST_CHAIN: u32 = 64;
 
 /// How far two lists are searched for where they agree again.
@@ -51,22 +53,26 @@ pub struct Lists {
     /// How many numbers that are.
     pub weight: usize,
     numbers: HashMap<Vec<u32>, u32>,
-    /// The last list of each panel in each place, its number, and how many changes away from a full one it is.
+    /// The last list of each panel in each place, its number, and how many changes away from a full one it
+    /// is.
     last: HashMap<(usize, Panel), (Vec<u32>, u32, u32)>,
 }
 
 impl Lists {
-    /// The number of a list. Lists of one panel in one place are alike: it is written as changes of the last one there, where that is shorter.
+    /// The number of a list. Lists of one panel in one place are alike: it is written as changes of the last
+    /// one there, where that is shorter.
     pub fn number(&mut self, panel: (usize, Panel), ids: Vec<u32>) -> u32 {
         if let Some(&number) = self.numbers.get(&ids) {
             return number;
         }
         let number = self.rows.len() as u32;
         let full = || std::iter::once(0).chain(past(&ids, &mut 0)).collect::<Vec<i64>>();
-        let changes = self.last.get(&panel).filter(|(_, _, chain)| *chain < LONGEST_CHAIN).map(|(before, base, chain)| {
-            let edits = std::iter::once(i64::from(number - base)).chain(edits(before, &ids));
-            (edits.collect::<Vec<i64>>(), chain + 1)
-        });
+        let changes = self.last.get(&panel).filter(|(_, _, chain)| *chain < LONGEST_CHAIN).map(
+            |(before, base, chain)| {
+                let edits = std::iter::once(i64::from(number - base)).chain(edits(before, &ids));
+                (edits.collect::<Vec<i64>>(), chain + 1)
+            },
+        );
         let (row, chain) = changes.filter(|(row, _)| row.len() <= ids.len()).unwrap_or_else(|| (full(), 0));
         self.weight += row.len();
         self.rows.push(row);
@@ -94,7 +100,8 @@ fn edits(before: &[u32], after: &[u32]) -> Vec<i64> {
     let places: HashMap<u32, usize> = (head..old_end).map(|at| (before[at], at)).collect();
     // The nearest place from which both agree again, not looking far.
     let agree = |old: usize, new: usize| {
-        let ahead = (new..new_end.min(new + LOOK_AHEAD)).filter_map(|to| Some((*places.get(&after[to]).filter(|from| **from >= old)?, to)));
+        let ahead = (new..new_end.min(new + LOOK_AHEAD))
+            .filter_map(|to| Some((*places.get(&after[to]).filter(|from| **from >= old)?, to)));
         ahead.min_by_key(|(from, to)| from - old + to - new)
     };
     let mut edits = Vec::new();
@@ -217,7 +224,11 @@ pub mod tests {
         other[7] = 900;
         other.drain(100..160);
         assert_eq!(
-            (lists.number((0, Panel::Warp), list.clone()), lists.number((0, Panel::Warp), other), lists.number((0, Panel::Warp), list)),
+            (
+                lists.number((0, Panel::Warp), list.clone()),
+                lists.number((0, Panel::Warp), other),
+                lists.number((0, Panel::Warp), list)
+            ),
             (0, 1, 0)
         );
         assert_eq!(lists.rows[1], [1, 7, 1, 1, 900, 92, 60, 0]);

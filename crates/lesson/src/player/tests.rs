@@ -51,20 +51,32 @@ impl Read {
 
     /// Of the element with an id.
     fn of(id: &str, page: &str) -> Self {
-        let packed =
-            page.split(&format!("id=\"{id}\" type=\"application/octet-stream\">")).nth(1).and_then(|rest| rest.split('<').next()).expect("data");
+        let packed = page
+            .split(&format!("id=\"{id}\" type=\"application/octet-stream\">"))
+            .nth(1)
+            .and_then(|rest| rest.split('<').next())
+            .expect("data");
         let mut json = String::new();
-        ZlibDecoder::new(&*BASE64_STANDARD.decode(packed).expect("base64")).read_to_string(&mut json).expect("deflated");
+        ZlibDecoder::new(&*BASE64_STANDARD.decode(packed).expect("base64"))
+            .read_to_string(&mut json)
+            .expect("deflated");
         let data: Value = serde_json::from_str(&json).expect("JSON");
         let rows = serde_json::from_value(data["lists"].clone()).expect("rows of numbers");
-        let mut columns: Vec<Columns> = data["items"]["of"].as_array().expect("columns").iter().map(Columns::new).collect();
+        let mut columns: Vec<Columns> =
+            data["items"]["of"].as_array().expect("columns").iter().map(Columns::new).collect();
         let kinds = data["items"]["kinds"].as_array().expect("kinds");
-        let items = kinds.iter().map(|kind| columns[kind.as_u64().expect("a kind") as usize].next(kind, &data["styles"])).collect();
+        let items = kinds
+            .iter()
+            .map(|kind| columns[kind.as_u64().expect("a kind") as usize].next(kind, &data["styles"]))
+            .collect();
         Self { data, items, rows }
     }
 
     fn scene(&self, list: &Value) -> Vec<&Item> {
-        read(&self.rows, list.as_u64().expect("a number") as usize).into_iter().map(|id| &self.items[id as usize]).collect()
+        read(&self.rows, list.as_u64().expect("a number") as usize)
+            .into_iter()
+            .map(|id| &self.items[id as usize])
+            .collect()
     }
 
     fn says(&self, number: &Value) -> &str {
@@ -106,13 +118,25 @@ impl Columns {
     }
 
     fn next(&mut self, kind: &Value, styles: &Value) -> Item {
-        let kinds = [Kind::Rect, Kind::Dot, Kind::Ring, Kind::Line, Kind::Polygon, Kind::Text, Kind::Clip, Kind::Spot];
+        let kinds = [
+            Kind::Rect,
+            Kind::Dot,
+            Kind::Ring,
+            Kind::Line,
+            Kind::Polygon,
+            Kind::Text,
+            Kind::Clip,
+            Kind::Spot,
+        ];
         let kind = kinds[kind.as_u64().expect("a kind") as usize];
         let style = self.styles.next() as usize;
         let before = self.last.entry(style).or_default();
         let count = self.counts.next() as usize;
-        let numbers: Vec<i32> =
-            self.lengths[..count].iter_mut().enumerate().map(|(at, column)| column.next() + before.get(at).unwrap_or(&0)).collect();
+        let numbers: Vec<i32> = self.lengths[..count]
+            .iter_mut()
+            .enumerate()
+            .map(|(at, column)| column.next() + before.get(at).unwrap_or(&0))
+            .collect();
         before.clone_from(&numbers);
         let text = if matches!(kind, Kind::Text | Kind::Spot) { self.texts.next() } else { None };
         let text = text.map(|text| text.as_str().expect("a text").to_owned()).unwrap_or_default();
@@ -136,7 +160,11 @@ fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value)
 fn what_is_drawn_first_is_the_beginning_of_all() {
     for id in ["buffer", "order", "heap"] {
         // The whole search takes long to draw.
-        let choice = if id == "order" { Choice { k: Some(8), width: Some(4), ..Choice::default() } } else { Choice::default() };
+        let choice = if id == "order" {
+            Choice { k: Some(8), width: Some(4), ..Choice::default() }
+        } else {
+            Choice::default()
+        };
         let (_, page, _) = page_of(id, choice);
         let (first, all) = (Read::of("first", &page), Read::new(&page));
         assert_eq!(first.items[..], all.items[..first.items.len()], "lesson {id}");
@@ -160,7 +188,11 @@ fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
         let read = Read::new(&page);
         let (take, packed) = (film.lead(), &read.data["takes"][0]);
         let positions: Vec<usize> = serde_json::from_value(packed["at"].clone()).unwrap();
-        assert_eq!(positions, (take.range.start..=take.range.end).collect::<Vec<_>>(), "lesson {id} has all of its part");
+        assert_eq!(
+            positions,
+            (take.range.start..=take.range.end).collect::<Vec<_>>(),
+            "lesson {id} has all of its part"
+        );
         assert_eq!((written.finest, written.moments), (Level::Lane, positions.len()));
         let mut cursor = Cursor::new(take.recording.clone());
         for (moment, &position) in positions.iter().enumerate() {
@@ -171,7 +203,10 @@ fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
             let read_badge = &packed["badges"][moment];
             assert_eq!(read_badge.is_null(), badge.is_none());
             if let Some(badge) = badge {
-                assert_eq!((read.says(&read_badge[0]), read_badge[1].as_bool()), (badge.text.as_str(), Some(badge.holds)));
+                assert_eq!(
+                    (read.says(&read_badge[0]), read_badge[1].as_bool()),
+                    (badge.text.as_str(), Some(badge.holds))
+                );
             }
         }
         let asked = read.data["questions"].as_array().unwrap();
@@ -188,10 +223,18 @@ fn a_page_needs_nothing_else_and_is_no_larger_than_it_may_be() {
     // Lessons 5 to 7 are made smaller: they take long to draw.
     let small = Choice { k: Some(8), width: Some(4), ..Choice::default() };
     for lesson in &LESSONS {
-        let (_, page, _) = page_of(lesson.id, if matches!(lesson.id, "search" | "order" | "yours") { small.clone() } else { Choice::default() });
+        let (_, page, _) = page_of(
+            lesson.id,
+            if matches!(lesson.id, "search" | "order" | "yours") { small.clone() } else { Choice::default() },
+        );
         assert!(page.len() <= MOST_BYTES, "lesson {}: {} bytes", lesson.id, page.len());
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
-        assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("{script}") && !page.contains("src=\""));
+        assert!(
+            !page.contains("http:")
+                && !page.contains("https:")
+                && !page.contains("{script}")
+                && !page.contains("src=\"")
+        );
         assert_eq!(page.matches("</script>").count(), 3, "nothing in it ends its script early");
         assert!(!Read::new(&page).data.to_string().contains("http"));
     }
@@ -213,7 +256,10 @@ fn levels_stop_where_the_players_do_and_marks_are_those_of_the_recording() {
         }
     }
     let mut merges = list("merges").into_iter().map(|moment| at[moment]);
-    assert!(merges.clone().count() > 0 && merges.all(|position| take.recording.merges.contains(&(position as u32 - 1))));
+    assert!(
+        merges.clone().count() > 0
+            && merges.all(|position| take.recording.merges.contains(&(position as u32 - 1)))
+    );
 }
 
 /// Ideas are asked where the lesson begins; a page that begins later asks them at its own beginning.
@@ -221,11 +267,18 @@ fn levels_stop_where_the_players_do_and_marks_are_those_of_the_recording() {
 fn a_page_of_a_later_range_still_asks_about_ideas() {
     let (film, _) = film("sort", Choice::default());
     let from = film.lead().range.start + 3;
-    let moments = Selection { from: Some(from), ..Selection::of_lesson(usize::MAX) }.moments(&film.lesson, film.lead()).unwrap();
+    let moments = Selection { from: Some(from), ..Selection::of_lesson(usize::MAX) }
+        .moments(&film.lesson, film.lead())
+        .unwrap();
     let mut page = Vec::new();
     write(&film, &moments, &Silent, &mut page).unwrap();
     let read = Read::new(std::str::from_utf8(&page).unwrap());
-    let ideas: Vec<&Value> = read.data["questions"].as_array().unwrap().iter().filter(|question| question["idea"] == true).collect();
+    let ideas: Vec<&Value> = read.data["questions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|question| question["idea"] == true)
+        .collect();
     let whole = film.lesson.questions(film.lead());
     assert_eq!(ideas.len(), whole.iter().filter(|question| question.ask.is_idea()).count());
     assert!(ideas.len() >= 3 && ideas.iter().all(|idea| idea["at"] == 0 && idea["then"] == 0), "{ideas:?}");
@@ -249,13 +302,23 @@ fn what_is_too_large_loses_its_finest_levels_and_keeps_its_questions() {
 fn takes_that_are_compared_are_all_there() {
     let (film, page, _) = page_of("order", Choice { k: Some(8), width: Some(4), ..Choice::default() });
     let read = Read::new(&page);
-    let names: Vec<&str> = read.data["takes"].as_array().unwrap().iter().map(|take| take["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        read.data["takes"].as_array().unwrap().iter().map(|take| take["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["shuffled", "nearest first", "farthest first"]);
     for (take, packed) in film.takes.iter().zip(read.data["takes"].as_array().unwrap()) {
         let mut cursor = Cursor::new(take.recording.clone());
         cursor.seek(take.range.end);
-        hold(&film, &cursor, false, &read, packed["scenes"].as_array().and_then(|scenes| scenes.last()).unwrap());
-        assert_eq!(packed["seen"].as_array().and_then(|seen| seen.last()), Some(&cursor.state().counts.points_seen.into()));
+        hold(
+            &film,
+            &cursor,
+            false,
+            &read,
+            packed["scenes"].as_array().and_then(|scenes| scenes.last()).unwrap(),
+        );
+        assert_eq!(
+            packed["seen"].as_array().and_then(|seen| seen.last()),
+            Some(&cursor.state().counts.points_seen.into())
+        );
     }
 }
 
@@ -265,7 +328,12 @@ fn what_is_put_into_a_template_is_not_looked_through() {
 }
 
 /// The items that a row moves, by their place in the list, with their lengths at a part of the way.
-fn at(row: &[i32], items: &[Vec<i32>], moves_all: impl Fn(usize) -> bool, part: f32) -> Vec<(usize, Vec<f32>)> {
+fn at(
+    row: &[i32],
+    items: &[Vec<i32>],
+    moves_all: impl Fn(usize) -> bool,
+    part: f32,
+) -> Vec<(usize, Vec<f32>)> {
     let (mut found, mut rest) = (Vec::new(), row);
     let mut take = |count: usize| {
         let (taken, left) = rest.split_at(count);
@@ -280,10 +348,13 @@ fn at(row: &[i32], items: &[Vec<i32>], moves_all: impl Fn(usize) -> bool, part: 
         if corners > 0 {
             let numbers = take(1 + 2 * corners as usize);
             left -= numbers.len();
-            let way: Vec<[f32; 2]> = numbers[1..].chunks(2).map(|pair| [pair[0] as f32, pair[1] as f32]).collect();
+            let way: Vec<[f32; 2]> =
+                numbers[1..].chunks(2).map(|pair| [pair[0] as f32, pair[1] as f32]).collect();
             let by = offset(&way, numbers[0] as f32, part);
             for item in range {
-                let moved = |(axis, &length): (usize, &i32)| length as f32 + if axis < 2 || moves_all(item) { by[axis % 2] } else { 0.0 };
+                let moved = |(axis, &length): (usize, &i32)| {
+                    length as f32 + if axis < 2 || moves_all(item) { by[axis % 2] } else { 0.0 }
+                };
                 found.push((item, items[item].iter().enumerate().map(moved).collect()));
             }
         } else {
@@ -328,7 +399,11 @@ fn what_moves_in_a_page_moves_as_in_the_window_at_every_level() {
                 cursor.seek(next);
                 let to = positions.binary_search(&next).expect("a moment");
                 let after = scenes(&film, &cursor);
-                let entry = said[to].iter().find(|(back, _)| to - back == from).map(|(_, rows)| rows.clone()).unwrap_or_else(|| vec![0; after.len()]);
+                let entry = said[to]
+                    .iter()
+                    .find(|(back, _)| to - back == from)
+                    .map(|(_, rows)| rows.clone())
+                    .unwrap_or_else(|| vec![0; after.len()]);
                 assert_eq!(entry.len(), after.len());
                 for (at_panel, ((panel, scene), &number)) in after.iter().zip(&entry).enumerate() {
                     let same = before.get(at_panel).filter(|(was, _)| was == panel);
@@ -341,13 +416,22 @@ fn what_moves_in_a_page_moves_as_in_the_window_at_every_level() {
                             .iter()
                             .flat_map(|motion| {
                                 let shapes = motion.from.shapes(&scene.shapes[motion.shapes.clone()], part);
-                                (starts[motion.shapes.start]..).zip(of_shapes(&shapes).0).map(|(at, item)| (at, item.numbers)).collect::<Vec<_>>()
+                                (starts[motion.shapes.start]..)
+                                    .zip(of_shapes(&shapes).0)
+                                    .map(|(at, item)| (at, item.numbers))
+                                    .collect::<Vec<_>>()
                             })
                             .collect();
                         let found = at(&rows[number], &numbers, polygon, part);
-                        assert_eq!(found.len(), expected.len(), "{id}, {panel:?} at {next} from {}", positions[from]);
+                        assert_eq!(
+                            found.len(),
+                            expected.len(),
+                            "{id}, {panel:?} at {next} from {}",
+                            positions[from]
+                        );
                         for ((at, lengths), (there, expected)) in found.iter().zip(&expected) {
-                            let is_near = lengths.iter().zip(expected).all(|(a, &b)| (a - b as f32).abs() < 3.0);
+                            let is_near =
+                                lengths.iter().zip(expected).all(|(a, &b)| (a - b as f32).abs() < 3.0);
                             assert!(
                                 at == there && lengths.len() == expected.len() && is_near,
                                 "{id}, {panel:?} at {next}, {part}: {lengths:?}, {expected:?}"

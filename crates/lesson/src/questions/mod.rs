@@ -1,9 +1,10 @@
-//! Questions to ask before a step is shown, and about the ideas behind the steps. The correct answer to the first is what was recorded.
+//! Questions to ask before a step is shown, and about the ideas behind the steps. The correct answer to the
+//! first is what was recorded.
 //!
-//! | module | holds |
-//! |---|---|
-//! | [`ideas`] | questions why, what if and about other cases: tables with the mistakes that lead to wrong options |
-//! | [`pool`] | all questions that are ready to be asked about a lesson, the few of them that make a round, and options where a class votes |
+//! - [`ideas`]: questions why, what if and about other cases: tables with the mistakes that lead to wrong
+//!   options
+//! - [`pool`]: all questions that are ready to be asked about a lesson, the few of them that make a round,
+//!   and options where a class votes
 //!
 //! Here are the kinds of questions, a row each, and the random numbers that decide what is asked.
 
@@ -69,14 +70,16 @@ impl Answer {
     }
 }
 
-/// A question about the step from position `at` to `at` + 1, about the whole search ([`Ask::is_about_all`]), or about an idea ([`Ask::is_idea`]).
+/// A question about the step from position `at` to `at` + 1, about the whole search ([`Ask::is_about_all`]),
+/// or about an idea ([`Ask::is_idea`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The kind of question.
     pub ask: Ask,
     /// The position at which it is asked: nothing later may be shown.
     pub at: usize,
-    /// The subject ([`About`]): a lane, an element (of a comparator the lower one); of an idea its place among the lesson's; else 0.
+    /// The subject ([`About`]): a lane, an element (of a comparator the lower one); of an idea its place
+    /// among the lesson's; else 0.
     pub subject: u32,
     /// The question as shown to the user.
     pub text: String,
@@ -104,7 +107,17 @@ pub struct Slip {
 impl Question {
     /// One without options and known mistakes.
     pub fn new(ask: Ask, at: usize, subject: u32, text: String, answer: Answer) -> Self {
-        Self { ask, at, subject, text, answer, options: Vec::new(), slips: Vec::new(), possible: 0..=u32::MAX, why: None }
+        Self {
+            ask,
+            at,
+            subject,
+            text,
+            answer,
+            options: Vec::new(),
+            slips: Vec::new(),
+            possible: 0..=u32::MAX,
+            why: None,
+        }
     }
 
     /// The same, where a number is one of these.
@@ -122,7 +135,8 @@ impl Question {
         if self.ask.is_about_all() || self.ask.is_idea() { self.at } else { self.at + 1 }
     }
 
-    /// The position of the step that its text tells of: a ballot, where a slot is asked for. Two questions of one step give each other away.
+    /// The position of the step that its text tells of: a ballot, where a slot is asked for. Two questions of
+    /// one step give each other away.
     pub fn tells(&self) -> usize {
         if self.ask.kind().tells == Tells::StepBefore { self.at.saturating_sub(1) } else { self.at }
     }
@@ -141,8 +155,12 @@ impl Question {
     pub fn right(&self, width: u32) -> String {
         let words = self.words(self.answer.reply(), width);
         match (self.answer, self.ask.kind().form) {
-            (Answer::Lanes(mask), Form::Lanes { ballot: true, .. }) => format!("{words}: ballot {}", hex(mask, width)),
-            (Answer::Number { within, .. }, _) if within > 0 => format!("{words} (a guess up to {} off counts)", thousands(within.into())),
+            (Answer::Lanes(mask), Form::Lanes { ballot: true, .. }) => {
+                format!("{words}: ballot {}", hex(mask, width))
+            }
+            (Answer::Number { within, .. }, _) if within > 0 => {
+                format!("{words} (a guess up to {} off counts)", thousands(within.into()))
+            }
             _ => words,
         }
     }
@@ -186,7 +204,8 @@ pub(crate) fn slips<const N: usize>(right: Reply, mistakes: [(Reply, String); N]
 
 // Random numbers of which a seed gives the same ones everywhere: they decide what is asked.
 
-/// A generator of random numbers: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// A generator of random numbers: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+/// generators, 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -429,7 +448,10 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_numbers_everywhere() {
         let mut random = Random::new(1_234_567);
-        assert_eq!([random.bits(), random.bits(), random.bits()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+        assert_eq!(
+            [random.bits(), random.bits(), random.bits()],
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
         assert_eq!(Random::new(0).below(0), 0);
         assert_eq!(Random::new(0).one::<u8>(&[]), None);
     }

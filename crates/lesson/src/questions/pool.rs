@@ -1,4 +1,5 @@
-//! What is asked about a lesson: a pool of questions that are ready, and rounds of a few of them, drawn anew each time.
+//! What is asked about a lesson: a pool of questions that are ready, and rounds of a few of them, drawn anew
+//! each time.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -24,30 +25,37 @@ const TRIES: usize = 6;
 /// A question, and the number of the take that it is about.
 pub type Asked = (usize, Question);
 
-/// The questions that are ready about a lesson's takes, without two that are the same; none about a search with a mistake. A seed gives the
-/// same ones each time.
+/// The questions that are ready about a lesson's takes, without two that are the same; none about a search
+/// with a mistake. A seed gives the same ones each time.
 pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<Asked> {
     let mut random = Random::new(seed);
     let mut pool: Vec<Asked> = Vec::new();
-    for (number, take) in takes.iter().enumerate().filter(|(_, take)| take.recording.parameters.fault.is_none()) {
+    for (number, take) in
+        takes.iter().enumerate().filter(|(_, take)| take.recording.parameters.fault.is_none())
+    {
         for &ask in lesson.asks {
             let mut found = of_kind(take, ask, &mut random);
             if lesson.arrangements.len() > 1 {
                 let order = take.arrangement.name().replace('-', " ");
-                found.iter_mut().for_each(|question| question.text = format!("Points {order}: {}", question.text));
+                found
+                    .iter_mut()
+                    .for_each(|question| question.text = format!("Points {order}: {}", question.text));
             }
             pool.extend(found.into_iter().map(|question| (number, question)));
         }
         // An idea is the same in all takes.
         if number == 0 {
-            pool.extend(ideas::about(lesson, take, &mut random).into_iter().map(|question| (number, question)));
+            pool.extend(
+                ideas::about(lesson, take, &mut random).into_iter().map(|question| (number, question)),
+            );
         }
     }
     pool
 }
 
-/// A few questions of a pool in the order in which they are asked: what is about the whole search first, since any step might give it away, and ideas
-/// last, since a reason may give away a step. None tells what a later one asks, and yes and no come up alike.
+/// A few questions of a pool in the order in which they are asked: what is about the whole search first,
+/// since any step might give it away, and ideas last, since a reason may give away a step. None tells what a
+/// later one asks, and yes and no come up alike.
 pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
     let mut left: Vec<&Asked> = pool.iter().collect();
     random.shuffle(&mut left);
@@ -57,15 +65,28 @@ pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
     let mut chosen: Vec<&Asked> = Vec::new();
     // One of each kind before a second of any.
     for turn in 0..EACH_IN_ROUND {
-        for &(take, ask) in kinds.iter().filter(|(_, ask)| turn == 0 || !(ask.is_idea() || ask.is_about_all())) {
-            let said = chosen.iter().find(|before| (before.0, before.1.ask) == (take, ask)).map(|before| before.1.answer);
+        for &(take, ask) in
+            kinds.iter().filter(|(_, ask)| turn == 0 || !(ask.is_idea() || ask.is_about_all()))
+        {
+            let said = chosen
+                .iter()
+                .find(|before| (before.0, before.1.ask) == (take, ask))
+                .map(|before| before.1.answer);
             // What was asked with one answer is asked with the other, too.
             if turn > 0 && chosen.len() >= MOST_IN_ROUND && !matches!(said, Some(Answer::YesNo(_))) {
                 continue;
             }
-            let fits = |other: &&&Asked| (other.0, other.1.ask) == (take, ask) && chosen.iter().all(|before| go_together(before, other));
+            let fits = |other: &&&Asked| {
+                (other.0, other.1.ask) == (take, ask)
+                    && chosen.iter().all(|before| go_together(before, other))
+            };
             // The other answer, where there is one.
-            let other = |asked: &&&Asked| matches!((said, asked.1.answer), (Some(Answer::YesNo(said)), Answer::YesNo(other)) if said != other);
+            let other = |asked: &&&Asked| {
+                matches!(
+                    (said, asked.1.answer),
+                    (Some(Answer::YesNo(said)), Answer::YesNo(other)) if said != other
+                )
+            };
             if let Some(found) = left.iter().filter(fits).find(other).or_else(|| left.iter().find(fits)) {
                 chosen.push(found);
             }
@@ -76,14 +97,18 @@ pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
     chosen.into_iter().cloned().collect()
 }
 
-/// Whether two questions can be asked in one round: they differ, and neither text tells the other's answer, as the ballot of which a slot is asked.
+/// Whether two questions can be asked in one round: they differ, and neither text tells the other's answer,
+/// as the ballot of which a slot is asked.
 fn go_together((take, one): &Asked, (other_take, other): &Asked) -> bool {
-    let is_apart = take != other_take || one.tells() != other.tells() || [one, other].iter().any(|one| one.ask.is_about_all() || one.ask.is_idea());
+    let is_apart = take != other_take
+        || one.tells() != other.tells()
+        || [one, other].iter().any(|one| one.ask.is_about_all() || one.ask.is_idea());
     let is_shared = one.ask == other.ask && one.ask.shares_steps() && one.subject != other.subject;
     (is_apart || is_shared) && (take, one) != (other_take, other)
 }
 
-/// The questions of a kind about a take, up to [`EACH`] at random steps; answers by yes and no alternate where both occur.
+/// The questions of a kind about a take, up to [`EACH`] at random steps; answers by yes and no alternate
+/// where both occur.
 fn of_kind(take: &Take, ask: Ask, random: &mut Random) -> Vec<Question> {
     let recording = &take.recording;
     let places = places(recording, take.range.clone(), ask, random);
@@ -93,7 +118,11 @@ fn of_kind(take: &Take, ask: Ask, random: &mut Random) -> Vec<Question> {
     let mut wants = random.coin();
     for at in places.into_iter().take(TRIES * EACH) {
         cursor.seek(at);
-        let Some(question) = recording.algorithm().question(recording, ask, at, cursor.state(), &mut Pick { random, wants }) else { continue };
+        let Some(question) =
+            recording.algorithm().question(recording, ask, at, cursor.state(), &mut Pick { random, wants })
+        else {
+            continue;
+        };
         if found.iter().all(|before| (before.at, before.subject) != (at, question.subject)) {
             wants = question.answer != Answer::YesNo(true);
             found.push(question);
@@ -105,7 +134,8 @@ fn of_kind(take: &Take, ask: Ask, random: &mut Random) -> Vec<Question> {
     found
 }
 
-/// The steps of a range at which a kind of question can be asked, in random order; both answers by turns where the step is the answer.
+/// The steps of a range at which a kind of question can be asked, in random order; both answers by turns
+/// where the step is the answer.
 fn places(recording: &Recording, range: Range<usize>, ask: Ask, random: &mut Random) -> Vec<usize> {
     if ask.is_about_all() {
         return vec![range.start];
@@ -146,12 +176,17 @@ pub struct Offer {
     pub text: String,
 }
 
-/// Two to four options for a question, exactly one of them right; numbers in their order, lanes and ideas in a random one.
+/// Two to four options for a question, exactly one of them right; numbers in their order, lanes and ideas in
+/// a random one.
 pub fn offers(question: &Question, shape: Shape, random: &mut Random) -> Vec<Offer> {
     let mut replies = vec![question.answer.reply()];
     let mistakes = question.slips.iter().map(|slip| slip.reply);
     for reply in mistakes.chain(near_misses(question, shape, random)) {
-        if replies.len() < MOST_OFFERS && !replies.contains(&reply) && !question.answer.accepts(reply) && question.is_possible(reply) {
+        if replies.len() < MOST_OFFERS
+            && !replies.contains(&reply)
+            && !question.answer.accepts(reply)
+            && question.is_possible(reply)
+        {
             replies.push(reply);
         }
     }
@@ -176,7 +211,15 @@ fn near_misses(question: &Question, shape: Shape, random: &mut Random) -> Vec<Re
             let all = u32::MAX >> (32 - shape.width);
             let bit = |random: &mut Random| 1 << random.below(shape.width as usize);
             // The others, counted from 1, one too many or too few.
-            let masks = [all & !right, (right << 1) & all, right ^ bit(random), right ^ bit(random), right ^ bit(random), right >> 1, all];
+            let masks = [
+                all & !right,
+                (right << 1) & all,
+                right ^ bit(random),
+                right ^ bit(random),
+                right ^ bit(random),
+                right >> 1,
+                all,
+            ];
             masks.into_iter().map(Reply::Lanes).collect()
         }
         Answer::Number { right, within } => {
@@ -188,9 +231,19 @@ fn near_misses(question: &Question, shape: Shape, random: &mut Random) -> Vec<Re
             };
             let step = if within == 0 { 1 } else { within + (within / 2).max(1) };
             // The right one is not always in the middle.
-            let signs: &[i64] = random.one(&[[1, -1, 2, 3, -2].as_slice(), &[1, 2, 3, -1, -2], &[-1, -2, 1, 2, 3]]).copied().unwrap_or_default();
-            let near = signs.iter().map(|sign| i64::from(right) + sign * i64::from(step)).chain([2 * i64::from(right), i64::from(right / 2), 0]);
-            near.filter_map(|number| u32::try_from(number).ok()).filter(|&number| number < end).map(Reply::Number).collect()
+            let signs: &[i64] = random
+                .one(&[[1, -1, 2, 3, -2].as_slice(), &[1, 2, 3, -1, -2], &[-1, -2, 1, 2, 3]])
+                .copied()
+                .unwrap_or_default();
+            let near = signs.iter().map(|sign| i64::from(right) + sign * i64::from(step)).chain([
+                2 * i64::from(right),
+                i64::from(right / 2),
+                0,
+            ]);
+            near.filter_map(|number| u32::try_from(number).ok())
+                .filter(|&number| number < end)
+                .map(Reply::Number)
+                .collect()
         }
     }
 }
@@ -212,9 +265,13 @@ mod tests {
             for seed in 0..3 {
                 for (_, question) in lesson.pool(&takes, seed) {
                     let offers = offers(&question, shape, &mut Random::new(seed));
-                    let right: Vec<usize> = (0..offers.len()).filter(|&at| question.answer.accepts(offers[at].reply)).collect();
+                    let right: Vec<usize> =
+                        (0..offers.len()).filter(|&at| question.answer.accepts(offers[at].reply)).collect();
                     assert_eq!(right.len(), 1, "{question:?}: {offers:?}");
-                    assert!(offers.iter().all(|offer| question.is_possible(offer.reply)), "{question:?}: {offers:?}");
+                    assert!(
+                        offers.iter().all(|offer| question.is_possible(offer.reply)),
+                        "{question:?}: {offers:?}"
+                    );
                     let least = if matches!(question.answer, Answer::YesNo(_)) { 2 } else { 3 };
                     assert!((least..=MOST_OFFERS).contains(&offers.len()), "{question:?}: {offers:?}");
                     let texts: BTreeSet<&str> = offers.iter().map(|offer| offer.text.as_str()).collect();

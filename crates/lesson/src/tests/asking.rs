@@ -27,26 +27,43 @@ fn a_round_is_another_one_each_time_and_asks_nothing_twice() {
         let rounds: Vec<Vec<Asked>> = (0..6).map(|seed| lesson.round(&takes, seed)).collect();
         assert_eq!(rounds[3], lesson.round(&takes, 3), "a seed gives the same round each time");
         for (seed, round) in rounds.iter().enumerate() {
-            let what: BTreeSet<_> = round.iter().map(|(take, question)| (take, question.ask, question.at, question.subject)).collect();
+            let what: BTreeSet<_> = round
+                .iter()
+                .map(|(take, question)| (take, question.ask, question.at, question.subject))
+                .collect();
             assert_eq!(what.len(), round.len(), "lesson {}, seed {seed}: nothing is asked twice", lesson.id);
             // Every kind comes up, and one idea of each.
             let asked: BTreeSet<Ask> = round.iter().map(|(_, question)| question.ask).collect();
             let ideas: BTreeSet<Ask> = lesson.ideas.iter().map(|idea| idea.ask).collect();
-            assert_eq!(asked, lesson.asks.iter().copied().chain(ideas).collect(), "lesson {}, seed {seed}", lesson.id);
+            assert_eq!(
+                asked,
+                lesson.asks.iter().copied().chain(ideas).collect(),
+                "lesson {}, seed {seed}",
+                lesson.id
+            );
             assert!(round.len() <= 3 + takes.len() * lesson.asks.len() * EACH_IN_ROUND);
-            let order: Vec<_> = round.iter().map(|(_, question)| (!question.ask.is_about_all(), question.ask.is_idea())).collect();
+            let order: Vec<_> = round
+                .iter()
+                .map(|(_, question)| (!question.ask.is_about_all(), question.ask.is_idea()))
+                .collect();
             assert!(order.is_sorted(), "what is about all of it comes first, ideas last: {order:?}");
             // No text tells what another question asks: a slot's has the ballot.
             for (at, (take, one)) in round.iter().enumerate() {
-                let of_step = |question: &Question| !question.ask.is_idea() && !question.ask.is_about_all() && !question.ask.shares_steps();
+                let of_step = |question: &Question| {
+                    !question.ask.is_idea() && !question.ask.is_about_all() && !question.ask.shares_steps()
+                };
                 let rest = round[at + 1..].iter().filter(|(other, _)| other == take).map(|(_, other)| other);
                 for other in rest.filter(|other| of_step(one) && of_step(other)) {
                     assert!(one.tells() != other.tells(), "lesson {}: {one:?}, {other:?}", lesson.id);
                 }
             }
         }
-        let texts =
-            |round: &[Asked]| round.iter().map(|(_, question)| (question.at, question.text.clone(), question.options.clone())).collect::<Vec<_>>();
+        let texts = |round: &[Asked]| {
+            round
+                .iter()
+                .map(|(_, question)| (question.at, question.text.clone(), question.options.clone()))
+                .collect::<Vec<_>>()
+        };
         let different: BTreeSet<_> = rounds.iter().map(|round| texts(round)).collect();
         assert!(different.len() > 4, "lesson {}", lesson.id);
     }
@@ -73,7 +90,8 @@ fn yes_and_no_come_up_alike() {
 /// A take whose search went on otherwise: nothing after a position, and other ends of the searches beside it.
 fn without_end(take: &Take, position: usize) -> Take {
     let recording = &take.recording;
-    let (parameters, problem, steps) = (recording.parameters.clone(), recording.problem().clone(), recording.steps()[..position].to_vec());
+    let (parameters, problem, steps) =
+        (recording.parameters.clone(), recording.problem().clone(), recording.steps()[..position].to_vec());
     let short = Recording::new(parameters, problem, recording.query(), steps).on_scale_of(recording);
     let beside = match recording.baseline() {
         Baseline::Kernel(_) => return Take { recording: Arc::new(short), ..take.clone() },
@@ -90,12 +108,19 @@ fn without_end(take: &Take, position: usize) -> Take {
             Baseline::Tree(Arc::new(index))
         }
         Baseline::WarpSelect(queued) => {
-            let mut queued = Queued { merges: queued.merges + 9, inserts: queued.inserts + 70, came: queued.came + 30, ..**queued };
-            (queued.buffer.merges, queued.buffer.candidates) = (queued.buffer.merges + 2, queued.buffer.candidates + 40);
+            let mut queued = Queued {
+                merges: queued.merges + 9,
+                inserts: queued.inserts + 70,
+                came: queued.came + 30,
+                ..**queued
+            };
+            (queued.buffer.merges, queued.buffer.candidates) =
+                (queued.buffer.merges + 2, queued.buffer.candidates + 40);
             Baseline::WarpSelect(Arc::new(queued))
         }
         Baseline::RadixSelect(chosen) => {
-            let mut chosen = Chosen { reads: chosen.reads + 900, passes: chosen.passes + 1, ..Chosen::clone(chosen) };
+            let mut chosen =
+                Chosen { reads: chosen.reads + 900, passes: chosen.passes + 1, ..Chosen::clone(chosen) };
             chosen.buffer.merges += 2;
             Baseline::RadixSelect(Arc::new(chosen))
         }
@@ -110,8 +135,9 @@ fn drawn(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Scene {
     page(lesson, take, &View { asking: true, ..View::of(&cursor, text) }, [1280.0, 720.0])
 }
 
-/// All that is drawn of a take while a question is asked, panel by panel. Scales are those of a whole recording, so that they stay the same from step to
-/// step: the colours' is the same in both, and the lengths of the meter's bars are left out.
+/// All that is drawn of a take while a question is asked, panel by panel. Scales are those of a whole
+/// recording, so that they stay the same from step to step: the colours' is the same in both, and the lengths
+/// of the meter's bars are left out.
 fn in_full(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Vec<String> {
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(position);
@@ -128,18 +154,24 @@ fn in_full(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Vec<Stri
 }
 
 fn texts(scene: &Scene) -> impl Iterator<Item = &str> {
-    scene.shapes.iter().filter_map(|shape| if let Drawn::Text { text, .. } = shape { Some(text.as_str()) } else { None })
+    scene
+        .shapes
+        .iter()
+        .filter_map(|shape| if let Drawn::Text { text, .. } = shape { Some(text.as_str()) } else { None })
 }
 
-/// The strongest that can be said: what is drawn while a question is open is the same whatever comes next, and however the search ends. A search that
-/// stops there, whose steps are not known and whose counts are others, is drawn the same to the last shape.
+/// The strongest that can be said: what is drawn while a question is open is the same whatever comes next,
+/// and however the search ends. A search that stops there, whose steps are not known and whose counts are
+/// others, is drawn the same to the last shape.
 #[test]
 fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
     let mut compared = 0;
     for lesson in &LESSONS {
         let takes = takes(lesson);
-        let places: BTreeSet<(usize, usize)> =
-            (0..2).flat_map(|seed| lesson.pool(&takes, seed)).map(|(take, question)| (take, question.at)).collect();
+        let places: BTreeSet<(usize, usize)> = (0..2)
+            .flat_map(|seed| lesson.pool(&takes, seed))
+            .map(|(take, question)| (take, question.at))
+            .collect();
         for (number, at) in places {
             let other = without_end(&takes[number], at);
             for text in [16.0, 22.0] {
@@ -156,7 +188,11 @@ fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
     let takes = takes(lesson);
     let beside = |takes: &[Take]| {
         let cursors: Vec<Cursor> = takes.iter().map(|take| Cursor::new(take.recording.clone())).collect();
-        let views: Vec<_> = takes.iter().zip(&cursors).map(|(take, cursor)| (take, View { asking: true, ..View::of(cursor, 16.0) })).collect();
+        let views: Vec<_> = takes
+            .iter()
+            .zip(&cursors)
+            .map(|(take, cursor)| (take, View { asking: true, ..View::of(cursor, 16.0) }))
+            .collect();
         comparison(lesson, &views, [1280.0, 720.0]).drawing.shapes
     };
     assert!(beside(&takes) == beside(&takes.iter().map(|take| without_end(take, 0)).collect::<Vec<_>>()));
@@ -172,21 +208,38 @@ fn no_answer_is_written_or_ringed_while_it_is_asked_for() {
             let width = take.recording.shape().width;
             let scene = drawn(lesson, take, question.at, 16.0);
             let right = question.right(width);
-            // Of an idea the option, of several lanes their names; numbers and single lanes are cells of the picture.
-            if question.ask.is_idea() && right.len() > 4 || matches!(question.answer, Answer::Lanes(mask) if mask.count_ones() > 1) {
-                assert!(texts(&scene).all(|text| !text.contains(&right)), "lesson {}: {question:?}", lesson.id);
+            // Of an idea the option, of several lanes their names; numbers and single lanes are cells of the
+            // picture.
+            if question.ask.is_idea() && right.len() > 4
+                || matches!(question.answer, Answer::Lanes(mask) if mask.count_ones() > 1)
+            {
+                assert!(
+                    texts(&scene).all(|text| !text.contains(&right)),
+                    "lesson {}: {question:?}",
+                    lesson.id
+                );
             }
             if let (Answer::Lanes(mask), true) = (question.answer, question.ask == Ask::Votes) {
                 let ballot = super::super::describe::hex(mask, width);
                 assert!(texts(&scene).all(|text| !text.contains(&ballot)), "lesson {}: {ballot}", lesson.id);
             }
             let answer = match (question.answer.reply(), question.ask.kind().form) {
-                (Reply::Number(lane), super::super::questions::Form::Number { pointed: Some(Pointed::Lane), .. }) => Some(Target::Lane(lane)),
-                (Reply::Number(slot), super::super::questions::Form::Number { pointed: Some(Pointed::Slot), .. }) => Some(Target::Slot(slot)),
+                (
+                    Reply::Number(lane),
+                    super::super::questions::Form::Number { pointed: Some(Pointed::Lane), .. },
+                ) => Some(Target::Lane(lane)),
+                (
+                    Reply::Number(slot),
+                    super::super::questions::Form::Number { pointed: Some(Pointed::Slot), .. },
+                ) => Some(Target::Slot(slot)),
                 _ => None,
             };
             let ringed = subjects(&question, &take.recording);
-            assert!(answer.is_none_or(|answer| !ringed.contains(&answer)), "lesson {}: {question:?}", lesson.id);
+            assert!(
+                answer.is_none_or(|answer| !ringed.contains(&answer)),
+                "lesson {}: {question:?}",
+                lesson.id
+            );
             assert_eq!(ringed.is_empty(), question.ask.kind().about == About::All);
         }
     }

@@ -45,7 +45,10 @@ fn digits_are_the_bits_after_the_sign() {
     let shape = Shape { width: 16, registers: 1, k: 1, n: 9 };
     for (bits, most, last) in [(2, 16, 1), (3, 11, 1), (4, 8, 3), (5, 7, 1)] {
         let buckets = Buckets::new(shape, bits);
-        assert_eq!((most_passes(bits), buckets.digit_bits(most as usize - 1), buckets.digit_bits(most as usize)), (most, last, 0));
+        assert_eq!(
+            (most_passes(bits), buckets.digit_bits(most as usize - 1), buckets.digit_bits(most as usize)),
+            (most, last, 0)
+        );
         assert_eq!(buckets.range(0), (0, (1 << 31) - 1));
     }
     let mut buckets = Buckets::new(shape, 4);
@@ -64,7 +67,11 @@ fn a_selection_ends_with_the_neighbours() {
     for case in CASES {
         let recording = recorded_digits(case);
         let end = fresh(&recording, recording.len());
-        let mut nearest: Vec<Key> = distances(&recording).into_iter().zip(0..).map(|(distance, point)| key_of(distance, point)).collect();
+        let mut nearest: Vec<Key> = distances(&recording)
+            .into_iter()
+            .zip(0..)
+            .map(|(distance, point)| key_of(distance, point))
+            .collect();
         nearest.sort_unstable();
         nearest.resize(nearest.len().max(case.2), PADDING);
         assert_eq!(end.registers[..case.2], nearest[..case.2], "{case:?}");
@@ -97,27 +104,47 @@ fn every_step_is_what_it_says() {
                 Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { counts })) => {
                     let buckets = before.buckets().unwrap();
                     let (low, high) = buckets.range(buckets.passes.len());
-                    let left: Vec<f32> = all.iter().copied().filter(|distance| (low..=high).contains(&distance.to_bits())).collect();
+                    let left: Vec<f32> = all
+                        .iter()
+                        .copied()
+                        .filter(|distance| (low..=high).contains(&distance.to_bits()))
+                        .collect();
                     assert_eq!(left.len() as u32, buckets.left, "{case:?}");
                     for (bucket, &count) in counts.iter().enumerate() {
-                        let there = left.iter().filter(|&&distance| digit(distance, buckets, buckets.passes.len()) == bucket as u32);
+                        let there = left.iter().filter(|&&distance| {
+                            digit(distance, buckets, buckets.passes.len()) == bucket as u32
+                        });
                         assert_eq!(there.count() as u32, count, "{case:?}");
                     }
                 }
                 Step::Own(OwnStep::RadixSelect(RadixSelectStep::Summed { sums })) => {
                     let counts = &before.buckets().unwrap().counts;
-                    assert!((0..sums.len()).all(|at| sums[at] == counts[..=at].iter().sum::<u32>()), "{case:?}");
+                    assert!(
+                        (0..sums.len()).all(|at| sums[at] == counts[..=at].iter().sum::<u32>()),
+                        "{case:?}"
+                    );
                 }
                 Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { digit: found, .. })) => {
                     let (buckets, pass) = (state.buckets().unwrap(), before.buckets().unwrap().passes.len());
                     assert_eq!(*found, digit(kth, buckets, pass), "{case:?}");
                     assert_eq!(buckets.side(kth), Ordering::Equal);
-                    assert_eq!(buckets.below as usize, all.iter().filter(|&&distance| buckets.side(distance).is_lt()).count(), "{case:?}");
-                    assert_eq!(buckets.left as usize, all.iter().filter(|&&distance| buckets.side(distance).is_eq()).count(), "{case:?}");
+                    assert_eq!(
+                        buckets.below as usize,
+                        all.iter().filter(|&&distance| buckets.side(distance).is_lt()).count(),
+                        "{case:?}"
+                    );
+                    assert_eq!(
+                        buckets.left as usize,
+                        all.iter().filter(|&&distance| buckets.side(distance).is_eq()).count(),
+                        "{case:?}"
+                    );
                     assert_eq!(buckets.below + buckets.rank, shape.k.min(shape.n));
                 }
                 Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { keys })) => {
-                    assert!(keys.len() as u32 == shape.k.min(shape.n) && keys.is_sorted_by_key(|&key| lockstep::index_of(key)))
+                    assert!(
+                        keys.len() as u32 == shape.k.min(shape.n)
+                            && keys.is_sorted_by_key(|&key| lockstep::index_of(key))
+                    )
                 }
                 Step::Own(OwnStep::RadixSelect(RadixSelectStep::Sorted)) => {
                     assert!(state.is_sorted() && state.max_distance == lockstep::distance_of(state.last()))
@@ -136,10 +163,14 @@ fn a_seek_is_a_fresh_replay() {
         cursor.seek(position);
         assert_eq!(*cursor.state(), fresh(&recording, position));
     }
-    let passes: Vec<usize> = (0..recording.merges()).map(|pass| recording.position_of_merge(pass).unwrap()).collect();
+    let passes: Vec<usize> =
+        (0..recording.merges()).map(|pass| recording.position_of_merge(pass).unwrap()).collect();
     assert!(
         passes.len() > 1
-            && passes.iter().all(|&at| matches!(recording.steps()[at - 1], Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { .. }))))
+            && passes.iter().all(|&at| matches!(
+                recording.steps()[at - 1],
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { .. }))
+            ))
     );
     assert_eq!(cursor.next_mark(Mark::Merge), Some(passes[0]));
     assert_eq!(recording.round(), ["pass", "passes"]);
@@ -154,13 +185,24 @@ fn sentences_and_lines_tell_each_step() {
         for step in recording.steps() {
             state.apply(step);
             let sentence = describe(step, &state);
-            assert!(sentence.ends_with('.') && sentence.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit()), "{sentence}");
-            assert!(!sentence.contains("NaN") && !sentence.contains("  ") && sentence.len() < 280, "{case:?}: {sentence}");
+            assert!(
+                sentence.ends_with('.')
+                    && sentence.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit()),
+                "{sentence}"
+            );
+            assert!(
+                !sentence.contains("NaN") && !sentence.contains("  ") && sentence.len() < 280,
+                "{case:?}: {sentence}"
+            );
             lines.insert(SELECTION.line_of(step).unwrap());
         }
     }
     assert_eq!(lines, [0, 3, 4, 5, 8, 11, 12, 13].into());
-    assert!((0..SELECTION.lines.len()).filter(|&line| SELECTION.lines[line].source.is_some()).all(|line| lines.contains(&line)));
+    assert!(
+        (0..SELECTION.lines.len())
+            .filter(|&line| SELECTION.lines[line].source.is_some())
+            .all(|line| lines.contains(&line))
+    );
     assert_eq!(SELECTION.lines[SELECTION.second - 1].text, "");
 }
 

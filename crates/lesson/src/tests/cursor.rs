@@ -11,7 +11,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_seek_is_a_fresh_replay(width in prop::sample::select(vec![4u32, 8, 32]), k in 1usize..100, n in 1usize..600, places in prop::collection::vec(0.0f64..1.1, 1..20)) {
+    fn a_seek_is_a_fresh_replay(
+        width in prop::sample::select(vec![4u32, 8, 32]),
+        k in 1usize..100,
+        n in 1usize..600,
+        places in prop::collection::vec(0.0f64..1.1, 1..20),
+    ) {
         let recording = Arc::new(recorded(&format!("uniform:n={n},d=2"), n / 3, k, width));
         let mut cursor = Cursor::new(recording.clone());
         for place in places {
@@ -30,7 +35,15 @@ fn the_largest_recording_is_small_and_quick_to_enter() {
     assert_eq!(recording.merges(), 98);
     assert!(recording.bytes() < 16 << 20, "{} bytes", recording.bytes());
     let mut cursor = Cursor::new(recording.clone());
-    let far = [recording.len(), 0, recording.len() - 1, recording.len() / 2, recording.len() / 2 - 1, 17, recording.len() / 3];
+    let far = [
+        recording.len(),
+        0,
+        recording.len() - 1,
+        recording.len() / 2,
+        recording.len() / 2 - 1,
+        17,
+        recording.len() / 3,
+    ];
     for position in far {
         cursor.seek(position);
         assert!(cursor.replayed() <= MOST, "{} keys to {position}", cursor.replayed());
@@ -70,7 +83,10 @@ fn levels_stop_where_they_should() {
         stops
     };
     let all = Level::ALL.map(stops);
-    assert!(all.windows(2).all(|pair| pair[0].len() < pair[1].len() && pair[0].iter().all(|stop| pair[1].contains(stop))));
+    assert!(
+        all.windows(2)
+            .all(|pair| pair[0].len() < pair[1].len() && pair[0].iter().all(|stop| pair[1].contains(stop)))
+    );
     assert_eq!(all[4], (1..=recording.len()).collect::<Vec<_>>());
     assert_eq!(all[1].len(), all[0].len() + recording.merges());
 }

@@ -1,11 +1,15 @@
-//! A sixth algorithm, insertion into a sorted list: what is here and its row is all that a lesson about it needs.
+//! A sixth algorithm, insertion into a sorted list: what is here and its row is all that a lesson about it
+//! needs.
 
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::algorithms::{Algorithm, AlgorithmPictures, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, Code, Line, OwnState, plain};
+use crate::algorithms::{
+    Algorithm, AlgorithmPictures, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, Code, Line,
+    OwnState, plain,
+};
 use crate::draw::svg::svg;
 use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of};
 use crate::knn::Descriptor;
@@ -103,7 +107,14 @@ impl AlgorithmQuestions for Dummy {
         ask == Ask::Swaps && recording.steps()[at] != Step::Finished
     }
 
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, _pick: &mut Pick<'_>) -> Option<Question> {
+    fn question(
+        &self,
+        recording: &Recording,
+        ask: Ask,
+        at: usize,
+        before: &State,
+        _pick: &mut Pick<'_>,
+    ) -> Option<Question> {
         let Step::Own(step) = &recording.steps()[at] else { return None };
         let mut after = before.clone();
         step.get().apply(&mut after);
@@ -150,11 +161,18 @@ impl AlgorithmPictures for Dummy {
     }
 }
 
-pub(crate) fn record_dummy(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
+pub(crate) fn record_dummy(
+    problem: Arc<Problem>,
+    query: usize,
+    width: u32,
+    data: &str,
+) -> Result<Recording, LessonError> {
     let shape = Shape::of(&problem, width);
     let distances = distances_to(&problem, query, 0..problem.n());
-    let mut steps: Vec<Step> =
-        (0..).zip(&distances).map(|(point, &squared_distance)| DummyStep::Compared { point, squared_distance }.into()).collect();
+    let mut steps: Vec<Step> = (0..)
+        .zip(&distances)
+        .map(|(point, &squared_distance)| DummyStep::Compared { point, squared_distance }.into())
+        .collect();
     steps.push(Step::Finished);
     let parameters = Parameters::new(&lockstep::LOCKSTEP, shape, &problem, query, data);
     Ok(Recording::new(parameters, problem, query, steps).with_baseline(Dummy))
@@ -162,7 +180,15 @@ pub(crate) fn record_dummy(problem: Arc<Problem>, query: usize, width: u32, data
 
 #[test]
 fn a_new_algorithm_is_replayed_told_drawn_asked_and_written() {
-    let lesson = Lesson { search: Search::Dummy, asks: &[Ask::Swaps], ideas: &[], k: 5, width: 8, shows: Shows::Whole, ..LESSONS[0] };
+    let lesson = Lesson {
+        search: Search::Dummy,
+        asks: &[Ask::Swaps],
+        ideas: &[],
+        k: 5,
+        width: 8,
+        shows: Shows::Whole,
+        ..LESSONS[0]
+    };
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let recording = take.recording.clone();
     let kernel = record(recording.problem().clone(), 0, 8, None, "a test").unwrap();
@@ -204,7 +230,10 @@ fn a_new_algorithm_is_replayed_told_drawn_asked_and_written() {
         assert!(svg(&page(&lesson, &take, &view, [1280.0, 720.0]), &LIGHT).contains("Insertion"));
     }
     let questions = lesson.questions(&take);
-    assert!(!questions.is_empty() && questions.iter().all(|question| question.text == "Is the next point inserted?"));
+    assert!(
+        !questions.is_empty()
+            && questions.iter().all(|question| question.text == "Is the next point inserted?")
+    );
     let film = Film::new(&lesson, vec![take], [960.0, 540.0], 1.0, LIGHT);
     let moments = Selection::of_lesson(3).moments(&lesson, film.lead()).unwrap();
     let mut page = Vec::new();

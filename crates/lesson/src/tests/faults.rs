@@ -37,20 +37,35 @@ fn every_mistake_breaks_its_invariant_and_has_its_consequences() {
         assert!(!broken.targets.is_empty());
         assert_eq!(!consequences.wrong.is_empty(), row.is_wrong, "{}: {}", row.id, consequences.verdict());
         let [counts, right] = consequences.counts;
-        assert!(row.is_wrong || (counts.merges, counts.candidates) > (right.merges, right.candidates), "{}: {}", row.id, consequences.verdict());
+        assert!(
+            row.is_wrong || (counts.merges, counts.candidates) > (right.merges, right.candidates),
+            "{}: {}",
+            row.id,
+            consequences.verdict()
+        );
         let order = [Fault::Direction, Fault::DistanceOnly].contains(&row.fault);
-        assert!(order || consequences.missing().is_empty() != row.is_wrong, "{}: {}", row.id, consequences.verdict());
+        assert!(
+            order || consequences.missing().is_empty() != row.is_wrong,
+            "{}: {}",
+            row.id,
+            consequences.verdict()
+        );
         assert_eq!(fault::row(row.fault).id, fault::named(row.id).unwrap().id);
-        // The line that is named runs in the step, or is the one that reads what the step left, or the barrier before that.
+        // The line that is named runs in the step, or is the one that reads what the step left, or the
+        // barrier before that.
         let step = &recording.steps()[broken.position - 1];
-        let lines = [KERNEL.line_of(step), recording.steps().get(broken.position).and_then(|next| KERNEL.line_of(next))];
+        let lines = [
+            KERNEL.line_of(step),
+            recording.steps().get(broken.position).and_then(|next| KERNEL.line_of(next)),
+        ];
         let line = row.line + usize::from(KERNEL.lines[row.line].text.starts_with("barrier"));
         let is_network = [20, 21].contains(&row.line) && matches!(step, Step::Layer { .. });
         assert!(is_network || lines.contains(&Some(line)), "{}: {lines:?}", row.id);
     }
 }
 
-/// The picture replays what the twin did, mistakes and all: the state at the end has the neighbours that the twin found.
+/// The picture replays what the twin did, mistakes and all: the state at the end has the neighbours that the
+/// twin found.
 #[test]
 fn the_replay_is_the_faulty_search() {
     for row in &FAULTS {
@@ -61,7 +76,11 @@ fn the_replay_is_the_faulty_search() {
         assert_eq!(cursor.state(), &fresh_faulty(recording), "{}", row.id);
         let bound = recording.convergence().last().map(|(_, bound)| bound);
         let last = crate::engines::lockstep::distance_of(cursor.state().last());
-        assert!(row.fault == Fault::Stale || bound == Some(last), "{}: the bound that the twin had is that of the replay", row.id);
+        assert!(
+            row.fault == Fault::Stale || bound == Some(last),
+            "{}: the bound that the twin had is that of the replay",
+            row.id
+        );
     }
 }
 
@@ -79,11 +98,15 @@ fn late_writes_are_lost() {
     assert_eq!(broken.targets, (16..32).map(Target::Slot).collect::<Vec<_>>());
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(broken.position + 1);
-    let lost = cursor.state().registers[16..].iter().filter(|&&key| key == crate::engines::lockstep::PADDING).count();
+    let lost = cursor.state().registers[16..]
+        .iter()
+        .filter(|&&key| key == crate::engines::lockstep::PADDING)
+        .count();
     assert_eq!(lost, 16, "what was in the slots before the first append is read");
 }
 
-/// A mistake costs nothing where it does not occur: without equal distances, comparing distances alone changes nothing.
+/// A mistake costs nothing where it does not occur: without equal distances, comparing distances alone
+/// changes nothing.
 #[test]
 fn what_the_data_do_not_bring_about_is_said() {
     let lesson = lessons::named("merge").unwrap();
@@ -92,7 +115,10 @@ fn what_the_data_do_not_bring_about_is_said() {
     assert_eq!(faulty.recording.steps(), sound.recording.steps());
     let consequences = faulty.recording.consequences().unwrap();
     assert_eq!((&consequences.broken, &consequences.wrong[..]), (&None, &[][..]));
-    assert_eq!(consequences.verdict(), "Nothing comes of it with these data: the neighbours are right, and so are the counts.");
+    assert_eq!(
+        consequences.verdict(),
+        "Nothing comes of it with these data: the neighbours are right, and so are the counts."
+    );
     assert!(lesson.questions(&faulty).is_empty() && !lesson.questions(&sound).is_empty());
 }
 
@@ -105,7 +131,12 @@ fn every_shape_makes_every_mistake() {
         for row in &FAULTS {
             let recording = record_faulty(row.fault, problem.clone(), 0, width, None, "").unwrap();
             let consequences = recording.consequences().unwrap();
-            assert!(row.is_wrong || consequences.wrong.is_empty(), "{} with {width} lanes: {}", row.id, consequences.verdict());
+            assert!(
+                row.is_wrong || consequences.wrong.is_empty(),
+                "{} with {width} lanes: {}",
+                row.id,
+                consequences.verdict()
+            );
             assert_eq!(recording.steps().last(), Some(&Step::Finished));
             if let Fault::Direction = row.fault {
                 assert_eq!(consequences.broken.as_ref().unwrap().invariant, "runs");
@@ -118,7 +149,8 @@ fn every_shape_makes_every_mistake() {
 fn what_cannot_be_broken_is_refused() {
     assert_eq!(
         fault::named("gravity").unwrap_err().to_string(),
-        "gravity is no mistake that can be made on purpose: there are no-barrier, direction, no-mirror, no-revote, dropped, stale, distance-only"
+        "gravity is no mistake that can be made on purpose: there are no-barrier, direction, no-mirror, \
+         no-revote, dropped, stale, distance-only"
     );
     let lesson = lessons::named("warp-select").unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);

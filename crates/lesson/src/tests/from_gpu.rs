@@ -7,7 +7,9 @@ use crate::algorithms::kernel::recorder::{batch_of, compare};
 use crate::algorithms::radix_select::recorder::compare as compare_passes;
 use crate::algorithms::tree::recorder::compare as compare_tree;
 use crate::algorithms::warp_select::recorder::compare as compare_queues;
-use crate::engines::cuda::trace::{PassTrace, QueueTrace, Trace, TraceError, TreeTrace, kind, pass_kind, queue_kind, tree_kind};
+use crate::engines::cuda::trace::{
+    PassTrace, QueueTrace, Trace, TraceError, TreeTrace, kind, pass_kind, queue_kind, tree_kind,
+};
 use crate::engines::index;
 use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, distance_of, index_of, key_of};
 use crate::engines::select::radix_select::Digits;
@@ -106,7 +108,15 @@ fn pair(spec: &str, row: usize, k: usize, batch: Option<usize>) -> (Recording, V
     let problem = problem(spec, 1, row, k);
     let registers = lockstep::registers_for(k, 32);
     let before = vec![[PADDING; 32]; registers];
-    let writer = Writer { words: Vec::new(), end: 0, before, candidates: 0, slots: Vec::new(), placed: 0, keys: Vec::new() };
+    let writer = Writer {
+        words: Vec::new(),
+        end: 0,
+        before,
+        candidates: 0,
+        slots: Vec::new(),
+        placed: 0,
+        keys: Vec::new(),
+    };
     let watched = lockstep::watch::<32, _>(&problem, 0, batch, writer);
     (record(problem, 0, 32, batch, spec).unwrap(), watched.observer.words, watched.neighbours)
 }
@@ -128,14 +138,25 @@ fn what_the_gpu_writes_becomes_the_twins_steps() {
         ("descending:n=5000,d=1", 1000, None),
     ] {
         let (twin, words, neighbours) = pair(spec, 9999, k, batch);
-        assert_eq!(compare(&trace(&twin, words, neighbours), &twin).unwrap(), twin.steps(), "{spec}, k = {k}");
+        assert_eq!(
+            compare(&trace(&twin, words, neighbours), &twin).unwrap(),
+            twin.steps(),
+            "{spec}, k = {k}"
+        );
     }
 }
 
 #[test]
 fn batches_are_found_again() {
-    for (n, batch, found) in [(3000, Some(7), Some(7)), (3000, None, None), (64, Some(2), None), (65, Some(2), Some(2)), (9000, None, Some(128))] {
-        let recording = record(problem(&format!("uniform:n={n},d=2"), 1, 0, 8), 0, 32, batch, "a test").unwrap();
+    for (n, batch, found) in [
+        (3000, Some(7), Some(7)),
+        (3000, None, None),
+        (64, Some(2), None),
+        (65, Some(2), Some(2)),
+        (9000, None, Some(128)),
+    ] {
+        let recording =
+            record(problem(&format!("uniform:n={n},d=2"), 1, 0, 8), 0, 32, batch, "a test").unwrap();
         assert_eq!(batch_of(&recording), found, "{n}, {batch:?}");
     }
 }
@@ -148,19 +169,24 @@ fn first_layer(words: &[u32]) -> usize {
 #[test]
 fn what_differs_is_named() {
     let (twin, words, neighbours) = pair("uniform:n=300,d=2", 0, 40, None);
-    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| compare(&trace(&twin, words, neighbours.to_vec()), &twin).unwrap_err().to_string();
+    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| {
+        compare(&trace(&twin, words, neighbours.to_vec()), &twin).unwrap_err().to_string()
+    };
 
     let mut other = words.clone();
     other[5] ^= 1 << 7;
-    assert!(
-        tell(other, &neighbours)
-            .starts_with("step 3: the GPU has {\"step\":\"ballot\",\"mask\":4294967167}, its twin {\"step\":\"ballot\",\"mask\":4294967295}")
-    );
+    assert!(tell(other, &neighbours).starts_with(
+        "step 3: the GPU has {\"step\":\"ballot\",\"mask\":4294967167}, its twin \
+         {\"step\":\"ballot\",\"mask\":4294967295}"
+    ));
     let mut ended = words.clone();
     let batch = [kind::BATCH, 0, 300];
     ended.splice(3.., [kind::FINISHED]);
     assert_eq!((&words[..3], &ended[..3]), (&batch[..], &batch[..]));
-    assert!(tell(ended, &neighbours).starts_with("step 2: the GPU has {\"step\":\"finished\"}, its twin {\"step\":\"group\""));
+    assert!(
+        tell(ended, &neighbours)
+            .starts_with("step 2: the GPU has {\"step\":\"finished\"}, its twin {\"step\":\"group\"")
+    );
 
     let layer = first_layer(&words);
     let lane = (0..32).find(|lane| words[layer] >> lane & 1 == 1).unwrap();
@@ -168,14 +194,31 @@ fn what_differs_is_named() {
     torn[layer] ^= 1 << lane;
     let (low, high) = (2 * lane, 2 * lane + 1);
     let message = tell(torn, &neighbours);
-    assert!(message.contains(&format!("on the GPU element {high} changed, and element {low}, which it was compared with, did not")), "{message}");
+    assert!(
+        message.contains(&format!(
+            "on the GPU element {high} changed, and element {low}, which it was compared with, did not"
+        )),
+        "{message}"
+    );
 
     let mut moved = neighbours.clone();
     moved.swap(3, 4);
-    assert_eq!(tell(words.clone(), &moved), "rank 3: the GPU's neighbours are not those that its own steps lead to");
-    assert_eq!(tell(words.clone(), &neighbours[..39]), "rank 39: the GPU's neighbours are not those that its own steps lead to");
-    assert_eq!(tell(words[..7].to_vec(), &neighbours), "the GPU's trace: word 3: the trace ends before the search does");
-    assert_eq!(tell(Vec::new(), &neighbours), "the GPU's trace: word 0: the trace ends before the search does");
+    assert_eq!(
+        tell(words.clone(), &moved),
+        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+    );
+    assert_eq!(
+        tell(words.clone(), &neighbours[..39]),
+        "rank 39: the GPU's neighbours are not those that its own steps lead to"
+    );
+    assert_eq!(
+        tell(words[..7].to_vec(), &neighbours),
+        "the GPU's trace: word 3: the trace ends before the search does"
+    );
+    assert_eq!(
+        tell(Vec::new(), &neighbours),
+        "the GPU's trace: word 0: the trace ends before the search does"
+    );
 }
 
 /// A long step is shown about where it differs.
@@ -281,32 +324,48 @@ fn tree_trace(words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> TreeTrace {
 
 #[test]
 fn what_the_gpu_writes_of_a_tree_becomes_the_twins_steps() {
-    for (spec, row, k) in
-        [("uniform:n=2048,d=2", 1024, 32), ("uniform:n=5000,d=3", 17, 100), ("duplicates:n=900,d=2,distinct=4", 5, 16), ("uniform:n=20,d=17", 3, 32)]
-    {
+    for (spec, row, k) in [
+        ("uniform:n=2048,d=2", 1024, 32),
+        ("uniform:n=5000,d=3", 17, 100),
+        ("duplicates:n=900,d=2,distinct=4", 5, 16),
+        ("uniform:n=20,d=17", 3, 32),
+    ] {
         let (twin, words, neighbours) = tree_pair(spec, row, k);
-        assert_eq!(compare_tree(&tree_trace(words, neighbours), &twin).unwrap(), twin.steps(), "{spec}, k = {k}");
+        assert_eq!(
+            compare_tree(&tree_trace(words, neighbours), &twin).unwrap(),
+            twin.steps(),
+            "{spec}, k = {k}"
+        );
     }
 }
 
 #[test]
 fn what_differs_in_a_tree_is_named() {
     let (twin, words, neighbours) = tree_pair("uniform:n=2048,d=2", 1024, 32);
-    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| compare_tree(&tree_trace(words, neighbours.to_vec()), &twin).unwrap_err().to_string();
+    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| {
+        compare_tree(&tree_trace(words, neighbours.to_vec()), &twin).unwrap_err().to_string()
+    };
     let mut other = words.clone();
     other[1] ^= 1;
     assert!(tell(other, &neighbours).starts_with("step 1: the GPU has {\"step\":\"own_leaf\",\"leaf\":"));
     let mut moved = neighbours.clone();
     moved.swap(3, 4);
-    assert_eq!(tell(words.clone(), &moved), "rank 3: the GPU's neighbours are not those that its own steps lead to");
+    assert_eq!(
+        tell(words.clone(), &moved),
+        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+    );
     assert_eq!(
         tell(words[..words.len() - 1].to_vec(), &neighbours),
         format!("the GPU's trace: word {}: the trace ends before the search does", words.len() - 1)
     );
-    assert_eq!(tell(Vec::new(), &neighbours), "the GPU's trace: word 0: the trace ends before the search does");
+    assert_eq!(
+        tell(Vec::new(), &neighbours),
+        "the GPU's trace: word 0: the trace ends before the search does"
+    );
 }
 
-/// Every bit of a tree's trace counts, but of a child's key and of the position that a merge ends with, of which steps say nothing.
+/// Every bit of a tree's trace counts, but of a child's key and of the position that a merge ends with, of
+/// which steps say nothing.
 #[test]
 fn every_changed_bit_of_a_tree_is_found() {
     let (twin, mut words, neighbours) = tree_pair("uniform:n=700,d=2", 0, 40);
@@ -318,7 +377,10 @@ fn every_changed_bit_of_a_tree_is_found() {
             words[at] ^= 1 << bit;
             assert_eq!(compared.is_ok(), unsaid.contains(&at), "word {at}, bit {bit}");
             if let Err(error) = compared {
-                assert!(matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)), "word {at}, bit {bit}: {error}");
+                assert!(
+                    matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)),
+                    "word {at}, bit {bit}: {error}"
+                );
                 assert!(!error.to_string().contains('\n'), "{error}");
             }
         }
@@ -342,10 +404,13 @@ impl QueueWriter {
 
 impl select::Observer<32> for QueueWriter {
     fn inserted(&mut self, first: usize, distances: &[f32], lane_queue: &[Lanes<Key, 32>]) {
-        let took = (first as u32..).zip(distances).any(|(point, &distance)| lane_queue.as_flattened().contains(&key_of(distance, point)));
+        let took = (first as u32..)
+            .zip(distances)
+            .any(|(point, &distance)| lane_queue.as_flattened().contains(&key_of(distance, point)));
         if took {
             self.0.extend([queue_kind::INSERTED, first as u32]);
-            self.0.extend((0..32).map(|lane| distances.get(lane).copied().unwrap_or(f32::INFINITY).to_bits()));
+            self.0
+                .extend((0..32).map(|lane| distances.get(lane).copied().unwrap_or(f32::INFINITY).to_bits()));
             self.keys(lane_queue.as_flattened());
         } else {
             self.0.extend([queue_kind::PASSED, first as u32]);
@@ -393,14 +458,19 @@ fn queue_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u3
     let problem = problem(spec, 1, row, k);
     let twin = record_queues(problem.clone(), 0, 32, spec).unwrap();
     let distances = lockstep::distances_to(&problem, 0, 0..problem.n());
-    let (writer, _) = warp_select::watch::<32, _>(&distances, k, warp_select::default_queue(k), QueueWriter::default());
+    let (writer, _) =
+        warp_select::watch::<32, _>(&distances, k, warp_select::default_queue(k), QueueWriter::default());
     let end = fresh(&twin, twin.len());
     let neighbours = end.registers.iter().take(k).map(|&key| (index_of(key), distance_of(key))).collect();
     (twin, writer.0, neighbours)
 }
 
 /// Compares words of a warp select with its twin's recording.
-fn compared_queues(twin: &Recording, words: Vec<u32>, neighbours: &[(u32, f32)]) -> Result<Vec<Step>, LessonError> {
+fn compared_queues(
+    twin: &Recording,
+    words: Vec<u32>,
+    neighbours: &[(u32, f32)],
+) -> Result<Vec<Step>, LessonError> {
     let k = twin.shape().k as usize;
     let trace = QueueTrace::new("NVIDIA test".to_owned(), k, words, neighbours.to_vec());
     compare_queues(&trace, twin, warp_select::default_queue(k) as u32)
@@ -424,9 +494,12 @@ fn what_the_gpu_writes_of_queues_becomes_the_twins_steps() {
 #[test]
 fn what_differs_in_queues_is_named() {
     let (twin, words, neighbours) = queue_pair("uniform:n=2000,d=2", 0, 40);
-    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| compared_queues(&twin, words, neighbours).unwrap_err().to_string();
+    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| {
+        compared_queues(&twin, words, neighbours).unwrap_err().to_string()
+    };
     assert_eq!(words[..2], [queue_kind::INSERTED, 0]);
-    // The base of a group; a distance; the position in the key that lane 0 took: to the last of its three places.
+    // The base of a group; a distance; the position in the key that lane 0 took: to the last of its three
+    // places.
     for (at, step) in [(1, 2), (2 + 9, 2), (34 + 2 * 64, 3)] {
         let mut other = words.clone();
         other[at] ^= 1;
@@ -435,11 +508,20 @@ fn what_differs_in_queues_is_named() {
     }
     let mut moved = neighbours.clone();
     moved.swap(3, 4);
-    assert_eq!(tell(words.clone(), &moved), "rank 3: the GPU's neighbours are not those that its own steps lead to");
+    assert_eq!(
+        tell(words.clone(), &moved),
+        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+    );
     let mut longer = words.clone();
     longer.push(queue_kind::DRAINED);
-    assert_eq!(tell(longer, &neighbours), format!("the GPU's trace: word {}: the trace goes on after the search's end", words.len()));
-    assert_eq!(tell(Vec::new(), &neighbours), "the GPU's trace: word 0: the trace ends before the search does");
+    assert_eq!(
+        tell(longer, &neighbours),
+        format!("the GPU's trace: word {}: the trace goes on after the search's end", words.len())
+    );
+    assert_eq!(
+        tell(Vec::new(), &neighbours),
+        "the GPU's trace: word 0: the trace ends before the search does"
+    );
 }
 
 /// Writes what `cuda/select/pass_recorder.cuh` writes.
@@ -479,7 +561,11 @@ fn pass_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u32
 }
 
 /// Compares words of a radix select with its twin's recording.
-fn compared_passes(twin: &Recording, words: Vec<u32>, neighbours: &[(u32, f32)]) -> Result<Vec<Step>, LessonError> {
+fn compared_passes(
+    twin: &Recording,
+    words: Vec<u32>,
+    neighbours: &[(u32, f32)],
+) -> Result<Vec<Step>, LessonError> {
     compare_passes(&PassTrace::new("NVIDIA test".to_owned(), words, neighbours.to_vec()), twin)
 }
 
@@ -505,24 +591,39 @@ fn every_changed_bit_of_passes_is_found() {
     for at in 0..words.len() {
         for bit in 0..32 {
             words[at] ^= 1 << bit;
-            let error = compared_passes(&twin, words.clone(), &neighbours).expect_err(&format!("word {at}, bit {bit}"));
+            let error = compared_passes(&twin, words.clone(), &neighbours)
+                .expect_err(&format!("word {at}, bit {bit}"));
             words[at] ^= 1 << bit;
-            assert!(matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)), "word {at}, bit {bit}: {error}");
+            assert!(
+                matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)),
+                "word {at}, bit {bit}: {error}"
+            );
         }
     }
-    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| compared_passes(&twin, words, neighbours).unwrap_err().to_string();
+    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| {
+        compared_passes(&twin, words, neighbours).unwrap_err().to_string()
+    };
     let mut other = words.clone();
     other[2] += 1;
     assert!(tell(other, &neighbours).starts_with("step 2: the GPU has {\"step\":\"counted\""));
     let mut moved = neighbours.clone();
     moved.swap(3, 4);
-    assert_eq!(tell(words.clone(), &moved), "rank 3: the GPU's neighbours are not those that its own steps lead to");
+    assert_eq!(
+        tell(words.clone(), &moved),
+        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+    );
     for length in 0..words.len() {
         let refused = compared_passes(&twin, words[..length].to_vec(), &neighbours);
-        assert!(matches!(refused, Err(LessonError::Trace(TraceError::Cut { .. }))), "{length} words: {refused:?}");
+        assert!(
+            matches!(refused, Err(LessonError::Trace(TraceError::Cut { .. }))),
+            "{length} words: {refused:?}"
+        );
     }
     words.push(pass_kind::NARROWED);
-    assert_eq!(tell(words.clone(), &neighbours), format!("the GPU's trace: word {}: the trace goes on after the search's end", words.len() - 1));
+    assert_eq!(
+        tell(words.clone(), &neighbours),
+        format!("the GPU's trace: word {}: the trace goes on after the search's end", words.len() - 1)
+    );
 }
 
 proptest! {
@@ -530,12 +631,16 @@ proptest! {
 
     /// Every bit of a trace counts, and no word makes the reader panic.
     #[test]
-    fn a_changed_word_is_found(at in any::<prop::sample::Index>(), change in prop_oneof![(0u32..32).prop_map(|bit| 1 << bit), 1u32..]) {
+    fn a_changed_word_is_found(
+        at in any::<prop::sample::Index>(),
+        change in prop_oneof![(0u32..32).prop_map(|bit| 1 << bit), 1u32..],
+    ) {
         let (twin, mut words, neighbours) = pair("uniform:n=700,d=2", 0, 40, Some(3));
         let at = at.index(words.len());
         words[at] ^= change;
         let error = compare(&trace(&twin, words, neighbours), &twin).unwrap_err();
-        let known = matches!(error, LessonError::Differs { .. } | LessonError::Torn { .. } | LessonError::Trace(_));
+        let known =
+            matches!(error, LessonError::Differs { .. } | LessonError::Torn { .. } | LessonError::Trace(_));
         prop_assert!(known, "{error}");
         prop_assert!(!error.to_string().contains('\n'));
     }
@@ -548,19 +653,27 @@ proptest! {
         let (twin, mut words, neighbours) = tree_pair("uniform:n=700,d=2", 0, 40);
         prop_assert!(compare_tree(&tree_trace(foreign, neighbours.clone()), &twin).is_err());
         words.truncate(cut.index(words.len()));
-        let refused = matches!(compare_tree(&tree_trace(words, neighbours), &twin), Err(LessonError::Trace(TraceError::Cut { .. })));
+        let refused = matches!(
+            compare_tree(&tree_trace(words, neighbours), &twin),
+            Err(LessonError::Trace(TraceError::Cut { .. }))
+        );
         prop_assert!(refused);
     }
 
     /// No word makes the reader of queues panic, and steps that are taken for the twin's are the twin's.
     #[test]
-    fn a_changed_word_of_queues_is_found_or_of_no_step(at in any::<prop::sample::Index>(), change in prop_oneof![(0u32..32).prop_map(|bit| 1 << bit), 1u32..]) {
+    fn a_changed_word_of_queues_is_found_or_of_no_step(
+        at in any::<prop::sample::Index>(),
+        change in prop_oneof![(0u32..32).prop_map(|bit| 1 << bit), 1u32..],
+    ) {
         let (twin, mut words, neighbours) = queue_pair("uniform:n=700,d=2", 0, 40);
         let at = at.index(words.len());
         words[at] ^= change;
         match compared_queues(&twin, words, &neighbours) {
             Ok(steps) => prop_assert_eq!(steps, twin.steps()),
-            Err(error) => prop_assert!(matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)), "{error}"),
+            Err(error) => {
+                prop_assert!(matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)), "{error}")
+            }
         }
     }
 
@@ -572,22 +685,33 @@ proptest! {
         let (twin, mut words, neighbours) = queue_pair("uniform:n=700,d=2", 0, 40);
         prop_assert!(compared_queues(&twin, foreign, &neighbours).is_err());
         words.truncate(cut.index(words.len()));
-        let refused = matches!(compared_queues(&twin, words, &neighbours), Err(LessonError::Trace(TraceError::Cut { .. })));
+        let refused = matches!(
+            compared_queues(&twin, words, &neighbours),
+            Err(LessonError::Trace(TraceError::Cut { .. }))
+        );
         prop_assert!(refused);
     }
 
     #[test]
-    fn a_foreign_trace_of_passes_is_refused(foreign in prop::collection::vec(prop_oneof![0u32..6, 0u32..70, any::<u32>()], 0..200)) {
+    fn a_foreign_trace_of_passes_is_refused(
+        foreign in prop::collection::vec(prop_oneof![0u32..6, 0u32..70, any::<u32>()], 0..200),
+    ) {
         let (twin, _, neighbours) = pass_pair("uniform:n=700,d=2", 0, 40);
         prop_assert!(compared_passes(&twin, foreign, &neighbours).is_err());
     }
 
     #[test]
-    fn a_cut_or_foreign_trace_is_refused(cut in any::<prop::sample::Index>(), foreign in prop::collection::vec(any::<u32>(), 0..200)) {
+    fn a_cut_or_foreign_trace_is_refused(
+        cut in any::<prop::sample::Index>(),
+        foreign in prop::collection::vec(any::<u32>(), 0..200),
+    ) {
         let (twin, mut words, neighbours) = pair("uniform:n=700,d=2", 0, 40, Some(3));
         prop_assert!(compare(&trace(&twin, foreign, neighbours.clone()), &twin).is_err());
         words.truncate(cut.index(words.len()));
-        let refused = matches!(compare(&trace(&twin, words, neighbours), &twin), Err(LessonError::Trace(TraceError::Cut { .. })));
+        let refused = matches!(
+            compare(&trace(&twin, words, neighbours), &twin),
+            Err(LessonError::Trace(TraceError::Cut { .. }))
+        );
         prop_assert!(refused);
     }
 }

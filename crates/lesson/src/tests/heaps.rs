@@ -33,9 +33,14 @@ fn recorded_heaps((spec, row, k, width): (&str, usize, usize, u32)) -> Recording
 /// The distances of all points to each lane's query.
 fn rows_of(recording: &Recording) -> Vec<Vec<f32>> {
     let (problem, n, dims) = (recording.problem(), recording.shape().n as usize, recording.problem().dims());
-    let Some(HeapStep::Heaps { others }) = &recording.steps()[0].heap() else { panic!("it begins with heaps") };
+    let Some(HeapStep::Heaps { others }) = &recording.steps()[0].heap() else {
+        panic!("it begins with heaps")
+    };
     let place = |&query: &u32| &problem.points()[query as usize * dims..][..dims];
-    std::iter::once(problem.query(0)).chain(others.iter().map(place)).map(|place| lockstep::distances_from(problem, place, 0..n)).collect()
+    std::iter::once(problem.query(0))
+        .chain(others.iter().map(place))
+        .map(|place| lockstep::distances_from(problem, place, 0..n))
+        .collect()
 }
 
 fn is_heap(keys: &[Key]) -> bool {
@@ -59,8 +64,13 @@ fn a_replay_ends_with_the_twins_answer_in_every_lane() {
                 assert_eq!(distance_of(end.last()), end.max_distance);
             }
         }
-        let inserting = recording.steps().iter().take_while(|step| !matches!(step.heap(), Some(HeapStep::Extracted { .. })));
-        let sunk: usize = inserting.map(|step| if let Some(HeapStep::Sank { moved, .. }) = step.heap() { moved.len() } else { 0 }).sum();
+        let inserting = recording
+            .steps()
+            .iter()
+            .take_while(|step| !matches!(step.heap(), Some(HeapStep::Extracted { .. })));
+        let sunk: usize = inserting
+            .map(|step| if let Some(HeapStep::Sank { moved, .. }) = step.heap() { moved.len() } else { 0 })
+            .sum();
         assert_eq!((end.counts.candidates, sunk as u32), (inserts, levels), "{case:?}");
         assert_eq!(end.counts.points_seen, recording.shape().n);
         assert_eq!((end.counts.merges as usize, end.counts.groups_hit), (recording.merges(), heaps.stops));
@@ -69,7 +79,8 @@ fn a_replay_ends_with_the_twins_answer_in_every_lane() {
 
 /// The k smallest of some points, in a lane.
 fn smallest(row: &[f32], points: usize, k: usize) -> Vec<Key> {
-    let mut keys: Vec<Key> = row[..points].iter().zip(0..).map(|(&distance, point)| key_of(distance, point)).collect();
+    let mut keys: Vec<Key> =
+        row[..points].iter().zip(0..).map(|(&distance, point)| key_of(distance, point)).collect();
     keys.sort_unstable();
     keys.resize(keys.len().max(k), lockstep::PADDING);
     keys.truncate(k);
@@ -85,16 +96,24 @@ fn every_step_is_what_it_says() {
         for (at, step) in recording.steps().iter().enumerate() {
             let before = state.clone();
             state.apply(step);
-            let (was, is): (&Heaps, &Heaps) = (before.heaps().unwrap_or(state.heaps().unwrap()), state.heaps().unwrap());
+            let (was, is): (&Heaps, &Heaps) =
+                (before.heaps().unwrap_or(state.heaps().unwrap()), state.heaps().unwrap());
             let what = format!("{case:?}, step {at}: {step:?}");
             match step {
                 Step::Own(OwnStep::Heap(HeapStep::OwnDistances { point, distances })) => {
-                    assert!(distances.iter().zip(&rows).all(|(&told, row)| told == row[*point as usize]), "{what}");
+                    assert!(
+                        distances.iter().zip(&rows).all(|(&told, row)| told == row[*point as usize]),
+                        "{what}"
+                    );
                     assert_eq!(*point, before.counts.points_seen, "{what}");
                 }
                 Step::Own(OwnStep::Heap(HeapStep::Branched { lanes })) => {
                     let below = |lane: &u32| was.distances[*lane as usize] < distance_of(was.root(*lane));
-                    assert_eq!(*lanes, (0..shape.width).filter(below).map(|lane| 1 << lane).sum::<u32>(), "{what}");
+                    assert_eq!(
+                        *lanes,
+                        (0..shape.width).filter(below).map(|lane| 1 << lane).sum::<u32>(),
+                        "{what}"
+                    );
                     // A round follows, if there are children, or else the warp goes on.
                     let next = &recording.steps()[at + 1];
                     match (lanes, shape.k) {
@@ -107,8 +126,16 @@ fn every_step_is_what_it_says() {
                             ),
                             "{what}"
                         ),
-                        (_, 1) => assert_eq!(*next, Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes: *lanes }))),
-                        (_, _) => assert!(matches!(next.heap(), Some(HeapStep::Sank { lanes: there, .. }) if there == lanes), "{what}"),
+                        (_, 1) => {
+                            assert_eq!(*next, Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes: *lanes })))
+                        }
+                        (_, _) => assert!(
+                            matches!(
+                                next.heap(),
+                                Some(HeapStep::Sank { lanes: there, .. }) if there == lanes
+                            ),
+                            "{what}"
+                        ),
                     }
                 }
                 Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved })) => {
@@ -124,7 +151,10 @@ fn every_step_is_what_it_says() {
                         let larger = children.clone().map(|child| keys[child]).max();
                         assert_eq!(sunk.is_some(), larger.unwrap() > keys[hole], "{what}, lane {lane}");
                         if let Some(sunk) = sunk {
-                            assert!(children.contains(&(sunk as usize)) && is.of(lane)[hole] == larger.unwrap(), "{what}");
+                            assert!(
+                                children.contains(&(sunk as usize)) && is.of(lane)[hole] == larger.unwrap(),
+                                "{what}"
+                            );
                             assert_eq!(is.of(lane)[sunk as usize], keys[hole]);
                         }
                     }
@@ -135,11 +165,17 @@ fn every_step_is_what_it_says() {
                         let mut keys = is.of(lane).to_vec();
                         assert!(is_heap(&keys), "{what}, lane {lane}");
                         keys.sort_unstable();
-                        assert_eq!(keys, smallest(&rows[lane as usize], state.counts.points_seen as usize, case.2), "{what}, lane {lane}");
+                        assert_eq!(
+                            keys,
+                            smallest(&rows[lane as usize], state.counts.points_seen as usize, case.2),
+                            "{what}, lane {lane}"
+                        );
                     }
                 }
                 Step::Own(OwnStep::Heap(HeapStep::Extracted { end })) => {
-                    let largest = |lane: u32| was.of(lane)[..*end as usize].iter().max() == Some(&is.of(lane)[*end as usize - 1]);
+                    let largest = |lane: u32| {
+                        was.of(lane)[..*end as usize].iter().max() == Some(&is.of(lane)[*end as usize - 1])
+                    };
                     assert!((0..shape.width).all(largest), "{what}");
                 }
                 _ => {}
@@ -166,7 +202,11 @@ fn levels_stop_where_keys_were_inserted() {
         let end = fresh(&recording, recording.len());
         let (stages, own) = (end.heaps().unwrap().stops, end.counts.merges);
         // The first step and the last are a search's.
-        assert_eq!([stops(Level::Search), stops(Level::Merge), stops(Level::Stage)], [2, own + 2, stages + 2], "{case:?}");
+        assert_eq!(
+            [stops(Level::Search), stops(Level::Merge), stops(Level::Stage)],
+            [2, own + 2, stages + 2],
+            "{case:?}"
+        );
         assert!(stops(Level::Layer) > stages + 2 && stops(Level::Lane) as usize == recording.len());
     }
 }
@@ -176,7 +216,9 @@ fn a_seek_is_a_fresh_replay() {
     for case in [CASES[0], CASES[8]] {
         let recording = Arc::new(recorded_heaps(case));
         let mut cursor = Cursor::new(recording.clone());
-        for position in [0, recording.len(), 3, recording.len() / 2, recording.len() / 2 - 1, 17, recording.len() - 1] {
+        for position in
+            [0, recording.len(), 3, recording.len() / 2, recording.len() / 2 - 1, 17, recording.len() - 1]
+        {
             cursor.seek(position);
             assert_eq!(*cursor.state(), fresh(&recording, position));
         }
@@ -197,19 +239,31 @@ fn sentences_and_lines_tell_each_step() {
             state.apply(&recording.steps()[at]);
             let step = recording.step(at);
             let sentence = describe(&step, &state);
-            assert!(sentence.ends_with('.') && sentence.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit()), "{sentence}");
             assert!(
-                !sentence.contains("NaN") && !sentence.contains("inf ") && !sentence.contains("  ") && sentence.len() < 280,
+                sentence.ends_with('.')
+                    && sentence.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit()),
+                "{sentence}"
+            );
+            assert!(
+                !sentence.contains("NaN")
+                    && !sentence.contains("inf ")
+                    && !sentence.contains("  ")
+                    && sentence.len() < 280,
                 "{case:?}: {sentence}"
             );
             if let Some(HeapStep::Branched { lanes }) = step.heap() {
                 let waits = state.shape.width - lanes.count_ones();
-                assert_eq!(sentence.contains(&format!("other {waits} lanes")), *lanes != 0 && waits > 1, "{sentence}");
+                assert_eq!(
+                    sentence.contains(&format!("other {waits} lanes")),
+                    *lanes != 0 && waits > 1,
+                    "{sentence}"
+                );
             }
             lines.insert(HEAPS.line_of(&step).unwrap());
         }
     }
-    let named: BTreeSet<usize> = (0..HEAPS.lines.len()).filter(|&line| HEAPS.lines[line].source.is_some()).collect();
+    let named: BTreeSet<usize> =
+        (0..HEAPS.lines.len()).filter(|&line| HEAPS.lines[line].source.is_some()).collect();
     assert_eq!(lines, named);
     assert_eq!(HEAPS.lines[HEAPS.second - 1].text, "");
 }
@@ -230,14 +284,17 @@ fn steps_are_read_back_as_they_were_written() {
 #[test]
 fn lanes_have_queries_of_their_own() {
     let recording = recorded_heaps(("uniform:n=256,d=2", 128, 15, 8));
-    let Some(HeapStep::Heaps { others }) = &recording.steps()[0].heap() else { panic!("it begins with heaps") };
+    let Some(HeapStep::Heaps { others }) = &recording.steps()[0].heap() else {
+        panic!("it begins with heaps")
+    };
     assert_eq!(others, &[16, 48, 80, 112, 144, 176, 208], "and lane 0 has 128");
     assert_eq!(lanes_in(0b1010_0001).collect::<Vec<_>>(), [0, 5, 7]);
 }
 
 #[test]
 fn a_warp_of_another_width_is_refused() {
-    let refused = |k, width| record_heaps(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
+    let refused =
+        |k, width| record_heaps(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
     assert_eq!(refused(8, 5), "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes");
     assert_eq!(refused(257, 8), "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane");
 }

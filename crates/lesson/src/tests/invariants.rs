@@ -27,7 +27,12 @@ proptest! {
         more in 1usize..5,
         rest in 0usize..9,
         seed in 0u64..1000,
-        kind in prop::sample::select(vec!["uniform:d=2", "uniform:d=5", "duplicates:d=2,distinct=5", "duplicates:d=1,distinct=1"]),
+        kind in prop::sample::select(vec![
+            "uniform:d=2",
+            "uniform:d=5",
+            "duplicates:d=2,distinct=5",
+            "duplicates:d=1,distinct=1",
+        ]),
         order in prop::option::of(any::<bool>()),
         batch in prop::option::of(1usize..9),
     ) {
@@ -44,7 +49,11 @@ proptest! {
 /// Every stage and every layer has a badge, and none of them is red.
 #[test]
 fn every_stage_has_a_badge() {
-    for (spec, k, width) in [("uniform:n=200,d=2", 32, 8), ("duplicates:n=150,d=2,distinct=4", 6, 4), ("uniform:n=90,d=2", 32, 32)] {
+    for (spec, k, width) in [
+        ("uniform:n=200,d=2", 32, 8),
+        ("duplicates:n=150,d=2,distinct=4", 6, 4),
+        ("uniform:n=90,d=2", 32, 32),
+    ] {
         let recording = Arc::new(recorded(spec, 20, k, width));
         assert_eq!(first_broken(&recording), None);
         let mut cursor = Cursor::new(recording.clone());
@@ -52,7 +61,8 @@ fn every_stage_has_a_badge() {
         for position in 1..=recording.len() {
             cursor.seek(position);
             let badge = badge(&recording, position, cursor.state());
-            let expected = !matches!(recording.steps()[position - 1], Step::Batch { .. } | Step::Group { .. });
+            let expected =
+                !matches!(recording.steps()[position - 1], Step::Batch { .. } | Step::Group { .. });
             assert_eq!(badge.is_some(), expected, "step {position}: {:?}", recording.steps()[position - 1]);
             assert!(badge.is_none_or(|Badge { holds, text }| holds && text.ends_with('.')));
         }
@@ -68,16 +78,39 @@ fn badges_say_their_numbers() {
         cursor.seek(at + 1);
         badge(&recording, at + 1, cursor.state()).unwrap().text
     };
-    let layer = |size: u32, stride: u32| move |step: &Step| matches!(step, Step::Layer { layer, .. } if (layer.size, layer.stride) == (size, stride));
-    assert_eq!(said(&layer(4, 1)), "Runs of 4 alternate in direction, up and down, so every 8 keys are bitonic.");
-    assert_eq!(said(&layer(16, 8)), "First half \u{2264} second half, both bitonic: each half can be sorted alone.");
-    assert_eq!(said(&layer(16, 4)), "In every 8 keys first half \u{2264} second half, both bitonic: each half can be sorted alone.");
-    assert_eq!(said(&|step| matches!(step, Step::Appended { .. })), "Every slot below 8 holds a candidate, no two the same.");
+    let layer = |size: u32, stride: u32| {
+        move |step: &Step| {
+            matches!(
+                step,
+                Step::Layer { layer, .. } if (layer.size, layer.stride) == (size, stride)
+            )
+        }
+    };
+    assert_eq!(
+        said(&layer(4, 1)),
+        "Runs of 4 alternate in direction, up and down, so every 8 keys are bitonic."
+    );
+    assert_eq!(
+        said(&layer(16, 8)),
+        "First half \u{2264} second half, both bitonic: each half can be sorted alone."
+    );
+    assert_eq!(
+        said(&layer(16, 4)),
+        "In every 8 keys first half \u{2264} second half, both bitonic: each half can be sorted alone."
+    );
+    assert_eq!(
+        said(&|step| matches!(step, Step::Appended { .. })),
+        "Every slot below 8 holds a candidate, no two the same."
+    );
     assert_eq!(
         said(&|step| matches!(step, Step::MaxDistance { .. })),
-        "max_distance is the squared distance of the 16th nearest of the 16 points seen: a point that is no closer cannot be a neighbour."
+        "max_distance is the squared distance of the 16th nearest of the 16 points seen: a point that is no \
+         closer cannot be a neighbour."
     );
-    assert_eq!(said(&|step| *step == Step::Finished), "The first 16 keys are the nearest of all 64 points, nearest first: nothing was lost.");
+    assert_eq!(
+        said(&|step| *step == Step::Finished),
+        "The first 16 keys are the nearest of all 64 points, nearest first: nothing was lost."
+    );
 }
 
 /// Other searches have other invariants.
@@ -92,21 +125,27 @@ fn other_searches_have_no_badge() {
     assert_eq!(first_broken(&recording), None);
 }
 
-/// Spoils the first step that can be spoilt of a sound recording, and returns which invariant notices, and how many steps later.
+/// Spoils the first step that can be spoilt of a sound recording, and returns which invariant notices, and
+/// how many steps later.
 fn spoilt((spec, row): (&str, usize), spoil: impl Fn(&mut Step) -> bool) -> (&'static str, usize) {
     let sound = recorded(spec, row, 13, 8);
     let mut steps: Vec<Step> = (0..sound.len()).map(|at| sound.step(at).into_owned()).collect();
     let at = steps.iter_mut().position(spoil).expect("there is such a step");
     let recording = Recording::new(sound.parameters.clone(), sound.problem().clone(), 0, steps);
     let broken = first_broken(&recording).expect("somebody notices");
-    assert!(broken.sentence.ends_with('.') && !broken.targets.is_empty() && broken.should != broken.sentence, "{broken:?}");
+    assert!(
+        broken.sentence.ends_with('.') && !broken.targets.is_empty() && broken.should != broken.sentence,
+        "{broken:?}"
+    );
     (broken.invariant, broken.position - at - 1)
 }
 
 /// Keeps a layer from swapping anything.
 fn without_swaps(wanted: Pass, size: u32, stride: u32) -> impl Fn(&mut Step) -> bool {
     move |step| match step {
-        Step::Layer { pass, layer, swapped, .. } if (*pass, layer.size, layer.stride) == (wanted, size, stride) && swapped.count() > 0 => {
+        Step::Layer { pass, layer, swapped, .. }
+            if (*pass, layer.size, layer.stride) == (wanted, size, stride) && swapped.count() > 0 =>
+        {
             *swapped = Elements::default();
             true
         }
@@ -121,7 +160,12 @@ fn every_invariant_notices() {
     // 300 points that are all candidates leave 12 for the last merge.
     let descending = ("descending:n=300,d=2", 299);
     let cases: [(&str, (&str, usize), usize, Spoil); 9] = [
-        ("votes", uniform, 0, Box::new(|step| if let Step::Ballot { mask } = step { std::mem::take(mask) != 0 } else { false })),
+        (
+            "votes",
+            uniform,
+            0,
+            Box::new(|step| if let Step::Ballot { mask } = step { std::mem::take(mask) != 0 } else { false }),
+        ),
         (
             "slots",
             uniform,
@@ -153,7 +197,13 @@ fn every_invariant_notices() {
             "full",
             uniform,
             1,
-            Box::new(|step| if let Step::Appended { placed } = step { placed[0].slot > 0 && placed.pop().is_some() } else { false }),
+            Box::new(|step| {
+                if let Step::Appended { placed } = step {
+                    placed[0].slot > 0 && placed.pop().is_some()
+                } else {
+                    false
+                }
+            }),
         ),
         (
             "padded",
@@ -202,7 +252,8 @@ fn what_is_lost_on_the_way_is_missed() {
     let sound = recorded("uniform:n=300,d=2", 9, 13, 8);
     let without = |drop: &dyn Fn(&Step) -> bool| {
         let steps = sound.steps().iter().filter(|step| !drop(step)).cloned().collect();
-        first_broken(&Recording::new(sound.parameters.clone(), sound.problem().clone(), 0, steps)).map(|broken| broken.invariant)
+        first_broken(&Recording::new(sound.parameters.clone(), sound.problem().clone(), 0, steps))
+            .map(|broken| broken.invariant)
     };
     assert_eq!(without(&|_| false), None);
     // Without any merge the registers are empty in the end.

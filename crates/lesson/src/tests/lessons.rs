@@ -46,9 +46,17 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
         }
         Ask::Votes => {
             let distances = recording.distances(before.group.unwrap());
-            Reply::Lanes((0..shape.width).filter(|&lane| distances[lane as usize] < before.max_distance).map(|lane| 1 << lane).sum())
+            Reply::Lanes(
+                (0..shape.width)
+                    .filter(|&lane| distances[lane as usize] < before.max_distance)
+                    .map(|lane| 1 << lane)
+                    .sum(),
+            )
         }
-        Ask::Slot => Reply::Number(before.buffered + (0..question.subject).filter(|lane| before.ballot >> lane & 1 == 1).count() as u32),
+        Ask::Slot => Reply::Number(
+            before.buffered
+                + (0..question.subject).filter(|lane| before.ballot >> lane & 1 == 1).count() as u32,
+        ),
         Ask::Partner => Reply::Number(question.subject ^ (layer().stride / shape.registers)),
         Ask::Swaps => {
             let pair = layer().comparator_of(question.subject);
@@ -66,9 +74,16 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
         Ask::Takes => {
             let distances = recording.distances(before.group.unwrap());
             let queues = before.queues().unwrap();
-            Reply::Lanes((0..shape.width).filter(|&lane| distances[lane as usize] < distance_of(queues.first(lane))).map(|lane| 1 << lane).sum())
+            Reply::Lanes(
+                (0..shape.width)
+                    .filter(|&lane| distances[lane as usize] < distance_of(queues.first(lane)))
+                    .map(|lane| 1 << lane)
+                    .sum(),
+            )
         }
-        Ask::Breaks => Reply::YesNo((0..shape.width).any(|lane| before.queues().unwrap().first(lane) < before.last())),
+        Ask::Breaks => {
+            Reply::YesNo((0..shape.width).any(|lane| before.queues().unwrap().first(lane) < before.last()))
+        }
         Ask::Inserts | Ask::Waits => {
             let heaps = before.heaps().unwrap();
             let below = |lane: &u32| heaps.distances[*lane as usize] < distance_of(heaps.root(*lane));
@@ -76,13 +91,15 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             if question.ask == Ask::Inserts { Reply::Lanes(mask) } else { Reply::YesNo(mask != 0) }
         }
         Ask::Rounds | Ask::Idle => {
-            // A round for each level that the key sinks by, and one to find that it is in its place, unless it has no children.
+            // A round for each level that the key sinks by, and one to find that it is in its place, unless
+            // it has no children.
             let heaps = before.heaps().unwrap();
             let rounds = |lane: u32| {
                 let mut keys = heaps.of(lane).to_vec();
                 let (mut entry, mut rounds) = (0, 0);
                 loop {
-                    let children = (2 * entry + 1..keys.len().min(2 * entry + 3)).max_by_key(|&child| keys[child]);
+                    let children =
+                        (2 * entry + 1..keys.len().min(2 * entry + 3)).max_by_key(|&child| keys[child]);
                     let Some(child) = children else { return rounds };
                     rounds += 1;
                     if keys[child] <= keys[entry] {
@@ -93,9 +110,14 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
                 }
             };
             let inserting = heaps.inserting.unwrap();
-            let needs: Vec<u32> = (0..shape.width).filter(|lane| inserting >> lane & 1 == 1).map(rounds).collect();
+            let needs: Vec<u32> =
+                (0..shape.width).filter(|lane| inserting >> lane & 1 == 1).map(rounds).collect();
             let most = *needs.iter().max().unwrap();
-            Reply::Number(if question.ask == Ask::Rounds { most } else { most * shape.width - needs.iter().sum::<u32>() })
+            Reply::Number(if question.ask == Ask::Rounds {
+                most
+            } else {
+                most * shape.width - needs.iter().sum::<u32>()
+            })
         }
         // Tests of their own work these out.
         Ask::Why | Ask::WhatIf | Ask::Transfer => question.answer.reply(),
@@ -109,7 +131,10 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             let kth = prefix(sorted[shape.k as usize - 1]);
             match question.ask {
                 Ask::Bucket => Reply::Number(kth % shape.width),
-                _ => Reply::Number(distances.iter().filter(|&&distance| prefix(distance) == kth).count() as u32),
+                _ => {
+                    let left = distances.iter().filter(|&&distance| prefix(distance) == kth).count();
+                    Reply::Number(left as u32)
+                }
             }
         }
     }
@@ -125,9 +150,17 @@ fn every_question_has_one_right_answer() {
             assert_eq!(asked, lesson.asks.iter().copied().chain(ideas).collect(), "lesson {}", lesson.number);
             for question in questions {
                 let right = worked_out(&question, &take);
-                assert!(question.answer.accepts(right), "lesson {}: {question:?}, not {right:?}", lesson.number);
+                assert!(
+                    question.answer.accepts(right),
+                    "lesson {}: {question:?}, not {right:?}",
+                    lesson.number
+                );
                 assert!(take.range.contains(&question.at) && question.text.ends_with('?'));
-                assert!(!question.text.contains("NaN") && !question.text.contains("inf"), "{}", question.text);
+                assert!(
+                    !question.text.contains("NaN") && !question.text.contains("inf"),
+                    "{}",
+                    question.text
+                );
                 let wrong = match right {
                     Reply::Lanes(mask) => Reply::Lanes(mask ^ 1),
                     // Half as many again is off by more than any guess may be.
@@ -137,7 +170,12 @@ fn every_question_has_one_right_answer() {
                 };
                 assert!(!question.answer.accepts(wrong), "{question:?}");
                 for slip in &question.slips {
-                    assert!(!question.answer.accepts(slip.reply) && slip.says.ends_with('.') && slip.says.len() < 260, "{question:?}");
+                    assert!(
+                        !question.answer.accepts(slip.reply)
+                            && slip.says.ends_with('.')
+                            && slip.says.len() < 260,
+                        "{question:?}"
+                    );
                     assert_eq!(question.slip(slip.reply), Some(slip.says.as_str()));
                 }
                 assert_eq!(question.slip(right), None);
@@ -149,12 +187,17 @@ fn every_question_has_one_right_answer() {
 #[test]
 fn lessons_show_what_they_are_about() {
     assert!(LESSONS.iter().zip(1..).all(|(lesson, number)| lesson.number == number));
-    let ids = "problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, warp-select, radix-select";
+    let ids = "problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, \
+               warp-select, radix-select";
     assert_eq!(LESSONS.map(|lesson| lesson.id).join(", "), ids);
     for wrong in ["14", "0", "seek", ""] {
-        assert_eq!(named(wrong).unwrap_err().to_string(), format!("lesson {wrong}: there are lessons 1 to 13: {ids}"));
+        assert_eq!(
+            named(wrong).unwrap_err().to_string(),
+            format!("lesson {wrong}: there are lessons 1 to 13: {ids}")
+        );
     }
-    assert!(LESSONS.iter().all(|lesson| named(lesson.id).unwrap().number == lesson.number && self::lesson(lesson.number).unwrap().id == lesson.id));
+    assert!(LESSONS.iter().all(|lesson| named(lesson.id).unwrap().number == lesson.number
+        && self::lesson(lesson.number).unwrap().id == lesson.id));
     let part = |id: &str| {
         let takes = takes(named(id).unwrap());
         let take = &takes[0];
@@ -167,10 +210,17 @@ fn lessons_show_what_they_are_about() {
     assert_eq!((shape.registers, steps.len()), (4, 15));
     assert!(steps.iter().any(|step| matches!(step, Step::Layer { shuffle: None, .. })));
     let (_, steps) = part("merge");
-    assert!(matches!(&steps[0], Step::Minimum { taken } if taken.count() > 1 && taken.count() < 15), "{:?}", steps[0]);
+    assert!(
+        matches!(&steps[0], Step::Minimum { taken } if taken.count() > 1 && taken.count() < 15),
+        "{:?}",
+        steps[0]
+    );
     assert!(matches!(steps.last(), Some(Step::MaxDistance { .. })) && steps.len() == 6);
     let (_, steps) = part("buffer");
-    assert!(steps.iter().filter(|step| matches!(step, Step::Ballot { .. })).count() > 2 && steps.contains(&Step::BufferFull));
+    assert!(
+        steps.iter().filter(|step| matches!(step, Step::Ballot { .. })).count() > 2
+            && steps.contains(&Step::BufferFull)
+    );
     assert!(matches!(steps.last(), Some(Step::FilteredAgain { .. })), "{:?}", steps.last());
     let (shape, steps) = part("search");
     assert_eq!(steps.iter().filter(|step| matches!(step, Step::Batch { .. })).count() as u32, shape.n / 256);
@@ -182,7 +232,9 @@ fn order_decides_the_merges() {
     let takes = takes(lesson);
     let counts: Vec<_> = takes.iter().map(|take| fresh(&take.recording, take.recording.len())).collect();
     let (n, k) = (2048, 32);
-    assert!(counts.iter().all(|state| state.registers.iter().map(|key| key >> 32).eq(counts[0].registers.iter().map(|key| key >> 32))));
+    assert!(counts.iter().all(|state| {
+        state.registers.iter().map(|key| key >> 32).eq(counts[0].registers.iter().map(|key| key >> 32))
+    }));
     let merges: Vec<u32> = counts.iter().map(|state| state.counts.merges).collect();
     assert!(f64::from(merges[0]) <= 1.5 * theory::expected_merges(n, k, k) && merges[0] > 4, "{merges:?}");
     assert_eq!((merges[1], merges[2]), (1, 64));
@@ -220,7 +272,11 @@ fn lessons_take_other_sizes() {
 
 #[test]
 fn steps_are_read_back_as_they_were_written() {
-    for (spec, k, width) in [("uniform:n=300,d=3", 32, 8), ("duplicates:n=70,d=1,distinct=3", 100, 32), ("descending:n=500,d=2", 16, 4)] {
+    for (spec, k, width) in [
+        ("uniform:n=300,d=3", 32, 8),
+        ("duplicates:n=70,d=1,distinct=3", 100, 32),
+        ("descending:n=500,d=2", 16, 4),
+    ] {
         let recording = recorded(spec, 299, k, width);
         let mut file = Vec::new();
         jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();
@@ -248,7 +304,10 @@ fn a_broken_file_is_named_by_its_line() {
     assert_eq!(why(""), "line 1: the file is empty");
     assert!(why(&text.replacen("\"schema\":1", "\"schema\":9", 1)).starts_with("line 1: schema 9"));
     assert!(why(&text.replacen("\"step\":\"group\"", "\"step\":\"gruop\"", 1)).starts_with("line 3: "));
-    assert!(why(&text.replacen("\"swapped\":[", "\"swapped\":[4000000000],\"rest\":[", 1)).contains("there is no element 4000000000"));
+    assert!(
+        why(&text.replacen("\"swapped\":[", "\"swapped\":[4000000000],\"rest\":[", 1))
+            .contains("there is no element 4000000000")
+    );
 }
 
 /// A handout in full: all that stands in it stands there escaped, and it asks for no other file.
@@ -275,21 +334,34 @@ fn handouts_hold_what_they_promise() {
         for &at in &moments.positions {
             // A caption says what its picture leaves to it.
             let sentence = escaped(&film.sentence(at));
-            assert!(text.contains(&format!("<figure id=\"step-{at}\">")) && text.contains(&format!("</b>{sentence}</figcaption>")));
-            assert!(!text.contains(&format!("<li><b class=\"step\">Step {}</b>{sentence}</li>", crate::text::thousands(at as u64))));
+            assert!(
+                text.contains(&format!("<figure id=\"step-{at}\">"))
+                    && text.contains(&format!("</b>{sentence}</figcaption>"))
+            );
+            assert!(!text.contains(&format!(
+                "<li><b class=\"step\">Step {}</b>{sentence}</li>",
+                crate::text::thousands(at as u64)
+            )));
         }
         // Of one take, what happened in between is told, too.
         let sentences = if takes.len() == 1 { moments.all.len().min(400) } else { moments.positions.len() };
         assert!(text.matches("<b class=\"step\">").count() >= sentences);
         // A ballot can be worked out on paper.
         let questions = lesson.round(&takes, lesson.seed);
-        let ballots =
-            questions.iter().filter(|(_, question)| matches!(question.ask, Ask::Votes | Ask::Child | Ask::Takes | Ask::Inserts | Ask::Waits)).count();
+        let ballots = questions
+            .iter()
+            .filter(|(_, question)| {
+                matches!(question.ask, Ask::Votes | Ask::Child | Ask::Takes | Ask::Inserts | Ask::Waits)
+            })
+            .count();
         assert_eq!(text.matches("Distances from lane 0 on: ").count(), ballots);
         // Answers are on a page of their own, and only there.
         let (before, answers) = text.split_once("<section class=\"apart\">").expect("a page of answers");
         assert_eq!(answers.matches("class=\"right\"").count(), questions.len());
-        assert!(!before.contains("class=\"right\"") && before.matches("class=\"ruled\"").count() == questions.len());
+        assert!(
+            !before.contains("class=\"right\"")
+                && before.matches("class=\"ruled\"").count() == questions.len()
+        );
         for (_, question) in questions.iter().filter(|(_, question)| question.ask.is_idea()) {
             let why = escaped(question.why.as_deref().unwrap());
             assert!(answers.contains(&why) && !before.contains(&why));
@@ -305,11 +377,16 @@ fn stands_alone(html: &str) {
     let faces = without.matches("@font-face{").count();
     assert_eq!((faces, without.matches("src:url(data:font/ttf;base64,").count()), (2, 2));
     let without: String = without.lines().filter(|line| !line.starts_with("@font-face{")).collect();
-    for outside in ["<script", "<link", "<img", "<iframe", "src=", "href=", "@import", "http:", "https:", "//"] {
+    for outside in
+        ["<script", "<link", "<img", "<iframe", "src=", "href=", "@import", "http:", "https:", "//"]
+    {
         assert!(!without.contains(outside), "{outside}");
     }
     let open: Vec<&str> = without.split("url(").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
-    assert!(open.iter().all(|name| name.starts_with("#step") && html.contains(&format!("id=\"{}\"", &name[1..]))), "{open:?}");
+    assert!(
+        open.iter().all(|name| name.starts_with("#step") && html.contains(&format!("id=\"{}\"", &name[1..]))),
+        "{open:?}"
+    );
 }
 
 #[test]
@@ -323,8 +400,15 @@ fn a_handout_has_the_readers_colours_or_those_that_were_asked_for() {
         String::from_utf8(text).unwrap()
     };
     let (readers, own) = (written(Theme::Readers), written(Theme::Film));
-    assert!(readers.contains("@media screen and (prefers-color-scheme:dark)") && readers.contains("--canvas:#ffffff"));
-    assert!(!own.contains("prefers-color-scheme") && own.contains("--canvas:#000000") && !own.contains("--canvas:#ffffff"));
+    assert!(
+        readers.contains("@media screen and (prefers-color-scheme:dark)")
+            && readers.contains("--canvas:#ffffff")
+    );
+    assert!(
+        !own.contains("prefers-color-scheme")
+            && own.contains("--canvas:#000000")
+            && !own.contains("--canvas:#ffffff")
+    );
     let stopped = AtomicBool::new(true);
     let error = handout::write(&film, &moments, Theme::Film, &stopped, &mut Vec::new()).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::Interrupted);
@@ -338,19 +422,35 @@ fn paragraphs_say_what_holds() {
     for k in [32, 64, 256] {
         let n = six.points_per_element as usize * k;
         let said = 3.0 + 2.0 * (n as f64 / (2 * k) as f64).ln();
-        assert!((said - theory::expected_merges(n, k, k)).abs() < 0.05, "k = {k}: {said}, and {}", theory::expected_merges(n, k, k));
+        assert!(
+            (said - theory::expected_merges(n, k, k)).abs() < 0.05,
+            "k = {k}: {said}, and {}",
+            theory::expected_merges(n, k, k)
+        );
     }
     let nine = takes(named("warp-select").unwrap()).remove(0).recording;
     let Baseline::WarpSelect(queued) = nine.baseline() else { panic!("lesson 9 is of warp select") };
     assert!(queued.merges > queued.buffer.merges && queued.inserts > queued.buffer.candidates, "{queued:?}");
-    assert!(queued.came * queued.buffer.merges < queued.buffer.came * queued.merges, "a merge of the buffer brings more: {queued:?}");
+    assert!(
+        queued.came * queued.buffer.merges < queued.buffer.came * queued.merges,
+        "a merge of the buffer brings more: {queued:?}"
+    );
     let ten = takes(named("radix-select").unwrap()).remove(0).recording;
     let first = ten
         .steps()
         .iter()
-        .find_map(|step| if let Some(RadixSelectStep::Counted { counts }) = step.radix_select() { Some(counts.clone()) } else { None })
+        .find_map(|step| {
+            if let Some(RadixSelectStep::Counted { counts }) = step.radix_select() {
+                Some(counts.clone())
+            } else {
+                None
+            }
+        })
         .unwrap();
-    assert!(first.len() == 16 && first.iter().any(|&count| count > 4090), "the first pass tells nothing apart: {first:?}");
+    assert!(
+        first.len() == 16 && first.iter().any(|&count| count > 4090),
+        "the first pass tells nothing apart: {first:?}"
+    );
     let two = named("wide").unwrap();
     let inside = network::sort(32).filter(|layer| layer.lane_stride(4).is_none()).count();
     assert_eq!((network::sort(32).count(), inside), (15, 9));
@@ -358,8 +458,15 @@ fn paragraphs_say_what_holds() {
     assert!(says.contains("of the 15 layers for 32 keys, 9 need no shuffle with R = 4"), "{says}");
     let wait = named("wait").unwrap();
     let take = takes(wait).remove(0);
-    let steps = take.recording.steps()[take.range.clone()].iter().filter(|step| matches!(step, Step::Layer { .. } | Step::Minimum { .. })).count();
-    assert!(wait.says(wait.paragraph, take.recording.shape()).contains(&format!("restore the order: {steps} steps")), "{steps}");
+    let steps = take.recording.steps()[take.range.clone()]
+        .iter()
+        .filter(|step| matches!(step, Step::Layer { .. } | Step::Minimum { .. }))
+        .count();
+    assert!(
+        wait.says(wait.paragraph, take.recording.shape())
+            .contains(&format!("restore the order: {steps} steps")),
+        "{steps}"
+    );
 }
 
 /// The texts are of what is recorded, whatever is chosen.
@@ -385,10 +492,18 @@ fn the_story_has_an_order() {
         for id in lesson.needs {
             let needed = named(id).unwrap();
             assert!(needed.number < lesson.number, "{id} before {}", lesson.id);
-            assert!(needed.minutes.is_route() || !lesson.minutes.is_route(), "{} is on the route, {id} is not", lesson.id);
+            assert!(
+                needed.minutes.is_route() || !lesson.minutes.is_route(),
+                "{} is on the route, {id} is not",
+                lesson.id
+            );
         }
     }
-    let route: Vec<u32> = LESSONS.iter().filter(|lesson| matches!(lesson.minutes, Minutes::Route(_))).map(|lesson| lesson.minutes.count()).collect();
+    let route: Vec<u32> = LESSONS
+        .iter()
+        .filter(|lesson| matches!(lesson.minutes, Minutes::Route(_)))
+        .map(|lesson| lesson.minutes.count())
+        .collect();
     assert_eq!(route.iter().sum::<u32>(), 20);
     assert_eq!(LESSONS.last().unwrap().next().map(|lesson| lesson.id), None);
 }

@@ -21,7 +21,8 @@ fn counts(work: &Work) -> [(u64, u64); Kind::COUNT] {
 
 #[test]
 fn a_merge_of_four_keys_is_counted_as_by_hand() {
-    // One group of four points fills the buffer of four slots: three layers sort it, two sort the minimum, all with shuffles.
+    // One group of four points fills the buffer of four slots: three layers sort it, two sort the minimum,
+    // all with shuffles.
     let work = all_of(&recorded("uniform:n=4,d=1", 0, 4, 4));
     let by_hand = [
         (1, 4),
@@ -45,13 +46,17 @@ fn a_merge_of_four_keys_is_counted_as_by_hand() {
 
 #[test]
 fn a_heap_of_three_keys_is_counted_as_by_hand() {
-    // Each of four points is nearer than all before, and sinks by a level: two reads, two comparisons and a write; then a write where it stays, and
-    // the root is read. Sorting takes two rounds of three accesses and a write, and one key sinks.
+    // Each of four points is nearer than all before, and sinks by a level: two reads, two comparisons and a
+    // write; then a write where it stays, and the root is read. Sorting takes two rounds of three accesses
+    // and a write, and one key sinks.
     let work = all_of(&record_lanes(problem("descending:n=4,d=1", 1, 3, 3), 0, 1, ""));
     let none = (0, 0);
     let reads = 4 * 3 + 2 * 2 + 1;
     let writes = 4 * 2 + 2 * 2 + 1;
-    assert_eq!(counts(&work), [(4, 4), (4 + 4 * 2 + 1, 13), none, none, (reads, reads), (writes, writes), (4, 4)]);
+    assert_eq!(
+        counts(&work),
+        [(4, 4), (4 + 4 * 2 + 1, 13), none, none, (reads, reads), (writes, writes), (4, 4)]
+    );
 }
 
 #[test]
@@ -68,7 +73,10 @@ fn lanes_that_wait_or_have_no_point_are_idle() {
             let (compared, was) = (state.work.of(Kind::Comparison), before.of(Kind::Comparison));
             assert!(compared.lanes - was.lanes <= 2 * u64::from(lanes.count_ones()));
             let (written, was) = (state.work.of(Kind::Write), before.of(Kind::Write));
-            assert_eq!((written.times - was.times, written.lanes - was.lanes), (u64::from(!moved.is_empty()), moved.len() as u64));
+            assert_eq!(
+                (written.times - was.times, written.lanes - was.lanes),
+                (u64::from(!moved.is_empty()), moved.len() as u64)
+            );
         }
     }
     let used = state.work.lane_slots(2) as f64 / (8 * state.work.slots(2)) as f64;
@@ -188,10 +196,15 @@ fn a_warp_of_threads_executes_what_its_threads_do() {
     let warp = record_heaps(problem(spec, 1, 60, 7), 0, 4, spec).unwrap();
     let Some(HeapStep::Heaps { others }) = &warp.steps()[0].heap() else { panic!("it begins with heaps") };
     let queries = std::iter::once(60).chain(others.iter().map(|&query| query as usize));
-    let alone: Vec<Work> = queries.map(|row| all_of(&record_lanes(problem(spec, 1, row, 7), 0, 1, spec))).collect();
+    let alone: Vec<Work> =
+        queries.map(|row| all_of(&record_lanes(problem(spec, 1, row, 7), 0, 1, spec))).collect();
     let together = all_of(&warp);
     for kind in [Kind::Distance, Kind::Comparison, Kind::Read, Kind::Write] {
-        assert_eq!(together.of(kind).lanes, alone.iter().map(|work| work.of(kind).lanes).sum::<u64>(), "{kind:?}");
+        assert_eq!(
+            together.of(kind).lanes,
+            alone.iter().map(|work| work.of(kind).lanes).sum::<u64>(),
+            "{kind:?}"
+        );
         // The warp needs as long as its slowest lane at each point, and so at least as long as each of them.
         assert!(alone.iter().all(|work| work.of(kind).times <= together.of(kind).times), "{kind:?}");
     }
@@ -203,7 +216,8 @@ fn every_instruction_stands_in_the_kernel_and_every_step_in_the_table() {
         for instruction in instructions {
             let (file, search) = instruction.source;
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cuda").join(file);
-            let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}: {}", path.display()));
+            let text =
+                std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}: {}", path.display()));
             assert_eq!(text.matches(search).count(), 1, "{name}: `{search}` in {file}");
         }
     }
@@ -212,7 +226,8 @@ fn every_instruction_stands_in_the_kernel_and_every_step_in_the_table() {
     let mut seen = std::collections::BTreeSet::new();
     for step in kernel.steps().iter().chain(heaps.steps()) {
         let name = serde_json::to_value(step).unwrap()["step"].as_str().unwrap().to_owned();
-        let there = TABLE.iter().find(|(named, _)| *named == name).map_or(0, |(_, instructions)| instructions.len());
+        let there =
+            TABLE.iter().find(|(named, _)| *named == name).map_or(0, |(_, instructions)| instructions.len());
         assert_eq!(there, rows(step).len(), "{name}");
         seen.extend((there > 0).then_some(name));
     }
@@ -242,7 +257,10 @@ fn a_meter_has_all_ways_at_every_moment() {
         assert_eq!(distances, [300.0; 3]);
     }
     let same = |recording: &Recording| Way::ALL.map(|way| recording.meter().unwrap().all(way));
-    let (kernel, heaps) = (recorded("uniform:n=300,d=2", 3, 16, 8), record_heaps(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap());
+    let (kernel, heaps) = (
+        recorded("uniform:n=300,d=2", 3, 16, 8),
+        record_heaps(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap(),
+    );
     assert_eq!(same(&kernel), same(&heaps), "whichever is shown");
     assert!(record_queues(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap().meter().is_none());
 }
@@ -256,10 +274,20 @@ fn the_lesson_shows_what_it_says() {
     let (stops, own) = (end.heaps().unwrap().stops, end.counts.merges);
     assert!(stops > 2 * own, "the warp stops at {stops} points, lane 0 inserts {own}");
     let meter = recording.meter().unwrap();
-    let idle = |way| meter.number(ROWS.iter().find(|row| row.name == "idle lanes").unwrap(), way, &meter.all(way));
+    let idle =
+        |way| meter.number(ROWS.iter().find(|row| row.name == "idle lanes").unwrap(), way, &meter.all(way));
     assert_eq!(idle(Way::Thread), None);
-    assert!(idle(Way::ThreadAQuery).unwrap() > 2.0 * idle(Way::Warp).unwrap(), "{:?}, {:?}", idle(Way::ThreadAQuery), idle(Way::Warp));
-    let slots = |way| meter.number(ROWS.iter().find(|row| row.name == "issue slots").unwrap(), way, &meter.all(way)).unwrap();
+    assert!(
+        idle(Way::ThreadAQuery).unwrap() > 2.0 * idle(Way::Warp).unwrap(),
+        "{:?}, {:?}",
+        idle(Way::ThreadAQuery),
+        idle(Way::Warp)
+    );
+    let slots = |way| {
+        meter
+            .number(ROWS.iter().find(|row| row.name == "issue slots").unwrap(), way, &meter.all(way))
+            .unwrap()
+    };
     let share = slots(Way::ThreadAQuery) / slots(Way::Warp);
     assert!((0.8..1.25).contains(&share), "for a query both warps issue about as much: {share}");
     for row in &ROWS {

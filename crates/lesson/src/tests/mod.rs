@@ -27,7 +27,8 @@ fn problem(spec: &str, seed: u64, row: usize, k: usize) -> Arc<Problem> {
     let source = Source::Generate { spec: spec.to_owned(), seed };
     let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
     let row = row.min(cloud.len() - 1);
-    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed, exclude_self: false, drop_zero_rows: false };
+    let setup =
+        Setup { k, metric: Metric::L2, order: Order::File, seed, exclude_self: false, drop_zero_rows: false };
     Arc::new(Problem::new(&cloud, &Queries::Rows(vec![row as u32]), setup).unwrap())
 }
 

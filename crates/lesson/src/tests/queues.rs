@@ -90,14 +90,19 @@ fn a_replay_has_the_twins_registers_after_every_stage() {
             }
             if matches!(
                 step,
-                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. })) | Step::Own(OwnStep::WarpSelect(WarpSelectStep::WarpQueueSorted))
+                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. }))
+                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::WarpQueueSorted))
             ) {
                 assert_eq!(Some(&state.registers), warps.next(), "{case:?}, {step:?}");
             }
         }
         assert!(lanes.next().is_none() && warps.next().is_none());
         assert_eq!([state.counts.merges, state.counts.candidates], counts, "{case:?}");
-        assert_eq!([queued.merges, queued.inserts, queued.came], [counts[0], counts[1], state.queues().unwrap().came], "{case:?}");
+        assert_eq!(
+            [queued.merges, queued.inserts, queued.came],
+            [counts[0], counts[1], state.queues().unwrap().came],
+            "{case:?}"
+        );
     }
 }
 
@@ -107,7 +112,8 @@ fn a_search_ends_with_the_neighbours() {
         let recording = recorded_queues(case);
         let end = fresh(&recording, recording.len());
         let all = lockstep::distances_to(recording.problem(), 0, 0..recording.shape().n as usize);
-        let mut nearest: Vec<Key> = all.into_iter().zip(0..).map(|(distance, point)| key_of(distance, point)).collect();
+        let mut nearest: Vec<Key> =
+            all.into_iter().zip(0..).map(|(distance, point)| key_of(distance, point)).collect();
         nearest.sort_unstable();
         nearest.resize(nearest.len().max(case.2), PADDING);
         assert_eq!(end.registers[..case.2], nearest[..case.2], "{case:?}");
@@ -133,23 +139,43 @@ fn every_step_is_what_it_says() {
                         let (mine, first) = (distances[lane as usize], distance_of(queues().first(lane)));
                         assert_eq!(took.contains(&lane), mine < first, "{case:?}, step {at}, lane {lane}");
                     }
-                    assert!(placed.iter().all(|taken| distance_of(taken.key) == distances[taken.lane as usize]));
+                    assert!(
+                        placed.iter().all(|taken| distance_of(taken.key) == distances[taken.lane as usize])
+                    );
                 }
                 Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken })) => {
                     for lane in 0..shape.width {
-                        assert_eq!(broken >> lane & 1 == 1, queues().first(lane) < before.last(), "{case:?}, step {at}");
+                        assert_eq!(
+                            broken >> lane & 1 == 1,
+                            queues().first(lane) < before.last(),
+                            "{case:?}, step {at}"
+                        );
                     }
                     // A merge follows where the invariant is broken, and only there.
-                    assert_eq!(recording.steps()[at + 1] == Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted)), *broken != 0);
+                    assert_eq!(
+                        recording.steps()[at + 1]
+                            == Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted)),
+                        *broken != 0
+                    );
                 }
                 Step::MaxDistance { max_distance, before: then, .. } => {
-                    assert_eq!((*then, *max_distance), (before.max_distance, distance_of(before.last())), "{case:?}");
+                    assert_eq!(
+                        (*then, *max_distance),
+                        (before.max_distance, distance_of(before.last())),
+                        "{case:?}"
+                    );
                     // The invariants hold again.
                     let queues = state.queues().unwrap();
-                    assert!(state.is_sorted() && (0..shape.width).all(|lane| queues.first(lane) >= state.last()), "{case:?}");
+                    assert!(
+                        state.is_sorted() && (0..shape.width).all(|lane| queues.first(lane) >= state.last()),
+                        "{case:?}"
+                    );
                     for lane in 0..shape.width {
-                        let mine: Vec<Key> =
-                            (0u32..).zip(&queues.keys).filter(|&(i, _)| across(shape.width, i).0 == lane).map(|(_, &key)| key).collect();
+                        let mine: Vec<Key> = (0u32..)
+                            .zip(&queues.keys)
+                            .filter(|&(i, _)| across(shape.width, i).0 == lane)
+                            .map(|(_, &key)| key)
+                            .collect();
                         assert!(mine.is_sorted_by(|a, b| a >= b));
                     }
                 }
@@ -167,9 +193,17 @@ fn the_buffer_beside_is_the_kernels_own_search() {
         let Baseline::WarpSelect(queued) = recording.baseline() else { panic!("{case:?}") };
         let kernel = recorded(spec, row, k, width);
         let counts = fresh(&kernel, kernel.len()).counts;
-        assert_eq!((queued.buffer.candidates, queued.buffer.merges), (counts.candidates, counts.merges), "{case:?}");
+        assert_eq!(
+            (queued.buffer.candidates, queued.buffer.merges),
+            (counts.candidates, counts.merges),
+            "{case:?}"
+        );
         assert_eq!(queued.buffer, Buffered::of(&kernel));
-        assert!(queued.buffer.came >= recording.shape().n.min(k as u32) && queued.buffer.came <= counts.candidates, "{case:?}");
+        assert!(
+            queued.buffer.came >= recording.shape().n.min(k as u32)
+                && queued.buffer.came <= counts.candidates,
+            "{case:?}"
+        );
     }
 }
 
@@ -178,7 +212,9 @@ fn a_seek_is_a_fresh_replay() {
     for case in [CASES[0], CASES[8]] {
         let recording = Arc::new(recorded_queues(case));
         let mut cursor = Cursor::new(recording.clone());
-        for position in [0, recording.len(), 3, recording.len() / 2, recording.len() / 2 - 1, 17, recording.len() - 1] {
+        for position in
+            [0, recording.len(), 3, recording.len() / 2, recording.len() / 2 - 1, 17, recording.len() - 1]
+        {
             cursor.seek(position);
             assert_eq!(*cursor.state(), fresh(&recording, position));
         }
@@ -212,15 +248,23 @@ fn sentences_and_lines_tell_each_step() {
             state.apply(&recording.steps()[at]);
             let step = recording.step(at);
             let sentence = describe(&step, &state);
-            assert!(sentence.ends_with('.') && sentence.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit()), "{sentence}");
             assert!(
-                !sentence.contains("NaN") && !sentence.contains("inf ") && !sentence.contains("  ") && sentence.len() < 280,
+                sentence.ends_with('.')
+                    && sentence.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit()),
+                "{sentence}"
+            );
+            assert!(
+                !sentence.contains("NaN")
+                    && !sentence.contains("inf ")
+                    && !sentence.contains("  ")
+                    && sentence.len() < 280,
                 "{case:?}: {sentence}"
             );
             lines.insert(QUEUES.line_of(&step).unwrap());
         }
     }
-    let named: BTreeSet<usize> = (0..QUEUES.lines.len()).filter(|&line| QUEUES.lines[line].source.is_some()).collect();
+    let named: BTreeSet<usize> =
+        (0..QUEUES.lines.len()).filter(|&line| QUEUES.lines[line].source.is_some()).collect();
     assert_eq!(lines, named);
     assert_eq!(QUEUES.lines[QUEUES.second - 1].text, "");
 }
@@ -239,7 +283,9 @@ fn steps_are_read_back_as_they_were_written() {
 
 #[test]
 fn a_queue_of_another_warp_is_refused() {
-    let refused = |k, width| record_queues(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
+    let refused = |k, width| {
+        record_queues(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string()
+    };
     assert_eq!(refused(8, 5), "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes");
     assert_eq!(refused(257, 8), "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane");
 }

@@ -24,17 +24,30 @@ fn agrees(problem: &Arc<Problem>, width: u32, batch: Option<usize>) -> Result<Re
     let found: Vec<(u32, f32)> = state.neighbours().collect();
     prop_assert_eq!(&found[..], &searched.neighbours[..there]);
     let distances = lockstep::distances_to(problem, 0, 0..problem.n());
-    let mut sorted: Vec<(f32, u32)> = distances.iter().zip(0..).map(|(&distance, position)| (distance, position)).collect();
+    let mut sorted: Vec<(f32, u32)> =
+        distances.iter().zip(0..).map(|(&distance, position)| (distance, position)).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    prop_assert_eq!(found, sorted[..there].iter().map(|&(distance, position)| (position, distance)).collect::<Vec<_>>());
+    prop_assert_eq!(
+        found,
+        sorted[..there].iter().map(|&(distance, position)| (position, distance)).collect::<Vec<_>>()
+    );
     let counts = state.counts;
     let counters = searched.counters;
-    prop_assert_eq!((counts.merges, counts.candidates, counts.groups_hit), (counters.merges, counters.candidates, counters.groups_hit));
+    prop_assert_eq!(
+        (counts.merges, counts.candidates, counts.groups_hit),
+        (counters.merges, counters.candidates, counters.groups_hit)
+    );
     prop_assert_eq!(recording.convergence().collect::<Vec<_>>(), searched.history);
-    prop_assert_eq!((counts.points_seen as usize, counts.groups as usize), (problem.n(), problem.n().div_ceil(width as usize)));
+    prop_assert_eq!(
+        (counts.points_seen as usize, counts.groups as usize),
+        (problem.n(), problem.n().div_ceil(width as usize))
+    );
     let cost = network::Cost::of_merge(width, recording.shape().registers);
     let merges = u64::from(counts.merges);
-    prop_assert_eq!((counts.compare_exchanges, counts.shuffles), (merges * cost.compare_exchanges, merges * cost.shuffles));
+    prop_assert_eq!(
+        (counts.compare_exchanges, counts.shuffles),
+        (merges * cost.compare_exchanges, merges * cost.shuffles)
+    );
     Ok(recording)
 }
 
@@ -49,7 +62,8 @@ fn every_step_is_true(recording: &Recording) -> Result<(), TestCaseError> {
         let step = recording.step(at);
         state.apply(&recording.steps()[at]);
         let closer = |lanes: u64| -> u32 {
-            let closer = |&lane: &u32| lanes >> lane & 1 == 1 && distances[lane as usize] < before.max_distance;
+            let closer =
+                |&lane: &u32| lanes >> lane & 1 == 1 && distances[lane as usize] < before.max_distance;
             (0..shape.width).filter(closer).map(|lane| 1 << lane).sum()
         };
         match &*step {
@@ -64,20 +78,31 @@ fn every_step_is_true(recording: &Recording) -> Result<(), TestCaseError> {
                 prop_assert_eq!(*mask, closer((*rest).into()));
             }
             Step::Positions { slots } => {
-                let voting: Vec<u32> = (0..shape.width).filter(|lane| before.ballot >> lane & 1 == 1).collect();
+                let voting: Vec<u32> =
+                    (0..shape.width).filter(|lane| before.ballot >> lane & 1 == 1).collect();
                 prop_assert_eq!(slots.iter().map(|slot| slot.lane).collect::<Vec<_>>(), voting);
-                prop_assert!(slots.iter().zip(before.buffered..).all(|(slot, expected)| slot.slot == expected));
+                prop_assert!(
+                    slots.iter().zip(before.buffered..).all(|(slot, expected)| slot.slot == expected)
+                );
             }
             Step::Appended { placed } => {
                 let base = before.group.unwrap();
                 for (candidate, slot) in placed.iter().zip(before.buffered..capacity) {
                     prop_assert_eq!(candidate.slot, slot);
-                    prop_assert_eq!(candidate.key, key_of(distances[candidate.lane as usize], base + candidate.lane));
+                    prop_assert_eq!(
+                        candidate.key,
+                        key_of(distances[candidate.lane as usize], base + candidate.lane)
+                    );
                 }
-                prop_assert_eq!(placed.len() as u32, before.waiting.count_ones().min(capacity - before.buffered));
+                prop_assert_eq!(
+                    placed.len() as u32,
+                    before.waiting.count_ones().min(capacity - before.buffered)
+                );
             }
             Step::BufferFull => prop_assert_eq!(before.buffered, capacity),
-            Step::Padded { first } => prop_assert!(*first == before.buffered && *first < capacity && *first > 0),
+            Step::Padded { first } => {
+                prop_assert!(*first == before.buffered && *first < capacity && *first > 0)
+            }
             Step::Swap => {
                 let mut held = state.buffer.clone();
                 held.sort_unstable();
@@ -88,7 +113,10 @@ fn every_step_is_true(recording: &Recording) -> Result<(), TestCaseError> {
                 for pair in layer.comparators(capacity) {
                     let (a, b) = (before.registers[pair.low as usize], before.registers[pair.high as usize]);
                     let sorted = if pair.ascending { (a.min(b), a.max(b)) } else { (a.max(b), a.min(b)) };
-                    prop_assert_eq!((state.registers[pair.low as usize], state.registers[pair.high as usize]), sorted);
+                    prop_assert_eq!(
+                        (state.registers[pair.low as usize], state.registers[pair.high as usize]),
+                        sorted
+                    );
                     prop_assert_eq!(swapped.contains(pair.low), (a, b) != sorted);
                 }
             }
@@ -99,14 +127,18 @@ fn every_step_is_true(recording: &Recording) -> Result<(), TestCaseError> {
                 let mut kept = state.registers.clone();
                 kept.sort_unstable();
                 prop_assert_eq!(&kept, &both[..capacity as usize]);
-                prop_assert!(taken.iter().all(|element| before.registers[element as usize] > state.registers[element as usize]));
+                prop_assert!(taken.iter().all(|element| {
+                    before.registers[element as usize] > state.registers[element as usize]
+                }));
             }
             Step::MaxDistance { before: bound, max_distance, .. } => {
                 prop_assert!(state.is_sorted());
                 prop_assert_eq!(*max_distance, distance_of(state.registers[shape.k as usize - 1]));
                 prop_assert!(*bound == before.max_distance && max_distance <= bound);
             }
-            Step::Batch { first, end } => prop_assert!(first < end && *end <= shape.n && before.batch.is_none_or(|(_, end)| end == *first)),
+            Step::Batch { first, end } => prop_assert!(
+                first < end && *end <= shape.n && before.batch.is_none_or(|(_, end)| end == *first)
+            ),
             Step::Finished => prop_assert_eq!(at + 1, recording.len()),
             step => panic!("{step:?} is a tree's"),
         }
@@ -154,7 +186,15 @@ fn the_recorded_network_sorts_every_zero_one_sequence() {
         let recording = recorded("uniform:n=64,d=2", 0, width as usize * registers, width);
         let layers = |wanted: Pass| -> Vec<Layer> {
             let steps = recording.steps()[recording.range_of_merge(0).unwrap()].iter();
-            steps.filter_map(|step| if let Step::Layer { pass, layer, .. } = step { (*pass == wanted).then_some(*layer) } else { None }).collect()
+            steps
+                .filter_map(|step| {
+                    if let Step::Layer { pass, layer, .. } = step {
+                        (*pass == wanted).then_some(*layer)
+                    } else {
+                        None
+                    }
+                })
+                .collect()
         };
         let keys = width * registers as u32;
         assert_eq!(layers(Pass::Sort), network::sort(keys).collect::<Vec<_>>());
@@ -175,7 +215,8 @@ fn the_recorded_network_sorts_every_zero_one_sequence() {
 
 #[test]
 fn what_no_warp_holds_is_refused() {
-    let refused = |k, width| record(problem("uniform:n=300,d=2", 0, 0, k), 0, width, None, "").unwrap_err().to_string();
+    let refused =
+        |k, width| record(problem("uniform:n=300,d=2", 0, 0, k), 0, width, None, "").unwrap_err().to_string();
     assert_eq!(refused(8, 12), "width = 12: a warp of a lesson has 4, 8, 16 or 32 lanes");
     assert_eq!(refused(129, 4), "k = 129: a warp of 4 lanes holds up to 128 neighbours, 32 a lane");
 }

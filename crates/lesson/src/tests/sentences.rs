@@ -1,5 +1,6 @@
-//! Every text with a number says what is so: each lesson is replayed, each sentence of each moment is read by a row of [`ROWS`], and its numbers are
-//! held against the points and a search restated here. A sentence with a number that no row reads is a failure: it needs one.
+//! Every text with a number says what is so: each lesson is replayed, each sentence of each moment is read by
+//! a row of [`ROWS`], and its numbers are held against the points and a search restated here. A sentence with
+//! a number that no row reads is a failure: it needs one.
 
 use std::collections::HashMap;
 
@@ -68,10 +69,16 @@ impl Search {
         distance_of(self.kth(shape))
     }
 
-    /// Lanes of a mask whose key is a candidate: nearer than the k-th, and of a tree's equal ones the earlier.
+    /// Lanes of a mask whose key is a candidate: nearer than the k-th, and of a tree's equal ones the
+    /// earlier.
     fn candidates_in(&self, mask: u32, shape: Shape, is_tree: bool) -> u32 {
-        let is = |key: Key| if is_tree { key < self.kth(shape) } else { distance_of(key) < self.max_distance(shape) };
-        (0..).zip(&self.group).filter(|&(lane, &key)| mask >> lane & 1 == 1 && key != PADDING && is(key)).fold(0, |mask, (lane, _)| mask | 1 << lane)
+        let is = |key: Key| {
+            if is_tree { key < self.kth(shape) } else { distance_of(key) < self.max_distance(shape) }
+        };
+        (0..)
+            .zip(&self.group)
+            .filter(|&(lane, &key)| mask >> lane & 1 == 1 && key != PADDING && is(key))
+            .fold(0, |mask, (lane, _)| mask | 1 << lane)
     }
 
     fn follow(&mut self, step: &Step, keys: &[Key], shape: Shape) {
@@ -90,7 +97,11 @@ impl Search {
                 self.looked.extend(keys.iter().filter(|&&key| key != PADDING));
             }
             Step::Ballot { .. } | Step::FilteredAgain { .. } => {
-                self.asked = if let Step::FilteredAgain { .. } = step { self.rest } else { u32::MAX >> (32 - shape.width) };
+                self.asked = if let Step::FilteredAgain { .. } = step {
+                    self.rest
+                } else {
+                    u32::MAX >> (32 - shape.width)
+                };
                 self.votes = self.candidates_in(self.asked, shape, is_tree);
                 self.rest = self.votes;
                 if self.rest == 0 && !is_tree {
@@ -176,7 +187,8 @@ impl Read {
     }
 }
 
-/// Reads a text by a template: the holes above, `*` for anything without a digit, and `[a|b]` for one of several.
+/// Reads a text by a template: the holes above, `*` for anything without a digit, and `[a|b]` for one of
+/// several.
 fn read(template: &str, text: &str, found: &mut Vec<String>) -> bool {
     let Some(first) = template.chars().next() else { return text.is_empty() };
     let rest = &template[first.len_utf8()..];
@@ -202,26 +214,41 @@ fn read(template: &str, text: &str, found: &mut Vec<String>) -> bool {
             let length = text[..length].trim_end_matches([',', '.', 'e', '-']).len();
             length > 0 && hole(length, found, true)
         }
-        '%' => text.starts_with("0x") && hole(2 + text[2..].find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len() - 2), found, true),
+        '%' => {
+            text.starts_with("0x")
+                && hole(
+                    2 + text[2..].find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len() - 2),
+                    found,
+                    true,
+                )
+        }
         '@' => {
             let lower = text.to_lowercase();
             if lower.starts_with("all ") && !lower.starts_with("all lanes") {
                 let length = text.find(" lanes").map_or(0, |at| at + 6);
                 return length > 0 && hole(length, found, true);
             }
-            let Some(words) = ["lanes ", "lane "].into_iter().find(|words| lower.starts_with(words)) else { return false };
-            let mut length = words.len() + text[words.len()..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - words.len());
+            let Some(words) = ["lanes ", "lane "].into_iter().find(|words| lower.starts_with(words)) else {
+                return false;
+            };
+            let mut length = words.len()
+                + text[words.len()..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - words.len());
             loop {
-                let more = [", ", " to ", " and "]
-                    .into_iter()
-                    .find(|more| text[length..].starts_with(more) && text[length + more.len()..].starts_with(|c: char| c.is_ascii_digit()));
+                let more = [", ", " to ", " and "].into_iter().find(|more| {
+                    text[length..].starts_with(more)
+                        && text[length + more.len()..].starts_with(|c: char| c.is_ascii_digit())
+                });
                 let Some(more) = more else { break };
                 let number = length + more.len();
-                length = number + text[number..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - number);
+                length = number
+                    + text[number..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - number);
             }
             length > words.len() && hole(length, found, true)
         }
-        '*' => (0..=run(&|c| !c.is_ascii_digit())).rev().filter(|&length| text.is_char_boundary(length)).any(|length| hole(length, found, false)),
+        '*' => (0..=run(&|c| !c.is_ascii_digit()))
+            .rev()
+            .filter(|&length| text.is_char_boundary(length))
+            .any(|length| hole(length, found, false)),
         '[' => {
             let mut depth = 0;
             let close = template.char_indices().find(|(_, c)| {
@@ -277,9 +304,16 @@ impl Truth {
 
     /// Neighbours that are known: once a merge took the smaller keys, those of both lists.
     fn known(&self) -> u64 {
-        let is_taken = self
-            .words(|step| matches!(step, Step::Minimum { .. } | Step::Own(OwnStep::Tree(TreeStep::Merged)) | Step::Layer { pass: Pass::Resort, .. }));
-        (self.search.nearest.len() + if is_taken { self.search.buffer.len() } else { 0 }).min(self.k() as usize) as u64
+        let is_taken = self.words(|step| {
+            matches!(
+                step,
+                Step::Minimum { .. }
+                    | Step::Own(OwnStep::Tree(TreeStep::Merged))
+                    | Step::Layer { pass: Pass::Resort, .. }
+            )
+        });
+        (self.search.nearest.len() + if is_taken { self.search.buffer.len() } else { 0 })
+            .min(self.k() as usize) as u64
     }
 
     /// The k-th key of the warp's queue, or of a tree's result.
@@ -308,7 +342,11 @@ impl Truth {
     }
 
     fn layer(&self) -> [u64; 2] {
-        if let Some(Step::Layer { layer, .. }) = &self.step { [layer.size.into(), layer.stride.into()] } else { [0, 0] }
+        if let Some(Step::Layer { layer, .. }) = &self.step {
+            [layer.size.into(), layer.stride.into()]
+        } else {
+            [0, 0]
+        }
     }
 
     /// Keys that came from the buffer, in a minimum.
@@ -329,7 +367,8 @@ impl Truth {
 
     /// Layers of a sort that stay within lanes: strides below R.
     fn inside(&self) -> u64 {
-        let (log, lane) = (u64::from(self.now.shape.capacity().ilog2()), u64::from(self.now.shape.registers.ilog2()));
+        let (log, lane) =
+            (u64::from(self.now.shape.capacity().ilog2()), u64::from(self.now.shape.registers.ilog2()));
         (1..=log).map(|size| size.min(lane)).sum()
     }
 
@@ -338,7 +377,8 @@ impl Truth {
         self.one_by_one.iter().filter(|&&point| point < self.search.seen).count() as u64
     }
 
-    /// The lanes of the last vote as the circle of now divides them: within it and not yet among the nearest, and outside.
+    /// The lanes of the last vote as the circle of now divides them: within it and not yet among the nearest,
+    /// and outside.
     fn divided(&self) -> [u64; 2] {
         let is_tree = self.now.descent().is_some();
         let votes = self.search.votes;
@@ -350,10 +390,14 @@ impl Truth {
         }
         let inside = search.candidates_in(votes, self.shape(), is_tree);
         let lane = |lane: u32| self.search.group.get(lane as usize).copied().filter(|&key| key != PADDING);
-        let count = |is: &dyn Fn(u32, Key) -> bool| (0..self.shape().width).filter(|&at| lane(at).is_some_and(|key| is(at, key))).count() as u64;
+        let count = |is: &dyn Fn(u32, Key) -> bool| {
+            (0..self.shape().width).filter(|&at| lane(at).is_some_and(|key| is(at, key))).count() as u64
+        };
         let near = &search.nearest[..search.nearest.len().min(self.shape().k as usize)];
         let accepted = count(&|at, key| inside >> at & 1 == 1 && !near.contains(&key));
-        let rejected = count(&|at, key| self.search.asked >> at & 1 == 1 && inside >> at & 1 == 0 && !near.contains(&key));
+        let rejected = count(&|at, key| {
+            self.search.asked >> at & 1 == 1 && inside >> at & 1 == 0 && !near.contains(&key)
+        });
         [accepted, rejected]
     }
 
@@ -362,7 +406,10 @@ impl Truth {
     }
 
     fn batch(&self) -> u64 {
-        let sizes = self.recording.steps().iter().find_map(|step| if let Step::Batch { first, end } = step { Some(end - first) } else { None });
+        let sizes =
+            self.recording.steps().iter().find_map(|step| {
+                if let Step::Batch { first, end } = step { Some(end - first) } else { None }
+            });
         sizes.unwrap().into()
     }
 
@@ -371,7 +418,8 @@ impl Truth {
     }
 
     fn group(&self) -> [u64; 2] {
-        let keys: Vec<u32> = self.search.group.iter().filter(|&&key| key != PADDING).map(|&key| index_of(key)).collect();
+        let keys: Vec<u32> =
+            self.search.group.iter().filter(|&&key| key != PADDING).map(|&key| index_of(key)).collect();
         [keys[0].into(), (*keys.last().unwrap()).into()]
     }
 
@@ -380,16 +428,32 @@ impl Truth {
         (lane as u64, distance_of(*key))
     }
 
-    /// The last pass of a selection by digits, worked out from the distances: rank looked for, of how many, digit, how many before it and in it.
+    /// The last pass of a selection by digits, worked out from the distances: rank looked for, of how many,
+    /// digit, how many before it and in it.
     fn pass(&self, pass: usize) -> [u64; 5] {
         let bits = self.shape().width.ilog2();
         let kth = distance_of(self.sorted()[self.k() as usize - 1]).to_bits();
         let (of, digit) = ((31 - pass as u32 * bits), (31u32.saturating_sub((pass as u32 + 1) * bits)));
         let prefix = |bits: u32, low: u32| (u64::from(bits)) >> low;
-        let left: Vec<u32> = self.keys.iter().map(|&key| distance_of(key).to_bits()).filter(|&bits| prefix(bits, of) == prefix(kth, of)).collect();
-        let nearer = self.keys.iter().filter(|&&key| prefix(distance_of(key).to_bits(), of) < prefix(kth, of)).count() as u64;
-        let side = |is: fn(&u64, &u64) -> bool| left.iter().filter(|&&bits| is(&prefix(bits, digit), &prefix(kth, digit))).count() as u64;
-        [self.k() - nearer, left.len() as u64, prefix(kth, digit) & ((1 << (of - digit)) - 1), side(u64::lt), side(u64::eq)]
+        let left: Vec<u32> = self
+            .keys
+            .iter()
+            .map(|&key| distance_of(key).to_bits())
+            .filter(|&bits| prefix(bits, of) == prefix(kth, of))
+            .collect();
+        let nearer =
+            self.keys.iter().filter(|&&key| prefix(distance_of(key).to_bits(), of) < prefix(kth, of)).count()
+                as u64;
+        let side = |is: fn(&u64, &u64) -> bool| {
+            left.iter().filter(|&&bits| is(&prefix(bits, digit), &prefix(kth, digit))).count() as u64
+        };
+        [
+            self.k() - nearer,
+            left.len() as u64,
+            prefix(kth, digit) & ((1 << (of - digit)) - 1),
+            side(u64::lt),
+            side(u64::eq),
+        ]
     }
 
     fn passes(&self) -> usize {
@@ -404,33 +468,56 @@ impl Truth {
 /// All sentences with numbers.
 static ROWS: &[Row] = &[
     // The kernel's steps.
-    ("Before the first step: the # nearest of # are asked for, *", |t, r| t.step.is_none() && r.is(&[t.k(), t.n()])),
+    ("Before the first step: the # nearest of # are asked for, *", |t, r| {
+        t.step.is_none() && r.is(&[t.k(), t.n()])
+    }),
     ("The block loads # points into shared memory: points # to #", |t, r| {
         let Some(Step::Batch { first, end }) = t.step else { return false };
-        r.is(&[(end - first).into(), first.into(), (end - 1).into()]) && end - first == t.batch().min(t.n() - u64::from(first)) as u32
+        r.is(&[(end - first).into(), first.into(), (end - 1).into()])
+            && end - first == t.batch().min(t.n() - u64::from(first)) as u32
     }),
-    ("Every lane [computes|reads] the squared distance of one point, points # to #; the smallest is ~, in lane #", |t, r| {
-        let ([first, last], (lane, smallest)) = (t.group(), t.smallest());
-        r.n(0) == first && r.n(1) == last && r.d(2, smallest) && r.n(3) == lane
-    }),
+    (
+        "Every lane [computes|reads] the squared distance of one point, points # to #; the smallest is ~, \
+         in lane #",
+        |t, r| {
+            let ([first, last], (lane, smallest)) = (t.group(), t.smallest());
+            r.n(0) == first && r.n(1) == last && r.d(2, smallest) && r.n(3) == lane
+        },
+    ),
     ("No lane's point is closer than max_distance ~: ballot %, and the group is done", |t, r| {
-        r.d(0, t.bound()) && r.x(1) == 0 && t.search.votes == 0 && u64::from(t.search.seen) == t.group()[1] + 1
+        r.d(0, t.bound())
+            && r.x(1) == 0
+            && t.search.votes == 0
+            && u64::from(t.search.seen) == t.group()[1] + 1
     }),
     ("@ [is|are] closer than max_distance, which is still infinite: ballot %", |t, r| {
         t.bound().is_infinite() && r.m(0) == t.search.votes && r.x(1) == t.search.votes
     }),
-    ("@ [is|are] closer than max_distance ~: ballot %", |t, r| r.m(0) == t.search.votes && r.d(1, t.bound()) && r.x(2) == t.search.votes),
-    ("Lane # writes to slot # + # = #, because [no lower lane votes|one lower lane also votes|# lower lanes also vote]", |t, r| {
-        let (lane, taken) = (r.n(0), t.search.buffer.len() as u64);
-        let below = u64::from((t.search.rest & ((1 << lane) - 1)).count_ones());
-        let is_last = below + taken + 1 == t.all() || t.search.rest >> lane == 1;
-        t.search.rest >> lane & 1 == 1 && is_last && r.n(1) == taken && r.n(2) == below && r.n(3) == taken + below && (below < 2 || r.n(4) == below)
+    ("@ [is|are] closer than max_distance ~: ballot %", |t, r| {
+        r.m(0) == t.search.votes && r.d(1, t.bound()) && r.x(2) == t.search.votes
     }),
+    (
+        "Lane # writes to slot # + # = #, because [no lower lane votes|one lower lane also votes|# lower \
+         lanes also vote]",
+        |t, r| {
+            let (lane, taken) = (r.n(0), t.search.buffer.len() as u64);
+            let below = u64::from((t.search.rest & ((1 << lane) - 1)).count_ones());
+            let is_last = below + taken + 1 == t.all() || t.search.rest >> lane == 1;
+            t.search.rest >> lane & 1 == 1
+                && is_last
+                && r.n(1) == taken
+                && r.n(2) == below
+                && r.n(3) == taken + below
+                && (below < 2 || r.n(4) == below)
+        },
+    ),
     ("Lane # would write to slot #, which does not exist: it [waits|and # more wait]", |t, r| {
         let lane = r.n(0);
         let below = u64::from((t.search.rest & ((1 << lane) - 1)).count_ones());
         let late = u64::from((t.search.rest >> lane).count_ones());
-        r.n(1) == t.all() && below + t.search.buffer.len() as u64 == t.all() && if r.len() > 2 { r.n(2) == late - 1 } else { late == 1 }
+        r.n(1) == t.all()
+            && below + t.search.buffer.len() as u64 == t.all()
+            && if r.len() > 2 { r.n(2) == late - 1 } else { late == 1 }
     }),
     ("# candidates go into the buffer, slots # to #: it holds # of #", |t, r| {
         let [before, now] = [&t.last, &t.search].map(|search| search.buffer.len() as u64);
@@ -444,21 +531,32 @@ static ROWS: &[Row] = &[
     ("The buffer is full: all # slots are taken, so it is merged with the intermediate result", |t, r| {
         r.is(&[t.all()]) && t.search.buffer.len() as u64 == t.all()
     }),
-    ("The buffer holds # of #: slot[s # to|] # [is|are] filled with infinite distances, and it is merged", |t, r| {
-        let held = t.search.buffer.len() as u64;
-        r.n(0) == held && r.n(1) == t.all() && r.n(2) == held && r.n(r.len() - 1) == t.all() - 1
-    }),
-    ("Buffer and registers swap contents: the # candidates are now in the registers, *", |t, r| r.is(&[t.all()])),
     (
-        "[Sort|Re-sort], size #, stride #: each lane compares [with lane ^ # by shuffle|keys of its own, without a shuffle]; # of # pairs swap[s|]",
+        "The buffer holds # of #: slot[s # to|] # [is|are] filled with infinite distances, and it is merged",
+        |t, r| {
+            let held = t.search.buffer.len() as u64;
+            r.n(0) == held && r.n(1) == t.all() && r.n(2) == held && r.n(r.len() - 1) == t.all() - 1
+        },
+    ),
+    ("Buffer and registers swap contents: the # candidates are now in the registers, *", |t, r| {
+        r.is(&[t.all()])
+    }),
+    (
+        "[Sort|Re-sort], size #, stride #: each lane compares [with lane ^ # by shuffle|keys of its own, \
+         without a shuffle]; # of # pairs swap[s|]",
         |t, r| {
             let ([size, stride], lanes) = (t.layer(), t.layer()[1] / u64::from(t.shape().registers));
-            let rest = if lanes > 0 { vec![size, stride, lanes, t.swaps(), t.all() / 2] } else { vec![size, stride, t.swaps(), t.all() / 2] };
+            let rest = if lanes > 0 {
+                vec![size, stride, lanes, t.swaps(), t.all() / 2]
+            } else {
+                vec![size, stride, t.swaps(), t.all() / 2]
+            };
             r.len() == rest.len() && r.is(&rest)
         },
     ),
     (
-        "Element i becomes the smaller of candidate i and element # \u{2212} i of the intermediate result: # of the candidates stay, # of the intermediate result",
+        "Element i becomes the smaller of candidate i and element # \u{2212} i of the intermediate result: \
+         # of the candidates stay, # of the intermediate result",
         |t, r| r.is(&[t.all() - 1, t.all() - t.taken_keys(), t.taken_keys()]),
     ),
     ("The # smallest are left, in bitonic order", |t, r| {
@@ -469,52 +567,101 @@ static ROWS: &[Row] = &[
         r.is(&[t.all()]) && kept == both[..kept.len()]
     }),
     ("Merge # is done", |t, r| r.is(&[t.search.merges])),
-    ("Fewer than # neighbours are known, so max_distance stays infinite[; all # points were seen|]", |t, r| {
-        r.n(0) == t.k() && (t.search.nearest.len() as u64) < t.k() && (r.len() < 2 || r.n(1) == u64::from(t.search.seen) && r.n(1) == t.n())
-    }),
-    ("max_distance falls from infinity to ~, the squared distance of neighbour #[; all # points were seen|]", |t, r| {
-        t.last.max_distance(t.shape()).is_infinite()
-            && r.d(0, t.bound())
-            && r.n(1) == t.k()
-            && (r.len() < 3 || r.n(2) == u64::from(t.search.seen) && r.n(2) == t.n())
-    }),
-    ("max_distance falls from ~ to ~, the squared distance of neighbour #[; all # points were seen|]", |t, r| {
-        let fell = r.d(0, t.last.max_distance(t.shape())) && r.d(1, t.bound()) && t.bound() < t.last.max_distance(t.shape());
-        fell && r.n(2) == t.k() && (r.len() < 4 || r.n(3) == u64::from(t.search.seen) && r.n(3) == t.n())
-    }),
+    (
+        "Fewer than # neighbours are known, so max_distance stays infinite[; all # points were seen|]",
+        |t, r| {
+            r.n(0) == t.k()
+                && (t.search.nearest.len() as u64) < t.k()
+                && (r.len() < 2 || r.n(1) == u64::from(t.search.seen) && r.n(1) == t.n())
+        },
+    ),
+    (
+        "max_distance falls from infinity to ~, the squared distance of neighbour #[; all # points were \
+         seen|]",
+        |t, r| {
+            t.last.max_distance(t.shape()).is_infinite()
+                && r.d(0, t.bound())
+                && r.n(1) == t.k()
+                && (r.len() < 3 || r.n(2) == u64::from(t.search.seen) && r.n(2) == t.n())
+        },
+    ),
+    (
+        "max_distance falls from ~ to ~, the squared distance of neighbour #[; all # points were seen|]",
+        |t, r| {
+            let fell = r.d(0, t.last.max_distance(t.shape()))
+                && r.d(1, t.bound())
+                && t.bound() < t.last.max_distance(t.shape());
+            fell && r.n(2) == t.k() && (r.len() < 4 || r.n(3) == u64::from(t.search.seen) && r.n(3) == t.n())
+        },
+    ),
     ("max_distance stays at ~, the squared distance of neighbour #[; all # points were seen|]", |t, r| {
         r.d(0, t.bound())
             && t.bound() == t.last.max_distance(t.shape())
             && r.n(1) == t.k()
             && (r.len() < 3 || r.n(2) == u64::from(t.search.seen) && r.n(2) == t.n())
     }),
-    ("@ had no slot and vote[s|] again, against max_distance ~: [none is closer any longer|@ [is|are] still closer], ballot %", |t, r| {
-        let waits = t.search.asked == r.m(0) && t.last.rest == r.m(0);
-        let still = if r.len() > 3 { r.m(2) } else { 0 };
-        waits && r.d(1, t.bound()) && still == t.search.votes && r.x(r.len() - 1) == t.search.votes
+    (
+        "@ had no slot and vote[s|] again, against max_distance ~: [none is closer any longer|@ [is|are] \
+         still closer], ballot %",
+        |t, r| {
+            let waits = t.search.asked == r.m(0) && t.last.rest == r.m(0);
+            let still = if r.len() > 3 { r.m(2) } else { 0 };
+            waits && r.d(1, t.bound()) && still == t.search.votes && r.x(r.len() - 1) == t.search.votes
+        },
+    ),
+    (
+        "The search is done: the # neighbours lie in the registers, nearest first, at squared distances \
+         from ~ to ~",
+        |t, r| {
+            let (sorted, found) = (t.sorted(), t.k().min(t.n()));
+            r.n(0) == found
+                && r.d(1, distance_of(sorted[0]))
+                && r.d(2, distance_of(sorted[found as usize - 1]))
+        },
+    ),
+    ("Of # points, # went into the buffer, in # merge[s|]", |t, r| {
+        r.is(&[t.n(), t.search.candidates, t.search.merges])
     }),
-    ("The search is done: the # neighbours lie in the registers, nearest first, at squared distances from ~ to ~", |t, r| {
-        let (sorted, found) = (t.sorted(), t.k().min(t.n()));
-        r.n(0) == found && r.d(1, distance_of(sorted[0])) && r.d(2, distance_of(sorted[found as usize - 1]))
-    }),
-    ("Of # points, # went into the buffer, in # merge[s|]", |t, r| r.is(&[t.n(), t.search.candidates, t.search.merges])),
     // The badges.
-    ("Fewer than # points were merged: every point may be one of the # nearest, so every lane that has a point votes", |t, r| {
-        r.is(&[t.k(), t.k()]) && (t.search.nearest.len() as u64) < t.k() && t.search.votes.count_ones() as usize == t.search.group.len()
+    (
+        "Fewer than # points were merged: every point may be one of the # nearest, so every lane that has a \
+         point votes",
+        |t, r| {
+            r.is(&[t.k(), t.k()])
+                && (t.search.nearest.len() as u64) < t.k()
+                && t.search.votes.count_ones() as usize == t.search.group.len()
+        },
+    ),
+    (
+        "# points that are no farther than these are known already: none of these can be a neighbour",
+        |t, r| {
+            let known = t
+                .search
+                .nearest
+                .iter()
+                .filter(|&&key| t.search.group.iter().all(|&other| key < other || other == PADDING))
+                .count() as u64;
+            r.is(&[t.k()]) && known >= t.k()
+        },
+    ),
+    (
+        "Lanes that do not vote are no closer than max_distance: none of them can hold one of the # nearest",
+        |t, r| {
+            let nearest = &t.sorted()[..t.k() as usize];
+            let wrong = |(lane, key): (u32, &Key)| {
+                t.search.votes >> lane & 1 == 0 && nearest.contains(key) && *key != PADDING
+            };
+            r.is(&[t.k()]) && !(0..).zip(&t.search.group).any(wrong)
+        },
+    ),
+    ("Slots count on from #: no two lanes write to the same one, and none is left out", |t, r| {
+        r.is(&[t.search.buffer.len() as u64])
     }),
-    ("# points that are no farther than these are known already: none of these can be a neighbour", |t, r| {
-        let known = t.search.nearest.iter().filter(|&&key| t.search.group.iter().all(|&other| key < other || other == PADDING)).count() as u64;
-        r.is(&[t.k()]) && known >= t.k()
-    }),
-    ("Lanes that do not vote are no closer than max_distance: none of them can hold one of the # nearest", |t, r| {
-        let nearest = &t.sorted()[..t.k() as usize];
-        let wrong = |(lane, key): (u32, &Key)| t.search.votes >> lane & 1 == 0 && nearest.contains(key) && *key != PADDING;
-        r.is(&[t.k()]) && !(0..).zip(&t.search.group).any(wrong)
-    }),
-    ("Slots count on from #: no two lanes write to the same one, and none is left out", |t, r| r.is(&[t.search.buffer.len() as u64])),
     ("Every slot below # holds a candidate[ that is closer than max_distance|], no two the same", |t, r| {
         let closer = t.search.buffer.iter().all(|&key| distance_of(key) < t.bound());
-        r.is(&[t.search.buffer.len() as u64]) && closer && t.now.buffer[..t.search.buffer.len()] == t.search.buffer
+        r.is(&[t.search.buffer.len() as u64])
+            && closer
+            && t.now.buffer[..t.search.buffer.len()] == t.search.buffer
     }),
     ("Slot # holds a candidate[ that is closer than max_distance|]", |t, r| {
         r.is(&[0]) && t.search.buffer.len() == 1 && distance_of(t.search.buffer[0]) < t.bound()
@@ -524,31 +671,52 @@ static ROWS: &[Row] = &[
     }),
     ("Slots below # hold candidates, the others \u{221e}, which is sorted behind every point", |t, r| {
         let held = t.search.buffer.len();
-        r.is(&[held as u64]) && t.now.buffer[..held] == t.search.buffer && t.now.buffer[held..].iter().all(|&key| key == PADDING)
+        r.is(&[held as u64])
+            && t.now.buffer[..held] == t.search.buffer
+            && t.now.buffer[held..].iter().all(|&key| key == PADDING)
     }),
     ("Runs of # alternate in direction, up and down, so every # keys are bitonic", |t, r| {
         let size = t.layer()[0] as usize;
-        let runs =
-            t.now.registers.chunks(size).enumerate().all(|(at, run)| if at % 2 == 0 { run.is_sorted() } else { run.is_sorted_by(|a, b| a >= b) });
+        let runs = t
+            .now
+            .registers
+            .chunks(size)
+            .enumerate()
+            .all(|(at, run)| if at % 2 == 0 { run.is_sorted() } else { run.is_sorted_by(|a, b| a >= b) });
         r.is(&[size as u64, 2 * size as u64]) && runs
     }),
-    ("In every # keys first half \u{2264} second half[ (\u{2265} in runs that descend)|], both bitonic: each half can be sorted alone", |t, r| {
-        let ([size, stride], keys) = (t.layer(), &t.now.registers);
-        let halves = keys.chunks(2 * stride as usize).enumerate().all(|(at, block)| {
-            let (left, right) = block.split_at(stride as usize);
-            let up = (at as u64 * 2 * stride) & size == 0;
-            if up { left.iter().max() <= right.iter().min() } else { left.iter().min() >= right.iter().max() }
-        });
-        r.is(&[2 * stride]) && halves
-    }),
-    ("The registers ascend, so element # is the #[st|nd|rd|th] smallest key", |t, r| r.is(&[t.k() - 1, t.k()]) && t.now.registers.is_sorted()),
-    ("The # smallest keys of both are left, and they are bitonic: the layers of size # alone sort them", |t, r| r.is(&[t.all(), t.all()])),
     (
-        "max_distance is the squared distance of the #[st|nd|rd|th] nearest of the # points seen: a point that is no closer cannot be a neighbour",
+        "In every # keys first half \u{2264} second half[ (\u{2265} in runs that descend)|], both bitonic: \
+         each half can be sorted alone",
+        |t, r| {
+            let ([size, stride], keys) = (t.layer(), &t.now.registers);
+            let halves = keys.chunks(2 * stride as usize).enumerate().all(|(at, block)| {
+                let (left, right) = block.split_at(stride as usize);
+                let up = (at as u64 * 2 * stride) & size == 0;
+                if up {
+                    left.iter().max() <= right.iter().min()
+                } else {
+                    left.iter().min() >= right.iter().max()
+                }
+            });
+            r.is(&[2 * stride]) && halves
+        },
+    ),
+    ("The registers ascend, so element # is the #[st|nd|rd|th] smallest key", |t, r| {
+        r.is(&[t.k() - 1, t.k()]) && t.now.registers.is_sorted()
+    }),
+    (
+        "The # smallest keys of both are left, and they are bitonic: the layers of size # alone sort them",
+        |t, r| r.is(&[t.all(), t.all()]),
+    ),
+    (
+        "max_distance is the squared distance of the #[st|nd|rd|th] nearest of the # points seen: a point \
+         that is no closer cannot be a neighbour",
         |t, r| {
             let mut seen = t.keys[..r.n(1) as usize].to_vec();
             seen.sort_unstable();
-            r.is(&[t.k(), t.search.seen.into()]) && distance_of(seen[t.k() as usize - 1]) == t.now.max_distance
+            r.is(&[t.k(), t.search.seen.into()])
+                && distance_of(seen[t.k() as usize - 1]) == t.now.max_distance
         },
     ),
     ("The first # keys are the nearest of all # points, nearest first: nothing was lost", |t, r| {
@@ -560,29 +728,51 @@ static ROWS: &[Row] = &[
         let Some(Step::Own(OwnStep::Tree(TreeStep::OwnLeaf { leaf }))) = t.step else { return false };
         r.is(&[leaf.into(), t.n().div_ceil(32)])
     }),
-    ("Leaf #: [every lane computes|a lane each computes] the squared distance of one of its # points; the smallest is ~, in lane #", |t, r| {
-        let Some(Step::Own(OwnStep::Tree(TreeStep::Leaf { leaf, keys }))) = &t.step else { return false };
-        let points = keys.iter().filter(|&&key| key != PADDING).count() as u64;
-        let true_keys = keys.iter().all(|&key| key == PADDING || t.keys[index_of(key) as usize] == key);
-        true_keys && r.n(0) == u64::from(*leaf) && r.n(1) == points && r.d(2, t.smallest().1) && r.n(3) == t.smallest().0
-    }),
+    (
+        "Leaf #: [every lane computes|a lane each computes] the squared distance of one of its # points; \
+         the smallest is ~, in lane #",
+        |t, r| {
+            let Some(Step::Own(OwnStep::Tree(TreeStep::Leaf { leaf, keys }))) = &t.step else { return false };
+            let points = keys.iter().filter(|&&key| key != PADDING).count() as u64;
+            let true_keys = keys.iter().all(|&key| key == PADDING || t.keys[index_of(key) as usize] == key);
+            true_keys
+                && r.n(0) == u64::from(*leaf)
+                && r.n(1) == points
+                && r.d(2, t.smallest().1)
+                && r.n(3) == t.smallest().0
+        },
+    ),
     ("No point of the leaf is nearer than neighbour #, at ~: ballot %, and the leaf is done", |t, r| {
         r.n(0) == t.k() && r.d(1, t.bound()) && r.x(2) == 0 && t.search.votes == 0
     }),
     ("@ have a candidate, as fewer than # neighbours are known: ballot %", |t, r| {
-        r.m(0) == t.search.votes && r.n(1) == t.k() && r.x(2) == t.search.votes && (t.search.nearest.len() as u64) < t.k()
+        r.m(0) == t.search.votes
+            && r.n(1) == t.k()
+            && r.x(2) == t.search.votes
+            && (t.search.nearest.len() as u64) < t.k()
     }),
     ("@ [has a point|have points] nearer than neighbour #, at ~: ballot %", |t, r| {
         r.m(0) == t.search.votes && r.n(1) == t.k() && r.d(2, t.bound()) && r.x(3) == t.search.votes
     }),
-    ("@ had no slot and vote[s|] again, against neighbour #, at ~: [none is nearer any more|@ [is|are] still nearer], ballot %", |t, r| {
-        let still = if r.len() > 4 { r.m(3) } else { 0 };
-        r.m(0) == t.last.rest && r.n(1) == t.k() && r.d(2, t.bound()) && still == t.search.votes && r.x(r.len() - 1) == still
-    }),
     (
-        "[The search begins at the root|Down to node # of height #]: every lane loads the box of one of its # child[ren|], [leaves|nodes] # to #",
+        "@ had no slot and vote[s|] again, against neighbour #, at ~: [none is nearer any more|@ [is|are] \
+         still nearer], ballot %",
         |t, r| {
-            let Some(Step::Own(OwnStep::Tree(TreeStep::Node { height, group }))) = t.step else { return false };
+            let still = if r.len() > 4 { r.m(3) } else { 0 };
+            r.m(0) == t.last.rest
+                && r.n(1) == t.k()
+                && r.d(2, t.bound())
+                && still == t.search.votes
+                && r.x(r.len() - 1) == still
+        },
+    ),
+    (
+        "[The search begins at the root|Down to node # of height #]: every lane loads the box of one of its \
+         # child[ren|], [leaves|nodes] # to #",
+        |t, r| {
+            let Some(Step::Own(OwnStep::Tree(TreeStep::Node { height, group }))) = t.step else {
+                return false;
+            };
             let boxes = (0..height).fold(t.n().div_ceil(32), |boxes, _| boxes.div_ceil(32));
             let (first, last) = (u64::from(group) * 32, (u64::from(group) * 32 + 31).min(boxes - 1));
             let at = r.len() - 3;
@@ -597,11 +787,16 @@ static ROWS: &[Row] = &[
     }),
     ("# of # [is|are] nearer than neighbour #, at ~", |t, r| {
         let Some(Step::Own(OwnStep::Tree(TreeStep::Boxes { keys }))) = &t.step else { return false };
-        let count = |is: &dyn Fn(Key) -> bool| keys.iter().filter(|&&key| key != PADDING && is(key)).count() as u64;
-        r.n(0) == count(&|key| key < t.search.kth(t.shape())) && r.n(1) == count(&|_| true) && r.n(2) == t.k() && r.d(3, t.bound())
+        let count =
+            |is: &dyn Fn(Key) -> bool| keys.iter().filter(|&&key| key != PADDING && is(key)).count() as u64;
+        r.n(0) == count(&|key| key < t.search.kth(t.shape()))
+            && r.n(1) == count(&|_| true)
+            && r.n(2) == t.k()
+            && r.d(3, t.bound())
     }),
     (
-        "The nearest box that is left is lane #'s, at ~: [fewer than # neighbours are known|the query lies in its box|a point in it may be nearer than neighbour #, at ~*], and [leaf|node] # is visited",
+        "The nearest box that is left is lane #'s, at ~: [fewer than # neighbours are known|the query lies \
+         in its box|a point in it may be nearer than neighbour #, at ~*], and [leaf|node] # is visited",
         |t, r| {
             let node = t.before.descent().unwrap().way.last().unwrap();
             let (lane, key) = node.nearest().unwrap();
@@ -614,67 +809,114 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "The nearest box that is left, lane #'s at ~, is not nearer than neighbour #, at ~*: [it is left out|all # that are left are left out at once], and *",
+        "The nearest box that is left, lane #'s at ~, is not nearer than neighbour #, at ~*: [it is left \
+         out|all # that are left are left out at once], and *",
         |t, r| {
             let node = t.before.descent().unwrap().way.last().unwrap();
             let (lane, key) = node.nearest().unwrap();
             let left = r.len() < 5 || r.n(4) == u64::from(node.waiting.count_ones());
-            r.n(0) == u64::from(lane) && r.d(1, distance_of(key)) && r.n(2) == t.k() && r.d(3, t.bound()) && left && key >= t.search.kth(t.shape())
+            r.n(0) == u64::from(lane)
+                && r.d(1, distance_of(key))
+                && r.n(2) == t.k()
+                && r.d(3, t.bound())
+                && left
+                && key >= t.search.kth(t.shape())
         },
     ),
-    ("The buffer holds # of #: the free slots are filled with infinite distances, and it is merged", |t, r| {
-        r.is(&[t.search.buffer.len() as u64, t.all()])
-    }),
     (
-        "The # candidates in the buffer are sorted and merged with the # of the intermediate result, by the same network as in brute force: the # smallest stay",
+        "The buffer holds # of #: the free slots are filled with infinite distances, and it is merged",
+        |t, r| r.is(&[t.search.buffer.len() as u64, t.all()]),
+    ),
+    (
+        "The # candidates in the buffer are sorted and merged with the # of the intermediate result, by the \
+         same network as in brute force: the # smallest stay",
         |t, r| r.is(&[t.all(); 3]),
     ),
     ("Fewer than # neighbours are known", |t, r| r.is(&[t.k()]) && (t.search.nearest.len() as u64) < t.k()),
-    ("Neighbour # [stays at ~|is at ~ now: only what is nearer can still matter|is at ~ now, before at ~]", |t, r| {
-        let before = r.len() < 3 || r.d(2, t.last.max_distance(t.shape()));
-        // Of the points that were looked at, but for those that wait.
-        let mut looked: Vec<Key> = t.search.looked.clone();
-        looked.retain(|key| !(0..).zip(&t.search.group).any(|(lane, other)| other == key && t.search.rest >> lane & 1 == 1));
-        looked.sort_unstable();
-        r.n(0) == t.k() && r.d(1, distance_of(looked[t.k() as usize - 1])) && before
-    }),
+    (
+        "Neighbour # [stays at ~|is at ~ now: only what is nearer can still matter|is at ~ now, before at ~]",
+        |t, r| {
+            let before = r.len() < 3 || r.d(2, t.last.max_distance(t.shape()));
+            // Of the points that were looked at, but for those that wait.
+            let mut looked: Vec<Key> = t.search.looked.clone();
+            looked.retain(|key| {
+                !(0..)
+                    .zip(&t.search.group)
+                    .any(|(lane, other)| other == key && t.search.rest >> lane & 1 == 1)
+            });
+            looked.sort_unstable();
+            r.n(0) == t.k() && r.d(1, distance_of(looked[t.k() as usize - 1])) && before
+        },
+    ),
     ("# point[s were| was] looked at so far[; # of them wait[s|]|]", |t, r| {
         let waiting = u64::from(t.search.rest.count_ones());
         r.n(0) == t.search.looked.len() as u64 && if r.len() > 1 { r.n(1) == waiting } else { waiting == 0 }
     }),
-    ("The search is done: # of # points were looked at, in # lea[f|ves] under # node[s|]; # box[es were| was] left out", |t, r| {
-        let count = |is: fn(&Step) -> u64| t.recording.steps().iter().map(is).sum::<u64>();
-        let leaves = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Leaf { .. }))));
-        let nodes = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Node { .. }))));
-        let out = count(|step| if let Some(TreeStep::LeftOut { lanes }) = step.tree() { lanes.count_ones().into() } else { 0 });
-        r.is(&[t.search.looked.len() as u64, t.n(), leaves, nodes, out])
-    }),
+    (
+        "The search is done: # of # points were looked at, in # lea[f|ves] under # node[s|]; # box[es were| \
+         was] left out",
+        |t, r| {
+            let count = |is: fn(&Step) -> u64| t.recording.steps().iter().map(is).sum::<u64>();
+            let leaves = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Leaf { .. }))));
+            let nodes = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Node { .. }))));
+            let out = count(|step| {
+                if let Some(TreeStep::LeftOut { lanes }) = step.tree() {
+                    lanes.count_ones().into()
+                } else {
+                    0
+                }
+            });
+            r.is(&[t.search.looked.len() as u64, t.n(), leaves, nodes, out])
+        },
+    ),
     ("Brute force looks at all #", |t, r| r.is(&[t.n()])),
     // Warp select.
-    ("The warp's queue has room for # keys[, of which the first # matter|]; each of the # lanes has a queue of # of its own", |t, r| {
-        let queue = t.now.queues().unwrap().keys.len() as u64 / t.w();
-        r.n(0) == t.all() && (r.len() < 4 || r.n(1) == t.k()) && r.n(r.len() - 2) == t.w() && r.n(r.len() - 1) == queue
-    }),
     (
-        "@ [has|have] a distance below the largest key of [its|their] own queue: that one falls out, and the new one takes its place by size",
+        "The warp's queue has room for # keys[, of which the first # matter|]; each of the # lanes has a \
+         queue of # of its own",
+        |t, r| {
+            let queue = t.now.queues().unwrap().keys.len() as u64 / t.w();
+            r.n(0) == t.all()
+                && (r.len() < 4 || r.n(1) == t.k())
+                && r.n(r.len() - 2) == t.w()
+                && r.n(r.len() - 1) == queue
+        },
+    ),
+    (
+        "@ [has|have] a distance below the largest key of [its|their] own queue: that one falls out, and \
+         the new one takes its place by size",
         |t, r| {
             let queues = t.before.queues().unwrap();
-            let below = (0..t.shape().width).filter(|&lane| distance_of(t.search.group[lane as usize]) < distance_of(queues.first(lane)));
+            let below = (0..t.shape().width)
+                .filter(|&lane| distance_of(t.search.group[lane as usize]) < distance_of(queues.first(lane)));
             r.m(0) == below.fold(0, |mask, lane| mask | 1 << lane)
         },
     ),
-    ("[It is|All are|It is not|None is|# of them [is|are] not] below the k-th, ~[, too|: a lane asks only its own queue]", |t, r| {
-        let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) = &t.step else { return false };
-        let vain = placed.iter().filter(|placed| distance_of(placed.key) >= t.kth()).count() as u64;
-        r.d(r.len() - 1, t.kth()) && if r.len() > 1 { r.n(0) == vain } else { vain == 0 || vain == placed.len() as u64 }
-    }),
+    (
+        "[It is|All are|It is not|None is|# of them [is|are] not] below the k-th, ~[, too|: a lane asks \
+         only its own queue]",
+        |t, r| {
+            let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) = &t.step else {
+                return false;
+            };
+            let vain = placed.iter().filter(|placed| distance_of(placed.key) >= t.kth()).count() as u64;
+            r.d(r.len() - 1, t.kth())
+                && if r.len() > 1 { r.n(0) == vain } else { vain == 0 || vain == placed.len() as u64 }
+        },
+    ),
     ("In no lane is the largest key below the k-th, ~: whichever falls out next is no neighbour", |t, r| {
         let queues = t.now.queues().unwrap();
         r.d(0, t.kth()) && (0..t.shape().width).all(|lane| queues.first(lane) >= t.now.last())
     }),
-    ("Fewer than # neighbours are known, and lane #'s queue is full: its largest key, ~, may be one, and would fall out next", |t, r| {
-        r.n(0) == t.k() && t.kth().is_infinite() && r.d(2, distance_of(t.now.queues().unwrap().first(r.n(1) as u32)))
-    }),
+    (
+        "Fewer than # neighbours are known, and lane #'s queue is full: its largest key, ~, may be one, and \
+         would fall out next",
+        |t, r| {
+            r.n(0) == t.k()
+                && t.kth().is_infinite()
+                && r.d(2, distance_of(t.now.queues().unwrap().first(r.n(1) as u32)))
+        },
+    ),
     ("In lane # even the largest key, ~, is below the k-th, ~: a neighbour would fall out next", |t, r| {
         let first = distance_of(t.now.queues().unwrap().first(r.n(0) as u32));
         r.d(1, first) && r.d(2, t.kth()) && first < t.kth()
@@ -683,60 +925,97 @@ static ROWS: &[Row] = &[
         let queues = t.now.queues().unwrap();
         r.is(&[(0..t.shape().width).filter(|&lane| queues.first(lane) < t.now.last()).count() as u64, t.w()])
     }),
-    ("The # keys of all queues are sorted as one list by a bitonic network, with shuffles: element i lies in lane i mod #", |t, r| {
-        let keys = &t.now.queues().unwrap().keys;
-        r.is(&[keys.len() as u64, t.w()]) && keys.is_sorted()
-    }),
+    (
+        "The # keys of all queues are sorted as one list by a bitonic network, with shuffles: element i \
+         lies in lane i mod #",
+        |t, r| {
+            let keys = &t.now.queues().unwrap().keys;
+            r.is(&[keys.len() as u64, t.w()]) && keys.is_sorted()
+        },
+    ),
     ("# of them [is|are] below the k-th, ~", |t, r| {
-        r.n(0) == t.now.queues().unwrap().keys.iter().filter(|&&key| key < t.now.last()).count() as u64 && r.d(1, t.kth())
+        r.n(0) == t.now.queues().unwrap().keys.iter().filter(|&&key| key < t.now.last()).count() as u64
+            && r.d(1, t.kth())
     }),
     (
-        "Element i of the list meets element # \u{2212} i of the warp's queue, and the smaller is the warp's: # key[s come| comes] from the list",
+        "Element i of the list meets element # \u{2212} i of the warp's queue, and the smaller is the \
+         warp's: # key[s come| comes] from the list",
         |t, r| r.is(&[t.all() - 1, t.taken_keys()]),
     ),
-    ("The layers of size # sort the warp's queue again: it ascends", |t, r| r.is(&[t.all()]) && t.now.registers.is_sorted()),
-    ("Merge # is done: [fewer than # neighbours are known|the k-th stays at ~|the k-th is at ~ now|the k-th falls from ~ to ~]", |t, r| {
-        let merges = t.recording.steps().iter().zip(t.recording.merges()..).count();
-        let k = t.kth().is_infinite() || r.d(r.len() - 1, t.kth());
-        merges > 0 && r.n(0) == t.search.merges && k && (r.len() < 3 || r.d(1, t.before.max_distance))
+    ("The layers of size # sort the warp's queue again: it ascends", |t, r| {
+        r.is(&[t.all()]) && t.now.registers.is_sorted()
     }),
+    (
+        "Merge # is done: [fewer than # neighbours are known|the k-th stays at ~|the k-th is at ~ now|the \
+         k-th falls from ~ to ~]",
+        |t, r| {
+            let merges = t.recording.steps().iter().zip(t.recording.merges()..).count();
+            let k = t.kth().is_infinite() || r.d(r.len() - 1, t.kth());
+            merges > 0 && r.n(0) == t.search.merges && k && (r.len() < 3 || r.d(1, t.before.max_distance))
+        },
+    ),
     ("So far a merge sorted # keys and brought ~ on average", |t, r| {
         let queues = t.now.queues().unwrap();
-        r.n(0) == queues.keys.len() as u64 && r.0[1] == significant(f64::from(queues.came) / t.search.merges as f64)
+        r.n(0) == queues.keys.len() as u64
+            && r.0[1] == significant(f64::from(queues.came) / t.search.merges as f64)
     }),
     ("The search is done: the # neighbours are in the warp's queue", |t, r| {
         r.is(&[t.k()]) && t.now.registers[..t.k() as usize] == t.sorted()[..t.k() as usize]
     }),
     ("Of # points, # went into a lane's queue and # into the warp's, in # merge[s|]", |t, r| {
         let count = |is: fn(&Step) -> u64| t.recording.steps().iter().map(is).sum::<u64>();
-        let taken = count(|step| if let Some(WarpSelectStep::Inserted { placed }) = step.warp_select() { placed.len() as u64 } else { 0 });
-        let came = count(|step| if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() { taken.count().into() } else { 0 });
+        let taken = count(|step| {
+            if let Some(WarpSelectStep::Inserted { placed }) = step.warp_select() {
+                placed.len() as u64
+            } else {
+                0
+            }
+        });
+        let came = count(|step| {
+            if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() {
+                taken.count().into()
+            } else {
+                0
+            }
+        });
         r.is(&[t.n(), taken, came, t.search.merges])
     }),
     // A selection by digits.
     ("The distances of all # points are computed", |t, r| r.is(&[t.n()])),
-    ("Their # bits after the sign, read as numbers, have the same order: # digits of up to # bits, the first bits first", |t, r| {
-        let bits = u64::from(t.shape().width.ilog2());
-        r.is(&[31, 31u64.div_ceil(bits), bits])
-    }),
-    ("Pass #: the # points that are left are counted by their #[st|nd|rd|th] digit, bit[s # to|] #: they have # of # digits", |t, r| {
-        let (pass, bits) = (t.passes(), u64::from(t.shape().width.ilog2()));
-        let Some(Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { counts }))) = &t.step else { return false };
-        let used = counts.iter().filter(|&&count| count > 0).count() as u64;
-        let at = pass as u64;
-        r.is(&[at + 1, t.pass(pass)[1], at + 1, 30 - at * bits, 31 - (at + 1) * bits, used, t.w()])
-            && counts.iter().sum::<u32>() as u64 == t.pass(pass)[1]
-    }),
+    (
+        "Their # bits after the sign, read as numbers, have the same order: # digits of up to # bits, the \
+         first bits first",
+        |t, r| {
+            let bits = u64::from(t.shape().width.ilog2());
+            r.is(&[31, 31u64.div_ceil(bits), bits])
+        },
+    ),
+    (
+        "Pass #: the # points that are left are counted by their #[st|nd|rd|th] digit, bit[s # to|] #: they \
+         have # of # digits",
+        |t, r| {
+            let (pass, bits) = (t.passes(), u64::from(t.shape().width.ilog2()));
+            let Some(Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { counts }))) = &t.step else {
+                return false;
+            };
+            let used = counts.iter().filter(|&&count| count > 0).count() as u64;
+            let at = pass as u64;
+            r.is(&[at + 1, t.pass(pass)[1], at + 1, 30 - at * bits, 31 - (at + 1) * bits, used, t.w()])
+                && counts.iter().sum::<u32>() as u64 == t.pass(pass)[1]
+        },
+    ),
     ("The sum first reaches # in bucket #: # lie before it, # up to its end", |t, r| {
         let [rank, _, digit, before, inside] = t.pass(t.passes());
         r.is(&[rank, digit, before, before + inside])
     }),
     ("The counts are added up from bucket # on", |_, r| r.is(&[0])),
     (
-        "Number # of # lies in bucket #: [no point lies before it|# point[s before it are neighbours| before it is a neighbour] for sure][, # behind it [are|is] none|]",
+        "Number # of # lies in bucket #: [no point lies before it|# point[s before it are neighbours| \
+         before it is a neighbour] for sure][, # behind it [are|is] none|]",
         |t, r| {
             let [rank, of, digit, before, inside] = t.pass(t.passes() - 1);
-            let rest: Vec<u64> = [before, of - before - inside].into_iter().filter(|&number| number > 0).collect();
+            let rest: Vec<u64> =
+                [before, of - before - inside].into_iter().filter(|&number| number > 0).collect();
             r.len() == 3 + rest.len() && r.is(&[&[rank, of, digit], rest.as_slice()].concat())
         },
     ),
@@ -748,15 +1027,22 @@ static ROWS: &[Row] = &[
         let [_, of, _, _, inside] = t.pass(t.passes() - 1);
         r.is(&[inside]) && 2 * inside <= of
     }),
-    ("All # points are looked at once more: the # that lie before the last bucket, and # of it, are kept with their positions", |t, r| {
-        let [rank, _, _, before, _] = t.pass(t.passes() - 1);
-        r.is(&[t.n(), t.k() - rank + before, rank - before])
-    }),
+    (
+        "All # points are looked at once more: the # that lie before the last bucket, and # of it, are kept \
+         with their positions",
+        |t, r| {
+            let [rank, _, _, before, _] = t.pass(t.passes() - 1);
+            r.is(&[t.n(), t.k() - rank + before, rank - before])
+        },
+    ),
     ("The # neighbours are sorted by distance and position, by a bitonic network", |t, r| r.is(&[t.k()])),
-    ("The k-th is at ~: no other key was ever sorted", |t, r| r.d(0, distance_of(t.sorted()[t.k() as usize - 1]))),
+    ("The k-th is at ~: no other key was ever sorted", |t, r| {
+        r.d(0, distance_of(t.sorted()[t.k() as usize - 1]))
+    }),
     ("The selection is done: the k-th was known after # passes", |t, r| r.is(&[t.passes() as u64])),
     ("# distances were read for it, where a search with a buffer reads each of # points once", |t, r| {
-        // A pass reads all points until what is left was written side by side, which reads them once more; in the end all are read.
+        // A pass reads all points until what is left was written side by side, which reads them once more; in
+        // the end all are read.
         let mut source = t.n();
         let reads = t.recording.steps().iter().scan(0, |pass, step| {
             *pass += usize::from(matches!(step.radix_select(), Some(RadixSelectStep::Counted { .. })));
@@ -765,7 +1051,9 @@ static ROWS: &[Row] = &[
         let reads: u64 = reads
             .map(|(pass, step)| match step {
                 Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { .. })) => source,
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Narrowed)) => std::mem::replace(&mut source, t.pass(pass - 1)[4]),
+                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Narrowed)) => {
+                    std::mem::replace(&mut source, t.pass(pass - 1)[4])
+                }
                 Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. })) => t.n(),
                 _ => 0,
             })
@@ -773,25 +1061,45 @@ static ROWS: &[Row] = &[
         r.is(&[reads, t.n()])
     }),
     // Threads with a query each.
-    ("Each of the # lanes has a query of its own and a heap of # keys, the largest at the root", |t, r| r.is(&[t.w(), t.k()])),
-    ("Every lane computes the squared distance of the same point, #, to its own query; the smallest is ~, in lane #", |t, r| {
-        let heaps = t.heap();
-        let lane = (0..heaps.distances.len()).min_by(|&a, &b| heaps.distances[a].total_cmp(&heaps.distances[b])).unwrap();
-        let own = distance_of(t.keys[r.n(0) as usize]) == heaps.distances[0];
-        r.n(0) == u64::from(heaps.point.unwrap()) && own && r.d(1, heaps.distances[lane]) && r.n(2) == lane as u64
+    ("Each of the # lanes has a query of its own and a heap of # keys, the largest at the root", |t, r| {
+        r.is(&[t.w(), t.k()])
     }),
-    ("@ [has|have] a distance below [its|their] own root: the root falls out, and the new key sinks from there", |t, r| {
-        let heaps = t.before.heaps().unwrap();
-        r.m(0)
-            == (0..t.shape().width)
-                .filter(|&lane| heaps.distances[lane as usize] < distance_of(heaps.root(lane)))
-                .fold(0, |mask, lane| mask | 1 << lane)
-    }),
-    ("The other # lanes are masked out: they wait until this is done", |t, r| r.is(&[t.w() - u64::from(t.heap().inserting.unwrap().count_ones())])),
     (
-        "Round #: [in @ the larger child rises, and the key sinks by a level|][; |][in @ no child is larger than the key: it is in its place|]",
+        "Every lane computes the squared distance of the same point, #, to its own query; the smallest is \
+         ~, in lane #",
         |t, r| {
-            let Some(Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved }))) = &t.step else { return false };
+            let heaps = t.heap();
+            let lane = (0..heaps.distances.len())
+                .min_by(|&a, &b| heaps.distances[a].total_cmp(&heaps.distances[b]))
+                .unwrap();
+            let own = distance_of(t.keys[r.n(0) as usize]) == heaps.distances[0];
+            r.n(0) == u64::from(heaps.point.unwrap())
+                && own
+                && r.d(1, heaps.distances[lane])
+                && r.n(2) == lane as u64
+        },
+    ),
+    (
+        "@ [has|have] a distance below [its|their] own root: the root falls out, and the new key sinks from \
+         there",
+        |t, r| {
+            let heaps = t.before.heaps().unwrap();
+            r.m(0)
+                == (0..t.shape().width)
+                    .filter(|&lane| heaps.distances[lane as usize] < distance_of(heaps.root(lane)))
+                    .fold(0, |mask, lane| mask | 1 << lane)
+        },
+    ),
+    ("The other # lanes are masked out: they wait until this is done", |t, r| {
+        r.is(&[t.w() - u64::from(t.heap().inserting.unwrap().count_ones())])
+    }),
+    (
+        "Round #: [in @ the larger child rises, and the key sinks by a level|][; |][in @ no child is larger \
+         than the key: it is in its place|]",
+        |t, r| {
+            let Some(Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved }))) = &t.step else {
+                return false;
+            };
             let sinks = moved.iter().fold(0, |mask, slot| mask | 1 << slot.lane);
             let said = (1..r.len()).fold(0, |mask, at| mask | r.m(at));
             r.n(0) == u64::from(t.heap().rounds) && said == *lanes && (sinks == 0 || r.m(1) == sinks)
@@ -801,11 +1109,17 @@ static ROWS: &[Row] = &[
         let Some(Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, .. }))) = &t.step else { return false };
         r.is(&[t.w() - u64::from(lanes.count_ones()), t.w()])
     }),
-    ("All lanes go on together: # lane[s|] inserted in # round[s|] of sinking, and [none waited|# waited all that time]", |t, r| {
-        let Some(Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes }))) = &t.step else { return false };
-        let inserted = u64::from(lanes.count_ones());
-        r.n(0) == inserted && r.n(1) == u64::from(t.heap().rounds) && (if r.len() > 2 { r.n(2) } else { 0 }) == t.w() - inserted
-    }),
+    (
+        "All lanes go on together: # lane[s|] inserted in # round[s|] of sinking, and [none waited|# waited \
+         all that time]",
+        |t, r| {
+            let Some(Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes }))) = &t.step else { return false };
+            let inserted = u64::from(lanes.count_ones());
+            r.n(0) == inserted
+                && r.n(1) == u64::from(t.heap().rounds)
+                && (if r.len() > 2 { r.n(2) } else { 0 }) == t.w() - inserted
+        },
+    ),
     ("Lane #'s heap is not full yet", |t, r| r.is(&[0]) && (t.now.neighbours().count() as u64) < t.k()),
     ("Lane #'s k-th is at ~ now", |t, r| {
         let mut met = t.keys[..=t.heap().point.unwrap() as usize].to_vec();
@@ -813,20 +1127,37 @@ static ROWS: &[Row] = &[
         r.n(0) == 0 && r.d(1, distance_of(met[t.k() as usize - 1]))
     }),
     ("Lane # only waited", |t, r| r.is(&[0]) && t.heap().inserting.unwrap() & 1 == 0),
-    ("In every lane the root, the largest key, changes places with the last, entry #, whose key sinks from the root", |t, r| r.is(&[t.k() - 1])),
-    ("The largest of the first # is at the root: it changes places with entry #, whose key sinks from the root", |t, r| {
-        let Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { end }))) = t.step else { return false };
-        let first = &t.before.heaps().unwrap().of(0)[..end as usize];
-        r.is(&[end.into(), u64::from(end) - 1]) && first.iter().max() == first.first()
-    }),
+    (
+        "In every lane the root, the largest key, changes places with the last, entry #, whose key sinks \
+         from the root",
+        |t, r| r.is(&[t.k() - 1]),
+    ),
+    (
+        "The largest of the first # is at the root: it changes places with entry #, whose key sinks from \
+         the root",
+        |t, r| {
+            let Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { end }))) = t.step else { return false };
+            let first = &t.before.heaps().unwrap().of(0)[..end as usize];
+            r.is(&[end.into(), u64::from(end) - 1]) && first.iter().max() == first.first()
+        },
+    ),
     ("The search is done: # queries are answered", |t, r| r.is(&[t.w()])),
-    ("The warp stopped to insert at # of # points; lane # inserted at # of these, and waited at the others", |t, r| {
-        let stops = |lanes: u32| {
-            t.recording.steps().iter().filter(|step| matches!(step.heap(), Some(HeapStep::Branched { lanes: mask }) if mask & lanes != 0)).count()
-                as u64
-        };
-        r.is(&[stops(u32::MAX), t.n(), 0, stops(1)])
-    }),
+    (
+        "The warp stopped to insert at # of # points; lane # inserted at # of these, and waited at the \
+         others",
+        |t, r| {
+            let stops = |lanes: u32| {
+                t.recording
+                    .steps()
+                    .iter()
+                    .filter(|step| {
+                        matches!(step.heap(), Some(HeapStep::Branched { lanes: mask }) if mask & lanes != 0)
+                    })
+                    .count() as u64
+            };
+            r.is(&[stops(u32::MAX), t.n(), 0, stops(1)])
+        },
+    ),
     // The map.
     ("# points, in the plane", |t, r| r.is(&[t.n()])),
     ("intermediate result: # of #", |t, r| r.is(&[t.known(), t.k()])),
@@ -834,8 +1165,13 @@ static ROWS: &[Row] = &[
     ("# accepted now", |t, r| r.is(&[t.divided()[0]])),
     ("# rejected", |t, r| r.is(&[t.divided()[1]])),
     ("# of the intermediate result", |t, r| r.is(&[t.search.nearest.len() as u64])),
-    ("# of # in the warp's queue", |t, r| r.is(&[t.now.registers[..t.k() as usize].iter().filter(|&&key| key != PADDING).count() as u64, t.k()])),
-    ("# in the lanes' queues", |t, r| r.is(&[t.now.queues().map_or(0, |queues| queues.keys.iter().filter(|&&key| key != PADDING).count()) as u64])),
+    ("# of # in the warp's queue", |t, r| {
+        r.is(&[t.now.registers[..t.k() as usize].iter().filter(|&&key| key != PADDING).count() as u64, t.k()])
+    }),
+    ("# in the lanes' queues", |t, r| {
+        r.is(&[t.now.queues().map_or(0, |queues| queues.keys.iter().filter(|&&key| key != PADDING).count())
+            as u64])
+    }),
     ("# taken; paler: fell out", |t, r| r.is(&[u64::from(t.search.votes.count_ones())])),
     ("# not taken", |t, r| r.is(&[t.w() - u64::from(t.search.votes.count_ones())])),
     ("# of # in lane #'s heap", |t, r| r.is(&[t.now.neighbours().count() as u64, t.k(), 0])),
@@ -850,14 +1186,21 @@ static ROWS: &[Row] = &[
     }),
     ("# left", |t, r| r.is(&[t.pass(t.passes() - 1)[4]])),
     ("Circle: \u{221a}max_distance = \u{221a}~", |t, r| {
-        r.d(0, if t.words(|step| matches!(step, Step::MaxDistance { .. })) { t.bound() } else { t.now.max_distance })
-            && t.now.max_distance == t.bound()
+        r.d(
+            0,
+            if t.words(|step| matches!(step, Step::MaxDistance { .. })) {
+                t.bound()
+            } else {
+                t.now.max_distance
+            },
+        ) && t.now.max_distance == t.bound()
     }),
     ("Circle: through lane #'s k-th, squared distance ~", |t, r| r.n(0) == 0 && r.d(1, t.kth())),
     ("Circle: through the k-th, squared distance ~[ before this merge|]", |t, r| r.d(0, t.now.max_distance)),
     ("Rings: squared distances ~ and ~; those that are left lie between", |t, r| {
         let (low, high) = t.now.buckets().unwrap().range(t.passes());
-        let left = t.keys.iter().filter(|&&key| (low..=high).contains(&distance_of(key).to_bits())).count() as u64;
+        let left =
+            t.keys.iter().filter(|&&key| (low..=high).contains(&distance_of(key).to_bits())).count() as u64;
         r.d(0, f32::from_bits(low)) && r.d(1, f32::from_bits(high)) && left == t.pass(t.passes() - 1)[4]
     }),
     // The warp, the buffer and the network.
@@ -872,7 +1215,9 @@ static ROWS: &[Row] = &[
     ("stride #", |t, r| r.n(0).is_power_of_two() && r.n(0) < t.all()),
     ("runs of #: sorted, up and down by turns", |t, r| r.is(&[t.layer()[0]])),
     ("Bright: the # pair[s|] that swapped", |t, r| r.is(&[t.search.swapped])),
-    ("Marked: element k\u{2212}#, whose distance is the new max_distance", |t, r| r.is(&[1]) && t.kth() == t.now.max_distance),
+    ("Marked: element k\u{2212}#, whose distance is the new max_distance", |t, r| {
+        r.is(&[1]) && t.kth() == t.now.max_distance
+    }),
     ("Bitonic [sort|re-sort] of # keys, [not running|about to begin]: # layers of # comparators", |t, r| {
         r.n(0) == t.all() && t.layers().contains(&r.n(1)) && r.n(2) == t.all() / 2
     }),
@@ -888,19 +1233,25 @@ static ROWS: &[Row] = &[
     ("The intermediate result, # keys, before the next merge", |t, r| r.is(&[t.all()])),
     ("Candidates and intermediate result: two lists of # keys", |t, r| r.is(&[t.all()])),
     ("Candidate i meets element # \u{2212} i of the intermediate result", |t, r| r.is(&[t.all() - 1])),
-    ("[It rises up to element #, then falls: it is bitonic|One rises, the other falls: they cross once, between elements # and #]", |t, r| {
-        let kept = &t.now.registers;
-        let peak = if t.words(|step| matches!(step, Step::Minimum { .. })) {
-            kept.iter().position(|key| !t.before.registers.contains(key)).unwrap()
-        } else {
-            // The candidates ascend in the registers, the intermediate result in the buffer.
-            let mut other: Vec<Key> = t.now.buffer.clone();
-            other.sort_unstable();
-            (0..kept.len()).position(|at| other[kept.len() - 1 - at] < kept[at]).unwrap()
-        };
-        if r.len() == 1 { r.n(0) == peak as u64 - 1 } else { r.is(&[peak as u64 - 1, peak as u64]) }
+    (
+        "[It rises up to element #, then falls: it is bitonic|One rises, the other falls: they cross once, \
+         between elements # and #]",
+        |t, r| {
+            let kept = &t.now.registers;
+            let peak = if t.words(|step| matches!(step, Step::Minimum { .. })) {
+                kept.iter().position(|key| !t.before.registers.contains(key)).unwrap()
+            } else {
+                // The candidates ascend in the registers, the intermediate result in the buffer.
+                let mut other: Vec<Key> = t.now.buffer.clone();
+                other.sort_unstable();
+                (0..kept.len()).position(|at| other[kept.len() - 1 - at] < kept[at]).unwrap()
+            };
+            if r.len() == 1 { r.n(0) == peak as u64 - 1 } else { r.is(&[peak as u64 - 1, peak as u64]) }
+        },
+    ),
+    ("Re-sort: layer # of #, stride #", |t, r| {
+        r.is(&[t.layers()[1] - u64::from(t.layer()[1].ilog2()), t.layers()[1], t.layer()[1]])
     }),
-    ("Re-sort: layer # of #, stride #", |t, r| r.is(&[t.layers()[1] - u64::from(t.layer()[1].ilog2()), t.layers()[1], t.layer()[1]])),
     ("# pair[s|] swapped", |t, r| r.is(&[t.swaps()])),
     ("Every block of # is bitonic, and no key in it is larger than any in the next", |t, r| {
         let stride = t.layer()[1];
@@ -915,7 +1266,8 @@ static ROWS: &[Row] = &[
         points && r.x(r.len() - 3) == votes && r.n(r.len() - 2) == 0 && r.n(r.len() - 1) == 3
     }),
     ("Ballot: [points # to #|leaf #], not voted yet; max_distance ~", |t, r| {
-        (r.len() < 3 || r.n(0) == t.group()[0] && r.n(1) == t.group()[1]) && r.d(r.len() - 1, t.now.max_distance)
+        (r.len() < 3 || r.n(0) == t.group()[0] && r.n(1) == t.group()[1])
+            && r.d(r.len() - 1, t.now.max_distance)
     }),
     ("lane #: popcount(% & %) = #", |t, r| {
         let votes = t.search.votes;
@@ -929,26 +1281,41 @@ static ROWS: &[Row] = &[
     }),
     // Batches, costs, the account.
     ("# batch[es|] of # points; none is in shared memory yet", |t, r| r.is(&[t.batches(), t.batch()])),
-    (
-        "[The batch is read|All # batches are read]: the last barrier is passed",
-        |t, r| if r.len() > 0 { r.is(&[t.batches()]) } else { t.batches() == 1 },
-    ),
-    ("Barrier: all of batch # has arrived in shared memory, so every warp of the block may read it", |t, r| {
-        r.is(&[u64::from(t.now.batch.unwrap().0) / t.batch() + 1])
+    ("[The batch is read|All # batches are read]: the last barrier is passed", |t, r| {
+        if r.len() > 0 { r.is(&[t.batches()]) } else { t.batches() == 1 }
     }),
+    (
+        "Barrier: all of batch # has arrived in shared memory, so every warp of the block may read it",
+        |t, r| r.is(&[u64::from(t.now.batch.unwrap().0) / t.batch() + 1]),
+    ),
     ("Batch # of # is in shared memory: every warp of the block reads it for its own query", |t, r| {
         r.is(&[u64::from(t.now.batch.unwrap().0) / t.batch() + 1, t.batches()])
     }),
     ("batch #: in shared memory", |t, r| r.is(&[u64::from(t.now.batch.unwrap().0) / t.batch() + 1])),
     ("The block copies # points at a time, once for all of its warps", |t, r| r.is(&[t.batch()])),
-    ("points # to #", |t, r| r.n(0) < r.n(1) && r.n(1) < t.n() && (r.n(0), r.n(1) - r.n(0)) == (r.n(0) / t.w() * t.w(), t.w() - 1)),
+    ("points # to #", |t, r| {
+        r.n(0) < r.n(1) && r.n(1) < t.n() && (r.n(0), r.n(1) - r.n(0)) == (r.n(0) / t.w() * t.w(), t.w() - 1)
+    }),
     ("One merge: # steps of all lanes", |t, r| r.is(&[t.steps()])),
     ("# candidate[s|]: ~ each", |t, r| r.0[1] == significant(t.steps() as f64 / r.n(0) as f64)),
-    ("Steps so far, for # or # candidates", |t, r| if t.now.batch.is_some() { r.is(&[t.one_by_one(), t.search.candidates]) } else { true }),
-    ("one by one: # \u{d7} # = #", |t, r| r.n(1) == t.steps() && r.n(2) == r.n(0) * r.n(1) && (t.now.batch.is_none() || r.n(0) == t.one_by_one())),
-    ("when full: # \u{d7} # = #", |t, r| r.n(1) == t.steps() && r.n(2) == r.n(0) * r.n(1) && (t.now.batch.is_none() || r.n(0) == t.search.merges)),
+    ("Steps so far, for # or # candidates", |t, r| {
+        if t.now.batch.is_some() { r.is(&[t.one_by_one(), t.search.candidates]) } else { true }
+    }),
+    ("one by one: # \u{d7} # = #", |t, r| {
+        r.n(1) == t.steps()
+            && r.n(2) == r.n(0) * r.n(1)
+            && (t.now.batch.is_none() || r.n(0) == t.one_by_one())
+    }),
+    ("when full: # \u{d7} # = #", |t, r| {
+        r.n(1) == t.steps()
+            && r.n(2) == r.n(0) * r.n(1)
+            && (t.now.batch.is_none() || r.n(0) == t.search.merges)
+    }),
     ("max_distance[, log scale|]: ~ now", |t, r| r.d(0, t.now.max_distance)),
-    ("[Until answered is not divided: the # queries are answered together|a thread a query, divided by #]", |t, r| r.is(&[t.w()])),
+    (
+        "[Until answered is not divided: the # queries are answered together|a thread a query, divided by #]",
+        |t, r| r.is(&[t.w()]),
+    ),
     ("all: #", |t, r| r.is(&[t.n()])),
     ("pass #: #", |t, r| [1, 4].map(|at| t.pass(r.n(0) as usize - 1)[at]).contains(&r.n(1))),
     ("Pass #: the #[st|nd|rd|th] digit, bits # to #; number # of # is looked for", |t, r| {
@@ -957,12 +1324,18 @@ static ROWS: &[Row] = &[
         r.is(&[pass + 1, pass + 1, 30 - pass * bits, 31 - (pass + 1) * bits, rank, of])
     }),
     // Threads with a query each, lanes of a tree, queues.
-    ("Lane #'s heap: # of #; [# sorted|framed: the key that sinks|the root is its k-th, ~|the root is still infinite]", |t, r| {
-        let heaps = t.heap();
-        let held = heaps.of(r.n(0) as u32).iter().filter(|&&key| key != PADDING).count() as u64;
-        let more = r.len() < 4 || r.0[3] == (t.k() - u64::from(heaps.end)).to_string() || r.d(3, distance_of(heaps.root(r.n(0) as u32)));
-        r.n(1) == held && r.n(2) == t.k() && more
-    }),
+    (
+        "Lane #'s heap: # of #; [# sorted|framed: the key that sinks|the root is its k-th, ~|the root is \
+         still infinite]",
+        |t, r| {
+            let heaps = t.heap();
+            let held = heaps.of(r.n(0) as u32).iter().filter(|&&key| key != PADDING).count() as u64;
+            let more = r.len() < 4
+                || r.0[3] == (t.k() - u64::from(heaps.end)).to_string()
+                || r.d(3, distance_of(heaps.root(r.n(0) as u32)));
+            r.n(1) == held && r.n(2) == t.k() && more
+        },
+    ),
     ("Lanes at work, last # step[s|]", |t, r| r.n(0) <= t.recording.len() as u64),
     ("Lanes: # queries, and no point yet", |t, r| r.is(&[t.w()])),
     ("Lanes: no point is left, and the # heaps are being sorted", |t, r| r.is(&[t.w()])),
@@ -975,19 +1348,27 @@ static ROWS: &[Row] = &[
     ("Slots of lanes: # at work, # idle (#*", |t, r| {
         let work = t.recording.meter().unwrap().so_far(Way::ThreadAQuery, &t.now);
         let (used, all) = (work.lane_slots(2), work.slots(2) * t.w());
-        r.is(&[used, all - used]) && (all == 0 || r.0[2] == format!("{:.0}", 100.0 * (all - used) as f64 / all as f64))
+        r.is(&[used, all - used])
+            && (all == 0 || r.0[2] == format!("{:.0}", 100.0 * (all - used) as f64 / all as f64))
     }),
     ("lane # on top; pale: waits", |_, r| r.is(&[0])),
     ("Intermediate result: # of # found; the k-th is framed", |t, r| {
         let found = if t.now.batch.is_some() || t.now.descent().is_some() { t.known() } else { r.n(0) };
         r.is(&[found, t.k()])
     }),
-    ("Lanes: a point each, of leaf #", |t, r| r.is(&[u64::from(t.now.descent().unwrap().leaf.as_ref().unwrap().number)])),
-    ("Lanes: a child each, of [the root|node #]; the k-th neighbour is at ~", |t, r| r.d(r.len() - 1, t.kth())),
-    ("Lanes: [no point|points # to #]; the k-th [is|was] at ~", |t, r| {
-        (r.len() < 3 || r.n(0) == t.group()[0] && r.n(1) == t.group()[1]) && r.d(r.len() - 1, t.now.max_distance)
+    ("Lanes: a point each, of leaf #", |t, r| {
+        r.is(&[u64::from(t.now.descent().unwrap().leaf.as_ref().unwrap().number)])
     }),
-    ("Lanes: points # to #; the k-th is not known yet", |t, r| r.n(0) == t.group()[0] && r.n(1) == t.group()[1] && t.now.max_distance.is_infinite()),
+    ("Lanes: a child each, of [the root|node #]; the k-th neighbour is at ~", |t, r| {
+        r.d(r.len() - 1, t.kth())
+    }),
+    ("Lanes: [no point|points # to #]; the k-th [is|was] at ~", |t, r| {
+        (r.len() < 3 || r.n(0) == t.group()[0] && r.n(1) == t.group()[1])
+            && r.d(r.len() - 1, t.now.max_distance)
+    }),
+    ("Lanes: points # to #; the k-th is not known yet", |t, r| {
+        r.n(0) == t.group()[0] && r.n(1) == t.group()[1] && t.now.max_distance.is_infinite()
+    }),
     // Where one is.
     ("step # of # \u{b7} [before|in|after] [merge|pass|insertion] # of #", |t, r| {
         r.n(1) == t.recording.len() as u64 && r.n(3) == t.recording.merges() as u64 && r.n(2) <= r.n(3).max(1)
@@ -997,50 +1378,88 @@ static ROWS: &[Row] = &[
 /// The paragraphs' sentences with numbers.
 static PARAGRAPHS: &[Row] = &[
     ("Among # points we want the # nearest to the query", |t, r| r.is(&[t.n(), t.k()])),
-    ("Sorting all of them by distance would find these, and would also put # points in order that nobody asked for", |t, r| r.is(&[t.n() - t.k()])),
-    ("It is enough to keep the # nearest of the points seen so far: the intermediate result", |t, r| r.is(&[t.k()])),
+    (
+        "Sorting all of them by distance would find these, and would also put # points in order that nobody \
+         asked for",
+        |t, r| r.is(&[t.n() - t.k()]),
+    ),
+    ("It is enough to keep the # nearest of the points seen so far: the intermediate result", |t, r| {
+        r.is(&[t.k()])
+    }),
     ("When that is full, a merge keeps the # nearest of both: *", |t, r| r.is(&[t.k()])),
     ("Keep the # nearest so far, and *", |t, r| r.is(&[t.k()])),
-    ("One thread finds the # nearest with a heap: a tree of # keys with the largest, the k-th so far, at its root", |t, r| r.is(&[t.k(), t.k()])),
-    ("A warp is # threads, its lanes, *", |t, r| r.is(&[t.w()])),
-    ("When all # slots are taken, the buffer is merged with the intermediate result, the # nearest so far, and max_distance falls", |t, r| {
-        r.is(&[t.all(), t.all()])
-    }),
     (
-        "Bringing the candidates into the intermediate result takes # layers of comparisons to sort the # of them, one comparison of each with its counterpart in the intermediate result, and # layers to restore the order: # steps, *",
+        "One thread finds the # nearest with a heap: a tree of # keys with the largest, the k-th so far, at \
+         its root",
+        |t, r| r.is(&[t.k(), t.k()]),
+    ),
+    ("A warp is # threads, its lanes, *", |t, r| r.is(&[t.w()])),
+    (
+        "When all # slots are taken, the buffer is merged with the intermediate result, the # nearest so \
+         far, and max_distance falls",
+        |t, r| r.is(&[t.all(), t.all()]),
+    ),
+    (
+        "Bringing the candidates into the intermediate result takes # layers of comparisons to sort the # \
+         of them, one comparison of each with its counterpart in the intermediate result, and # layers to \
+         restore the order: # steps, *",
         |t, r| r.is(&[t.layers()[0], t.all(), t.layers()[1], t.steps()]),
     ),
     ("It takes as many for a single candidate as for #", |t, r| r.is(&[t.all()])),
     ("Sort # keys with # lanes, and see which layers need no shuffle", |t, r| r.is(&[t.all(), t.w()])),
-    ("To sort # keys with # lanes, every lane holds R = # consecutive keys", |t, r| r.is(&[t.all(), t.w(), t.shape().registers.into()])),
+    ("To sort # keys with # lanes, every lane holds R = # consecutive keys", |t, r| {
+        r.is(&[t.all(), t.w(), t.shape().registers.into()])
+    }),
     (
-        "Which one is decided by the lane's number alone, never by the data: in ascending order where L & size is #, in descending order elsewhere",
+        "Which one is decided by the lane's number alone, never by the data: in ascending order where L & \
+         size is #, in descending order elsewhere",
         |_, r| r.is(&[0]),
     ),
-    ("Small strides are the most frequent: of the # layers for # keys, # need no shuffle with R = #", |t, r| {
-        r.is(&[t.layers()[0], t.all(), t.inside(), t.shape().registers.into()])
-    }),
-    ("Take the # smallest keys of two sorted lists in one step", |t, r| r.is(&[t.all()])),
-    ("The candidates, sorted, and the intermediate result are two rising lists of # keys", |t, r| r.is(&[t.all()])),
-    ("Read backwards, the intermediate result falls: candidate i meets element # \u{2212} i of it, and the smaller of the two stays", |t, r| {
-        r.is(&[t.all() - 1])
-    }),
-    ("It is bitonic, and holds exactly the # smallest of all # keys: each key that is dropped is the largest of #", |t, r| {
-        r.is(&[t.all(), 2 * t.all(), t.all() + 1])
-    }),
-    ("A bitonic list needs no full sort: # layers, with strides from # down to #, put it in order", |t, r| r.is(&[t.layers()[1], t.all() / 2, 1])),
-    ("Set one list against the mirror image of the other: the minimum keeps the # smallest, and is nearly sorted", |t, r| r.is(&[t.all()])),
     (
-        "In random order the i-th point is a candidate with a probability of at most (k + K) / i, so there are at most about # + # ln(n / 2k) merges where k = K, on average",
+        "Small strides are the most frequent: of the # layers for # keys, # need no shuffle with R = #",
+        |t, r| r.is(&[t.layers()[0], t.all(), t.inside(), t.shape().registers.into()]),
+    ),
+    ("Take the # smallest keys of two sorted lists in one step", |t, r| r.is(&[t.all()])),
+    ("The candidates, sorted, and the intermediate result are two rising lists of # keys", |t, r| {
+        r.is(&[t.all()])
+    }),
+    (
+        "Read backwards, the intermediate result falls: candidate i meets element # \u{2212} i of it, and \
+         the smaller of the two stays",
+        |t, r| r.is(&[t.all() - 1]),
+    ),
+    (
+        "It is bitonic, and holds exactly the # smallest of all # keys: each key that is dropped is the \
+         largest of #",
+        |t, r| r.is(&[t.all(), 2 * t.all(), t.all() + 1]),
+    ),
+    (
+        "A bitonic list needs no full sort: # layers, with strides from # down to #, put it in order",
+        |t, r| r.is(&[t.layers()[1], t.all() / 2, 1]),
+    ),
+    (
+        "Set one list against the mirror image of the other: the minimum keeps the # smallest, and is \
+         nearly sorted",
+        |t, r| r.is(&[t.all()]),
+    ),
+    (
+        "In random order the i-th point is a candidate with a probability of at most (k + K) / i, so there \
+         are at most about # + # ln(n / 2k) merges where k = K, on average",
         |t, r| {
             let bound = crate::knn::theory::expected_merges(t.n() as usize, t.k() as usize, t.all() as usize);
             let about = 3.0 + 2.0 * (t.n() as f64 / (2 * t.k()) as f64).ln();
             r.is(&[3, 2]) && bound <= about + 0.5 && t.k() == t.all()
         },
     ),
-    ("*every # of them are a leaf with a box around it, and every # boxes are a node", |t, r| r.is(&[32, 32]) && t.w() == 32),
-    ("One full queue of # forces a merge for all; a shared buffer waits until it is full", |t, r| r.is(&[t.w()])),
-    ("So a first digit, here of # bits, puts every point into one of # buckets", |t, r| r.is(&[t.w().ilog2().into(), t.w()])),
+    ("*every # of them are a leaf with a box around it, and every # boxes are a node", |t, r| {
+        r.is(&[32, 32]) && t.w() == 32
+    }),
+    ("One full queue of # forces a merge for all; a shared buffer waits until it is full", |t, r| {
+        r.is(&[t.w()])
+    }),
+    ("So a first digit, here of # bits, puts every point into one of # buckets", |t, r| {
+        r.is(&[t.w().ilog2().into(), t.w()])
+    }),
 ];
 
 /// A text's sentences that have a number, without the full stops.
@@ -1080,10 +1499,18 @@ fn dots(shapes: &[Drawn], t: &Truth, wrong: &mut Vec<String>) {
     // A lens draws its part of the plane once more, and a legend has dots, too.
     let plane = shapes.split(|shape| matches!(shape, Drawn::Clip(_))).nth(1).unwrap();
     let drawn = |is: &dyn Fn(&Drawn) -> bool| {
-        plane.iter().filter(|shape| is(shape)).map(|shape| if let Drawn::Dots { centers, .. } = shape { centers.len() } else { 0 }).sum::<usize>()
-            as u64
+        plane
+            .iter()
+            .filter(|shape| is(shape))
+            .map(|shape| if let Drawn::Dots { centers, .. } = shape { centers.len() } else { 0 })
+            .sum::<usize>() as u64
     };
-    let seen = drawn(&|shape| matches!(shape, Drawn::Dots { fill: Some(fill), .. } if fill.ink == Ink::Point && fill.opacity == 1.0));
+    let seen = drawn(&|shape| {
+        matches!(
+            shape,
+            Drawn::Dots { fill: Some(fill), .. } if fill.ink == Ink::Point && fill.opacity == 1.0
+        )
+    });
     if seen != u64::from(t.search.seen) {
         wrong.push(format!("map: {seen} points are drawn as seen, and {} are", t.search.seen));
     }
@@ -1091,19 +1518,36 @@ fn dots(shapes: &[Drawn], t: &Truth, wrong: &mut Vec<String>) {
         && t.now.group.is_some()
         && !t.words(|step| matches!(step, Step::Group { .. }))
     {
-        let rejected = drawn(&|shape| matches!(shape, Drawn::Dots { line: Some(line), fill: Some(_), .. } if line.paint.ink == Ink::Rejected));
-        let accepted = drawn(
-            &|shape| matches!(shape, Drawn::Dots { line: Some(line), fill: Some(fill), .. } if fill.ink == Ink::Candidate && line.paint.ink == Ink::Canvas),
-        );
+        let rejected = drawn(&|shape| {
+            matches!(
+                shape,
+                Drawn::Dots { line: Some(line), fill: Some(_), .. } if line.paint.ink == Ink::Rejected
+            )
+        });
+        let accepted = drawn(&|shape| {
+            matches!(
+                shape,
+                Drawn::Dots { line: Some(line), fill: Some(fill), .. }
+                    if fill.ink == Ink::Candidate && line.paint.ink == Ink::Canvas
+            )
+        });
         let [inside, outside] = t.divided();
         if t.search.asked != 0 && (accepted, rejected) != (inside, outside) {
-            wrong.push(format!("map: {accepted} dots are drawn as accepted and {rejected} as rejected, and {inside} and {outside} are"));
+            wrong.push(format!(
+                "map: {accepted} dots are drawn as accepted and {rejected} as rejected, and {inside} and \
+                 {outside} are"
+            ));
         }
     }
 }
 
 /// Reads a sentence by the rows, and says what is wrong with it.
-fn judge(rows: &[Row], sentence: &str, t: &Truth, known: &mut HashMap<String, usize>) -> Option<&'static str> {
+fn judge(
+    rows: &[Row],
+    sentence: &str,
+    t: &Truth,
+    known: &mut HashMap<String, usize>,
+) -> Option<&'static str> {
     let skeleton: String = sentence.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     let mut found = Vec::new();
     let at = match known.get(&skeleton).copied().filter(|&at| read(rows[at].0, sentence, &mut found)) {
@@ -1136,12 +1580,16 @@ fn every_sentence_with_a_number_is_true() {
         for take in lesson.record(Choice::default(), &Silent).unwrap() {
             let recording = take.recording.clone();
             let (problem, shape) = (recording.problem(), recording.shape());
-            let keys: Vec<Key> =
-                (0..).zip(distances_to(problem, recording.query(), 0..problem.n())).map(|(at, distance)| key_of(distance, at)).collect();
+            let keys: Vec<Key> = (0..)
+                .zip(distances_to(problem, recording.query(), 0..problem.n()))
+                .map(|(at, distance)| key_of(distance, at))
+                .collect();
             // The k nearest so far, point by point.
             let (mut nearest, mut one_by_one) = (Vec::<Key>::new(), Vec::new());
             for &key in &keys {
-                if nearest.len() < shape.k as usize || distance_of(key) < distance_of(nearest[shape.k as usize - 1]) {
+                if nearest.len() < shape.k as usize
+                    || distance_of(key) < distance_of(nearest[shape.k as usize - 1])
+                {
                     one_by_one.push(index_of(key));
                     nearest.insert(nearest.partition_point(|&other| other < key), key);
                     nearest.truncate(shape.k as usize);
@@ -1181,7 +1629,9 @@ fn every_sentence_with_a_number_is_true() {
                     let words: Vec<String> = scene
                         .shapes
                         .iter()
-                        .filter_map(|shape| if let Drawn::Text { text, .. } = shape { Some(text.clone()) } else { None })
+                        .filter_map(|shape| {
+                            if let Drawn::Text { text, .. } = shape { Some(text.clone()) } else { None }
+                        })
                         .collect();
                     match panel {
                         Panel::Account if kernel => account(&words, &truth, &mut here),
@@ -1189,19 +1639,26 @@ fn every_sentence_with_a_number_is_true() {
                         _ => {}
                     }
                     // Ticks and keys in cells are numbers alone.
-                    texts.extend(words.into_iter().filter(|text| text.parse::<f64>().is_err() && text.chars().any(char::is_alphabetic)));
+                    texts.extend(words.into_iter().filter(|text| {
+                        text.parse::<f64>().is_err() && text.chars().any(char::is_alphabetic)
+                    }));
                 }
                 for sentence in texts.iter().flat_map(|text| sentences(text)) {
                     said += 1;
-                    here.extend(judge(ROWS, sentence, &truth, &mut known).map(|why| format!("{why}: {sentence}")));
+                    here.extend(
+                        judge(ROWS, sentence, &truth, &mut known).map(|why| format!("{why}: {sentence}")),
+                    );
                 }
-                wrong.extend(here.into_iter().map(|what| format!("lesson {}, {}, step {position}: {what}", lesson.id, take.arrangement.name())));
+                wrong.extend(here.into_iter().map(|what| {
+                    format!("lesson {}, {}, step {position}: {what}", lesson.id, take.arrangement.name())
+                }));
             }
             for text in [lesson.goal, lesson.paragraph, lesson.summary] {
                 let text = lesson.says(text, shape);
                 let mut known = HashMap::new();
                 let judged = sentences(&text).filter_map(|sentence| {
-                    judge(PARAGRAPHS, sentence, &truth, &mut known).map(|why| format!("lesson {}: {why}: {sentence}", lesson.id))
+                    judge(PARAGRAPHS, sentence, &truth, &mut known)
+                        .map(|why| format!("lesson {}: {why}: {sentence}", lesson.id))
                 });
                 wrong.extend(judged);
             }
@@ -1221,10 +1678,17 @@ fn a_sentence_without_a_row_is_a_failure() {
     };
     assert_eq!(read("# of # lanes wait[s|]", "1 of 8 lanes waits").unwrap(), ["1", "8"]);
     assert_eq!(
-        read("@ [is|are] closer than ~: ballot %", "Lanes 0 to 2, 5 and 7 are closer than 0.0123: ballot 0xa7").unwrap(),
+        read(
+            "@ [is|are] closer than ~: ballot %",
+            "Lanes 0 to 2, 5 and 7 are closer than 0.0123: ballot 0xa7"
+        )
+        .unwrap(),
         ["Lanes 0 to 2, 5 and 7", "0.0123", "0xa7"]
     );
-    assert_eq!(read("[none|@ [is|are]] left, *", "all 32 lanes are left, in order").unwrap(), ["all 32 lanes"]);
+    assert_eq!(
+        read("[none|@ [is|are]] left, *", "all 32 lanes are left, in order").unwrap(),
+        ["all 32 lanes"]
+    );
     assert_eq!(read("# points", "12 points of 13"), None);
     let none = ROWS.iter().filter(|(template, _)| read(template, "There are 7 wonders").is_some()).count();
     assert_eq!(none, 0);

@@ -28,7 +28,11 @@ fn recorded_tree(spec: &str, row: usize, k: usize) -> Recording {
 
 /// The keys of all points, by position.
 fn all_keys(problem: &Problem) -> Vec<Key> {
-    lockstep::distances_to(problem, 0, 0..problem.n()).into_iter().zip(0..).map(|(distance, point)| key_of(distance, point)).collect()
+    lockstep::distances_to(problem, 0, 0..problem.n())
+        .into_iter()
+        .zip(0..)
+        .map(|(distance, point)| key_of(distance, point))
+        .collect()
 }
 
 #[test]
@@ -43,7 +47,14 @@ fn a_search_ends_with_the_neighbours_and_counts_what_it_visited() {
         let (index, counts, descent) = (recording.index().unwrap(), end.counts, end.descent().unwrap());
         let visits = index.visits;
         assert_eq!(
-            [counts.points_seen, counts.groups, descent.nodes, descent.left_out.len() as u32, counts.candidates, counts.merges],
+            [
+                counts.points_seen,
+                counts.groups,
+                descent.nodes,
+                descent.left_out.len() as u32,
+                counts.candidates,
+                counts.merges
+            ],
             [visits.accessed, visits.leaves, visits.nodes, visits.left_out, visits.candidates, visits.merges],
             "{spec}"
         );
@@ -64,7 +75,13 @@ fn every_step_is_what_it_says() {
             match step {
                 Step::Own(OwnStep::Tree(TreeStep::Leaf { leaf, keys: told })) => {
                     let points = tree.leaf(*leaf as usize).1;
-                    assert!(told.iter().zip(points).all(|(&told, &point)| told == keys.get(point as usize).copied().unwrap_or(PADDING)), "{spec}");
+                    assert!(
+                        told.iter()
+                            .zip(points)
+                            .all(|(&told, &point)| told
+                                == keys.get(point as usize).copied().unwrap_or(PADDING)),
+                        "{spec}"
+                    );
                 }
                 Step::Ballot { mask } => {
                     let leaf = before.descent().unwrap().leaf.as_ref().unwrap();
@@ -72,13 +89,20 @@ fn every_step_is_what_it_says() {
                 }
                 Step::FilteredAgain { rest, mask } => {
                     let leaf = before.descent().unwrap().leaf.as_ref().unwrap();
-                    assert_eq!((*rest, *mask), (before.waiting, lanes_of(&leaf.keys, |key| key < before.last()) & rest), "{spec}");
+                    assert_eq!(
+                        (*rest, *mask),
+                        (before.waiting, lanes_of(&leaf.keys, |key| key < before.last()) & rest),
+                        "{spec}"
+                    );
                 }
                 Step::Own(OwnStep::Tree(TreeStep::Boxes { keys: boxes })) => {
                     // No point of a leaf is nearer than its box.
                     let (height, group) = (node().height, node().group as usize);
-                    for (lane, &key) in boxes.iter().enumerate().filter(|(_, key)| height == 0 && **key != PADDING) {
-                        let points = tree.leaf(group * 32 + lane).1.iter().filter(|&&point| point != u32::MAX);
+                    for (lane, &key) in
+                        boxes.iter().enumerate().filter(|(_, key)| height == 0 && **key != PADDING)
+                    {
+                        let points =
+                            tree.leaf(group * 32 + lane).1.iter().filter(|&&point| point != u32::MAX);
                         assert!(points.clone().all(|&point| keys[point as usize] >= key), "{spec}");
                     }
                 }
@@ -89,7 +113,9 @@ fn every_step_is_what_it_says() {
                 Step::Own(OwnStep::Tree(TreeStep::LeftOut { lanes })) => {
                     assert_eq!((*lanes, node().below(before.last())), (node().waiting, 0), "{spec}");
                 }
-                Step::Own(OwnStep::Tree(TreeStep::Merged)) => assert!(state.is_sorted() && before.buffered > 0),
+                Step::Own(OwnStep::Tree(TreeStep::Merged)) => {
+                    assert!(state.is_sorted() && before.buffered > 0)
+                }
                 Step::MaxDistance { points_seen, before: then, max_distance } => {
                     assert_eq!((*points_seen, *then), (before.counts.points_seen, before.max_distance));
                     assert_eq!(*max_distance, lockstep::distance_of(before.last()), "{spec}");
@@ -103,13 +129,23 @@ fn every_step_is_what_it_says() {
         let descent = state.descent().unwrap();
         let visited: BTreeSet<u32> = descent.visited.iter().copied().collect();
         assert_eq!(visited.len(), descent.visited.len());
-        let under = |&(height, number): &(u32, u32)| (0..32u32.pow(height)).map(move |leaf| number * 32u32.pow(height) + leaf);
-        let left_out: BTreeSet<u32> = descent.left_out.iter().flat_map(under).filter(|&leaf| (leaf as usize) < tree.boxes(0).count()).collect();
+        let under = |&(height, number): &(u32, u32)| {
+            (0..32u32.pow(height)).map(move |leaf| number * 32u32.pow(height) + leaf)
+        };
+        let left_out: BTreeSet<u32> = descent
+            .left_out
+            .iter()
+            .flat_map(under)
+            .filter(|&leaf| (leaf as usize) < tree.boxes(0).count())
+            .collect();
         // The query's own leaf may lie under a box that was left out later.
         assert!(visited.intersection(&left_out).all(|&leaf| leaf == descent.own), "{spec}");
         assert_eq!(visited.union(&left_out).count(), tree.boxes(0).count(), "{spec}");
         let nearest: BTreeSet<u32> = state.neighbours().map(|(point, _)| point).collect();
-        let lost = left_out.difference(&visited).flat_map(|&leaf| tree.leaf(leaf as usize).1).find(|point| nearest.contains(point));
+        let lost = left_out
+            .difference(&visited)
+            .flat_map(|&leaf| tree.leaf(leaf as usize).1)
+            .find(|point| nearest.contains(point));
         assert_eq!(lost, None, "{spec}");
     }
 }
@@ -119,7 +155,9 @@ fn a_seek_is_a_fresh_replay() {
     let recording = Arc::new(recorded_tree("uniform:n=20000,d=8", 5, 64));
     assert!(recording.len() > 100, "{}", recording.len());
     let mut cursor = Cursor::new(recording.clone());
-    for position in [0, recording.len(), 3, recording.len() / 2, recording.len() / 2 - 1, 17, recording.len() - 1] {
+    for position in
+        [0, recording.len(), 3, recording.len() / 2, recording.len() / 2 - 1, 17, recording.len() - 1]
+    {
         cursor.seek(position);
         assert_eq!(*cursor.state(), fresh(&recording, position));
     }
@@ -134,19 +172,33 @@ fn sentences_and_lines_tell_each_step() {
         for step in recording.steps() {
             state.apply(step);
             let sentence = describe(step, &state);
-            assert!(sentence.ends_with('.') && sentence.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit()), "{sentence}");
             assert!(
-                !sentence.contains("NaN") && !sentence.contains("inf ") && !sentence.contains("  ") && sentence.len() < 260,
+                sentence.ends_with('.')
+                    && sentence.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit()),
+                "{sentence}"
+            );
+            assert!(
+                !sentence.contains("NaN")
+                    && !sentence.contains("inf ")
+                    && !sentence.contains("  ")
+                    && sentence.len() < 260,
                 "{spec}: {sentence}"
             );
             lines.insert(TRAVERSAL.line_of(step).unwrap());
         }
         let said = describe(&Step::Finished, &state);
-        let (n, seen) = (crate::text::thousands(state.shape.n.into()), crate::text::thousands(state.counts.points_seen.into()));
-        assert!(said.starts_with(&format!("The search is done: {seen} of {n} points were looked at")), "{said}");
+        let (n, seen) = (
+            crate::text::thousands(state.shape.n.into()),
+            crate::text::thousands(state.counts.points_seen.into()),
+        );
+        assert!(
+            said.starts_with(&format!("The search is done: {seen} of {n} points were looked at")),
+            "{said}"
+        );
     }
     // Every line that names a place in the traversal is lit by some step.
-    let named: BTreeSet<usize> = (0..TRAVERSAL.lines.len()).filter(|&line| TRAVERSAL.lines[line].source.is_some()).collect();
+    let named: BTreeSet<usize> =
+        (0..TRAVERSAL.lines.len()).filter(|&line| TRAVERSAL.lines[line].source.is_some()).collect();
     assert_eq!(lines, named);
     assert_eq!(TRAVERSAL.lines[TRAVERSAL.second - 1].text, "");
 }
@@ -165,7 +217,8 @@ fn steps_of_a_tree_are_read_back_as_they_were_written() {
 
 #[test]
 fn a_node_has_as_many_lanes_as_children() {
-    let refused = |k, width| record_tree(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
+    let refused =
+        |k, width| record_tree(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
     assert_eq!(refused(8, 16), "width = 16: a node of the tree has 32 children, a lane each (--width 32)");
     assert_eq!(refused(1025, 32), "k = 1025: a warp of 32 lanes holds up to 1024 neighbours, 32 a lane");
 }

@@ -1,4 +1,5 @@
-//! E57: pages of 1,020 bytes with a CRC-32C each. The description of the scans, or the points, are damaged in the pages' content.
+//! E57: pages of 1,020 bytes with a CRC-32C each. The description of the scans, or the points, are damaged in
+//! the pages' content.
 
 use super::{Raw, put, u64_at};
 
@@ -9,7 +10,8 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
     if !data.starts_with(b"ASTM-E57") || data.len() < PAGE + SUM {
         return None;
     }
-    let mut content: Vec<u8> = data.chunks(PAGE + SUM).flat_map(|page| &page[..page.len().min(PAGE)]).copied().collect();
+    let mut content: Vec<u8> =
+        data.chunks(PAGE + SUM).flat_map(|page| &page[..page.len().min(PAGE)]).copied().collect();
     let physical = usize::try_from(u64_at(data, 24)?).ok()?;
     let start = physical.checked_sub(physical / (PAGE + SUM) * SUM)?;
     let length = usize::try_from(u64_at(data, 32)?).ok()?;
@@ -49,7 +51,10 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
 
 /// CRC-32C.
 fn checksum(page: &[u8]) -> u32 {
-    !page
-        .iter()
-        .fold(u32::MAX, |sum, &byte| (0..8).fold(sum ^ u32::from(byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0x82f6_3b78 } else { sum >> 1 }))
+    !page.iter().fold(u32::MAX, |sum, &byte| {
+        (0..8).fold(
+            sum ^ u32::from(byte),
+            |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0x82f6_3b78 } else { sum >> 1 },
+        )
+    })
 }

@@ -1,5 +1,5 @@
-//! HDF5: addresses are absolute, so damage is done in place; then the checksums of the superblock, of object headers, of what
-//! continues them, and of the indices of chunks are worked out anew.
+//! HDF5: addresses are absolute, so damage is done in place; then the checksums of the superblock, of object
+//! headers, of what continues them, and of the indices of chunks are worked out anew.
 
 use super::{Raw, put, u32_at, u64_at};
 
@@ -32,7 +32,8 @@ fn repair(data: &mut [u8]) {
                 start += if flags & 0x10 != 0 { 4 } else { 0 };
                 let width = 1 << (flags & 3);
                 let Some(size) = data.get(start..start + width) else { continue };
-                let size = size.iter().rev().take(4).fold(0usize, |size, &byte| size << 8 | usize::from(byte));
+                let size =
+                    size.iter().rev().take(4).fold(0usize, |size, &byte| size << 8 | usize::from(byte));
                 start += width;
                 let end = start.saturating_add(size);
                 continuations(data, start, end, flags & 4 != 0, &mut continued);
@@ -40,9 +41,15 @@ fn repair(data: &mut [u8]) {
             }
             b"FAHD" => {
                 sum(data, at, at + 8 + 2 * WORD);
-                let (Some(count), Some(address)) = (u64_at(data, at + 8), u64_at(data, at + 8 + WORD)) else { continue };
+                let (Some(count), Some(address)) = (u64_at(data, at + 8), u64_at(data, at + 8 + WORD)) else {
+                    continue;
+                };
                 let block = (count as usize).saturating_mul(usize::from(data[at + 6]));
-                sum(data, address as usize, (address as usize).saturating_add(6 + WORD).saturating_add(block));
+                sum(
+                    data,
+                    address as usize,
+                    (address as usize).saturating_add(6 + WORD).saturating_add(block),
+                );
             }
             b"EAHD" => sum(data, at, at + 12 + 7 * WORD),
             b"BTHD" => sum(data, at, at + 16 + 2 + 2 * WORD),

@@ -1,5 +1,5 @@
-//! LAS and LAZ: the header, its records, the points or the chunks are damaged by themselves, and the header is brought into line
-//! with what there then is.
+//! LAS and LAZ: the header, its records, the points or the chunks are damaged by themselves, and the header
+//! is brought into line with what there then is.
 
 use super::{Raw, put, u32_at, u64_at};
 
@@ -12,7 +12,8 @@ const HEADER: usize = 227;
 pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Option<Vec<u8>> {
     let size = usize::from(u16::from_le_bytes(*data.get(94..)?.first_chunk()?));
     let start = u32_at(data, 96)? as usize;
-    if !data.starts_with(b"LASF") || size < HEADER || size > start || start > data.len() || data.len() > most {
+    if !data.starts_with(b"LASF") || size < HEADER || size > start || start > data.len() || data.len() > most
+    {
         return None;
     }
     let mut bytes = data.to_vec();
@@ -49,7 +50,10 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
         }
     }
     // The table of chunks lies at the end, by the offset before the points.
-    if choice & 16 == 0 && compressed && u64_at(&bytes, start).is_some_and(|table| table >= bytes.len() as u64) {
+    if choice & 16 == 0
+        && compressed
+        && u64_at(&bytes, start).is_some_and(|table| table >= bytes.len() as u64)
+    {
         put(&mut bytes, start, &u64_at(data, start).unwrap_or_default().to_le_bytes());
     }
     Some(bytes)

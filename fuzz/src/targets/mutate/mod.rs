@@ -1,5 +1,6 @@
-//! Damage that gets past checksums. A format is taken apart, a part of it is damaged, and it is put together again: whole in
-//! form, wrong in content. One time in eight the bytes are damaged as they are, so that the form is attacked too.
+//! Damage that gets past checksums. A format is taken apart, a part of it is damaged, and it is put together
+//! again: whole in form, wrong in content. One time in eight the bytes are damaged as they are, so that the
+//! form is attacked too.
 
 mod e57;
 mod hdf5;
@@ -50,10 +51,12 @@ pub fn damage(target: &Target, data: &[u8], most: usize, seed: u32, raw: &mut Ra
     let made = match target.structure {
         Structure::Plain => None,
         Structure::Zip => zip::damage(data, most, choice, raw),
-        Structure::Folder => data.split_first().filter(|(_, rest)| rest.starts_with(b"PK")).and_then(|(&which, rest)| {
-            let rest = zip::damage(rest, most.saturating_sub(1), choice, raw)?;
-            Some([&[which], &rest[..]].concat())
-        }),
+        Structure::Folder => {
+            data.split_first().filter(|(_, rest)| rest.starts_with(b"PK")).and_then(|(&which, rest)| {
+                let rest = zip::damage(rest, most.saturating_sub(1), choice, raw)?;
+                Some([&[which], &rest[..]].concat())
+            })
+        }
         Structure::Parquet => parquet::damage(data, b"PAR1", b"PAR1", most, choice, raw),
         Structure::Arrow => parquet::damage(data, b"ARROW1\0\0", b"ARROW1", most, choice, raw),
         Structure::Hdf5 => hdf5::damage(data, most, raw),

@@ -1,9 +1,16 @@
-//! Files that end in a footer, its length and a magic number: Parquet and Arrow. Either the footer is damaged or what is before
-//! it, and the length is set to what it then is.
+//! Files that end in a footer, its length and a magic number: Parquet and Arrow. Either the footer is damaged
+//! or what is before it, and the length is set to what it then is.
 
 use super::{Raw, u32_at};
 
-pub fn damage(data: &[u8], first: &[u8], last: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Option<Vec<u8>> {
+pub fn damage(
+    data: &[u8],
+    first: &[u8],
+    last: &[u8],
+    most: usize,
+    choice: u32,
+    raw: &mut Raw<'_>,
+) -> Option<Vec<u8>> {
     let end = data.strip_suffix(last).filter(|_| data.starts_with(first))?.len().checked_sub(4)?;
     let start = end.checked_sub(u32_at(data, end)? as usize).filter(|&start| start >= first.len())?;
     let (mut body, mut footer) = (data[first.len()..start].to_vec(), data[start..end].to_vec());

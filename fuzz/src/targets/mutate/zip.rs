@@ -37,7 +37,13 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
             raw(&mut name, 40);
             members[at].0 = String::from_utf8_lossy(&name).into_owned();
         }
-        3 => method = if method == CompressionMethod::Stored { CompressionMethod::Deflated } else { CompressionMethod::Stored },
+        3 => {
+            method = if method == CompressionMethod::Stored {
+                CompressionMethod::Deflated
+            } else {
+                CompressionMethod::Stored
+            }
+        }
         // The header of an array is where most of it is said.
         4..=8 if members[at].1.len() > 128 && members[at].1.starts_with(b"\x93NUMPY") => {
             let mut head = members[at].1[..128].to_vec();

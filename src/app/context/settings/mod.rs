@@ -5,9 +5,10 @@
 //! | `state.json` | the window's [`State`], and what was open; written whole or not at all |
 //! | `state.lock` | nothing: who writes `state.json` holds it |
 //! | `starting` | a start that is not over yet, see [`Start`] |
-//! | `app.ron` | eframe's own: where the window was, and how wide its panels; the state too, in the first version |
+//! | `app.ron` | eframe's own: the window's place, its panels' widths; in the first version the state too |
 //!
-//! Several windows may be open. Each keeps what was changed in it, and leaves the rest as the others wrote it, see [`merge`].
+//! Several windows may be open. Each keeps what was changed in it, and leaves the rest as the others wrote
+//! it, see [`merge`].
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -24,8 +25,8 @@ use crate::{export, files};
 /// The first value in the file.
 const FORMAT: &str = "warpscope state";
 
-/// The version of the file. It is raised when a program that knows only the previous one would misread it; fields that are
-/// merely added are ignored by older programs.
+/// The version of the file. It is raised when a program that knows only the previous one would misread it;
+/// fields that are merely added are ignored by older programs.
 pub const SCHEMA_VERSION: u64 = 1;
 
 /// A state is a few KB; a larger file is none.
@@ -107,8 +108,9 @@ fn find(path: &Path) -> Found {
         Err(why) => Found::Damaged(why.to_string()),
         Ok(stored) if stored.format != FORMAT => Found::Damaged("it holds something else".to_owned()),
         Ok(stored) if stored.schema_version > SCHEMA_VERSION => Found::Later(format!(
-            "a later version of Warpscope ({}) wrote the settings (schema {}, and {SCHEMA_VERSION} is the last that is read here): this window has \
-             its own and keeps none; open that version, or remove the file: {}",
+            "a later version of Warpscope ({}) wrote the settings (schema {}, and {SCHEMA_VERSION} is the \
+             last that is read here): this window has its own and keeps none; open that version, or remove \
+             the file: {}",
             stored.warpscope_version,
             stored.schema_version,
             path.display()
@@ -125,7 +127,10 @@ fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
     if !path.try_exists()? {
         return Ok(None);
     }
-    let (stem, extension) = (path.file_stem().unwrap_or_default().to_string_lossy(), path.extension().unwrap_or_default().to_string_lossy());
+    let (stem, extension) = (
+        path.file_stem().unwrap_or_default().to_string_lossy(),
+        path.extension().unwrap_or_default().to_string_lossy(),
+    );
     for number in 1u32.. {
         let aside = path.with_file_name(format!("{stem}.set-aside-{number}.{extension}"));
         if !aside.try_exists()? {
@@ -164,8 +169,8 @@ pub struct Beginning {
     pub warnings: Vec<String>,
 }
 
-/// Begins a start that keeps its state in a folder. After two that failed, or where the state cannot be read, that is put
-/// aside. To be called before eframe reads its own file.
+/// Begins a start that keeps its state in a folder. After two that failed, or where the state cannot be read,
+/// that is put aside. To be called before eframe reads its own file.
 pub fn begin(folder: &Path) -> Beginning {
     let mut warnings = Vec::new();
     if let Err(why) = fs::create_dir_all(folder) {
@@ -176,8 +181,13 @@ pub fn begin(folder: &Path) -> Beginning {
     let _alone = alone(folder, PATIENCE);
     if failed {
         let aside = ["state.json", "app.ron"].map(|name| set_aside(&folder.join(name)));
-        let names: Vec<String> = aside.iter().flatten().flatten().map(|path| path.display().to_string()).collect();
-        let what = if names.is_empty() { "there are no settings".to_owned() } else { format!("the settings are set aside: {}", names.join(", ")) };
+        let names: Vec<String> =
+            aside.iter().flatten().flatten().map(|path| path.display().to_string()).collect();
+        let what = if names.is_empty() {
+            "there are no settings".to_owned()
+        } else {
+            format!("the settings are set aside: {}", names.join(", "))
+        };
         warnings.push(format!("two starts failed, so this one is clean; {what}"));
         warnings.extend(aside.into_iter().filter_map(Result::err).map(|why| cannot_keep(&why, folder)));
     }
@@ -186,7 +196,8 @@ pub fn begin(folder: &Path) -> Beginning {
     if files::read_small(&frame, MOST_BYTES).is_err_and(|why| why.kind() != io::ErrorKind::NotFound) {
         warnings.extend(set_aside(&frame).err().map(|why| cannot_keep(&why, folder)));
     }
-    let mut kept = Kept { folder: folder.to_owned(), base: Content::default(), writes: true, patience: PATIENCE };
+    let mut kept =
+        Kept { folder: folder.to_owned(), base: Content::default(), writes: true, patience: PATIENCE };
     let mut is_first = false;
     let found = match find(&path) {
         Found::Nothing => {
@@ -206,8 +217,11 @@ pub fn begin(folder: &Path) -> Beginning {
         }
         Found::Damaged(why) => {
             let aside = set_aside(&path).ok().flatten().unwrap_or(path);
-            warnings
-                .push(format!("the settings cannot be read, so the window opens as the first time ({why}); they are set aside: {}", aside.display()));
+            warnings.push(format!(
+                "the settings cannot be read, so the window opens as the first time ({why}); they are set \
+                 aside: {}",
+                aside.display()
+            ));
             None
         }
     };
@@ -226,7 +240,10 @@ fn cannot_keep(why: &dyn std::fmt::Display, folder: &Path) -> String {
 }
 
 fn unreadable(why: &str, path: &Path) -> String {
-    format!("the settings cannot be read, so this window has its own and keeps none: {why}: {}", path.display())
+    format!(
+        "the settings cannot be read, so this window has its own and keeps none: {why}: {}",
+        path.display()
+    )
 }
 
 impl Kept {
@@ -266,27 +283,35 @@ impl Kept {
             last: &content.last,
         };
         let text = serde_json::to_vec_pretty(&written).map_err(|why| cannot_keep(&why, &self.folder))?;
-        export::write(&path, |out| out.write_all(&text)).map_err(|why| format!("settings cannot be kept: {why}"))?;
+        export::write(&path, |out| out.write_all(&text))
+            .map_err(|why| format!("settings cannot be kept: {why}"))?;
         self.base = mine;
         Ok(())
     }
 }
 
-/// Holds `state.lock` until it is dropped, so that what another window writes is not lost between reading and writing. When
-/// the patience is over, it goes on without.
+/// Holds `state.lock` until it is dropped, so that what another window writes is not lost between reading and
+/// writing. When the patience is over, it goes on without.
 fn alone(folder: &Path, patience: Duration) -> Option<File> {
-    let file = files::open_regular(&folder.join("state.lock"), File::options().create(true).truncate(false).write(true)).ok()?;
+    let file = files::open_regular(
+        &folder.join("state.lock"),
+        File::options().create(true).truncate(false).write(true),
+    )
+    .ok()?;
     let began = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Some(file),
-            Err(TryLockError::WouldBlock) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::WouldBlock) if began.elapsed() < patience => {
+                std::thread::sleep(Duration::from_millis(20))
+            }
             Err(_) => return None,
         }
     }
 }
 
-// What several windows keep in one file: each puts in what was changed in it, and leaves the rest as it finds it.
+// What several windows keep in one file: each puts in what was changed in it, and leaves the rest as it finds
+// it.
 
 /// The field of files that were opened, which come together from all windows.
 const RECENT: &str = "recent";
@@ -294,16 +319,21 @@ const RECENT: &str = "recent";
 /// The field of what was chosen of files' columns, which does too.
 const FILE_ROLES: &str = "file_roles";
 
-/// `base` is what this window had when it last read or wrote the file, `mine` what it has now, and `theirs` the file. Where both
-/// changed a field, this window is the later one. Fields that only the file has stay.
+/// `base` is what this window had when it last read or wrote the file, `mine` what it has now, and `theirs`
+/// the file. Where both changed a field, this window is the later one. Fields that only the file has stay.
 pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
     let mut state: Map<String, Value> = theirs.state.clone();
     for (key, value) in &mine.state {
         let known = base.state.get(key);
         match theirs.state.get(key) {
-            Some(there) if key == RECENT => _ = state.insert(key.clone(), together(known, value, there, State::RECENT, |path| path)),
+            Some(there) if key == RECENT => {
+                _ = state.insert(key.clone(), together(known, value, there, State::RECENT, |path| path))
+            }
             Some(there) if key == FILE_ROLES => {
-                _ = state.insert(key.clone(), together(known, value, there, State::FILE_ROLES, |chosen| &chosen["path"]));
+                _ = state.insert(
+                    key.clone(),
+                    together(known, value, there, State::FILE_ROLES, |chosen| &chosen["path"]),
+                );
             }
             Some(_) if known == Some(value) => {}
             _ => _ = state.insert(key.clone(), value.clone()),
@@ -313,9 +343,15 @@ pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
     Content { state, last }
 }
 
-/// This window's entries, then those that others added; without what others have forgotten since, and as others have changed them where
-/// this window did not. Entries of one `key` are one.
-fn together(base: Option<&Value>, mine: &Value, theirs: &Value, most: usize, key: impl Fn(&Value) -> &Value) -> Value {
+/// This window's entries, then those that others added; without what others have forgotten since, and as
+/// others have changed them where this window did not. Entries of one `key` are one.
+fn together(
+    base: Option<&Value>,
+    mine: &Value,
+    theirs: &Value,
+    most: usize,
+    key: impl Fn(&Value) -> &Value,
+) -> Value {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (base, mine, theirs) = (base.map(list).unwrap_or_default(), list(mine), list(theirs));
     let of = |list: &[Value], entry: &Value| list.iter().find(|other| key(other) == key(entry)).cloned();
@@ -324,13 +360,14 @@ fn together(base: Option<&Value>, mine: &Value, theirs: &Value, most: usize, key
         (Some(_), None) => None,
         _ => Some(entry.clone()),
     });
-    let added = theirs.iter().filter(|entry| of(&mine, entry).is_none() && of(&base, entry).is_none()).cloned();
+    let added =
+        theirs.iter().filter(|entry| of(&mine, entry).is_none() && of(&base, entry).is_none()).cloned();
     Value::Array(kept.chain(added).take(most).collect())
 }
 
-// Starts that fail. A file says that one is under way, and how many failed before it; it is removed once the window is there
-// and shows what it went on with, or is closed. What it went on with may be what it fails by: a state that no window can
-// show, a file that takes the program down.
+// Starts that fail. A file says that one is under way, and how many failed before it; it is removed once the
+// window is there and shows what it went on with, or is closed. What it went on with may be what it fails by:
+// a state that no window can show, a file that takes the program down.
 
 /// After so many failed starts in a row, the next one has nothing to fail by.
 const FAILED: u32 = 2;
@@ -344,7 +381,8 @@ pub struct Start(Mutex<Option<Marker>>);
 
 #[derive(Debug)]
 struct Marker {
-    /// Locked, as long as this program runs: a window that starts meanwhile does not take this start for one that failed.
+    /// Locked, as long as this program runs: a window that starts meanwhile does not take this start for one
+    /// that failed.
     file: File,
     path: PathBuf,
     /// Frames that were drawn.
@@ -352,21 +390,34 @@ struct Marker {
 }
 
 impl Start {
-    /// Notes a start, and says whether so many failed before it that it should be a clean one. Where nothing can be noted, or
-    /// while another window starts, nothing is.
+    /// Notes a start, and says whether so many failed before it that it should be a clean one. Where nothing
+    /// can be noted, or while another window starts, nothing is.
     pub fn begin(folder: &Path) -> (Self, bool) {
-        Self::note(folder).map_or_else(|| (Self::default(), false), |(marker, failed)| (Self(Mutex::new(Some(marker))), failed))
+        Self::note(folder).map_or_else(
+            || (Self::default(), false),
+            |(marker, failed)| (Self(Mutex::new(Some(marker))), failed),
+        )
     }
 
     fn note(folder: &Path) -> Option<(Marker, bool)> {
         let path = folder.join("starting");
-        let mut file = files::open_regular(&path, File::options().create(true).truncate(false).read(true).write(true)).ok()?;
+        let mut file =
+            files::open_regular(&path, File::options().create(true).truncate(false).read(true).write(true))
+                .ok()?;
         file.try_lock().ok()?;
         let mut text = String::new();
         // What is no number is none of ours, and counts as none.
-        let before = (&file).take(32).read_to_string(&mut text).ok().and_then(|_| text.trim().parse::<u32>().ok()).unwrap_or(0);
+        let before = (&file)
+            .take(32)
+            .read_to_string(&mut text)
+            .ok()
+            .and_then(|_| text.trim().parse::<u32>().ok())
+            .unwrap_or(0);
         let failed = before >= FAILED;
-        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", if failed { 1 } else { before + 1 })).ok()?;
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| writeln!(file, "{}", if failed { 1 } else { before + 1 }))
+            .ok()?;
         Some((Marker { file, path, frames: 0 }, failed))
     }
 

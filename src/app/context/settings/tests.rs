@@ -2,7 +2,10 @@ use super::*;
 use crate::app::model::Look;
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -35,7 +38,13 @@ fn what_is_kept_comes_back() {
 #[test]
 fn a_pipe_in_place_of_the_settings_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(std::process::Command::new("mkfifo").arg(folder.path().join("state.json")).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(folder.path().join("state.json"))
+            .status()
+            .unwrap()
+            .success()
+    );
     let warnings = begin(folder.path()).warnings;
     assert!(warnings.len() == 1 && warnings[0].contains("not a regular file"), "{warnings:?}");
 }
@@ -56,7 +65,10 @@ fn two_windows_do_not_overwrite_each_other() {
     b.write(&state_b, Some("as it was".to_owned())).unwrap();
     let (found, last) = begin(folder.path()).found.unwrap();
     assert_eq!(recent(&found), ["of b", "old", "older", "of a"]);
-    assert_eq!((found.scale, found.draft.k.as_str(), found.look, last.as_deref()), (2.0, "9", Look::Dark, Some("open in a")));
+    assert_eq!(
+        (found.scale, found.draft.k.as_str(), found.look, last.as_deref()),
+        (2.0, "9", Look::Dark, Some("open in a"))
+    );
 
     // Again, and again: what another one wrote is not taken for a change of this one's.
     state_a.remember(Path::new("more of a"));
@@ -76,7 +88,12 @@ fn windows_that_write_at_once_lose_nothing() {
             let folder = folder.path();
             scope.spawn(move || {
                 let mut state = State::default();
-                let mut kept = Kept { folder: folder.to_owned(), base: Content::of(&state, None), writes: true, patience: Duration::from_secs(600) };
+                let mut kept = Kept {
+                    folder: folder.to_owned(),
+                    base: Content::of(&state, None),
+                    writes: true,
+                    patience: Duration::from_secs(600),
+                };
                 for file in 0..2 {
                     state.remember(Path::new(&format!("{window_of}/{file}")));
                     kept.write(&state, None).unwrap();
@@ -150,7 +167,11 @@ fn what_cannot_be_read_is_set_aside_and_never_removed() {
         fs::read_to_string(&path).unwrap()
     };
     let deep = format!(r#"{{"format":"{FORMAT}","schema_version":1,"state":{}"#, r#"{"a":["#.repeat(100_000));
-    for (number, wrong) in ["", "{", "null", r#"{"format":"another","schema_version":1}"#, &whole[..whole.len() / 2], &deep].iter().enumerate() {
+    for (number, wrong) in
+        ["", "{", "null", r#"{"format":"another","schema_version":1}"#, &whole[..whole.len() / 2], &deep]
+            .iter()
+            .enumerate()
+    {
         fs::write(&path, wrong).unwrap();
         let beginning = begin(folder.path());
         beginning.start.over();
@@ -174,14 +195,23 @@ fn what_cannot_be_opened_now_is_left_as_it_is() {
     let Beginning { mut kept, found, is_first, warnings, .. } = begin(folder.path());
     assert!(found.is_none() && !is_first);
     let [said] = &warnings[..] else { panic!("{warnings:?}") };
-    assert!(said.starts_with("the settings cannot be read, so this window has its own and keeps none: is a directory"), "{said}");
+    assert!(
+        said.starts_with(
+            "the settings cannot be read, so this window has its own and keeps none: is a directory"
+        ),
+        "{said}"
+    );
     kept.write(&State { scale: 2.0, ..State::default() }, None).unwrap();
     assert!(path.is_dir());
     // Also where it happened since.
     fs::remove_dir(&path).unwrap();
     let (mut kept, state) = window(folder.path());
     fs::create_dir(&path).unwrap();
-    assert!(kept.write(&State { scale: 3.0, ..state }, None).unwrap_err().starts_with("the settings cannot be read"));
+    assert!(
+        kept.write(&State { scale: 3.0, ..state }, None)
+            .unwrap_err()
+            .starts_with("the settings cannot be read")
+    );
     assert!(path.is_dir());
 }
 
@@ -197,7 +227,12 @@ fn a_window_that_hangs_is_not_waited_for() {
 #[test]
 fn a_field_that_makes_no_sense_is_as_the_first_time_and_the_others_stay() {
     let state = Content::of(&State { scale: 2.0, look: Look::Dark, ..State::default() }, None);
-    for (key, value) in [("draft", Value::Null), ("plane", "wide".into()), ("look", 7.into()), ("tree", Value::Array(Vec::new()))] {
+    for (key, value) in [
+        ("draft", Value::Null),
+        ("plane", "wide".into()),
+        ("look", 7.into()),
+        ("tree", Value::Array(Vec::new())),
+    ] {
         let mut wrong = state.clone();
         wrong.state.insert(key.to_owned(), value);
         wrong.state.insert("of a later version".to_owned(), 3.into());
@@ -210,13 +245,14 @@ fn a_field_that_makes_no_sense_is_as_the_first_time_and_the_others_stay() {
 fn what_a_later_version_kept_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.json");
-    let later = r#"{"format":"warpscope state","schema_version":2,"warpscope_version":"9.1.0","state":[]}"#.replace("[]", r#"{"scale":2.0}"#);
+    let later = r#"{"format":"warpscope state","schema_version":2,"warpscope_version":"9.1.0","state":[]}"#
+        .replace("[]", r#"{"scale":2.0}"#);
     fs::write(&path, &later).unwrap();
     let Beginning { mut kept, found, warnings, .. } = begin(folder.path());
     assert!(found.is_none());
     let expected = format!(
-        "a later version of Warpscope (9.1.0) wrote the settings (schema 2, and 1 is the last that is read here): this window has its own and keeps \
-         none; open that version, or remove the file: {}",
+        "a later version of Warpscope (9.1.0) wrote the settings (schema 2, and 1 is the last that is read \
+         here): this window has its own and keeps none; open that version, or remove the file: {}",
         path.display()
     );
     assert_eq!(warnings, std::slice::from_ref(&expected));
@@ -242,7 +278,13 @@ fn a_write_that_fails_leaves_what_was_there() {
     permissions.set_readonly(true);
     fs::set_permissions(&path, permissions).unwrap();
     let said = kept.write(&State { scale: 1.0, ..state }, None).unwrap_err();
-    assert_eq!(said, format!("settings cannot be kept: cannot write: the file that is there is read-only: {}", path.display()));
+    assert_eq!(
+        said,
+        format!(
+            "settings cannot be kept: cannot write: the file that is there is read-only: {}",
+            path.display()
+        )
+    );
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(names(folder.path()), ["state.json", "state.lock"]);
 }

@@ -22,8 +22,12 @@ pub static FEATURE: Feature = Feature {
         match action {
             Action::Analysis(action) => app.analysis_action(action),
             Action::Command(Command::Analyse) => app.analyse_in_sight(AnalysisAction::Start),
-            Action::Command(Command::CompareRows) => app.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Overlap)),
-            Action::Command(Command::FindLeaks) => app.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Leaks)),
+            Action::Command(Command::CompareRows) => {
+                app.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Overlap))
+            }
+            Action::Command(Command::FindLeaks) => {
+                app.analyse_in_sight(AnalysisAction::Browse(AnalysisKind::Leaks))
+            }
             other => return Some(other),
         }
         None
@@ -75,7 +79,8 @@ impl App {
         }
     }
 
-    /// Every row of the cloud that is shown, with the k and the metric on the left, by the engine that should be fastest; `None` without a cloud.
+    /// Every row of the cloud that is shown, with the k and the metric on the left, by the engine that should
+    /// be fastest; `None` without a cloud.
     fn rows_question(&self) -> Option<Result<Question, String>> {
         let cloud = self.session.cloud.clone()?;
         Some(self.question(&cloud, QuerySpec::All).map(|mut spec| {
@@ -104,7 +109,11 @@ impl App {
     fn analysed(&mut self, (): (), outcome: Outcome<Result<Option<Analysed>, String>>) {
         let Some(analysed) = self.worked_out("analyse", outcome) else { return };
         let (rows, k) = (analysed.record.query_rows.len() as u64, analysed.record.spec.k);
-        let said = format!("{} analysed by the {k} nearest of each, by {}", text::count(rows, "row", "rows"), analysed.record.engine);
+        let said = format!(
+            "{} analysed by the {k} nearest of each, by {}",
+            text::count(rows, "row", "rows"),
+            analysed.record.engine
+        );
         self.session.log.done(About::Analysis, said);
         self.session.analysed = Some(Arc::new(analysed));
     }
@@ -121,7 +130,9 @@ impl App {
 
     /// What is asked of another file.
     fn asked_of(&self, kind: AnalysisKind, path: &Path) -> Result<Comparison, String> {
-        let question = self.rows_question().unwrap_or_else(|| Err("There are no rows yet; open a file first.".to_owned()))?;
+        let question = self
+            .rows_question()
+            .unwrap_or_else(|| Err("There are no rows yet; open a file first.".to_owned()))?;
         if kind == AnalysisKind::Leaks {
             return Ok(Comparison::Leaks(question, self.state.analysis.leak_eps()?));
         }
@@ -138,12 +149,17 @@ impl App {
             Err(why) => self.session.log.error(About::Analysis, why),
             Ok(asked) => {
                 let (resident, of) = (self.handles.worker.resident().clone(), path.clone());
-                self.jobs.start(&AGAINST, (kind, path), move |progress| compare(&asked, &of, &resident, progress));
+                self.jobs
+                    .start(&AGAINST, (kind, path), move |progress| compare(&asked, &of, &resident, progress));
             }
         }
     }
 
-    fn compared_with(&mut self, (kind, _): (AnalysisKind, PathBuf), outcome: Outcome<Result<Option<Against>, String>>) {
+    fn compared_with(
+        &mut self,
+        (kind, _): (AnalysisKind, PathBuf),
+        outcome: Outcome<Result<Option<Against>, String>>,
+    ) {
         let what = if kind == AnalysisKind::Leaks { "find leaks" } else { "compare" };
         let Some(against) = self.worked_out(what, outcome) else { return };
         self.session.log.done(About::Analysis, against.said.clone());
@@ -154,7 +170,11 @@ impl App {
 
     /// Counts the leaks by the distance that is typed now: how far rows are from the other file's is known.
     fn count_leaks_again(&mut self) {
-        let (Ok(eps), Some(leaks)) = (self.state.analysis.leak_eps(), self.session.against(AnalysisKind::Leaks)) else { return };
+        let (Ok(eps), Some(leaks)) =
+            (self.state.analysis.leak_eps(), self.session.against(AnalysisKind::Leaks))
+        else {
+            return;
+        };
         if leaks.eps() != Some(eps) {
             let counted = leaks.within(eps);
             self.session.take_against(counted);
@@ -169,13 +189,16 @@ impl App {
 
     /// Writes the graph of all rows' neighbours on a thread of its own, with progress and cancel.
     pub(in crate::app) fn write_graph(&mut self, form: GraphForm, path: &Path) -> Result<(), String> {
-        let question = self.rows_question().unwrap_or_else(|| Err("There is nothing to export yet; open a file first.".to_owned()))?;
+        let question = self
+            .rows_question()
+            .unwrap_or_else(|| Err("There is nothing to export yet; open a file first.".to_owned()))?;
         if self.jobs.has(&EXPORT) {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());
         }
         let neighbours = Neighbours::of(question, &self.session);
         let (resident, target) = (self.handles.worker.resident().clone(), path.to_owned());
-        let exporting = Exporting { what: Written::Graph, path: path.to_owned(), runs: Vec::new(), dialog: None };
+        let exporting =
+            Exporting { what: Written::Graph, path: path.to_owned(), runs: Vec::new(), dialog: None };
         self.jobs.start(&EXPORT, exporting, move |progress: &dyn Progress| {
             let written = neighbours.write(form, &target, &resident, progress);
             (written.map(|()| vec![format!("written: {}", target.display())]), progress.cancelled())

@@ -48,7 +48,8 @@ pub struct LabelColumn {
     pub title: String,
 }
 
-/// The key and the title of the column that labels rows: the one chosen in the pane where the file has it, else the file's label.
+/// The key and the title of the column that labels rows: the one chosen in the pane where the file has it,
+/// else the file's label.
 pub fn label_column(view: &AnalysisView, session: &Session) -> Option<(String, String)> {
     let chosen = match &view.labels {
         Some(key) if key.is_empty() => return None,
@@ -62,7 +63,8 @@ pub fn label_column(view: &AnalysisView, session: &Session) -> Option<(String, S
 /// Works it all out; `None` where it was cancelled.
 ///
 /// # Errors
-/// Why the neighbours could not be found, as a sentence. A column that labels no rows is said in place of its analysis.
+/// Why the neighbours could not be found, as a sentence. A column that labels no rows is said in place of its
+/// analysis.
 pub fn work(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Result<Option<Analysed>, String> {
     settled(analysed(asked, resident, progress))
 }
@@ -71,7 +73,9 @@ fn analysed(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Resu
     let Asked { question, labels, eps } = asked;
     let cloud = &question.cloud;
     // Before the search, which may take long.
-    let column = labels.as_ref().map(|of| question.cloud.check_file(formats::column(&of.path, &of.key, progress)).map_err(|why| why.to_string()));
+    let column = labels.as_ref().map(|of| {
+        question.cloud.check_file(formats::column(&of.path, &of.key, progress)).map_err(|why| why.to_string())
+    });
     let record = question.answer(resident, progress)?;
     let graph = KnnGraph::of_run(&record).map_err(|why| Failure::Said(why.to_string()))?;
     let mut all = Analysis {
@@ -85,7 +89,9 @@ fn analysed(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Resu
     };
     let mut unlabelled = None;
     if let Some(column) = column {
-        match column.and_then(|column| Labels::of_column(&column, cloud, &graph).map_err(|why| why.to_string())) {
+        match column
+            .and_then(|column| Labels::of_column(&column, cloud, &graph).map_err(|why| why.to_string()))
+        {
             Ok(labels) => {
                 let votes = labels::votes(&graph, &labels, progress)?;
                 all.labels = Some((labels, votes));
@@ -233,9 +239,17 @@ impl Neighbours {
     pub fn sentence(&self) -> String {
         let (rows, k, then) = match self {
             Self::Known(record) => (record.query_rows.len(), record.spec.k, "which Analysis has found."),
-            Self::Asked(question) => (question.cloud.len(), question.spec.k, "with the k and the metric on the left. They are searched first."),
+            Self::Asked(question) => (
+                question.cloud.len(),
+                question.spec.k,
+                "with the k and the metric on the left. They are searched first.",
+            ),
         };
-        format!("The {} nearest of each of {}, {then}", text::thousands(k as u64), text::count(rows as u64, "row", "rows"))
+        format!(
+            "The {} nearest of each of {}, {then}",
+            text::thousands(k as u64),
+            text::count(rows as u64, "row", "rows")
+        )
     }
 
     pub fn find(&self, resident: &Resident, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
@@ -249,14 +263,23 @@ impl Neighbours {
     ///
     /// # Errors
     /// Why there is none, as a sentence.
-    pub fn write(&self, form: GraphForm, path: &Path, resident: &Resident, progress: &dyn Progress) -> Result<(), String> {
+    pub fn write(
+        &self,
+        form: GraphForm,
+        path: &Path,
+        resident: &Resident,
+        progress: &dyn Progress,
+    ) -> Result<(), String> {
         // How the times are to each other is not known; the search is the longer one of many dimensions.
         let searched = if matches!(self, Self::Asked(_)) { 0.7 } else { 0.0 };
-        let record = self.find(resident, &Stretch { of: progress, from: 0.0, to: searched }).map_err(|why| match why {
-            Failure::Cancelled => ExportError::Cancelled.to_string(),
-            Failure::Said(why) => format!("cannot find the neighbours: {why}"),
-        })?;
-        let graph = KnnGraph::of_run(&record).map_err(|why| format!("cannot write: {why}: {}", path.display()))?;
+        let record = self.find(resident, &Stretch { of: progress, from: 0.0, to: searched }).map_err(
+            |why| match why {
+                Failure::Cancelled => ExportError::Cancelled.to_string(),
+                Failure::Said(why) => format!("cannot find the neighbours: {why}"),
+            },
+        )?;
+        let graph =
+            KnnGraph::of_run(&record).map_err(|why| format!("cannot write: {why}: {}", path.display()))?;
         let writing = Stretch { of: progress, from: searched, to: 1.0 };
         form.write(&graph, &record.cloud, path, &writing).map_err(|why| why.to_string())
     }
@@ -277,14 +300,25 @@ pub enum Comparison {
 ///
 /// # Errors
 /// Why it could not be done, as a sentence that ends with the path.
-pub fn compare(asked: &Comparison, path: &Path, resident: &Resident, progress: &dyn Progress) -> Result<Option<Against>, String> {
+pub fn compare(
+    asked: &Comparison,
+    path: &Path,
+    resident: &Resident,
+    progress: &dyn Progress,
+) -> Result<Option<Against>, String> {
     settled(match asked {
         Comparison::Overlap(neighbours, columns) => overlap(neighbours, columns, path, resident, progress),
         Comparison::Leaks(question, eps) => leaks(question, *eps, path, resident, progress),
     })
 }
 
-fn overlap(neighbours: &Neighbours, columns: &ColumnChoice, path: &Path, resident: &Resident, progress: &dyn Progress) -> Result<Against, Failure> {
+fn overlap(
+    neighbours: &Neighbours,
+    columns: &ColumnChoice,
+    path: &Path,
+    resident: &Resident,
+    progress: &dyn Progress,
+) -> Result<Against, Failure> {
     let said = |why: OverlapError| match why {
         OverlapError::Cancelled => Failure::Cancelled,
         why => Failure::Said(format!("{why}: {}", path.display())),
@@ -298,7 +332,8 @@ fn overlap(neighbours: &Neighbours, columns: &ColumnChoice, path: &Path, residen
     let theirs = Question { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
     // Of a cloud that is not shown, nothing is kept.
     let theirs = theirs.answer(&Resident::default(), &stretch(progress, 0.55, 0.9))?;
-    let graph = |record| KnnGraph::of_run(record).map_err(|why| Failure::Said(format!("{why}: {}", path.display())));
+    let graph =
+        |record| KnnGraph::of_run(record).map_err(|why| Failure::Said(format!("{why}: {}", path.display())));
     let (here, theirs) = (graph(&*record)?, graph(&*theirs)?);
     let shares = other_cloud::shares(&here, &theirs, &stretch(progress, 0.9, 1.0)).map_err(said)?;
     let mut values = vec![f64::NAN; record.cloud.len()];
@@ -314,7 +349,13 @@ fn overlap(neighbours: &Neighbours, columns: &ColumnChoice, path: &Path, residen
     Ok(Against { cloud: Arc::clone(&record.cloud), other, values: values.into(), said, leaks: None })
 }
 
-fn leaks(question: &Question, eps: f64, path: &Path, resident: &Resident, progress: &dyn Progress) -> Result<Against, Failure> {
+fn leaks(
+    question: &Question,
+    eps: f64,
+    path: &Path,
+    resident: &Resident,
+    progress: &dyn Progress,
+) -> Result<Against, Failure> {
     let Question { cloud, spec } = question;
     let there = load_beside(cloud, path, spec.drop_nonfinite, &stretch(progress, 0.0, 0.2))?;
     let nearest = |data: &Arc<PointCloud>, queries: &PointCloud| {
@@ -328,11 +369,21 @@ fn leaks(question: &Question, eps: f64, path: &Path, resident: &Resident, progre
     let engines = Engines::default().sharing(resident.clone());
     let theirs = answer(engines, &nearest(cloud, &there), cloud, Some(&there), &stretch(progress, 0.2, 0.6))?;
     // Several rows here may be near one there, and the other way round: both are asked.
-    let ours = answer(Engines::default(), &nearest(&there, cloud), &there, Some(cloud), &stretch(progress, 0.6, 1.0))?;
+    let ours = answer(
+        Engines::default(),
+        &nearest(&there, cloud),
+        &there,
+        Some(cloud),
+        &stretch(progress, 0.6, 1.0),
+    )?;
     let mut values = vec![f64::NAN; cloud.len()];
     let found = Leaks::of(&ours.neighbors, spec.metric, eps);
-    ours.query_rows.iter().zip(&found.nearest).for_each(|(&row, &(_, distance))| values[row as usize] = distance);
-    let leaking = Leaking { theirs: Leaks::of(&theirs.neighbors, spec.metric, eps), record: Arc::new(theirs) };
+    ours.query_rows
+        .iter()
+        .zip(&found.nearest)
+        .for_each(|(&row, &(_, distance))| values[row as usize] = distance);
+    let leaking =
+        Leaking { theirs: Leaks::of(&theirs.neighbors, spec.metric, eps), record: Arc::new(theirs) };
     Ok(Against::leaking(cloud, file_name(path), values.into(), leaking))
 }
 
@@ -347,21 +398,32 @@ fn load(job: &LoadJob, progress: &dyn Progress) -> Result<Opened, Failure> {
     })
 }
 
-/// The other file in the cloud's frame: by the names of the cloud's columns or, where it has not these, by their numbers.
-fn load_beside(cloud: &Arc<PointCloud>, path: &Path, drop_nonfinite: bool, progress: &dyn Progress) -> Result<Arc<PointCloud>, Failure> {
+/// The other file in the cloud's frame: by the names of the cloud's columns or, where it has not these, by
+/// their numbers.
+fn load_beside(
+    cloud: &Arc<PointCloud>,
+    path: &Path,
+    drop_nonfinite: bool,
+    progress: &dyn Progress,
+) -> Result<Arc<PointCloud>, Failure> {
     let job = |columns: ColumnChoice| {
         let source = Source::File { path: path.to_owned(), columns };
         LoadJob { source, drop_nonfinite, data: Some(Arc::clone(cloud)), guesses: false }
     };
     let numbers = match cloud.source() {
-        Source::File { columns: ColumnChoice::Named(names), .. } if names.iter().all(|name| name.parse::<usize>().is_ok()) => Some(names.clone()),
+        Source::File { columns: ColumnChoice::Named(names), .. }
+            if names.iter().all(|name| name.parse::<usize>().is_ok()) =>
+        {
+            Some(names.clone())
+        }
         _ => None,
     };
     let by_name = job(ColumnChoice::Default);
     let opened = match (by_name.work(progress).0, numbers) {
-        (Err(CloudError::Format(FormatError::NoColumn { .. } | FormatError::Column { .. })), Some(numbers)) => {
-            load(&job(ColumnChoice::Named(numbers)), progress)?
-        }
+        (
+            Err(CloudError::Format(FormatError::NoColumn { .. } | FormatError::Column { .. })),
+            Some(numbers),
+        ) => load(&job(ColumnChoice::Named(numbers)), progress)?,
         (Err(CloudError::Cancelled), _) => return Err(Failure::Cancelled),
         (opened, _) => opened.map_err(|why| Failure::Said(of_cloud(&why)))?,
     };
@@ -378,7 +440,8 @@ mod tests {
     use crate::app::testing::{cloud, file_in, folder};
     use crate::progress::Silent;
 
-    /// Two clusters on a line with a label each, one row of the first labelled as the second, and a row twice.
+    /// Two clusters on a line with a label each, one row of the first labelled as the second, and a row
+    /// twice.
     fn asked(folder: &TempDir, labels: &str) -> Asked {
         let path = file_in(folder, "a.csv", "x,kind\n0,a\n1,a\n2,a\n3.5,b\n100,b\n101,b\n102,b\n102,b\n");
         let source = Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned()]) };
@@ -391,14 +454,39 @@ mod tests {
     #[test]
     fn everything_is_worked_out_at_once() {
         let folder = folder();
-        let analysed = work(&asked(&folder, "kind"), &Resident::default(), &Silent).expect("no failure").expect("not cancelled");
-        let own: Vec<AnalysisKind> = AnalysisKind::ALL.iter().copied().filter(|kind| !kind.is_of_two()).collect();
+        let analysed = work(&asked(&folder, "kind"), &Resident::default(), &Silent)
+            .expect("no failure")
+            .expect("not cancelled");
+        let own: Vec<AnalysisKind> =
+            AnalysisKind::ALL.iter().copied().filter(|kind| !kind.is_of_two()).collect();
         assert_eq!(analysed.said.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), own);
-        let said = |kind| analysed.said.iter().find(|(of, _)| *of == kind).and_then(|(_, said)| said.as_ref().ok()).expect("worked out");
-        assert!(said(AnalysisKind::Components).starts_with("2 components"), "{}", said(AnalysisKind::Components));
+        let said = |kind| {
+            analysed
+                .said
+                .iter()
+                .find(|(of, _)| *of == kind)
+                .and_then(|(_, said)| said.as_ref().ok())
+                .expect("worked out")
+        };
+        assert!(
+            said(AnalysisKind::Components).starts_with("2 components"),
+            "{}",
+            said(AnalysisKind::Components)
+        );
         assert!(said(AnalysisKind::Duplicates).starts_with("1 group of rows at distance 0, 2 rows"));
-        assert!(said(AnalysisKind::Labels).contains("leave-one-out accuracy 87.50 % (7 of 8)"), "{}", said(AnalysisKind::Labels));
-        assert_eq!((analysed.disagreeing(None), analysed.disagreeing(Some((1, 0))), analysed.disagreeing(Some((0, 1)))), (vec![3], vec![3], vec![]));
+        assert!(
+            said(AnalysisKind::Labels).contains("leave-one-out accuracy 87.50 % (7 of 8)"),
+            "{}",
+            said(AnalysisKind::Labels)
+        );
+        assert_eq!(
+            (
+                analysed.disagreeing(None),
+                analysed.disagreeing(Some((1, 0))),
+                analysed.disagreeing(Some((0, 1)))
+            ),
+            (vec![3], vec![3], vec![])
+        );
         for kind in own {
             assert_eq!(analysed.values(kind).expect("worked out").len(), 8, "{kind:?}");
         }
@@ -409,10 +497,15 @@ mod tests {
     #[test]
     fn a_column_that_labels_nothing_is_said_and_the_rest_is_there() {
         let folder = folder();
-        let analysed = work(&asked(&folder, "colour"), &Resident::default(), &Silent).expect("no failure").expect("not cancelled");
+        let analysed = work(&asked(&folder, "colour"), &Resident::default(), &Silent)
+            .expect("no failure")
+            .expect("not cancelled");
         let (_, said) = analysed.said.iter().find(|(kind, _)| *kind == AnalysisKind::Labels).expect("said");
         assert!(said.as_ref().is_err_and(|why| why.contains("colour")), "{said:?}");
-        assert!(analysed.values(AnalysisKind::Labels).is_none() && analysed.values(AnalysisKind::Outliers).is_some());
+        assert!(
+            analysed.values(AnalysisKind::Labels).is_none()
+                && analysed.values(AnalysisKind::Outliers).is_some()
+        );
     }
 
     #[test]
@@ -434,17 +527,25 @@ mod tests {
         let path = folder.path().join("graph.tsv");
         neighbours(9, 2).write(GraphForm::Edges, &path, &Resident::default(), &Silent).expect("a file");
         assert_eq!(std::fs::read_to_string(&path).expect("text").lines().count(), 1 + 9 * 2);
-        assert_eq!(neighbours(9, 2).sentence(), "The 2 nearest of each of 9 rows, with the k and the metric on the left. They are searched first.");
+        assert_eq!(
+            neighbours(9, 2).sentence(),
+            "The 2 nearest of each of 9 rows, with the k and the metric on the left. They are searched \
+             first."
+        );
     }
 
     #[test]
     fn one_row_has_no_graph_and_a_cancelled_one_is_not_written() {
         let folder = folder();
         let path = folder.path().join("graph.npz");
-        let why = neighbours(1, 1).write(GraphForm::Umap, &path, &Resident::default(), &Silent).expect_err("one row");
+        let why = neighbours(1, 1)
+            .write(GraphForm::Umap, &path, &Resident::default(), &Silent)
+            .expect_err("one row");
         assert!(why.contains("at least two are needed") && why.ends_with("graph.npz"), "{why}");
         let stopped = std::sync::atomic::AtomicBool::new(true);
-        let why = neighbours(9, 2).write(GraphForm::Csr, &path, &Resident::default(), &stopped).expect_err("cancelled");
+        let why = neighbours(9, 2)
+            .write(GraphForm::Csr, &path, &Resident::default(), &stopped)
+            .expect_err("cancelled");
         assert!(why == "cancelled" && !path.exists(), "{why}");
     }
 
@@ -463,18 +564,30 @@ mod tests {
         let folder = folder();
         let here = file_in(&folder, "here.csv", "x\n0\n1\n2.5\n4.5\n");
         let there = file_in(&folder, "there.csv", "u\n0\n1\n4.5\n2.5\n");
-        let asked = Comparison::Overlap(Neighbours::Asked(question(&here, ColumnChoice::Default, 2)), ColumnChoice::Default);
+        let asked = Comparison::Overlap(
+            Neighbours::Asked(question(&here, ColumnChoice::Default, 2)),
+            ColumnChoice::Default,
+        );
         let against = done(&asked, &there).expect("the same rows");
         assert_eq!(against.values[..], [0.5, 0.5, 1.0, 1.0]);
         assert!(
-            against.said.starts_with("share of neighbours in common with there.csv: mean 0.75") && against.said.ends_with("; k = 2"),
+            against.said.starts_with("share of neighbours in common with there.csv: mean 0.75")
+                && against.said.ends_with("; k = 2"),
             "{}",
             against.said
         );
         let fewer = file_in(&folder, "fewer.csv", "u\n0\n1\n");
         let why = done(&asked, &fewer).expect_err("other rows");
-        assert!(why.starts_with("the clouds are not of the same rows: 4 points here and 2 there: ") && why.ends_with("fewer.csv"), "{why}");
-        assert!(compare(&asked, &there, &Resident::default(), &AtomicBool::new(true)).expect("no failure").is_none());
+        assert!(
+            why.starts_with("the clouds are not of the same rows: 4 points here and 2 there: ")
+                && why.ends_with("fewer.csv"),
+            "{why}"
+        );
+        assert!(
+            compare(&asked, &there, &Resident::default(), &AtomicBool::new(true))
+                .expect("no failure")
+                .is_none()
+        );
     }
 
     #[test]
@@ -486,10 +599,19 @@ mod tests {
         let asked = Comparison::Leaks(question(&here, by_number.clone(), 7), 0.0);
         let against = done(&asked, &there).expect("x is in both");
         assert_eq!((&against.values[..], against.leaking_rows()), (&[1.0, 0.0, 0.0, 30.0][..], vec![1, 2]));
-        assert_eq!(against.said, "1 of 3 rows of there.csv (33.33 %) within 0 of a row here, 1 at 0; 2 rows here are within 0 of a row of it");
+        assert_eq!(
+            against.said,
+            "1 of 3 rows of there.csv (33.33 %) within 0 of a row here, 1 at 0; 2 rows here are within 0 of \
+             a row of it"
+        );
         let wider = against.within(1.0);
         assert_eq!(wider.leaking_rows(), [0, 1, 2]);
-        assert!(wider.said.starts_with("2 of 3 rows") && wider.said.ends_with("3 rows here are within 1 of a row of it"), "{}", wider.said);
+        assert!(
+            wider.said.starts_with("2 of 3 rows")
+                && wider.said.ends_with("3 rows here are within 1 of a row of it"),
+            "{}",
+            wider.said
+        );
         // Without the name, the numbers are good for both.
         let unnamed = file_in(&folder, "unnamed.csv", "a,b\n9,1\n");
         assert_eq!(done(&asked, &unnamed).expect("by number").leaking_rows(), [1, 2]);

@@ -1,4 +1,5 @@
-//! What the neighbours of all rows say of them: which analyses there are, what is asked for, and what was worked out.
+//! What the neighbours of all rows say of them: which analyses there are, what is asked for, and what was
+//! worked out.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,34 +46,55 @@ impl AnalysisKind {
     /// Its title, the column that holds it in exported rows, and what its value is.
     const fn words(self) -> [&'static str; 3] {
         match self {
-            Self::Density => ["density", "k_distance", "Each row's distance to its k-th neighbour: small where points are dense."],
+            Self::Density => [
+                "density",
+                "k_distance",
+                "Each row's distance to its k-th neighbour: small where points are dense.",
+            ],
             Self::Outliers => [
                 "local outlier factor",
                 "lof",
-                "How much sparser a row's surroundings are than those of its neighbours: about 1 inside a cluster, well above 1 for an outlier.",
+                "How much sparser a row's surroundings are than those of its neighbours: about 1 inside a \
+                 cluster, well above 1 for an outlier.",
             ],
-            Self::Hubness => ["hubness", "k_occurrence", "Of how many other rows a row is among the k nearest: a hub is a neighbour of very many."],
-            Self::Dimension => {
-                ["local dimension", "lid", "Along how many directions the data spread around a row, estimated from the distances of its neighbours."]
-            }
-            Self::Labels => {
-                ["label agreement", "same_label", "Which share of a row's neighbours has the row's own label, and whether their majority names it."]
-            }
-            Self::Duplicates => {
-                ["duplicates", "duplicate_group_size", "Groups of rows within a distance of one another; the value is the size of a row's group."]
-            }
-            Self::Components => {
-                ["components", "component", "Rows that are joined by pairs of mutual neighbours, numbered from the largest component on."]
-            }
+            Self::Hubness => [
+                "hubness",
+                "k_occurrence",
+                "Of how many other rows a row is among the k nearest: a hub is a neighbour of very many.",
+            ],
+            Self::Dimension => [
+                "local dimension",
+                "lid",
+                "Along how many directions the data spread around a row, estimated from the distances of \
+                 its neighbours.",
+            ],
+            Self::Labels => [
+                "label agreement",
+                "same_label",
+                "Which share of a row's neighbours has the row's own label, and whether their majority \
+                 names it.",
+            ],
+            Self::Duplicates => [
+                "duplicates",
+                "duplicate_group_size",
+                "Groups of rows within a distance of one another; the value is the size of a row's group.",
+            ],
+            Self::Components => [
+                "components",
+                "component",
+                "Rows that are joined by pairs of mutual neighbours, numbered from the largest component on.",
+            ],
             Self::Overlap => [
                 "overlap with another file",
                 "overlap",
-                "Which share of a row's k neighbours are its neighbours in another file of the same rows too, such as another embedding.",
+                "Which share of a row's k neighbours are its neighbours in another file of the same rows \
+                 too, such as another embedding.",
             ],
             Self::Leaks => [
                 "leaks",
                 "leak_distance",
-                "How far the nearest row of another file is; rows that have one within a distance leak, as test data that training has seen.",
+                "How far the nearest row of another file is; rows that have one within a distance leak, as \
+                 test data that training has seen.",
             ],
         }
     }
@@ -160,7 +182,8 @@ pub struct Analysed {
 }
 
 impl Analysed {
-    /// An analysis' value of each row of the cloud, NaN where it has none; `None` where it was not worked out.
+    /// An analysis' value of each row of the cloud, NaN where it has none; `None` where it was not worked
+    /// out.
     pub fn values(&self, kind: AnalysisKind) -> Option<Vec<f64>> {
         let all = &self.all;
         let mut values = vec![f64::NAN; self.record.cloud.len()];
@@ -171,13 +194,22 @@ impl Analysed {
             }
         };
         match kind {
-            AnalysisKind::Density => all.density.as_ref().map(|of| fill(&|point| Some(of[point]).filter(|value| value.is_finite()))),
-            AnalysisKind::Outliers => all.lof.as_ref().map(|of| fill(&|point| Some(of[point]).filter(|value| value.is_finite()))),
-            AnalysisKind::Hubness => all.occurrences.as_ref().map(|of| fill(&|point| Some(f64::from(of[point])))),
+            AnalysisKind::Density => all
+                .density
+                .as_ref()
+                .map(|of| fill(&|point| Some(of[point]).filter(|value| value.is_finite()))),
+            AnalysisKind::Outliers => {
+                all.lof.as_ref().map(|of| fill(&|point| Some(of[point]).filter(|value| value.is_finite())))
+            }
+            AnalysisKind::Hubness => {
+                all.occurrences.as_ref().map(|of| fill(&|point| Some(f64::from(of[point]))))
+            }
             AnalysisKind::Dimension => all.lid.as_ref().map(|of| fill(&|point| of[point])),
             AnalysisKind::Labels => all.labels.as_ref().map(|(_, votes)| fill(&|point| votes[point].same)),
             AnalysisKind::Duplicates => {
-                let size = |sets: &Sets, point: usize| sets.of[point].map(|group| f64::from(sets.sizes[group as usize]));
+                let size = |sets: &Sets, point: usize| {
+                    sets.of[point].map(|group| f64::from(sets.sizes[group as usize]))
+                };
                 all.duplicates.as_ref().map(|groups| fill(&|point| size(&groups.sets, point)))
             }
             AnalysisKind::Overlap | AnalysisKind::Leaks => None,
@@ -189,12 +221,21 @@ impl Analysed {
         Some(values)
     }
 
-    /// The rows whose neighbours' majority names another label than their own; of one cell of the confusion, where it is given.
+    /// The rows whose neighbours' majority names another label than their own; of one cell of the confusion,
+    /// where it is given.
     pub fn disagreeing(&self, cell: Option<(u32, u32)>) -> Vec<u32> {
         let Some((labels, votes)) = &self.all.labels else { return Vec::new() };
         let told = |point: usize| Some((labels.of(point)?, votes[point].predicted?));
-        let wanted = |(label, predicted): (u32, u32)| cell.map_or(label != predicted, |cell| cell == (label, predicted));
-        self.record.query_rows.iter().enumerate().filter(|&(point, _)| told(point).is_some_and(wanted)).map(|(_, &row)| row).collect()
+        let wanted = |(label, predicted): (u32, u32)| {
+            cell.map_or(label != predicted, |cell| cell == (label, predicted))
+        };
+        self.record
+            .query_rows
+            .iter()
+            .enumerate()
+            .filter(|&(point, _)| told(point).is_some_and(wanted))
+            .map(|(_, &row)| row)
+            .collect()
     }
 }
 
@@ -213,7 +254,8 @@ pub struct Against {
     pub cloud: Arc<PointCloud>,
     /// The other file's name.
     pub other: String,
-    /// Of each row of the cloud, NaN where it was not searched: the share of neighbours in common, or the distance to the nearest row there.
+    /// Of each row of the cloud, NaN where it was not searched: the share of neighbours in common, or the
+    /// distance to the nearest row there.
     pub values: Arc<[f64]>,
     /// The result in one sentence.
     pub said: String,
@@ -249,7 +291,12 @@ impl Against {
     pub fn within(&self, eps: f64) -> Self {
         let Some(Leaking { theirs, record }) = &self.leaks else { return self.clone() };
         let theirs = Leaks { eps, nearest: theirs.nearest.clone() };
-        Self::leaking(&self.cloud, self.other.clone(), Arc::clone(&self.values), Leaking { theirs, record: Arc::clone(record) })
+        Self::leaking(
+            &self.cloud,
+            self.other.clone(),
+            Arc::clone(&self.values),
+            Leaking { theirs, record: Arc::clone(record) },
+        )
     }
 
     pub fn kind(&self) -> AnalysisKind {
@@ -269,7 +316,8 @@ impl Against {
 
     /// Adds its columns to a table of rows; `row` is the cloud's row of each.
     pub fn with<'a>(&'a self, table: Table<'a>, row: impl Fn(usize) -> u32 + Copy + 'a) -> Table<'a> {
-        let value = move |at: usize| self.values.get(row(at) as usize).copied().filter(|value| !value.is_nan());
+        let value =
+            move |at: usize| self.values.get(row(at) as usize).copied().filter(|value| !value.is_nan());
         let table = table.with(self.kind().column(), value);
         match self.eps() {
             Some(eps) => table.with("leak", move |at| value(at).map(|distance| u32::from(distance <= eps))),

@@ -36,10 +36,12 @@ pub enum Answer {
 }
 
 /// A file that is chosen in a dialog of the desktop, by who asks for it and how it is called.
-pub static DIALOG: Kind<App, (AskedBy, PathBuf), Answer> = Kind { several: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
+pub static DIALOG: Kind<App, (AskedBy, PathBuf), Answer> =
+    Kind { several: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
 
 /// A folder that our own dialog lists.
-pub static LIST: Kind<App, PathBuf, Result<Vec<Item>, String>> = Kind::new(Slot::List, "folder", App::folder_listed);
+pub static LIST: Kind<App, PathBuf, Result<Vec<Item>, String>> =
+    Kind::new(Slot::List, "folder", App::folder_listed);
 
 impl App {
     /// Asks for a file; `name` is that of one to be written.
@@ -58,7 +60,9 @@ impl App {
                         None => chooser.save_file(),
                     }
                 }
-                AskedBy::Data | AskedBy::Queries | AskedBy::Against(_) => chooser.set_title("Open a file of points").pick_file(),
+                AskedBy::Data | AskedBy::Queries | AskedBy::Against(_) => {
+                    chooser.set_title("Open a file of points").pick_file()
+                }
             };
             if path.is_none() && started.elapsed() < NOBODY { Answer::NoDialog } else { Answer::Path(path) }
         });
@@ -74,7 +78,8 @@ impl App {
         }
     }
 
-    /// The dialog was closed, with or without a choice; `asked` where it has asked before a file is written over.
+    /// The dialog was closed, with or without a choice; `asked` where it has asked before a file is written
+    /// over.
     fn take_path(&mut self, asked_by: AskedBy, path: Option<PathBuf>, asked: bool) {
         match (asked_by, path) {
             (_, None) => {}
@@ -93,15 +98,24 @@ impl App {
                 self.state.recent.iter().filter_map(|path| path.parent()).find(|folder| folder.is_dir())
             }
         };
-        let home = || directories::UserDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_else(|| PathBuf::from("."));
+        let home = || {
+            directories::UserDirs::new()
+                .map(|dirs| dirs.home_dir().to_owned())
+                .unwrap_or_else(|| PathBuf::from("."))
+        };
         let folder = folder.filter(|folder| folder.is_dir()).map_or_else(home, Path::to_owned);
-        let name = if asked_by == AskedBy::Export { name.file_name().map(|name| name.to_string_lossy().into_owned()) } else { None };
+        let name = if asked_by == AskedBy::Export {
+            name.file_name().map(|name| name.to_string_lossy().into_owned())
+        } else {
+            None
+        };
         let mut chooser = Chooser::new(asked_by);
         go(&mut chooser, &folder, &name.unwrap_or_default());
         self.list(chooser);
     }
 
-    /// Shows the dialog, and reads the folder that it turned to: on a thread of its own, as a folder of a network may take long.
+    /// Shows the dialog, and reads the folder that it turned to: on a thread of its own, as a folder of a
+    /// network may take long.
     fn list(&mut self, chooser: Chooser) {
         let folder = chooser.folder.clone();
         self.session.chooser = Some(chooser);
@@ -111,7 +125,9 @@ impl App {
 
     /// A folder was read.
     fn folder_listed(&mut self, folder: PathBuf, items: Outcome<Result<Vec<Item>, String>>) {
-        let items = items.unwrap_or_else(|stopped| Err(format!("This folder cannot be read: {stopped}: {}", folder.display())));
+        let items = items.unwrap_or_else(|stopped| {
+            Err(format!("This folder cannot be read: {stopped}: {}", folder.display()))
+        });
         if let Some(chooser) = &mut self.session.chooser {
             chooser.listed(folder, items);
         }
@@ -135,7 +151,8 @@ impl App {
                 }
             }
             ChooserAction::Go(folder) => {
-                let name = if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
+                let name =
+                    if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
                 go(&mut chooser, &folder, &name);
                 return self.list(chooser);
             }
@@ -145,7 +162,8 @@ impl App {
                 if is_file {
                     return self.take_path(chooser.asked_by, Some(path), false);
                 }
-                let kept = if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
+                let kept =
+                    if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
                 go(&mut chooser, &path, &kept);
                 return self.list(chooser);
             }
@@ -153,14 +171,20 @@ impl App {
                 let path = expanded(Path::new(chooser.text.trim()));
                 let exporting = chooser.asked_by == AskedBy::Export;
                 // One of a recording's runs is named after its file.
-                let there = path.exists() || crate::run::recording::split_run(&path).is_some_and(|(file, _)| file.exists());
+                let there = path.exists()
+                    || crate::run::recording::split_run(&path).is_some_and(|(file, _)| file.exists());
                 if path.is_dir() {
                     go(&mut chooser, &path, "");
                     return self.list(chooser);
-                } else if there || (exporting && path.parent().is_some_and(Path::is_dir) && path.file_name().is_some()) {
+                } else if there
+                    || (exporting && path.parent().is_some_and(Path::is_dir) && path.file_name().is_some())
+                {
                     return self.take_path(chooser.asked_by, Some(path), false);
                 } else if exporting {
-                    chooser.error = Some(format!("There is no such folder: {}", path.parent().unwrap_or(&path).display()));
+                    chooser.error = Some(format!(
+                        "There is no such folder: {}",
+                        path.parent().unwrap_or(&path).display()
+                    ));
                 } else if let Some(only) = chooser.only() {
                     self.session.chooser = Some(chooser);
                     return self.chooser_action(ChooserAction::Take(only));
@@ -183,13 +207,15 @@ impl App {
 /// Shows a folder, with a name typed in it.
 fn go(chooser: &mut Chooser, folder: &Path, name: &str) {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    chooser.text = if name.is_empty() { with_name(&folder, "", true) } else { with_name(&folder, name, false) };
+    chooser.text =
+        if name.is_empty() { with_name(&folder, "", true) } else { with_name(&folder, name, false) };
     // As a typed path has it.
     let (folder, _) = split(&chooser.text);
     chooser.enter(folder);
 }
 
-/// What is typed; behind the folder that stood in the field before, a path from the root or from home counts alone.
+/// What is typed; behind the folder that stood in the field before, a path from the root or from home counts
+/// alone.
 fn begun_anew(before: &str, text: String) -> String {
     let behind = text.strip_prefix(before).filter(|_| before.ends_with('/') && before.len() > 1);
     match behind.filter(|typed| typed.starts_with('/') || typed.starts_with('~')) {
@@ -212,7 +238,9 @@ fn list(folder: &Path, progress: &dyn Progress) -> Result<Vec<Item>, String> {
     let item = |entry: io::Result<std::fs::DirEntry>| {
         let entry = entry.ok()?;
         // What a link leads to.
-        let is_file = !entry.file_type().is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()));
+        let is_file = !entry
+            .file_type()
+            .is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()));
         Some(Item { is_file, name: entry.file_name().into_string().ok()? })
     };
     let mut items: Vec<Item> = match std::fs::read_dir(place) {
@@ -227,16 +255,21 @@ fn list(folder: &Path, progress: &dyn Progress) -> Result<Vec<Item>, String> {
 #[cfg(all(unix, not(target_os = "macos")))]
 fn has_dialogs() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let on_path = set("PATH").is_some_and(|paths| std::env::split_paths(&paths).any(|folder| folder.join("zenity").is_file()));
+    let on_path = set("PATH")
+        .is_some_and(|paths| std::env::split_paths(&paths).any(|folder| folder.join("zenity").is_file()));
     if on_path {
         return true;
     }
-    let bus = set("DBUS_SESSION_BUS_ADDRESS").is_some() || set("XDG_RUNTIME_DIR").is_some_and(|folder| Path::new(&folder).join("bus").exists());
+    let bus = set("DBUS_SESSION_BUS_ADDRESS").is_some()
+        || set("XDG_RUNTIME_DIR").is_some_and(|folder| Path::new(&folder).join("bus").exists());
     let folders = set("XDG_DATA_DIRS").unwrap_or_else(|| "/usr/local/share:/usr/share".into());
     bus && std::env::split_paths(&folders).any(|folder| {
-        let portals = std::fs::read_dir(folder.join("xdg-desktop-portal/portals")).into_iter().flatten().flatten();
+        let portals =
+            std::fs::read_dir(folder.join("xdg-desktop-portal/portals")).into_iter().flatten().flatten();
         let mut portals = portals.filter_map(|portal| crate::files::read_small(&portal.path(), 1 << 20).ok());
-        portals.any(|portal| String::from_utf8_lossy(&portal).contains("org.freedesktop.impl.portal.FileChooser"))
+        portals.any(|portal| {
+            String::from_utf8_lossy(&portal).contains("org.freedesktop.impl.portal.FileChooser")
+        })
     })
 }
 

@@ -54,11 +54,13 @@ pub fn chooser_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, 
         ui.add_space(4.0);
         let (mut done, mut close) = (enter, false);
         ui.horizontal(|ui| {
-            done |= ui.button(if chooser.asked_by == AskedBy::Export { "Save here" } else { "Open" }).clicked();
+            done |=
+                ui.button(if chooser.asked_by == AskedBy::Export { "Save here" } else { "Open" }).clicked();
             close = ui.button("Cancel").clicked();
             if chooser.asked_by != AskedBy::Export {
                 let mut all = chooser.all;
-                ui.checkbox(&mut all, "All files").on_hover_text("Also files that Warpscope may not be able to open.");
+                ui.checkbox(&mut all, "All files")
+                    .on_hover_text("Also files that Warpscope may not be able to open.");
                 if all != chooser.all {
                     actions.send(ChooserAction::All(all));
                 }
@@ -89,7 +91,11 @@ fn field_ui(ui: &mut Ui, chooser: &Chooser, actions: &mut Actions) {
     if tab {
         text = chooser.completed();
     }
-    let edit = TextEdit::singleline(&mut text).id(id).lock_focus(true).desired_width(f32::INFINITY).hint_text("Path of a file");
+    let edit = TextEdit::singleline(&mut text)
+        .id(id)
+        .lock_focus(true)
+        .desired_width(f32::INFINITY)
+        .hint_text("Path of a file");
     let field = ui.add(edit);
     field.widget_info(|| {
         let mut info = egui::WidgetInfo::labeled(Role::TextInput, true, "Path of the file");
@@ -129,7 +135,12 @@ fn places_ui(ui: &mut Ui, state: &State, chooser: &Chooser, actions: &mut Action
             actions.send(ChooserAction::Go(dirs.home_dir().to_owned()));
         }
         let mut folders: Vec<&Path> = Vec::new();
-        for folder in state.recent.iter().filter_map(|path| path.parent()).filter(|folder| !folder.as_os_str().is_empty()) {
+        for folder in state
+            .recent
+            .iter()
+            .filter_map(|path| path.parent())
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
             if !folders.contains(&folder) {
                 folders.push(folder);
             }
@@ -148,9 +159,21 @@ fn places_ui(ui: &mut Ui, state: &State, chooser: &Chooser, actions: &mut Action
     });
 }
 
-fn list_ui(ui: &mut Ui, chooser: &Chooser, shown: &[&Item], at: Option<usize>, height: f32, palette: &Palette, actions: &mut Actions) {
+fn list_ui(
+    ui: &mut Ui,
+    chooser: &Chooser,
+    shown: &[&Item],
+    at: Option<usize>,
+    height: f32,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let weak = |ui: &mut Ui, text: String| ui.label(palette.small(text));
-    let area = ScrollArea::vertical().id_salt(&chooser.folder).max_height(height).min_scrolled_height(height).auto_shrink([false, false]);
+    let area = ScrollArea::vertical()
+        .id_salt(&chooser.folder)
+        .max_height(height)
+        .min_scrolled_height(height)
+        .auto_shrink([false, false]);
     area.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
         if let Err(why) = &chooser.items {
@@ -159,8 +182,14 @@ fn list_ui(ui: &mut Ui, chooser: &Chooser, shown: &[&Item], at: Option<usize>, h
             weak(ui, nothing);
         }
         for (row, item) in shown.iter().enumerate() {
-            let name = if item.is_file { item.name.clone() } else { format!("{}{}", item.name, std::path::MAIN_SEPARATOR) };
-            let button = Button::selectable(at == Some(row), name).truncate().min_size(vec2(ui.available_width(), 0.0));
+            let name = if item.is_file {
+                item.name.clone()
+            } else {
+                format!("{}{}", item.name, std::path::MAIN_SEPARATOR)
+            };
+            let button = Button::selectable(at == Some(row), name)
+                .truncate()
+                .min_size(vec2(ui.available_width(), 0.0));
             let response = ui.add(button);
             if at == Some(row) && at != chooser.at {
                 response.scroll_to_me(Some(Align::Center));

@@ -65,7 +65,17 @@ pub enum ChooserAction {
 impl Chooser {
     pub fn new(asked_by: AskedBy) -> Self {
         let (text, folder, known) = (String::new(), PathBuf::new(), BTreeMap::new());
-        Self { asked_by, text, folder, items: Ok(Vec::new()), reading: false, known, all: false, at: None, error: None }
+        Self {
+            asked_by,
+            text,
+            folder,
+            items: Ok(Vec::new()),
+            reading: false,
+            known,
+            all: false,
+            at: None,
+            error: None,
+        }
     }
 
     /// Turns to a folder, which is to be read.
@@ -106,7 +116,8 @@ impl Chooser {
     pub fn shown(&self) -> impl Iterator<Item = &Item> {
         let (_, begin) = self.typed();
         // A name that is complete hides nothing: what else is there is of interest.
-        let complete = self.items.iter().flatten().any(|item| item.name == begin) || self.asked_by == AskedBy::Export;
+        let complete =
+            self.items.iter().flatten().any(|item| item.name == begin) || self.asked_by == AskedBy::Export;
         let begin = if complete { String::new() } else { begin.to_lowercase() };
         self.items.iter().flatten().filter(move |item| {
             let hidden = item.name.starts_with('.') && !begin.starts_with('.');
@@ -119,7 +130,8 @@ impl Chooser {
     /// The only one that begins as what is typed does.
     pub fn only(&self) -> Option<String> {
         let mut shown = self.shown().take(2);
-        let only = shown.next().filter(|_| shown.next().is_none() && !self.reading && !self.typed().1.is_empty())?;
+        let only =
+            shown.next().filter(|_| shown.next().is_none() && !self.reading && !self.typed().1.is_empty())?;
         Some(only.name.clone())
     }
 
@@ -130,7 +142,9 @@ impl Chooser {
         Some(match () {
             () if self.reading => "Reading…".to_owned(),
             () if items.is_empty() => "This folder is empty.".to_owned(),
-            () if !begin.is_empty() && self.asked_by != AskedBy::Export => format!("Nothing here begins with “{begin}”."),
+            () if !begin.is_empty() && self.asked_by != AskedBy::Export => {
+                format!("Nothing here begins with “{begin}”.")
+            }
             () if self.left_out() > 0 => "There is no file here that Warpscope opens.".to_owned(),
             () => "There are only hidden files here.".to_owned(),
         })
@@ -141,16 +155,24 @@ impl Chooser {
         if self.all || self.asked_by == AskedBy::Export {
             return 0;
         }
-        self.items.iter().flatten().filter(|item| item.is_file && !item.name.starts_with('.') && !opens(&item.name)).count()
+        self.items
+            .iter()
+            .flatten()
+            .filter(|item| item.is_file && !item.name.starts_with('.') && !opens(&item.name))
+            .count()
     }
 
-    /// The typed path, with as much more as everything that is listed begins with; a folder that is the only one is entered.
+    /// The typed path, with as much more as everything that is listed begins with; a folder that is the only
+    /// one is entered.
     pub fn completed(&self) -> String {
         let shown: Vec<&Item> = self.shown().collect();
         let (folder, begin) = self.typed();
         let Some(first) = shown.first() else { return self.text.clone() };
         let common = shown.iter().skip(1).fold(first.name.as_str(), |common, item| {
-            let same = common.char_indices().zip(item.name.chars()).take_while(|((_, a), b)| a.to_lowercase().eq(b.to_lowercase()));
+            let same = common
+                .char_indices()
+                .zip(item.name.chars())
+                .take_while(|((_, a), b)| a.to_lowercase().eq(b.to_lowercase()));
             &common[..same.map(|((at, a), _)| at + a.len_utf8()).last().unwrap_or(0)]
         });
         if common.len() < begin.len() {
@@ -183,7 +205,9 @@ fn opens(name: &str) -> bool {
     let name = name.to_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let formats = crate::cloud::formats::registry().iter().flat_map(|format| format.extensions).copied();
-    formats.chain([crate::run::recording::EXTENSION]).any(|ending| name.strip_suffix(ending).is_some_and(|stem| stem.ends_with('.')))
+    formats
+        .chain([crate::run::recording::EXTENSION])
+        .any(|ending| name.strip_suffix(ending).is_some_and(|stem| stem.ends_with('.')))
 }
 
 #[cfg(test)]
@@ -191,10 +215,16 @@ mod tests {
     use super::*;
 
     fn chooser(text: &str) -> Chooser {
-        let mut items: Vec<Item> =
-            [("towns.csv", true), ("towers.laz", true), ("notes.pdf", true), ("Data", false), (".git", false), ("a.CSV.gz", true)]
-                .map(|(name, is_file)| Item { is_file, name: name.to_owned() })
-                .into();
+        let mut items: Vec<Item> = [
+            ("towns.csv", true),
+            ("towers.laz", true),
+            ("notes.pdf", true),
+            ("Data", false),
+            (".git", false),
+            ("a.CSV.gz", true),
+        ]
+        .map(|(name, is_file)| Item { is_file, name: name.to_owned() })
+        .into();
         items.sort();
         let (folder, _) = split(text);
         Chooser { text: text.to_owned(), folder, items: Ok(items), ..Chooser::new(AskedBy::Data) }
@@ -218,13 +248,20 @@ mod tests {
     #[test]
     fn where_nothing_is_listed_it_is_said_why() {
         let said = |chooser: &Chooser| chooser.nothing().unwrap_or_default();
-        assert_eq!((said(&chooser("/x/")), said(&chooser("/x/zz"))), (String::new(), "Nothing here begins with “zz”.".to_owned()));
+        assert_eq!(
+            (said(&chooser("/x/")), said(&chooser("/x/zz"))),
+            (String::new(), "Nothing here begins with “zz”.".to_owned())
+        );
         let only = |items: &[(&str, bool)]| {
-            let items = items.iter().map(|&(name, is_file)| Item { is_file, name: name.to_owned() }).collect();
+            let items =
+                items.iter().map(|&(name, is_file)| Item { is_file, name: name.to_owned() }).collect();
             said(&Chooser { items: Ok(items), ..chooser("/x/") })
         };
         assert_eq!(only(&[]), "This folder is empty.");
-        assert_eq!(only(&[("notes.pdf", true), (".git", false)]), "There is no file here that Warpscope opens.");
+        assert_eq!(
+            only(&[("notes.pdf", true), (".git", false)]),
+            "There is no file here that Warpscope opens."
+        );
         assert_eq!(only(&[(".git", false)]), "There are only hidden files here.");
         let mut chooser = chooser("/x/");
         chooser.enter("/y/".into());
@@ -246,7 +283,11 @@ mod tests {
         assert_eq!((names(&chooser), chooser.reading), (vec!["a.csv", "c.csv"], true));
         chooser.at = Some(1);
         chooser.listed("/x/".into(), Ok(vec![item("a.csv"), item("b.csv"), item("c.csv")]));
-        assert_eq!((names(&chooser).len(), chooser.at, chooser.reading), (3, Some(2), false), "what was chosen stays chosen");
+        assert_eq!(
+            (names(&chooser).len(), chooser.at, chooser.reading),
+            (3, Some(2), false),
+            "what was chosen stays chosen"
+        );
     }
 
     #[test]

@@ -56,12 +56,20 @@ impl App {
                 let Some(numbers) = &channel.numbers else { return };
                 let by = format!("{} {}", channel.title, numbers.span(from, to));
                 let less = |value: f64| (value - numbers.offset) as f32;
-                let what = Choice::Between { whose: channel.whose, values: Arc::clone(&numbers.values), from: less(from), to: less(to) };
+                let what = Choice::Between {
+                    whose: channel.whose,
+                    values: Arc::clone(&numbers.values),
+                    from: less(from),
+                    to: less(to),
+                };
                 self.select(SelectAction::Choose { what, how, by });
             }
             ColorAction::SelectMost { count, highest, how } => {
                 let Colored::Ready(channel) = &self.session.colored else { return };
-                let Some(last) = channel.numbers.as_ref().and_then(|numbers| numbers.extreme(count, highest)) else { return };
+                let Some(last) = channel.numbers.as_ref().and_then(|numbers| numbers.extreme(count, highest))
+                else {
+                    return;
+                };
                 let (from, to) = if highest { (last, f64::INFINITY) } else { (f64::NEG_INFINITY, last) };
                 self.color_action(ColorAction::SelectBetween(from, to, how));
             }
@@ -71,7 +79,9 @@ impl App {
             }
             ColorAction::Play(false) => self.session.playing = None,
             ColorAction::Play(true) => {
-                let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as u32) else { return };
+                let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as u32) else {
+                    return;
+                };
                 // From the end it begins again.
                 let from = if self.state.color.moment >= n { 1 } else { self.state.color.moment.max(1) };
                 self.state.color.moment = from;
@@ -80,7 +90,8 @@ impl App {
         }
     }
 
-    /// Has values worked out where a choice, or what it is about, has changed, and moves a moment on that plays.
+    /// Has values worked out where a choice, or what it is about, has changed, and moves a moment on that
+    /// plays.
     fn want_colors(&mut self) {
         self.play_on();
         let wanted = Request::of(&self.state.color, &self.session);
@@ -90,7 +101,9 @@ impl App {
             self.jobs.stop(&COLOR);
         }
         let news = self.handles.coloring.settle(request);
-        if let Some(request) = request.filter(|request| !self.jobs.has(&COLOR) && !self.handles.coloring.has(request)) {
+        if let Some(request) =
+            request.filter(|request| !self.jobs.has(&COLOR) && !self.handles.coloring.has(request))
+        {
             let asked = request.clone();
             self.jobs.start(&COLOR, request.clone(), move |progress| asked.work(progress));
         }
@@ -125,11 +138,12 @@ impl App {
         }
     }
 
-    /// No column colours points: the file that is shown has none as the one before. The chooser shows it, and the status line keeps
-    /// what it says of the file, which may be that rows were dropped.
+    /// No column colours points: the file that is shown has none as the one before. The chooser shows it, and
+    /// the status line keeps what it says of the file, which may be that rows were dropped.
     fn forget_color_column(&mut self) {
         if let (ColorBy::Column(key), Some(cloud)) = (&self.state.color.by, &self.session.cloud) {
-            let said = format!("no column colours the points, as there is no column {key}: {}", cloud.source());
+            let said =
+                format!("no column colours the points, as there is no column {key}: {}", cloud.source());
             self.session.log.list(Level::Info, said);
         }
         self.state.color.choose(ColorBy::Nothing);
@@ -142,7 +156,9 @@ impl App {
     fn fit_colors_to(&mut self, cloud: &PointCloud) {
         let has = match (&self.state.color.by, cloud.source()) {
             (ColorBy::Axis(axis), _) => *axis < cloud.dims(),
-            (ColorBy::Column(_) | ColorBy::FileColors, Source::Generate { .. } | Source::Coordinates(_)) => false,
+            (ColorBy::Column(_) | ColorBy::FileColors, Source::Generate { .. } | Source::Coordinates(_)) => {
+                false
+            }
             // Of a file's columns it is said once they are known.
             _ => true,
         };
@@ -183,7 +199,8 @@ impl App {
     fn play_on(&mut self) {
         let Some(at) = self.session.playing else { return };
         let shown = self.state.color.by == ColorBy::Moment;
-        let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as f64).filter(|_| shown) else {
+        let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as f64).filter(|_| shown)
+        else {
             self.session.playing = None;
             return;
         };

@@ -10,14 +10,18 @@ use crate::app::look::{Paint, Paints, own};
 use crate::app::prelude::*;
 use crate::cloud::Source;
 
-/// By what points are coloured: one choice for Plane and Space; `plain` is what the pane does where nothing is chosen.
+/// By what points are coloured: one choice for Plane and Space; `plain` is what the pane does where nothing
+/// is chosen.
 pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, plain: &str, actions: &mut Actions) {
     let mut view = state.color.clone();
-    let shown = if view.by == ColorBy::Nothing { plain.to_owned() } else { format!("Colour by {}", view.by.text()) };
+    let shown =
+        if view.by == ColorBy::Nothing { plain.to_owned() } else { format!("Colour by {}", view.by.text()) };
     let combo = ComboBox::from_id_salt("colour by").width(0.0).height(320.0).selected_text(shown);
     let response = combo.show_ui(ui, |ui| {
         for by in ColorBy::all() {
-            if ui.selectable_label(view.by.is_like(&by), by.text()).on_hover_text(by.about()).clicked() && !view.by.is_like(&by) {
+            if ui.selectable_label(view.by.is_like(&by), by.text()).on_hover_text(by.about()).clicked()
+                && !view.by.is_like(&by)
+            {
                 view.choose(by);
             }
         }
@@ -36,13 +40,17 @@ pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, plain: &str, action
 fn colour_axis_ui(ui: &mut Ui, view: &mut ColorView, axis: usize, session: &Session) {
     let Some(cloud) = &session.cloud else { return };
     let name = cloud.axes().get(axis).map_or("choose", |axis| axis.name.as_str());
-    let response = ComboBox::from_id_salt("colour axis").width(90.0).height(320.0).selected_text(name).show_ui(ui, |ui| {
-        for (at, column) in cloud.axes().iter().enumerate() {
-            if ui.selectable_label(at == axis, &column.name).clicked() {
-                view.choose(ColorBy::Axis(at));
+    let response = ComboBox::from_id_salt("colour axis")
+        .width(90.0)
+        .height(320.0)
+        .selected_text(name)
+        .show_ui(ui, |ui| {
+            for (at, column) in cloud.axes().iter().enumerate() {
+                if ui.selectable_label(at == axis, &column.name).clicked() {
+                    view.choose(ColorBy::Axis(at));
+                }
             }
-        }
-    });
+        });
     name_widget(&response.response, Role::ComboBox, "Axis that colours");
 }
 
@@ -53,34 +61,44 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
     }
     let title = column_title(session, key).unwrap_or_else(|| "choose".to_owned());
     let known = session.file_columns();
-    let response = ComboBox::from_id_salt("colour column").width(90.0).height(320.0).selected_text(title).show_ui(ui, |ui| {
-        let Some(known) = known else {
-            ui.label("Listing the file's columns…");
-            return;
-        };
-        let mut keys: Vec<_> = column_keys(known.columns.iter().map(|column| column.name.as_str())).collect();
-        // A label is what is looked for, not one of the coordinates, of which there may be hundreds.
-        keys.sort_by_key(|(name, _)| cloud.axes().iter().any(|axis| axis.name == *name));
-        for (name, of) in keys {
-            let shown = if name.is_empty() { format!("column {of}") } else { name.to_owned() };
-            if ui.selectable_label(of == key, shown).clicked() {
-                view.choose(ColorBy::Column(of));
+    let response = ComboBox::from_id_salt("colour column")
+        .width(90.0)
+        .height(320.0)
+        .selected_text(title)
+        .show_ui(ui, |ui| {
+            let Some(known) = known else {
+                ui.label("Listing the file's columns…");
+                return;
+            };
+            let mut keys: Vec<_> =
+                column_keys(known.columns.iter().map(|column| column.name.as_str())).collect();
+            // A label is what is looked for, not one of the coordinates, of which there may be hundreds.
+            keys.sort_by_key(|(name, _)| cloud.axes().iter().any(|axis| axis.name == *name));
+            for (name, of) in keys {
+                let shown = if name.is_empty() { format!("column {of}") } else { name.to_owned() };
+                if ui.selectable_label(of == key, shown).clicked() {
+                    view.choose(ColorBy::Column(of));
+                }
             }
-        }
-    });
+        });
     name_widget(&response.response, Role::ComboBox, "Column that colours");
 }
 
 /// How points are drawn.
 pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
-    let mut paints = Paints { data: Paint::Flat(palette.point), queries: Paint::Flat(palette.query), over: None };
+    let mut paints =
+        Paints { data: Paint::Flat(palette.point), queries: Paint::Flat(palette.query), over: None };
     let Colored::Ready(channel) = &session.colored else { return paints };
     let Some((values, scale)) = channel.scaled(&state.color, palette.dark) else {
         paints.data = Paint::Flat(palette.muted);
         return paints;
     };
     let scaled = Paint::Scaled(values, scale, palette.muted);
-    let asked = session.derived.as_ref().filter(|_| state.color.by.is_of_queries()).and_then(|derived| derived.asked.as_ref());
+    let asked = session
+        .derived
+        .as_ref()
+        .filter(|_| state.color.by.is_of_queries())
+        .and_then(|derived| derived.asked.as_ref());
     match (channel.whose, channel.few.as_ref().or(asked)) {
         (Whose::Queries, _) => (paints.data, paints.queries) = (Paint::Flat(palette.muted), scaled),
         (Whose::Data, None) => paints.data = scaled,
@@ -95,7 +113,8 @@ pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
 /// The colour of a row of the cloud, where points are coloured.
 pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize) -> Option<Color32> {
     let Colored::Ready(channel) = &session.colored else { return None };
-    let (values, scale) = channel.scaled(&state.color, palette.dark).filter(|_| channel.whose == Whose::Data)?;
+    let (values, scale) =
+        channel.scaled(&state.color, palette.dark).filter(|_| channel.whose == Whose::Data)?;
     let value = *values.values.get(row)?;
     Some(match scale.map {
         _ if value.is_nan() => palette.muted,
@@ -105,8 +124,8 @@ pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize)
     })
 }
 
-/// The squared bound whose circle belongs to what is shown: at the chosen moment, where there is one, else at the end.
-/// ∞ where there is none.
+/// The squared bound whose circle belongs to what is shown: at the chosen moment, where there is one, else at
+/// the end. ∞ where there is none.
 pub fn bound_shown(state: &State, answered: &Answered) -> f32 {
     let record = &answered.record;
     if state.color.by == ColorBy::Moment && record.convergence.queries() > answered.query {

@@ -21,8 +21,8 @@ const PRIMARY: PointerButton = PointerButton::Primary;
 /// A drag that is shorter is none.
 const LEAST: f32 = 3.0;
 
-/// A histogram over a scale: dragging over it selects what has these values. A brush that reaches an end of the scale takes in what is beyond,
-/// as the colours do.
+/// A histogram over a scale: dragging over it selects what has these values. A brush that reaches an end of
+/// the scale takes in what is beyond, as the colours do.
 pub fn histogram_ui(
     ui: &mut Ui,
     width: f32,
@@ -34,7 +34,8 @@ pub fn histogram_ui(
 ) {
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click_and_drag());
     let response = response.on_hover_text(format!(
-        "Distribution of {}. Drag to select by it, or choose by arrow keys and Enter; Shift adds, Ctrl adds or removes.",
+        "Distribution of {}. Drag to select by it, or choose by arrow keys and Enter; Shift adds, Ctrl adds \
+         or removes.",
         channel.title
     ));
     let bins = ((width / BIN) as usize).max(1);
@@ -47,9 +48,14 @@ pub fn histogram_ui(
         // A few among many are seen, too.
         let height = (count as f32 / most * (HEIGHT - 2.0)).max(1.5);
         let left = rect.left() + bin as f32 * step;
-        painter.rect_filled(Rect::from_min_max(pos2(left, rect.bottom() - height), pos2(left + step, rect.bottom())), 0.0, palette.text_weak);
+        painter.rect_filled(
+            Rect::from_min_max(pos2(left, rect.bottom() - height), pos2(left + step, rect.bottom())),
+            0.0,
+            palette.text_weak,
+        );
     }
-    let ends = keyed.map(|[from, to]| [rect.left() + from as f32 * step, rect.left() + (to + 1) as f32 * step]);
+    let ends =
+        keyed.map(|[from, to]| [rect.left() + from as f32 * step, rect.left() + (to + 1) as f32 * step]);
     // When the button goes up, where it went down is no longer known.
     if response.drag_started()
         && let Some(origin) = ui.input(|input| input.pointer.press_origin())
@@ -57,8 +63,12 @@ pub fn histogram_ui(
         ui.data_mut(|data| data.insert_temp(response.id, origin));
     }
     let origin: Option<Pos2> = ui.data(|data| data.get_temp(response.id));
-    let dragged = origin.filter(|_| response.dragged_by(PRIMARY) || response.drag_stopped_by(PRIMARY)).zip(response.interact_pointer_pos());
-    let dragged = dragged.map(|(from, to)| [from.x.min(to.x), from.x.max(to.x)]).filter(|[left, right]| right - left >= LEAST);
+    let dragged = origin
+        .filter(|_| response.dragged_by(PRIMARY) || response.drag_stopped_by(PRIMARY))
+        .zip(response.interact_pointer_pos());
+    let dragged = dragged
+        .map(|(from, to)| [from.x.min(to.x), from.x.max(to.x)])
+        .filter(|[left, right]| right - left >= LEAST);
     let name = format!("Histogram of {}", channel.title);
     let Some(ends) = dragged.or(ends) else {
         return name_widget(&response, Role::Button, &name);
@@ -92,7 +102,8 @@ fn keyed_ui(ui: &Ui, response: &Response, bins: usize) -> Option<[usize; 2]> {
     let by = arrows(ui, response).x as isize;
     let shift = ui.input(|input| input.modifiers.shift);
     let id = response.id.with("bins by keys");
-    let [from, to]: [usize; 2] = ui.data(|data| data.get_temp(id)).unwrap_or([0, bins.saturating_sub(1) / 10]);
+    let [from, to]: [usize; 2] =
+        ui.data(|data| data.get_temp(id)).unwrap_or([0, bins.saturating_sub(1) / 10]);
     let to = to.saturating_add_signed(by).min(bins - 1);
     let from = if shift { from } else { from.saturating_add_signed(by) }.min(to);
     ui.data_mut(|data| data.insert_temp(id, [from, to]));
@@ -110,16 +121,21 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mu
         // What was typed is of these values, and not of others of the same name.
         type Typed = ((f64, f64), (f64, f64));
         let typed: Option<Typed> = ui.data(|data| data.get_temp(id));
-        let (mut from, mut to) = typed.filter(|(of, _)| *of == numbers.whole).map_or(numbers.whole, |(_, typed)| typed);
+        let (mut from, mut to) =
+            typed.filter(|(of, _)| *of == numbers.whole).map_or(numbers.whole, |(_, typed)| typed);
         let speed = ((numbers.whole.1 - numbers.whole.0) / 300.0).clamp(f64::MIN_POSITIVE, f64::MAX);
         let field = |ui: &mut Ui, name: &str, value: &mut f64| {
             ui.horizontal(|ui| {
                 // A menu's own style has no frames, by which fields are known.
                 ui.reset_style();
                 let label = ui.label(name);
-                let shown = |value: f64, _| if numbers.integers { text::coordinate(value.round()) } else { text::digits(value, 6) };
-                let typed =
-                    DragValue::new(value).speed(speed).custom_formatter(shown).custom_parser(|text| text.replace(',', "").trim().parse().ok());
+                let shown = |value: f64, _| {
+                    if numbers.integers { text::coordinate(value.round()) } else { text::digits(value, 6) }
+                };
+                let typed = DragValue::new(value)
+                    .speed(speed)
+                    .custom_formatter(shown)
+                    .custom_parser(|text| text.replace(',', "").trim().parse().ok());
                 ui.add(typed).labelled_by(label.id);
             });
         };
@@ -153,7 +169,11 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mu
             let label = ui.label("How many");
             ui.add(DragValue::new(&mut count).range(1..=usize::MAX).speed(1.0)).labelled_by(label.id);
             for (text, highest) in [("Highest", true), ("Lowest", false)] {
-                if ui.button(text).on_hover_text("Selects this many points, and any that tie with the last of them.").clicked() {
+                if ui
+                    .button(text)
+                    .on_hover_text("Selects this many points, and any that tie with the last of them.")
+                    .clicked()
+                {
                     actions.send(ColorAction::SelectMost { count, highest, how });
                     ui.close();
                 }

@@ -1,4 +1,5 @@
-//! Values of queries that a run answered: k-th distances, what the searches did, and their bounds at a moment.
+//! Values of queries that a run answered: k-th distances, what the searches did, and their bounds at a
+//! moment.
 
 use super::state::ColorBy;
 use super::state::channel::{Channel, Numbers, Whose};
@@ -31,8 +32,12 @@ pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
     match by {
         ColorBy::Measure(name) => {
             let values = record.measured.column(name).unwrap_or_default();
-            // What the engine says it counts, where this program has the engine: `children left out` for `left_out`.
-            let declared = record.descriptor().and_then(|engine| engine.measure(name)).map(|measure| measure.unit[1].to_owned());
+            // What the engine says it counts, where this program has the engine: `children left out` for
+            // `left_out`.
+            let declared = record
+                .descriptor()
+                .and_then(|engine| engine.measure(name))
+                .map(|measure| measure.unit[1].to_owned());
             channel(record, declared.unwrap_or_else(|| Measure::words(name)), "per query", |query| {
                 values.get(query).map_or(f32::NAN, |&value| value as f32)
             })
@@ -40,9 +45,13 @@ pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
         _ => {
             let metric = record.spec.metric;
             let title = match metric {
-                Metric::L2 | Metric::Haversine | Metric::Sky => format!("distance of the {} neighbour", text::ordinal(record.spec.k as u64)),
+                Metric::L2 | Metric::Haversine | Metric::Sky => {
+                    format!("distance of the {} neighbour", text::ordinal(record.spec.k as u64))
+                }
                 Metric::Angular => format!("angle to the {} neighbour", text::ordinal(record.spec.k as u64)),
-                Metric::Cosine => format!("cosine distance of the {} neighbour", text::ordinal(record.spec.k as u64)),
+                Metric::Cosine => {
+                    format!("cosine distance of the {} neighbour", text::ordinal(record.spec.k as u64))
+                }
             };
             let last = |query: usize| {
                 let squared = record.neighbors.of(query).1.last().copied().unwrap_or(f32::INFINITY);
@@ -60,16 +69,20 @@ pub fn bound_at(record: &RunRecord, query: usize, points_seen: u32) -> Option<f3
     bounds.get(merged.checked_sub(1)?).copied().filter(|bound| bound.is_finite())
 }
 
-/// The bound of each query after so many points were seen, as a distance. Its whole range is that of all moments, so that
-/// a colour means the same at each.
+/// The bound of each query after so many points were seen, as a distance. Its whole range is that of all
+/// moments, so that a colour means the same at each.
 pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
     let metric = record.spec.metric;
     let distance = |squared: f32| metric.distance(squared) as f32;
-    let (whose, values) = by_row(record, |query| bound_at(record, query, points_seen).map_or(f32::NAN, distance));
-    let nothing_yet = (0..record.query_rows.len()).filter(|&query| bound_at(record, query, points_seen).is_none()).count() as u64;
+    let (whose, values) =
+        by_row(record, |query| bound_at(record, query, points_seen).map_or(f32::NAN, distance));
+    let nothing_yet = (0..record.query_rows.len())
+        .filter(|&query| bound_at(record, query, points_seen).is_none())
+        .count() as u64;
     let missing = missing(&values);
     let bounds = record.convergence.max_squared_distance.iter().copied().filter(|bound| bound.is_finite());
-    let ends = bounds.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), bound| (low.min(bound), high.max(bound)));
+    let ends = bounds
+        .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), bound| (low.min(bound), high.max(bound)));
     let mut numbers = Numbers::new(values, 0.0, true);
     if let Some(numbers) = &mut numbers {
         numbers.whole = (f64::from(distance(ends.0)), f64::from(distance(ends.1)));
@@ -91,7 +104,13 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
         Metric::Sky => "angle of max_distance",
         Metric::Haversine => "great-circle max_distance",
     };
-    let channel = Channel::of_numbers(whose, title, unit(metric), numbers, (missing.saturating_sub(nothing_yet), "were not asked"));
+    let channel = Channel::of_numbers(
+        whose,
+        title,
+        unit(metric),
+        numbers,
+        (missing.saturating_sub(nothing_yet), "were not asked"),
+    );
     Channel { note: (!notes.is_empty()).then(|| notes.join("; ")), ..channel }
 }
 
@@ -101,7 +120,9 @@ fn kept_partly(record: &RunRecord, points_seen: u32) -> u64 {
     let queries = merges.iter().enumerate().filter(|&(query, &merges)| {
         let seen = record.convergence.of(query).0;
         let entries = seen.len();
-        merges as usize > entries && entries >= 2 && (seen[entries - 2]..seen[entries - 1]).contains(&points_seen)
+        merges as usize > entries
+            && entries >= 2
+            && (seen[entries - 2]..seen[entries - 1]).contains(&points_seen)
     });
     queries.count() as u64
 }
@@ -127,7 +148,10 @@ mod tests {
         assert_eq!(there(&counted(&record, &ColorBy::measure("merges"))), [(3, 3.0), (5, 3.0), (8, 3.0)]);
         assert_eq!(there(&counted(&record, &ColorBy::measure("groups_hit"))), [(3, 2.0), (5, 2.0), (8, 2.0)]);
         let kth = counted(&record, &ColorBy::KthDistance);
-        assert_eq!(there(&kth), [(3, 0.05f32), (5, 0.1), (8, 0.15)].map(|(row, squared)| (row, f64::from(squared).sqrt() as f32)));
+        assert_eq!(
+            there(&kth),
+            [(3, 0.05f32), (5, 0.1), (8, 0.15)].map(|(row, squared)| (row, f64::from(squared).sqrt() as f32))
+        );
         assert_eq!(kth.title, "distance of the 4th neighbour");
     }
 
@@ -162,7 +186,10 @@ mod tests {
         assert_eq!(channel.numbers.as_ref().map(|numbers| numbers.whole), Some(ends), "of all moments");
         assert_eq!((channel.missing, channel.note), (47, None));
         let before = moment(&record, 0);
-        assert_eq!((before.missing, before.note.as_deref()), (47, Some("3 queries have not merged k points yet: the bound is ∞")));
+        assert_eq!(
+            (before.missing, before.note.as_deref()),
+            (47, Some("3 queries have not merged k points yet: the bound is ∞"))
+        );
     }
 
     fn there_or_none(channel: &Channel) -> Option<Vec<(usize, f32)>> {

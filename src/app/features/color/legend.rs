@@ -1,5 +1,5 @@
-//! The legend, between the bar and the points so that it covers none of them: what a colour means, and how many rows have
-//! none.
+//! The legend, between the bar and the points so that it covers none of them: what a colour means, and how
+//! many rows have none.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -50,12 +50,20 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
 }
 
 /// The same in one line, to be read and not to be changed, for panes without much room.
-pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+pub fn legend_line_ui(
+    ui: &mut Ui,
+    state: &State,
+    session: &Session,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let mut view = state.color.clone();
     if view.by == ColorBy::Moment {
         moment_ui(ui, &mut view, session, palette, actions);
     }
-    let line = |ui: &mut Ui, text: &str, color| ui.add(Label::new(RichText::new(text).color(color)).truncate()).on_hover_text(text);
+    let line = |ui: &mut Ui, text: &str, color| {
+        ui.add(Label::new(RichText::new(text).color(color)).truncate()).on_hover_text(text)
+    };
     match &session.colored {
         Colored::Nothing => {}
         Colored::Missing(first) => {
@@ -73,25 +81,30 @@ pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &P
             let align = if map == ColorMap::Categories { Align::Center } else { Align::TOP };
             let layout = Layout::left_to_right(align);
             let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-            ui.allocate_ui_with_layout(size, layout, |ui| match (map, &channel.categories, &channel.numbers) {
-                (ColorMap::Categories, Some(categories), _) => {
-                    line(ui, &channel.title, palette.text);
-                    here_ui(ui, channel, categories, session, palette);
-                    ScrollArea::horizontal().id_salt("categories").auto_shrink([false, true]).show(ui, |ui| {
-                        ui.horizontal(|ui| categories_ui(ui, channel, categories, palette, actions));
-                    });
-                }
-                (_, _, Some(numbers)) => {
-                    let (low, high, log) = numbers.ends(&view);
-                    let width = (ui.available_width() * 0.5).max(24.0);
-                    gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
-                    line(ui, &channel.title, palette.text);
-                }
-                (ColorMap::Own, ..) => {
-                    line(ui, &channel.title, palette.text);
-                }
-                _ => {
-                    line(ui, "No row has a value.", palette.text_weak);
+            ui.allocate_ui_with_layout(size, layout, |ui| {
+                match (map, &channel.categories, &channel.numbers) {
+                    (ColorMap::Categories, Some(categories), _) => {
+                        line(ui, &channel.title, palette.text);
+                        here_ui(ui, channel, categories, session, palette);
+                        ScrollArea::horizontal().id_salt("categories").auto_shrink([false, true]).show(
+                            ui,
+                            |ui| {
+                                ui.horizontal(|ui| categories_ui(ui, channel, categories, palette, actions));
+                            },
+                        );
+                    }
+                    (_, _, Some(numbers)) => {
+                        let (low, high, log) = numbers.ends(&view);
+                        let width = (ui.available_width() * 0.5).max(24.0);
+                        gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
+                        line(ui, &channel.title, palette.text);
+                    }
+                    (ColorMap::Own, ..) => {
+                        line(ui, &channel.title, palette.text);
+                    }
+                    _ => {
+                        line(ui, "No row has a value.", palette.text_weak);
+                    }
                 }
             });
         }
@@ -103,7 +116,8 @@ pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &P
 
 /// How many rows have no value, and what else is to be said of a channel.
 fn notes_ui(ui: &mut Ui, channel: &Channel, palette: &Palette) {
-    let missing = (channel.missing > 0).then(|| format!("{} {}", text::count(channel.missing, "row", "rows"), channel.why_missing));
+    let missing = (channel.missing > 0)
+        .then(|| format!("{} {}", text::count(channel.missing, "row", "rows"), channel.why_missing));
     let said: Vec<String> = missing.into_iter().chain(channel.note.clone()).collect();
     if !said.is_empty() {
         ui.label(palette.small(said.join("; ")));
@@ -117,7 +131,11 @@ fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Pal
     view.moment = view.moment.min(n);
     ui.horizontal(|ui| {
         let playing = session.playing.is_some();
-        let (text, tooltip) = if playing { ("Pause", "Stop here.") } else { ("Play", "Play the search from here to its end, in ten seconds.") };
+        let (text, tooltip) = if playing {
+            ("Pause", "Stop here.")
+        } else {
+            ("Play", "Play the search from here to its end, in ten seconds.")
+        };
         if ui.button(text).on_hover_text(tooltip).clicked() {
             actions.send(ColorAction::Play(!playing));
         }
@@ -132,7 +150,14 @@ fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Pal
     });
 }
 
-fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, session: &Session, palette: &Palette, actions: &mut Actions) {
+fn channel_ui(
+    ui: &mut Ui,
+    view: &mut ColorView,
+    channel: &Channel,
+    session: &Session,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let (map, moment) = (channel.map(view.map), moment_of(session, &view.by));
     let numbers = channel.numbers.as_ref().filter(|_| map != ColorMap::Categories);
     ui.horizontal_wrapped(|ui| {
@@ -179,7 +204,9 @@ fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
     }
     let response = ComboBox::from_id_salt("map").width(76.0).selected_text(map.text()).show_ui(ui, |ui| {
         for other in ColorMap::ALL {
-            if (other != ColorMap::Categories || channel.categories.is_some()) && ui.selectable_label(other == map, other.text()).clicked() {
+            if (other != ColorMap::Categories || channel.categories.is_some())
+                && ui.selectable_label(other == map, other.text()).clicked()
+            {
                 view.map = Some(other);
             }
         }
@@ -189,20 +216,31 @@ fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
 
 fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
     if numbers.can_be_log() {
-        ui.checkbox(&mut view.log, "Log").on_hover_text("Logarithmic: equal factors are equal steps of colour.");
+        ui.checkbox(&mut view.log, "Log")
+            .on_hover_text("Logarithmic: equal factors are equal steps of colour.");
     }
     let whole = ui.selectable_label(view.range == ColorRange::Whole, "Whole range");
     if whole.on_hover_text("From the smallest value to the largest.").clicked() {
         view.range = ColorRange::Whole;
     }
     let middle = ui.selectable_label(view.range == ColorRange::Middle, "2–98 %");
-    if middle.on_hover_text("From the 2nd to the 98th percentile; values beyond take the colour of the end.").clicked() {
+    if middle
+        .on_hover_text("From the 2nd to the 98th percentile; values beyond take the colour of the end.")
+        .clicked()
+    {
         view.range = ColorRange::Middle;
     }
 }
 
 /// Low and high, to be typed; between them the colours, and above these how the values are spread.
-fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, (channel, numbers): (&Channel, &Numbers), palette: &Palette, actions: &mut Actions) {
+fn ends_ui(
+    ui: &mut Ui,
+    view: &mut ColorView,
+    map: ColorMap,
+    (channel, numbers): (&Channel, &Numbers),
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let (low, high, log) = numbers.ends(view);
     let (mut from, mut to) = (low, high);
     ui.horizontal_top(|ui| {
@@ -210,7 +248,8 @@ fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, (channel, numbers):
         let least = if log { f64::MIN_POSITIVE } else { f64::MIN };
         let text = |value: f64| end(value, (low, high), numbers.integers);
         let font = ui.style().drag_value_text_style.resolve(ui.style());
-        let of_text = |value: f64| ui.painter().layout_no_wrap(text(value), font.clone(), palette.text).size().x;
+        let of_text =
+            |value: f64| ui.painter().layout_no_wrap(text(value), font.clone(), palette.text).size().x;
         let field = (of_text(low).max(of_text(high)) + 2.0 * ui.spacing().button_padding.x + 2.0).max(FIELD);
         // Beside the colours, below what stands above these.
         let beside = |ui: &mut Ui, field: &mut dyn FnMut(&mut Ui)| {
@@ -219,7 +258,9 @@ fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, (channel, numbers):
                 field(ui);
             });
         };
-        beside(ui, &mut |ui| end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, text, field));
+        beside(ui, &mut |ui| {
+            end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, text, field)
+        });
         // In a narrow pane the colours give way to the numbers.
         let width = (ui.available_width() - field - ui.spacing().item_spacing.x).clamp(24.0, 460.0);
         ui.vertical(|ui| {
@@ -227,7 +268,9 @@ fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, (channel, numbers):
             histogram_ui(ui, width, channel, numbers, (low, high, log), palette, actions);
             gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
         });
-        beside(ui, &mut |ui| end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed, text, field));
+        beside(ui, &mut |ui| {
+            end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed, text, field)
+        });
     });
     if (from, to) != (low, high) {
         view.range = ColorRange::Typed(from, to);
@@ -236,7 +279,11 @@ fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, (channel, numbers):
 
 /// An end of the scale in words, with as many digits as tell it from the other.
 fn end(value: f64, (low, high): (f64, f64), integers: bool) -> String {
-    if integers && value.fract() == 0.0 && value.abs() < 1e15 { text::fixed(value, 0) } else { text::digits(value, digits(value, high - low)) }
+    if integers && value.fract() == 0.0 && value.abs() < 1e15 {
+        text::fixed(value, 0)
+    } else {
+        text::digits(value, digits(value, high - low))
+    }
 }
 
 /// Significant digits that a value needs to have three of an extent's, four at least.
@@ -246,14 +293,24 @@ fn digits(value: f64, extent: f64) -> usize {
     if needed.is_finite() { needed.clamp(4.0, 15.0) as usize } else { 4 }
 }
 
-fn end_ui(ui: &mut Ui, name: &'static str, value: &mut f64, range: RangeInclusive<f64>, speed: f64, text: impl Fn(f64) -> String, width: f32) {
+fn end_ui(
+    ui: &mut Ui,
+    name: &'static str,
+    value: &mut f64,
+    range: RangeInclusive<f64>,
+    speed: f64,
+    text: impl Fn(f64) -> String,
+    width: f32,
+) {
     let shown = *value;
     let field = DragValue::new(value)
         .range(range)
         .speed(speed)
         .custom_formatter(|value, _| text(value))
         .custom_parser(|text| text.replace(',', "").trim().parse().ok());
-    let response = ui.add_sized([width, ui.spacing().interact_size.y], field).on_hover_text(format!("{name}: drag, or click and type."));
+    let response = ui
+        .add_sized([width, ui.spacing().interact_size.y], field)
+        .on_hover_text(format!("{name}: drag, or click and type."));
     response.widget_info(|| {
         let mut info = egui::WidgetInfo::drag_value(true, shown);
         info.label = Some(name.to_owned());
@@ -267,7 +324,15 @@ const FIELD: f32 = 60.0;
 /// Height of the colours; the numbers stand under them.
 const BAR: f32 = 12.0;
 
-pub(super) fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map: ColorMap, integers: bool, palette: &Palette) {
+pub(super) fn gradient_ui(
+    ui: &mut Ui,
+    width: f32,
+    (low, high): (f64, f64),
+    log: bool,
+    map: ColorMap,
+    integers: bool,
+    palette: &Palette,
+) {
     let (rect, response) = ui.allocate_exact_size(vec2(width, BAR + 14.0), Sense::hover());
     let name = format!(
         "From {} to {}, {}{}",
@@ -282,10 +347,12 @@ pub(super) fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log:
     painter.add(gradient(bar, map, palette));
     painter.rect_stroke(bar, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
     let font = FontId::proportional(10.5);
-    let place = |value: f64| if log { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) };
+    let place =
+        |value: f64| if log { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) };
     // As many as fit beside each other.
     let marks = |most: usize| -> Vec<(f32, f32, Arc<Galley>)> {
-        let (marks, decimals) = if log { (log_ticks(low, high, most), None) } else { both(linear_ticks(low, high, most)) };
+        let (marks, decimals) =
+            if log { (log_ticks(low, high, most), None) } else { both(linear_ticks(low, high, most)) };
         let marks = marks.into_iter().filter(|value| !integers || value.fract() == 0.0);
         let mark = |value: f64| {
             let text = match decimals {
@@ -304,7 +371,8 @@ pub(super) fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log:
     };
     let fits = |marks: &Vec<(f32, f32, Arc<Galley>)>| {
         let right = |(_, left, galley): &(f32, f32, Arc<Galley>)| left + galley.size().x;
-        marks.windows(2).all(|pair| right(&pair[0]) + 6.0 <= pair[1].1) && marks.last().is_none_or(|last| right(last) <= bar.right() + 0.5)
+        marks.windows(2).all(|pair| right(&pair[0]) + 6.0 <= pair[1].1)
+            && marks.last().is_none_or(|last| right(last) <= bar.right() + 0.5)
     };
     let marks = (1..=(width / 52.0) as usize).rev().map(marks).find(fits).unwrap_or_default();
     for (at, left, galley) in marks {
@@ -339,7 +407,11 @@ fn here_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, session: &Se
     const LETTERS: usize = 24;
     let row = |what: Picked| if let Picked::Row(row) = what { Some(row as usize) } else { None };
     let hovered = session.hovered.and_then(|hovered| row(hovered.what));
-    let Some((who, row)) = hovered.map(|row| ("Here", row)).or_else(|| session.picked.and_then(row).map(|row| ("Query", row))) else { return };
+    let Some((who, row)) =
+        hovered.map(|row| ("Here", row)).or_else(|| session.picked.and_then(row).map(|row| ("Query", row)))
+    else {
+        return;
+    };
     if categories.list.len() <= LISTED {
         return;
     }
@@ -349,7 +421,8 @@ fn here_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, session: &Se
     let short: String = name.chars().take(LETTERS).collect();
     // A place of its own, so that what stands after it does not move with the pointer.
     let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&egui::TextStyle::Body.resolve(ui.style()), 'n'));
-    let longest = categories.list.iter().map(|category| category.name.chars().count().min(LETTERS)).max().unwrap_or(0);
+    let longest =
+        categories.list.iter().map(|category| category.name.chars().count().min(LETTERS)).max().unwrap_or(0);
     let size = vec2(14.0 + letter * (longest + 7) as f32, ui.spacing().interact_size.y);
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
         ui.set_min_width(size.x);
@@ -361,14 +434,25 @@ fn here_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, session: &Se
 }
 
 /// The categories with their colours and counts; a click selects the rows of one.
-fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, palette: &Palette, actions: &mut Actions) {
+fn categories_ui(
+    ui: &mut Ui,
+    channel: &Channel,
+    categories: &Categories,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let modifiers = ui.input(|input| input.modifiers);
     for (at, category) in categories.list.iter().enumerate().take(LISTED) {
         let name: String = category.name.chars().take(24).collect();
         let count = text::thousands(category.count);
         let text = format!("     {name}  {count}");
         let button = Button::new(RichText::new(text).size(12.0)).frame_when_inactive(false);
-        let tooltip = format!("Select the {} in which {} is {}.", text::count(category.count, "row", "rows"), channel.title, category.name);
+        let tooltip = format!(
+            "Select the {} in which {} is {}.",
+            text::count(category.count, "row", "rows"),
+            channel.title,
+            category.name
+        );
         let response = ui.add(button).on_hover_text(tooltip);
         name_widget(&response, Role::Button, &format!("{} = {}, {count}", channel.title, category.name));
         let swatch = Rect::from_center_size(response.rect.left_center() + vec2(12.0, 0.0), vec2(10.0, 10.0));
@@ -380,7 +464,11 @@ fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, palett
     let others = categories.list.len().saturating_sub(LISTED);
     if others > 0 {
         let rows: u64 = categories.list[LISTED..].iter().map(|category| category.count).sum();
-        let text = format!("and {} more share colours, {}", text::thousands(others as u64), text::count(rows, "row", "rows"));
+        let text = format!(
+            "and {} more share colours, {}",
+            text::thousands(others as u64),
+            text::count(rows, "row", "rows")
+        );
         ui.label(palette.small(text));
     }
 }
@@ -416,15 +504,23 @@ pub fn picture_legend_ui(ui: &mut Ui, state: &State, session: &Session, palette:
 fn picture_categories_ui(ui: &mut Ui, categories: &Categories, palette: &Palette) {
     for (at, category) in categories.list.iter().enumerate().take(LISTED) {
         let name: String = category.name.chars().take(24).collect();
-        let text = ui.painter().layout_no_wrap(name.clone(), egui::TextStyle::Body.resolve(ui.style()), palette.text);
+        let text = ui.painter().layout_no_wrap(
+            name.clone(),
+            egui::TextStyle::Body.resolve(ui.style()),
+            palette.text,
+        );
         // In one piece, which goes to the next line as a whole.
-        ui.allocate_ui_with_layout(vec2(16.0 + text.size().x, text.size().y), Layout::left_to_right(Align::Center), |ui| {
-            let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
-            let swatch = Rect::from_center_size(rect.center(), vec2(10.0, 10.0));
-            ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
-            ui.spacing_mut().item_spacing.x = 6.0;
-            ui.add(Label::new(name).extend());
-        });
+        ui.allocate_ui_with_layout(
+            vec2(16.0 + text.size().x, text.size().y),
+            Layout::left_to_right(Align::Center),
+            |ui| {
+                let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
+                let swatch = Rect::from_center_size(rect.center(), vec2(10.0, 10.0));
+                ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
+                ui.spacing_mut().item_spacing.x = 6.0;
+                ui.add(Label::new(name).extend());
+            },
+        );
     }
     let others = categories.list.len().saturating_sub(LISTED);
     if others > 0 {

@@ -98,12 +98,14 @@ impl PartialEq for Request {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Axis(a, axis), Self::Axis(b, other)) => Arc::ptr_eq(a, b) && axis == other,
-            (Self::Column { cloud: a, path: path_a, key: key_a, .. }, Self::Column { cloud: b, path: path_b, key: key_b, .. }) => {
-                Arc::ptr_eq(a, b) && path_a == path_b && key_a == key_b
-            }
-            (Self::FileColors { cloud: a, path: path_a, keys: keys_a }, Self::FileColors { cloud: b, path: path_b, keys: keys_b }) => {
-                Arc::ptr_eq(a, b) && path_a == path_b && keys_a == keys_b
-            }
+            (
+                Self::Column { cloud: a, path: path_a, key: key_a, .. },
+                Self::Column { cloud: b, path: path_b, key: key_b, .. },
+            ) => Arc::ptr_eq(a, b) && path_a == path_b && key_a == key_b,
+            (
+                Self::FileColors { cloud: a, path: path_a, keys: keys_a },
+                Self::FileColors { cloud: b, path: path_b, keys: keys_b },
+            ) => Arc::ptr_eq(a, b) && path_a == path_b && keys_a == keys_b,
             (
                 Self::Distance { cloud: a, place: place_a, metric: metric_a, middle: middle_a },
                 Self::Distance { cloud: b, place: place_b, metric: metric_b, middle: middle_b },
@@ -112,7 +114,9 @@ impl PartialEq for Request {
             (Self::Counted(a, by_a), Self::Counted(b, by_b)) => Arc::ptr_eq(a, b) && by_a == by_b,
             (Self::Analysed(a, kind_a), Self::Analysed(b, kind_b)) => Arc::ptr_eq(a, b) && kind_a == kind_b,
             (Self::Against(a), Self::Against(b)) => Arc::ptr_eq(a, b),
-            (Self::Moment(a, moment_a), Self::Moment(b, moment_b)) => Arc::ptr_eq(a, b) && moment_a == moment_b,
+            (Self::Moment(a, moment_a), Self::Moment(b, moment_b)) => {
+                Arc::ptr_eq(a, b) && moment_a == moment_b
+            }
             _ => false,
         }
     }
@@ -125,7 +129,12 @@ impl Request {
     /// What has to be done first, as a sentence. `Ok(None)` when nothing is chosen.
     pub fn of(view: &ColorView, session: &Session) -> Result<Option<Self>, String> {
         let Some(cloud) = session.cloud.clone() else { return Ok(None) };
-        let record = || session.record.clone().ok_or_else(|| "Press Run: this is of queries that were answered.".to_owned());
+        let record = || {
+            session
+                .record
+                .clone()
+                .ok_or_else(|| "Press Run: this is of queries that were answered.".to_owned())
+        };
         Ok(Some(match &view.by {
             ColorBy::Nothing => return Ok(None),
             ColorBy::Axis(axis) => {
@@ -148,21 +157,31 @@ impl Request {
                 Self::FileColors { path, keys, cloud }
             }
             ColorBy::Distance => {
-                let (of, row) = session.picked_point().ok_or("Click a point: distances are to the picked query.")?;
+                let (of, row) =
+                    session.picked_point().ok_or("Click a point: distances are to the picked query.")?;
                 let place = (0..of.dims()).map(|axis| of.coordinate(row, axis)).collect();
-                let asked = session.answered.as_ref().map(|answered| &answered.record).or(session.record.as_ref());
+                let asked =
+                    session.answered.as_ref().map(|answered| &answered.record).or(session.record.as_ref());
                 let metric = asked.map_or_else(Metric::default, |record| record.spec.metric);
                 Self::Distance { cloud, place, metric, middle: view.range == ColorRange::Middle }
             }
-            ColorBy::Rank => Self::Rank(session.answered.clone().ok_or("Click a point: ranks are those of its neighbours.")?),
+            ColorBy::Rank => Self::Rank(
+                session.answered.clone().ok_or("Click a point: ranks are those of its neighbours.")?,
+            ),
             ColorBy::KthDistance => Self::Counted(record()?, ColorBy::KthDistance),
             ColorBy::Analysis(kind) if kind.is_of_two() => {
-                let what = if *kind == AnalysisKind::Leaks { Command::FindLeaks } else { Command::CompareRows };
+                let what =
+                    if *kind == AnalysisKind::Leaks { Command::FindLeaks } else { Command::CompareRows };
                 let first = || format!("Show the pane Analysis and press “{}”.", what.text());
                 Self::Against(Arc::clone(session.against(*kind).ok_or_else(first)?))
             }
             ColorBy::Analysis(kind) => {
-                let first = || format!("Show the pane Analysis and press {}: this is of the neighbours of all rows.", AnalysisKind::START);
+                let first = || {
+                    format!(
+                        "Show the pane Analysis and press {}: this is of the neighbours of all rows.",
+                        AnalysisKind::START
+                    )
+                };
                 let analysed = session.analysed().ok_or_else(first)?;
                 if *kind == AnalysisKind::Labels && analysed.all.labels.is_none() {
                     return Err("Choose a column of labels in the pane Analysis.".to_owned());
@@ -173,7 +192,11 @@ impl Request {
                 let record = record()?;
                 if record.measured.column(name).is_none() {
                     let who = any_of(&registry::counting(name));
-                    let what = if record.measured.is_empty() { "nothing".to_owned() } else { format!("no {}", Measure::words(name)) };
+                    let what = if record.measured.is_empty() {
+                        "nothing".to_owned()
+                    } else {
+                        format!("no {}", Measure::words(name))
+                    };
                     return Err(format!("{} counts {what}; run {who}.", record.engine));
                 }
                 Self::Counted(record, view.by.clone())
@@ -181,7 +204,11 @@ impl Request {
             ColorBy::Moment => {
                 let record = record()?;
                 if record.convergence.queries() == 0 {
-                    return Err(format!("{} keeps no max_distance history; run {}.", record.engine, any_of(&registry::with_history())));
+                    return Err(format!(
+                        "{} keeps no max_distance history; run {}.",
+                        record.engine,
+                        any_of(&registry::with_history())
+                    ));
                 }
                 let n = record.cloud.len() as u32;
                 Self::Moment(record, view.moment.min(n))
@@ -189,10 +216,14 @@ impl Request {
         }))
     }
 
-    /// Whether what another gave may still be shown while this one is worked out: it means the same, of the same points.
+    /// Whether what another gave may still be shown while this one is worked out: it means the same, of the
+    /// same points.
     pub fn continues(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Distance { cloud: a, metric: of_a, .. }, Self::Distance { cloud: b, metric: of_b, .. }) => Arc::ptr_eq(a, b) && of_a == of_b,
+            (
+                Self::Distance { cloud: a, metric: of_a, .. },
+                Self::Distance { cloud: b, metric: of_b, .. },
+            ) => Arc::ptr_eq(a, b) && of_a == of_b,
             (Self::Rank(a), Self::Rank(b)) => Arc::ptr_eq(&a.record.cloud, &b.record.cloud),
             (Self::Moment(a, _), Self::Moment(b, _)) => Arc::ptr_eq(a, b),
             (a, b) => a == b,
@@ -215,18 +246,23 @@ impl Request {
     pub fn work(&self, progress: &dyn Progress) -> Result<Channel, Option<Failure>> {
         Ok(match self {
             Self::Axis(cloud, axis) => values::axis_channel(cloud, *axis).ok_or(None)?,
-            Self::Column { cloud, path, key, title } => match values::read_column(cloud, path, key, progress) {
+            Self::Column { cloud, path, key, title } => match values::read_column(cloud, path, key, progress)
+            {
                 Ok(values) => values::column_channel(title, &values),
                 Err(FormatError::Cancelled) => return Err(None),
                 Err(FormatError::NoColumn { .. }) => return Err(Some(Failure::NoColumn)),
                 Err(why) => return Err(Some(Failure::Said(why.to_string()))),
             },
-            Self::FileColors { cloud, path, keys } => match values::read_colors(cloud, path, keys, progress) {
-                Ok(colors) => values::colors_channel(colors),
-                Err(FormatError::Cancelled) => return Err(None),
-                Err(why) => return Err(Some(Failure::Said(why.to_string()))),
-            },
-            Self::Distance { cloud, place, metric, middle } => values::distance_channel(cloud, place, *metric, *middle),
+            Self::FileColors { cloud, path, keys } => {
+                match values::read_colors(cloud, path, keys, progress) {
+                    Ok(colors) => values::colors_channel(colors),
+                    Err(FormatError::Cancelled) => return Err(None),
+                    Err(why) => return Err(Some(Failure::Said(why.to_string()))),
+                }
+            }
+            Self::Distance { cloud, place, metric, middle } => {
+                values::distance_channel(cloud, place, *metric, *middle)
+            }
             Self::Rank(answered) => values::rank_channel(answered),
             Self::Against(against) => values::against_channel(against),
             Self::Analysed(analysed, kind) => values::analysis_channel(analysed, *kind).ok_or(None)?,
@@ -242,27 +278,36 @@ pub fn column_title(session: &Session, key: &str) -> Option<String> {
         return None;
     }
     session.cloud.as_ref()?;
-    let Some(known) = session.file_columns().filter(|known| !known.columns.is_empty()) else { return Some(key.to_owned()) };
-    column_keys(known.columns.iter().map(|column| column.name.as_str())).find(|(_, of)| of == key).map(|(name, _)| name.to_owned())
+    let Some(known) = session.file_columns().filter(|known| !known.columns.is_empty()) else {
+        return Some(key.to_owned());
+    };
+    column_keys(known.columns.iter().map(|column| column.name.as_str()))
+        .find(|(_, of)| of == key)
+        .map(|(name, _)| name.to_owned())
 }
 
 /// What the numbers of the column that colours count, where that is time.
 pub fn moment_of(session: &Session, by: &ColorBy) -> Option<Moment> {
     let ColorBy::Column(key) = by else { return None };
-    let known = session.file_columns().filter(|known| known.columns.iter().any(|column| column.moment.is_some()))?;
+    let known =
+        session.file_columns().filter(|known| known.columns.iter().any(|column| column.moment.is_some()))?;
     let keys = column_keys(known.columns.iter().map(|column| column.name.as_str()));
     known.columns.iter().zip(keys).find(|(_, (_, of))| of == key)?.0.moment
 }
 
-/// Names of columns and the keys that stand for them: the name itself, or the number where a name is not its own or would
-/// be read as a number.
-pub fn column_keys<'a>(names: impl Iterator<Item = &'a str> + Clone) -> impl Iterator<Item = (&'a str, String)> {
+/// Names of columns and the keys that stand for them: the name itself, or the number where a name is not its
+/// own or would be read as a number.
+pub fn column_keys<'a>(
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> impl Iterator<Item = (&'a str, String)> {
     let mut times: HashMap<String, usize> = HashMap::new();
     for name in names.clone() {
         *times.entry(name.to_ascii_lowercase()).or_default() += 1;
     }
     names.enumerate().map(move |(at, name)| {
-        let own = times.get(&name.to_ascii_lowercase()) == Some(&1) && name.parse::<usize>().is_err() && !name.is_empty();
+        let own = times.get(&name.to_ascii_lowercase()) == Some(&1)
+            && name.parse::<usize>().is_err()
+            && !name.is_empty();
         (name, if own { name.to_owned() } else { at.to_string() })
     })
 }
@@ -299,10 +344,12 @@ impl Coloring {
         (self.done, self.news) = (Some(Done { request, channel }), true);
     }
 
-    /// Lets go of values that mean something else than what is wanted now; true when there is news since the last time. What
-    /// only moved on is shown until the next is there, so that somebody who drags sees colours follow.
+    /// Lets go of values that mean something else than what is wanted now; true when there is news since the
+    /// last time. What only moved on is shown until the next is there, so that somebody who drags sees
+    /// colours follow.
     pub fn settle(&mut self, wanted: Option<&Request>) -> bool {
-        if self.done.as_ref().is_some_and(|done| wanted.is_none_or(|wanted| !wanted.continues(&done.request))) {
+        if self.done.as_ref().is_some_and(|done| wanted.is_none_or(|wanted| !wanted.continues(&done.request)))
+        {
             (self.done, self.news) = (None, true);
         }
         std::mem::take(&mut self.news)
@@ -336,12 +383,20 @@ mod tests {
     #[test]
     fn another_record_is_another_request() {
         let mut session = session();
-        let before = Request::of(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
+        let before =
+            Request::of(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
         assert_eq!(Request::of(&by(ColorBy::measure("merges")), &session), Ok(Some(before.clone())));
         session.record = Some(Arc::new(RunRecord::clone(session.record.as_ref().expect("a run"))));
         let after = Request::of(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
-        assert!(before != after && !after.continues(&before), "colours of the old run are not shown for the new one");
-        let moment = |moment| Request::of(&ColorView { moment, ..by(ColorBy::Moment) }, &session).expect("a run").expect("a choice");
+        assert!(
+            before != after && !after.continues(&before),
+            "colours of the old run are not shown for the new one"
+        );
+        let moment = |moment| {
+            Request::of(&ColorView { moment, ..by(ColorBy::Moment) }, &session)
+                .expect("a run")
+                .expect("a choice")
+        };
         assert!(moment(10) != moment(11) && moment(11).continues(&moment(10)));
         assert_eq!(moment(50), moment(90), "there are 50 points");
     }
@@ -349,7 +404,9 @@ mod tests {
     #[test]
     fn what_is_missing_is_said() {
         let mut session = session();
-        let why = |view: &ColorView, session: &Session| Request::of(view, session).expect_err("something is missing");
+        let why = |view: &ColorView, session: &Session| {
+            Request::of(view, session).expect_err("something is missing")
+        };
         assert!(why(&by(ColorBy::Distance), &session).contains("Click a point"));
         assert!(why(&by(ColorBy::Rank), &session).contains("Click a point"));
         assert!(why(&by(ColorBy::Axis(2)), &session).contains("axis"));
@@ -357,7 +414,10 @@ mod tests {
         let mut uncounted = RunRecord::clone(session.record.as_ref().expect("a run"));
         (uncounted.measured, uncounted.convergence) = Default::default();
         session.record = Some(Arc::new(uncounted));
-        assert!(why(&by(ColorBy::measure("merges")), &session).contains("run cuda, lockstep, bvh, step or step-exhaustive"));
+        assert!(
+            why(&by(ColorBy::measure("merges")), &session)
+                .contains("run cuda, lockstep, bvh, step or step-exhaustive")
+        );
         assert!(why(&by(ColorBy::Moment), &session).contains("run cuda or lockstep"));
         session.record = None;
         assert!(why(&by(ColorBy::KthDistance), &session).contains("Press Run"));
@@ -367,7 +427,8 @@ mod tests {
 
     #[test]
     fn a_name_that_is_not_its_own_gives_way_to_its_number() {
-        let keys: Vec<String> = column_keys(["x", "a", "A", "7", ""].into_iter()).map(|(_, key)| key).collect();
+        let keys: Vec<String> =
+            column_keys(["x", "a", "A", "7", ""].into_iter()).map(|(_, key)| key).collect();
         assert_eq!(keys, ["x", "1", "2", "3", "4"]);
     }
 }

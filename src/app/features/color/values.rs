@@ -22,7 +22,8 @@ use crate::text;
 /// The most different numbers that may be shown as categories.
 const MOST_NUMBERS: usize = 64;
 
-/// Integers with at most this many distinct values are taken as labels rather than magnitudes, unless the user says otherwise.
+/// Integers with at most this many distinct values are taken as labels rather than magnitudes, unless the
+/// user says otherwise.
 const LIKELY_LABELS: usize = 20;
 
 /// A column's values, by row of the cloud.
@@ -38,7 +39,12 @@ pub enum Values {
 ///
 /// # Errors
 /// When the reader of the file fails.
-pub fn read_column(cloud: &PointCloud, path: &Path, column: &str, progress: &dyn Progress) -> Result<Values, FormatError> {
+pub fn read_column(
+    cloud: &PointCloud,
+    path: &Path,
+    column: &str,
+    progress: &dyn Progress,
+) -> Result<Values, FormatError> {
     let data = cloud.check_file(formats::column(path, column, progress))?;
     let records = match &data {
         ColumnData::Numbers(values) => values.len(),
@@ -47,8 +53,12 @@ pub fn read_column(cloud: &PointCloud, path: &Path, column: &str, progress: &dyn
     check_records(cloud, path, format!("column {column}"), records)?;
     let record = |row: usize| cloud.record(row) as usize;
     Ok(match data {
-        ColumnData::Numbers(values) => Values::Numbers((0..cloud.len()).map(|row| values[record(row)]).collect()),
-        ColumnData::Categories { names, codes } => Values::Texts(names, (0..cloud.len()).map(|row| codes[record(row)]).collect()),
+        ColumnData::Numbers(values) => {
+            Values::Numbers((0..cloud.len()).map(|row| values[record(row)]).collect())
+        }
+        ColumnData::Categories { names, codes } => {
+            Values::Texts(names, (0..cloud.len()).map(|row| codes[record(row)]).collect())
+        }
     })
 }
 
@@ -58,22 +68,32 @@ fn check_records(cloud: &PointCloud, path: &Path, what: String, records: usize) 
     if last < records as u64 {
         return Ok(());
     }
-    let why = format!("the file has {records} records, and the cloud was read of {}: it was changed, load it again", last + 1);
+    let why = format!(
+        "the file has {records} records, and the cloud was read of {}: it was changed, load it again",
+        last + 1
+    );
     Err(FormatError::Malformed { what, why, path: path.to_owned() })
 }
 
-/// Reads red, green and blue of the cloud's file, in one pass: of each row of the cloud the values as they stand.
+/// Reads red, green and blue of the cloud's file, in one pass: of each row of the cloud the values as they
+/// stand.
 ///
 /// # Errors
 /// When the reader of the file fails.
-pub fn read_colors(cloud: &PointCloud, path: &Path, keys: &[String; 3], progress: &dyn Progress) -> Result<Vec<[f64; 3]>, FormatError> {
+pub fn read_colors(
+    cloud: &PointCloud,
+    path: &Path,
+    keys: &[String; 3],
+    progress: &dyn Progress,
+) -> Result<Vec<[f64; 3]>, FormatError> {
     let read = cloud.check_file(formats::read(path, &ColumnChoice::Named(keys.to_vec()), progress))?;
     check_records(cloud, path, "its colours".to_owned(), read.rows())?;
     let row = |row: usize| [0, 1, 2].map(|channel| read.values.get(3 * cloud.record(row) as usize + channel));
     Ok((0..cloud.len()).map(row).collect())
 }
 
-/// Colours as a channel. Files count to 255, to 65,535 or to 1, and which of them is told by the largest value.
+/// Colours as a channel. Files count to 255, to 65,535 or to 1, and which of them is told by the largest
+/// value.
 pub fn colors_channel(colors: Vec<[f64; 3]>) -> Channel {
     let most = colors.as_flattened().iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let white = if most > 255.0 {
@@ -92,7 +112,16 @@ pub fn colors_channel(colors: Vec<[f64; 3]>) -> Channel {
     let values: Vec<f32> = colors.iter().map(packed).collect();
     let missing = missing(&values);
     let colors = Some(Arc::new(PointValues::new(values)));
-    Channel { colors, ..Channel::of_numbers(Whose::Data, "the file's colours", "", None, (missing, "have no colour in the file")) }
+    Channel {
+        colors,
+        ..Channel::of_numbers(
+            Whose::Data,
+            "the file's colours",
+            "",
+            None,
+            (missing, "have no colour in the file"),
+        )
+    }
 }
 
 /// A column as a channel.
@@ -110,7 +139,8 @@ pub fn column_channel(title: &str, values: &Values) -> Channel {
     };
     let few = categories.as_ref().is_some_and(|categories| categories.list.len() <= LIKELY_LABELS);
     let prefers_categories = few && numbers.as_ref().is_none_or(|numbers| numbers.integers);
-    let channel = Channel::of_numbers(Whose::Data, title, "", numbers, (missing, "have no value in this column"));
+    let channel =
+        Channel::of_numbers(Whose::Data, title, "", numbers, (missing, "have no value in this column"));
     Channel { prefers_categories, categories, ..channel }
 }
 
@@ -125,13 +155,15 @@ pub fn axis_channel(cloud: &PointCloud, axis: usize) -> Option<Channel> {
 /// Numbers as f32 about an offset, where f32 itself is too coarse for their differences.
 fn numbers(values: &[f64]) -> Option<Numbers> {
     let there = values.iter().copied().filter(|value| value.is_finite());
-    let (low, high) = there.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    let (low, high) = there
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     if low > high {
         return None;
     }
     let coarse = low.abs().max(high.abs()) * f64::from(f32::EPSILON) > (high - low) / 4096.0;
     let offset = if coarse { (low + (high - low) / 2.0).floor() } else { 0.0 };
-    let values = values.iter().map(|&value| if value.is_finite() { (value - offset) as f32 } else { f32::NAN });
+    let values =
+        values.iter().map(|&value| if value.is_finite() { (value - offset) as f32 } else { f32::NAN });
     Numbers::new(values.collect(), offset, true)
 }
 
@@ -145,14 +177,17 @@ fn number_categories(values: &[f64]) -> Option<Categories> {
             return None;
         }
     }
-    let mut kinds: Vec<(f64, u64)> = counts.into_iter().map(|(bits, count)| (f64::from_bits(bits), count)).collect();
+    let mut kinds: Vec<(f64, u64)> =
+        counts.into_iter().map(|(bits, count)| (f64::from_bits(bits), count)).collect();
     kinds.sort_by(|a, b| a.0.total_cmp(&b.0));
     if kinds.len() > CATEGORIES {
         kinds.sort_by_key(|kind| std::cmp::Reverse(kind.1));
     }
-    let place: HashMap<u64, f32> = kinds.iter().enumerate().map(|(at, kind)| (bits(kind.0), at as f32)).collect();
+    let place: HashMap<u64, f32> =
+        kinds.iter().enumerate().map(|(at, kind)| (bits(kind.0), at as f32)).collect();
     let values = values.iter().map(|&value| place.get(&bits(value)).copied().unwrap_or(f32::NAN)).collect();
-    let list: Vec<Category> = kinds.into_iter().map(|(value, count)| Category { name: value.to_string(), count }).collect();
+    let list: Vec<Category> =
+        kinds.into_iter().map(|(value, count)| Category { name: value.to_string(), count }).collect();
     (!list.is_empty()).then(|| Categories { values: Arc::new(PointValues::new(values)), list })
 }
 
@@ -161,7 +196,8 @@ fn text_categories(names: &[String], codes: &[u32]) -> Option<Categories> {
     for &code in codes {
         counts[code as usize] += 1;
     }
-    let mut kinds: Vec<usize> = (0..names.len()).filter(|&at| counts[at] > 0 && !names[at].is_empty()).collect();
+    let mut kinds: Vec<usize> =
+        (0..names.len()).filter(|&at| counts[at] > 0 && !names[at].is_empty()).collect();
     kinds.sort_by(|&a, &b| names[a].cmp(&names[b]));
     if kinds.len() > CATEGORIES {
         kinds.sort_by_key(|&at| std::cmp::Reverse(counts[at]));
@@ -171,7 +207,8 @@ fn text_categories(names: &[String], codes: &[u32]) -> Option<Categories> {
         place[kind] = at as f32;
     }
     let values = codes.iter().map(|&code| place[code as usize]).collect();
-    let list: Vec<Category> = kinds.into_iter().map(|at| Category { name: names[at].clone(), count: counts[at] }).collect();
+    let list: Vec<Category> =
+        kinds.into_iter().map(|at| Category { name: names[at].clone(), count: counts[at] }).collect();
     (!list.is_empty()).then(|| Categories { values: Arc::new(PointValues::new(values)), list })
 }
 
@@ -210,7 +247,13 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middl
         Metric::Angular => "angle to the query",
         Metric::Cosine => "cosine distance to the query",
     };
-    Channel::of_numbers(Whose::Data, title, unit(metric), Numbers::new(values, 0.0, middle), (missing, "have no direction"))
+    Channel::of_numbers(
+        Whose::Data,
+        title,
+        unit(metric),
+        Numbers::new(values, 0.0, middle),
+        (missing, "have no direction"),
+    )
 }
 
 /// The ranks of a query's neighbours, from 0 as in files.
@@ -223,7 +266,8 @@ pub fn rank_channel(answered: &Answered) -> Channel {
     let mut few: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     few.sort_unstable();
     let (numbers, missing) = (Numbers::new(values, 0.0, true), (missing, "are no neighbours of the query"));
-    let channel = Channel::of_numbers(Whose::Data, "rank among the neighbours", "0 is the nearest", numbers, missing);
+    let channel =
+        Channel::of_numbers(Whose::Data, "rank among the neighbours", "0 is the nearest", numbers, missing);
     Channel { few: Some(few.into()), ..channel }
 }
 
@@ -237,12 +281,20 @@ pub fn missing(values: &[f32]) -> u64 {
 /// What another file says of the rows.
 pub fn against_channel(against: &Against) -> Channel {
     let (title, unit) = match &against.leaks {
-        Some(leaking) => (format!("distance to the nearest row of {}", against.other), unit(leaking.record.spec.metric)),
+        Some(leaking) => {
+            (format!("distance to the nearest row of {}", against.other), unit(leaking.record.spec.metric))
+        }
         None => (format!("share of neighbours in common with {}", against.other), ""),
     };
     let missing = against.values.iter().filter(|value| value.is_nan()).count() as u64;
     let values = against.values.iter().map(|&value| value as f32).collect();
-    Channel::of_numbers(Whose::Data, title, unit, Numbers::new(values, 0.0, true), (missing, against.kind().without()))
+    Channel::of_numbers(
+        Whose::Data,
+        title,
+        unit,
+        Numbers::new(values, 0.0, true),
+        (missing, against.kind().without()),
+    )
 }
 
 /// The values of an analysis; `None` where it was not worked out.
@@ -271,7 +323,13 @@ pub fn analysis_channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Chann
     }
     let missing = values.iter().filter(|value| value.is_nan()).count() as u64;
     let values = values.into_iter().map(|value| value as f32).collect();
-    Some(Channel::of_numbers(Whose::Data, title, unit, Numbers::new(values, 0.0, true), (missing, kind.without())))
+    Some(Channel::of_numbers(
+        Whose::Data,
+        title,
+        unit,
+        Numbers::new(values, 0.0, true),
+        (missing, kind.without()),
+    ))
 }
 
 #[cfg(test)]
@@ -283,22 +341,33 @@ mod tests {
     use crate::progress::Silent;
 
     fn names(categories: &Option<Categories>) -> Vec<(&str, u64)> {
-        categories.iter().flat_map(|categories| &categories.list).map(|category| (category.name.as_str(), category.count)).collect()
+        categories
+            .iter()
+            .flat_map(|categories| &categories.list)
+            .map(|category| (category.name.as_str(), category.count))
+            .collect()
     }
 
     #[test]
     fn a_few_whole_numbers_are_labels_until_somebody_says_otherwise() {
         let channel = column_channel("label", &Values::Numbers(vec![3.0, 1.0, f64::NAN, 3.0, -0.0, 0.0]));
         assert_eq!(names(&channel.categories), [("0", 2), ("1", 1), ("3", 2)]);
-        assert_eq!((channel.missing, channel.map(None), channel.map(Some(ColorMap::Cividis))), (1, ColorMap::Categories, ColorMap::Cividis));
+        assert_eq!(
+            (channel.missing, channel.map(None), channel.map(Some(ColorMap::Cividis))),
+            (1, ColorMap::Categories, ColorMap::Cividis)
+        );
         let values = &channel.categories.as_ref().expect("three").values.values;
         assert!(values[2].is_nan() && values[..2] == [2.0, 1.0] && values[3..] == [2.0, 0.0, 0.0]);
         assert_eq!(channel.numbers.as_ref().map(|numbers| numbers.whole), Some((0.0, 3.0)));
 
-        let heights = column_channel("height", &Values::Numbers((0..100).map(|at| f64::from(at) / 8.0).collect()));
+        let heights =
+            column_channel("height", &Values::Numbers((0..100).map(|at| f64::from(at) / 8.0).collect()));
         assert!(heights.categories.is_none());
         let halves = column_channel("half", &Values::Numbers(vec![0.5, 1.5]));
-        assert_eq!((halves.map(None), halves.map(Some(ColorMap::Categories))), (ColorMap::Viridis, ColorMap::Categories));
+        assert_eq!(
+            (halves.map(None), halves.map(Some(ColorMap::Categories))),
+            (ColorMap::Viridis, ColorMap::Categories)
+        );
     }
 
     #[test]
@@ -313,7 +382,11 @@ mod tests {
         assert_eq!(channel.missing, 3);
         assert_eq!([0, codes.len() - 4].map(|row| channel.text(row).expect("a text")), ["c00", "c11"]);
         let (values, scale) = channel.scaled(&ColorView::default(), false).expect("texts");
-        assert!(values.values[codes.len() - 1].is_nan() && scale.map == ColorMap::Categories && scale.high == 11.0);
+        assert!(
+            values.values[codes.len() - 1].is_nan()
+                && scale.map == ColorMap::Categories
+                && scale.high == 11.0
+        );
         let few = column_channel("few", &Values::Texts(vec!["b".to_owned(), "a".to_owned()], vec![0, 0, 1]));
         assert_eq!(names(&few.categories), [("a", 1), ("b", 2)], "where each has a colour, they are sorted");
     }
@@ -324,7 +397,11 @@ mod tests {
         let channel = column_channel("gps_time", &Values::Numbers(times));
         let numbers = channel.numbers.expect("times");
         assert!(numbers.offset > 2.9e8 && !numbers.can_be_log());
-        assert!((numbers.whole.0 - 3.0e8).abs() < 1e-6 && (numbers.whole.1 - 300_000_000.999).abs() < 1e-6, "{:?}", numbers.whole);
+        assert!(
+            (numbers.whole.0 - 3.0e8).abs() < 1e-6 && (numbers.whole.1 - 300_000_000.999).abs() < 1e-6,
+            "{:?}",
+            numbers.whole
+        );
         let mut different = numbers.values.values.clone();
         different.dedup();
         assert_eq!(different.len(), 1000, "no two have the same colour for want of digits");
@@ -335,7 +412,9 @@ mod tests {
         let cloud = cloud(30, 3, 4);
         let channel = axis_channel(&cloud, 2).expect("three axes");
         let numbers = channel.numbers.expect("coordinates");
-        assert!((0..30).all(|row| f64::from(numbers.values.values[row]) + numbers.offset == cloud.coordinate(row, 2)));
+        assert!((0..30).all(|row| {
+            f64::from(numbers.values.values[row]) + numbers.offset == cloud.coordinate(row, 2)
+        }));
         assert!((numbers.whole.0 - cloud.axes()[2].min).abs() < 1e-6);
         assert!(axis_channel(&cloud, 3).is_none());
     }
@@ -344,13 +423,25 @@ mod tests {
     fn colours_are_of_eight_bits_whatever_a_file_counts_to() {
         let of = |colors: &[[f64; 3]]| {
             let channel = colors_channel(colors.to_vec());
-            let (values, scale) = channel.scaled(&ColorView { map: Some(ColorMap::Cividis), ..ColorView::default() }, true).expect("colours");
+            let (values, scale) = channel
+                .scaled(&ColorView { map: Some(ColorMap::Cividis), ..ColorView::default() }, true)
+                .expect("colours");
             assert_eq!(scale.map, ColorMap::Own, "whatever was chosen for numbers");
-            (values.values.iter().map(|value| *value as u32).collect::<Vec<_>>(), channel.missing, channel.text(0))
+            (
+                values.values.iter().map(|value| *value as u32).collect::<Vec<_>>(),
+                channel.missing,
+                channel.text(0),
+            )
         };
         let text = Some("red 255, green 128, blue 0".to_owned());
-        assert_eq!(of(&[[255.0, 128.0, 0.0], [0.0, 0.0, 1.0], [f64::NAN, 1.0, 1.0]]), (vec![0xff_8000, 1, 0], 1, text.clone()));
-        assert_eq!(of(&[[65_535.0, 32_896.0, 0.0], [257.0, 0.0, 0.0]]), (vec![0xff_8000, 0x01_0000], 0, text.clone()));
+        assert_eq!(
+            of(&[[255.0, 128.0, 0.0], [0.0, 0.0, 1.0], [f64::NAN, 1.0, 1.0]]),
+            (vec![0xff_8000, 1, 0], 1, text.clone())
+        );
+        assert_eq!(
+            of(&[[65_535.0, 32_896.0, 0.0], [257.0, 0.0, 0.0]]),
+            (vec![0xff_8000, 0x01_0000], 0, text.clone())
+        );
         assert_eq!(of(&[[1.0, 0.502, 0.0], [0.0, 0.0, 1.0]]), (vec![0xff_8000, 0xff], 0, text));
     }
 
@@ -358,10 +449,16 @@ mod tests {
     fn colours_are_read_of_the_rows_of_the_cloud() {
         let folder = folder();
         let path = file_in(&folder, "a.csv", "x,y,blue,green,red\n0,1,3,2,1\nnan,2,9,9,9\n2,3,30,20,10\n");
-        let source = Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]) };
+        let source = Source::File {
+            path: path.clone(),
+            columns: ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]),
+        };
         let cloud = crate::cloud::load(&source, true, &Silent).expect("a cloud of two rows");
         let keys = ["red", "green", "blue"].map(str::to_owned);
-        assert_eq!(read_colors(&cloud, &path, &keys, &Silent).expect("colours"), [[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]);
+        assert_eq!(
+            read_colors(&cloud, &path, &keys, &Silent).expect("colours"),
+            [[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]
+        );
         std::fs::write(&path, "x,y,blue,green,red\n0,1,3,2,1\n").expect("a file");
         let why = read_colors(&cloud, &path, &keys, &Silent).expect_err("it is shorter now").to_string();
         assert!(why.contains("load it again"), "{why}");
@@ -377,13 +474,18 @@ mod tests {
         let kinds = read_column(&cloud, &path, "kind", &Silent).expect("texts");
         let Values::Texts(names, codes) = kinds else { panic!("texts") };
         assert_eq!(codes.iter().map(|&code| names[code as usize].as_str()).collect::<Vec<_>>(), ["a", "c"]);
-        let Values::Numbers(sizes) = read_column(&cloud, &path, "size", &Silent).expect("numbers") else { panic!("numbers") };
+        let Values::Numbers(sizes) = read_column(&cloud, &path, "size", &Silent).expect("numbers") else {
+            panic!("numbers")
+        };
         assert!(sizes[0] == 10.0 && sizes[1].is_nan() && sizes.len() == 2);
         assert!(read_column(&cloud, &path, "colour", &Silent).is_err());
         std::fs::write(&path, "x,y,kind,size\n0,1,a,10\n").expect("a file");
         let why = read_column(&cloud, &path, "kind", &Silent).expect_err("it is shorter now").to_string();
         assert!(why.starts_with("the file has changed since its points were read; load it again"), "{why}");
-        assert!(check_records(&cloud, &path, "column kind".to_owned(), 1).is_err_and(|why| why.to_string().contains("1 records")));
+        assert!(
+            check_records(&cloud, &path, "column kind".to_owned(), 1)
+                .is_err_and(|why| why.to_string().contains("1 records"))
+        );
     }
 
     #[test]
@@ -393,7 +495,8 @@ mod tests {
         let place: Vec<f64> = (0..3).map(|axis| cloud.coordinate(17, axis)).collect();
         let values = distances(&cloud, &place, Metric::L2);
         for row in [0, 17, ROWS - 1, ROWS, ROWS + 99] {
-            let plain = (0..3).map(|axis| (cloud.coordinate(row, axis) - place[axis]).powi(2)).sum::<f64>().sqrt();
+            let plain =
+                (0..3).map(|axis| (cloud.coordinate(row, axis) - place[axis]).powi(2)).sum::<f64>().sqrt();
             assert!((f64::from(values[row]) - plain).abs() <= 1e-6 * (1.0 + plain), "row {row}");
         }
         assert_eq!(values[17], 0.0);
@@ -402,11 +505,15 @@ mod tests {
         let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
         for row in [0, 17, ROWS, ROWS + 99] {
             let point: Vec<f64> = (0..3).map(|axis| cloud.coordinate(row, axis)).collect();
-            let cosine = point.iter().zip(&place).map(|(a, b)| a * b).sum::<f64>() / norm(&point) / norm(&place);
+            let cosine =
+                point.iter().zip(&place).map(|(a, b)| a * b).sum::<f64>() / norm(&point) / norm(&place);
             assert!((f64::from(values[row]) - cosine.clamp(-1.0, 1.0).acos()).abs() < 1e-5, "row {row}");
         }
         let channel = distance_channel(&cloud, &place, Metric::Angular, false);
-        assert_eq!((channel.title.as_str(), channel.unit, channel.missing), ("angle to the query", "radians", 0));
+        assert_eq!(
+            (channel.title.as_str(), channel.unit, channel.missing),
+            ("angle to the query", "radians", 0)
+        );
     }
 
     #[test]
@@ -415,7 +522,10 @@ mod tests {
         // A degree of latitude, where the first column is taken as longitude.
         let place = [cloud.coordinate(3, 0), cloud.coordinate(3, 1) + 1.0];
         let channel = distance_channel(&cloud, &place, Metric::Haversine, false);
-        assert_eq!((channel.title.as_str(), channel.unit, channel.missing), ("distance to the query", "km", 0));
+        assert_eq!(
+            (channel.title.as_str(), channel.unit, channel.missing),
+            ("distance to the query", "km", 0)
+        );
         assert!((distances(&cloud, &place, Metric::Haversine)[3] - 111.195).abs() < 1e-3);
     }
 
@@ -423,7 +533,9 @@ mod tests {
     fn a_row_without_a_direction_has_no_angle() {
         let cloud = cloud_of(&["x", "y"], &[1.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
         let values = distances(&cloud, &[1.0, 0.0], Metric::Angular);
-        assert!(values[0] == 0.0 && values[1].is_nan() && (values[2] - std::f32::consts::FRAC_PI_2).abs() < 1e-6);
+        assert!(
+            values[0] == 0.0 && values[1].is_nan() && (values[2] - std::f32::consts::FRAC_PI_2).abs() < 1e-6
+        );
         assert_eq!(distance_channel(&cloud, &[1.0, 0.0], Metric::Angular, false).missing, 1);
     }
 
@@ -431,7 +543,8 @@ mod tests {
     fn only_neighbours_have_a_rank() {
         let channel = rank_channel(&Answered { record: record(), query: 1 });
         let numbers = channel.numbers.expect("four neighbours");
-        let ranked: Vec<(usize, f32)> = numbers.values.values.iter().copied().enumerate().filter(|(_, rank)| !rank.is_nan()).collect();
+        let ranked: Vec<(usize, f32)> =
+            numbers.values.values.iter().copied().enumerate().filter(|(_, rank)| !rank.is_nan()).collect();
         assert_eq!(ranked, [(5, 0.0), (6, 1.0), (7, 2.0), (9, 3.0)]);
         assert_eq!((channel.missing, numbers.whole), (46, (0.0, 3.0)));
     }

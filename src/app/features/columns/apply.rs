@@ -25,7 +25,8 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// The first rows of the file whose columns are chosen.
-pub static PREVIEW: Kind<App, (), Result<Records, FormatError>> = Kind::new(Slot::Preview, "preview", App::preview_read);
+pub static PREVIEW: Kind<App, (), Result<Records, FormatError>> =
+    Kind::new(Slot::Preview, "preview", App::preview_read);
 
 impl App {
     /// Carries out what the table asks for.
@@ -53,18 +54,34 @@ impl App {
     /// Opens the table of the columns of the file that is shown, and has its first rows read.
     fn open_columns(&mut self) {
         let Some(cloud) = self.session.cloud.clone() else { return };
-        let (Some(known), Source::File { path, .. }) = (self.session.file_columns(), cloud.source()) else { return };
+        let (Some(known), Source::File { path, .. }) = (self.session.file_columns(), cloud.source()) else {
+            return;
+        };
         let keys = column_keys(known.columns.iter().map(|column| column.name.as_str()));
-        let columns = keys.zip(&known.columns).map(|((name, key), info)| (FileColumn { name: name.to_owned(), key }, info.kind));
+        let columns = keys
+            .zip(&known.columns)
+            .map(|((name, key), info)| (FileColumn { name: name.to_owned(), key }, info.kind));
         // Where nobody chose, the columns by which the answer is told now.
-        let told = self.session.listed_beside().map_or([None; 2], |beside| telling::told_by(beside, &self.session.roles));
-        let key_of =
-            |name: &str| column_keys(known.columns.iter().map(|column| column.name.as_str())).find(|(of, _)| *of == name).map(|(_, key)| key);
-        let chosen = [&self.session.roles.label, &self.session.roles.name].map(|told| told.column().map(|column| column.key.clone()));
+        let told = self
+            .session
+            .listed_beside()
+            .map_or([None; 2], |beside| telling::told_by(beside, &self.session.roles));
+        let key_of = |name: &str| {
+            column_keys(known.columns.iter().map(|column| column.name.as_str()))
+                .find(|(of, _)| *of == name)
+                .map(|(_, key)| key)
+        };
+        let chosen = [&self.session.roles.label, &self.session.roles.name]
+            .map(|told| told.column().map(|column| column.key.clone()));
         let guessed = told.map(|name| name.and_then(key_of));
         let [label, name] = [0, 1].map(|at| chosen[at].as_deref().or(guessed[at].as_deref()));
         let axes = numbers_of(&cloud, &known.columns);
-        let mut dialog = ColumnsDialog::new(path.clone(), columns, (axes, self.state.draft.columns.clone()), [label, name]);
+        let mut dialog = ColumnsDialog::new(
+            path.clone(),
+            columns,
+            (axes, self.state.draft.columns.clone()),
+            [label, name],
+        );
         dialog.pictures = self.session.pictures(&cloud);
         self.session.columns_dialog = Some(dialog);
         let path = cloud.file().unwrap_or(path).to_owned();
@@ -84,7 +101,8 @@ impl App {
         };
     }
 
-    /// Takes what was chosen, keeps it with the file, and reads the file again where other columns are coordinates now.
+    /// Takes what was chosen, keeps it with the file, and reads the file again where other columns are
+    /// coordinates now.
     fn use_columns(&mut self) {
         let Some(dialog) = self.session.columns_dialog.take() else { return };
         let Some(cloud) = self.session.cloud.clone() else { return };
@@ -95,7 +113,10 @@ impl App {
         }
         let (columns, roles) = (dialog.typed_coordinates(), dialog.roles());
         let label_before = self.session.roles.label.clone();
-        self.state.keep_roles(cloud.source(), Some(FileRoles { columns: columns.clone(), roles: roles.clone(), ..FileRoles::default() }));
+        self.state.keep_roles(
+            cloud.source(),
+            Some(FileRoles { columns: columns.clone(), roles: roles.clone(), ..FileRoles::default() }),
+        );
         let draft = &mut self.state.draft;
         (draft.data, draft.path) = (DataKind::File, dialog.path.display().to_string());
         draft.columns = columns;
@@ -108,7 +129,9 @@ impl App {
             match (&self.session.roles.label, &self.state.color.by) {
                 (Told::By(_), _) => self.color_by_label(),
                 // What is no label any more colours no longer.
-                (_, ColorBy::Column(key)) if label_before.column().is_some_and(|column| column.key == *key) => {
+                (_, ColorBy::Column(key))
+                    if label_before.column().is_some_and(|column| column.key == *key) =>
+                {
                     self.state.color.choose(ColorBy::Nothing);
                 }
                 _ => {}
@@ -136,10 +159,15 @@ impl App {
         }
     }
 
-    /// The same where none are typed, unless they were cleared: of the file that is shown, that asks for a guess.
+    /// The same where none are typed, unless they were cleared: of the file that is shown, that asks for a
+    /// guess.
     pub(in crate::app) fn restore_columns(&mut self) {
         let draft = &self.state.draft;
-        let (DataKind::File, true, Ok(source)) = (draft.data, draft.columns.trim().is_empty(), draft.source()) else { return };
+        let (DataKind::File, true, Ok(source)) =
+            (draft.data, draft.columns.trim().is_empty(), draft.source())
+        else {
+            return;
+        };
         let shown = self.session.cloud.as_ref().map(|cloud| cloud.source());
         let is_shown = shown.is_some_and(|shown| FileRoles::path_of(shown) == FileRoles::path_of(&source));
         if !is_shown {
@@ -147,14 +175,20 @@ impl App {
         }
     }
 
-    /// A file was opened with columns that were typed: where something was chosen of them before, they are what counts now.
+    /// A file was opened with columns that were typed: where something was chosen of them before, they are
+    /// what counts now.
     pub(in crate::app) fn note_columns(&mut self, source: &Source) {
-        let (Source::File { columns, .. }, Some(kept)) = (source, self.state.roles_of(source).cloned()) else { return };
+        let (Source::File { columns, .. }, Some(kept)) = (source, self.state.roles_of(source).cloned())
+        else {
+            return;
+        };
         let typed = typed_columns(columns);
         match columns {
             ColumnChoice::Default => self.state.keep_roles(source, None),
             ColumnChoice::Named(_) if kept.columns.parse() == Ok(columns.clone()) => {}
-            ColumnChoice::Named(_) => self.state.keep_roles(source, Some(FileRoles { columns: typed, ..kept })),
+            ColumnChoice::Named(_) => {
+                self.state.keep_roles(source, Some(FileRoles { columns: typed, ..kept }))
+            }
         }
     }
 }
@@ -162,7 +196,9 @@ impl App {
 /// The numbers of a cloud's axes among the columns of its file.
 fn numbers_of(cloud: &PointCloud, columns: &[ColumnInfo]) -> Vec<usize> {
     let typed = match cloud.source() {
-        Source::File { columns: ColumnChoice::Named(names), .. } if names.len() == cloud.dims() => names.as_slice(),
+        Source::File { columns: ColumnChoice::Named(names), .. } if names.len() == cloud.dims() => {
+            names.as_slice()
+        }
         _ => &[],
     };
     let mut taken = vec![false; columns.len()];
@@ -172,7 +208,8 @@ fn numbers_of(cloud: &PointCloud, columns: &[ColumnInfo]) -> Vec<usize> {
         let is_it = |number: usize| columns.get(number).is_some_and(|column| column.name == axis.name);
         let by_number = typed.get(at).and_then(|name| name.parse().ok()).filter(|&number| is_it(number));
         // Mostly they are in the file's order: then no column is looked at twice.
-        let found = by_number.or_else(|| (next..columns.len()).chain(0..next).find(|&number| is_it(number) && !taken[number]));
+        let found = by_number
+            .or_else(|| (next..columns.len()).chain(0..next).find(|&number| is_it(number) && !taken[number]));
         if let Some(number) = found {
             (taken[number], next) = (true, number + 1);
             numbers.push(number);

@@ -34,7 +34,13 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
         let name = dialog.path.file_name().unwrap_or(dialog.path.as_os_str()).to_string_lossy().into_owned();
         ui.add(Label::new(palette.weak(format!("{name}: {}", dialog.sentence()))).truncate());
         ui.add_space(6.0);
-        table_ui(ui, dialog, (room.y - if dialog.possible_pictures().is_empty() { 220.0 } else { 248.0 }).max(80.0), palette, actions);
+        table_ui(
+            ui,
+            dialog,
+            (room.y - if dialog.possible_pictures().is_empty() { 220.0 } else { 248.0 }).max(80.0),
+            palette,
+            actions,
+        );
         if let Preview::Failed(why) = &dialog.preview {
             ui.label(RichText::new(why).color(palette.warning).small());
         }
@@ -47,20 +53,28 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
             let one = "Choose one coordinate at least.";
             let buttons = [
                 ui.add_enabled(ready, Button::new("Use these")).on_disabled_hover_text(one),
-                ui.button("All numbers").on_hover_text("Every number that is neither the label nor the name is a coordinate."),
-                ui.button("Guess again").on_hover_text("Forget what was chosen for this file, and read it as for the first time."),
+                ui.button("All numbers")
+                    .on_hover_text("Every number that is neither the label nor the name is a coordinate."),
+                ui.button("Guess again").on_hover_text(
+                    "Forget what was chosen for this file, and read it as for the first time.",
+                ),
                 ui.button("Close").on_hover_text("Change nothing."),
             ];
             let on_button = buttons.iter().any(Response::has_focus);
             used = buttons[0].clicked();
-            for (button, action) in buttons[1..3].iter().zip([ColumnsAction::AllNumbers, ColumnsAction::Guess]) {
+            for (button, action) in
+                buttons[1..3].iter().zip([ColumnsAction::AllNumbers, ColumnsAction::Guess])
+            {
                 if button.clicked() {
                     actions.send(action);
                 }
             }
             close = buttons[3].clicked();
             // A role that has the focus is set by Enter.
-            used |= ready && !on_button && ui.memory(|memory| memory.focused().is_none()) && ui.input(|input| input.key_pressed(Key::Enter));
+            used |= ready
+                && !on_button
+                && ui.memory(|memory| memory.focused().is_none())
+                && ui.input(|input| input.key_pressed(Key::Enter));
         });
         (used, close)
     });
@@ -75,7 +89,8 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
 fn table_ui(ui: &mut Ui, dialog: &ColumnsDialog, height: f32, palette: &Palette, actions: &mut Actions) {
     ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
     let rows = dialog.rows.len();
-    // As high as its rows, where there is room for them: from the first frame on, so that nothing moves under the pointer.
+    // As high as its rows, where there is room for them: from the first frame on, so that nothing moves under
+    // the pointer.
     let height = height.min(rows as f32 * (ROW + ui.spacing().item_spacing.y));
     let names = (ui.available_width() - ROLES) * 0.4;
     let table = TableBuilder::new(ui)
@@ -96,8 +111,14 @@ fn table_ui(ui: &mut Ui, dialog: &ColumnsDialog, height: f32, palette: &Palette,
         body.rows(ROW, rows, |mut row| {
             let at = row.index();
             let of = &dialog.rows[at];
-            let shown = if of.column.name.is_empty() { format!("column {at}") } else { of.column.name.clone() };
-            row.col(|ui| drop(ui.add(Label::new(&shown).truncate()).on_hover_text(format!("{shown}, number {at}, {}", kind_text(of.kind)))));
+            let shown =
+                if of.column.name.is_empty() { format!("column {at}") } else { of.column.name.clone() };
+            row.col(|ui| {
+                drop(
+                    ui.add(Label::new(&shown).truncate())
+                        .on_hover_text(format!("{shown}, number {at}, {}", kind_text(of.kind))),
+                )
+            });
             row.col(|ui| roles_ui(ui, at, of, &shown, actions));
             row.col(|ui| {
                 let first = first_rows(dialog, at);
@@ -117,9 +138,16 @@ fn pictures_ui(ui: &mut Ui, dialog: &ColumnsDialog, palette: &Palette, actions: 
         ui.label(palette.weak("Rows are"));
         let chosen = dialog.pictures.filter(|chosen| possible.contains(chosen));
         for pictures in std::iter::once(None).chain(possible.into_iter().map(Some)) {
-            let text = pictures.map_or_else(|| "no pictures".to_owned(), |pictures| format!("pictures of {}", pictures.text()));
-            let response = ui.selectable_label(chosen == pictures, &text).on_hover_text("Pictures are shown in tooltips and in Neighbours.");
-            response.widget_info(|| egui::WidgetInfo::selected(Role::Button, true, chosen == pictures, format!("Rows are {text}")));
+            let text = pictures.map_or_else(
+                || "no pictures".to_owned(),
+                |pictures| format!("pictures of {}", pictures.text()),
+            );
+            let response = ui
+                .selectable_label(chosen == pictures, &text)
+                .on_hover_text("Pictures are shown in tooltips and in Neighbours.");
+            response.widget_info(|| {
+                egui::WidgetInfo::selected(Role::Button, true, chosen == pictures, format!("Rows are {text}"))
+            });
             if response.clicked() {
                 actions.send(ColumnsAction::Pictures(pictures));
             }
@@ -132,8 +160,14 @@ fn roles_ui(ui: &mut Ui, at: usize, of: &ColumnRow, shown: &str, actions: &mut A
     for role in ColumnRole::ALL {
         let (may, is) = (of.may_be(role), of.role == role);
         let response = ui.add_enabled(may, Button::selectable(is, role.text()));
-        response.widget_info(|| egui::WidgetInfo::selected(Role::Button, may, is, format!("{shown}: {}", role.text())));
-        let why = if of.kind == ColumnKind::Empty { "It is empty." } else { "It holds text, and a coordinate is a number." };
+        response.widget_info(|| {
+            egui::WidgetInfo::selected(Role::Button, may, is, format!("{shown}: {}", role.text()))
+        });
+        let why = if of.kind == ColumnKind::Empty {
+            "It is empty."
+        } else {
+            "It holds text, and a coordinate is a number."
+        };
         let response = response.on_hover_text(role.about()).on_disabled_hover_text(why);
         if response.clicked() {
             let through = ui.input(|input| input.modifiers.shift);
@@ -160,6 +194,8 @@ fn first_rows(dialog: &ColumnsDialog, at: usize) -> String {
     match &dialog.preview {
         Preview::Reading => "…".to_owned(),
         Preview::Failed(_) => String::new(),
-        Preview::Read(records) => records.rows.iter().filter_map(|row| row.get(at)).map(cell).collect::<Vec<_>>().join(", "),
+        Preview::Read(records) => {
+            records.rows.iter().filter_map(|row| row.get(at)).map(cell).collect::<Vec<_>>().join(", ")
+        }
     }
 }

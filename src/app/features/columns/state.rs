@@ -80,20 +80,25 @@ pub enum ColumnsAction {
 }
 
 impl ColumnsDialog {
-    /// The table of `columns`, of which `axes` are coordinates; `label` and `name` are columns that say what a row is.
+    /// The table of `columns`, of which `axes` are coordinates; `label` and `name` are columns that say what
+    /// a row is.
     pub fn new(
         path: PathBuf,
         columns: impl Iterator<Item = (FileColumn, ColumnKind)>,
         (axes, typed): (Vec<usize>, String),
         [label, name]: [Option<&str>; 2],
     ) -> Self {
-        let rows = columns.map(|(column, kind)| ColumnRow { column, kind, role: ColumnRole::Ignored }).collect();
-        let mut dialog = Self { path, rows, axes, typed, preview: Preview::Reading, pictures: None, last: None };
+        let rows =
+            columns.map(|(column, kind)| ColumnRow { column, kind, role: ColumnRole::Ignored }).collect();
+        let mut dialog =
+            Self { path, rows, axes, typed, preview: Preview::Reading, pictures: None, last: None };
         for &axis in &dialog.axes {
             dialog.rows[axis].role = ColumnRole::Coordinate;
         }
         for (wanted, role) in [(label, ColumnRole::Label), (name, ColumnRole::Name)] {
-            let is_it = |row: &ColumnRow| Some(row.column.key.as_str()) == wanted && row.role == ColumnRole::Ignored && row.may_be(role);
+            let is_it = |row: &ColumnRow| {
+                Some(row.column.key.as_str()) == wanted && row.role == ColumnRole::Ignored && row.may_be(role)
+            };
             if let Some(row) = dialog.rows.iter_mut().find(|row| is_it(row)) {
                 row.role = role;
             }
@@ -101,14 +106,18 @@ impl ColumnsDialog {
         dialog
     }
 
-    /// Takes a column for something; `through`, all from the one that was set last to this, where their contents allow it.
+    /// Takes a column for something; `through`, all from the one that was set last to this, where their
+    /// contents allow it.
     pub fn set(&mut self, column: usize, role: ColumnRole, through: bool) {
         if self.rows.get(column).is_none_or(|row| !row.may_be(role)) {
             return;
         }
         let one = matches!(role, ColumnRole::Label | ColumnRole::Name);
         if one {
-            self.rows.iter_mut().filter(|row| row.role == role).for_each(|row| row.role = ColumnRole::Ignored);
+            self.rows
+                .iter_mut()
+                .filter(|row| row.role == role)
+                .for_each(|row| row.role = ColumnRole::Ignored);
         }
         let from = self.last.filter(|_| through && !one).unwrap_or(column);
         for row in &mut self.rows[from.min(column)..=from.max(column)] {
@@ -121,7 +130,10 @@ impl ColumnsDialog {
 
     /// Makes coordinates of all numbers that are neither label nor name.
     pub fn all_numbers(&mut self) {
-        let others = self.rows.iter_mut().filter(|row| row.role == ColumnRole::Ignored && row.may_be(ColumnRole::Coordinate));
+        let others = self
+            .rows
+            .iter_mut()
+            .filter(|row| row.role == ColumnRole::Ignored && row.may_be(ColumnRole::Coordinate));
         others.for_each(|row| row.role = ColumnRole::Coordinate);
     }
 
@@ -150,8 +162,13 @@ impl ColumnsDialog {
         }
         let numbers: Vec<String> = coordinates.iter().map(usize::to_string).collect();
         // A name that would read as a list, a range or a number is given by its number.
-        let plain = |name: &str| !name.contains([',', '-']) && name.trim() == name && name.parse::<usize>().is_err();
-        let name = |at: usize| Some(self.rows[at].column.key.as_str()).filter(|key| plain(key)).map_or_else(|| at.to_string(), str::to_owned);
+        let plain =
+            |name: &str| !name.contains([',', '-']) && name.trim() == name && name.parse::<usize>().is_err();
+        let name = |at: usize| {
+            Some(self.rows[at].column.key.as_str())
+                .filter(|key| plain(key))
+                .map_or_else(|| at.to_string(), str::to_owned)
+        };
         if coordinates.len() <= NAMED {
             return coordinates.into_iter().map(name).collect::<Vec<_>>().join(",");
         }
@@ -169,7 +186,12 @@ impl ColumnsDialog {
 
     /// What is said of a row beside its coordinates.
     pub fn roles(&self) -> Roles {
-        let told = |role| self.rows.iter().find(|row| row.role == role).map_or(Told::Nothing, |row| Told::By(row.column.clone()));
+        let told = |role| {
+            self.rows
+                .iter()
+                .find(|row| row.role == role)
+                .map_or(Told::Nothing, |row| Told::By(row.column.clone()))
+        };
         let dims = self.count(ColumnRole::Coordinate);
         let pictures = match self.pictures.filter(|pictures| pictures.fits(dims)) {
             Some(pictures) => Pictured::As(pictures),
@@ -183,8 +205,15 @@ impl ColumnsDialog {
     pub fn sentence(&self) -> String {
         let coordinates = self.count(ColumnRole::Coordinate) as u64;
         let roles = self.roles();
-        let told = |what: &str, by: &Told| by.column().map_or_else(|| format!("no {what}"), |column| format!("{what} {}", column.name));
-        format!("{}, {}, {}", crate::text::count(coordinates, "coordinate", "coordinates"), told("label", &roles.label), told("name", &roles.name))
+        let told = |what: &str, by: &Told| {
+            by.column().map_or_else(|| format!("no {what}"), |column| format!("{what} {}", column.name))
+        };
+        format!(
+            "{}, {}, {}",
+            crate::text::count(coordinates, "coordinate", "coordinates"),
+            told("label", &roles.label),
+            told("name", &roles.name)
+        )
     }
 }
 
@@ -196,7 +225,9 @@ mod tests {
     use super::*;
 
     fn dialog(columns: &[(&str, ColumnKind)], axes: &[usize], told: [Option<&str>; 2]) -> ColumnsDialog {
-        let columns = columns.iter().map(|&(name, kind)| (FileColumn { name: name.to_owned(), key: name.to_owned() }, kind));
+        let columns = columns
+            .iter()
+            .map(|&(name, kind)| (FileColumn { name: name.to_owned(), key: name.to_owned() }, kind));
         ColumnsDialog::new(PathBuf::new(), columns, (axes.to_vec(), String::new()), told)
     }
 
@@ -206,12 +237,20 @@ mod tests {
 
     #[test]
     fn columns_are_what_their_contents_allow() {
-        let mut table = dialog(&[("x", Numeric), ("y", Numeric), ("city", Text), ("none", Empty)], &[0, 1], [None, Some("city")]);
+        let mut table = dialog(
+            &[("x", Numeric), ("y", Numeric), ("city", Text), ("none", Empty)],
+            &[0, 1],
+            [None, Some("city")],
+        );
         assert_eq!(roles(&table), [Coordinate, Coordinate, Name, Ignored]);
         table.set(2, Coordinate, false);
         table.set(3, Label, false);
         table.set(9, Label, false);
-        assert_eq!(roles(&table), [Coordinate, Coordinate, Name, Ignored], "text is no coordinate, and what is empty tells nothing");
+        assert_eq!(
+            roles(&table),
+            [Coordinate, Coordinate, Name, Ignored],
+            "text is no coordinate, and what is empty tells nothing"
+        );
         table.set(1, Label, false);
         table.set(2, Label, false);
         assert_eq!(roles(&table), [Coordinate, Ignored, Label, Ignored], "one column is the label");
@@ -223,12 +262,19 @@ mod tests {
     #[test]
     fn several_are_set_at_once() {
         let names: Vec<String> = (0..30).map(|at| format!("d{at}")).collect();
-        let columns: Vec<(&str, ColumnKind)> =
-            names.iter().enumerate().map(|(at, name)| (name.as_str(), if at == 5 { Text } else { Numeric })).collect();
+        let columns: Vec<(&str, ColumnKind)> = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (name.as_str(), if at == 5 { Text } else { Numeric }))
+            .collect();
         let mut table = dialog(&columns, &[], [None, None]);
         table.set(20, Coordinate, true);
         table.set(2, Coordinate, true);
-        assert_eq!((table.typed_coordinates().as_str(), roles(&table)[5]), ("2-4,6-20", Ignored), "text between them stays what it was");
+        assert_eq!(
+            (table.typed_coordinates().as_str(), roles(&table)[5]),
+            ("2-4,6-20", Ignored),
+            "text between them stays what it was"
+        );
         table.set(10, Label, true);
         assert_eq!((table.count(Label), table.count(Coordinate)), (1, 17));
     }

@@ -36,17 +36,27 @@ impl App {
                 self.session.contest.stop();
                 self.handles.worker.cancel();
             }
-            ContestAction::Page(engine) => (self.session.contest.page, self.session.contest.source) = (engine, None),
+            ContestAction::Page(engine) => {
+                (self.session.contest.page, self.session.contest.source) = (engine, None)
+            }
             ContestAction::Source(at) => self.session.contest.source = at,
             ContestAction::Show(engine) => {
-                let kept = self.session.contest.answer(engine).and_then(|record| self.session.runs.of_record(record)).map(|kept| kept.id);
+                let kept = self
+                    .session
+                    .contest
+                    .answer(engine)
+                    .and_then(|record| self.session.runs.of_record(record))
+                    .map(|kept| kept.id);
                 match kept {
                     Some(id) => {
                         self.show_kept(id);
                         // In the other panes, which are to be seen.
                         self.state.maximised = false;
                     }
-                    None => self.session.log.warn(About::Run, format!("the run of {engine} is no longer in the list of runs: run it again")),
+                    None => self.session.log.warn(
+                        About::Run,
+                        format!("the run of {engine} is no longer in the list of runs: run it again"),
+                    ),
                 }
             }
         }
@@ -56,7 +66,8 @@ impl App {
     fn start_contest(&mut self, only: Option<EngineId>) {
         let known = candidates(&self.state.draft, &self.session, &Planner::shared());
         let Some((spec, _, candidates)) = known else {
-            let why = "engines are compared on a cloud that is loaded, with queries of its rows; load it first, or wait until the engines are known";
+            let why = "engines are compared on a cloud that is loaded, with queries of its rows; load it \
+                       first, or wait until the engines are known";
             return self.session.log.error(About::Run, why);
         };
         let longest = self.session.contest.longest;
@@ -65,17 +76,24 @@ impl App {
             None => comparable(&candidates, longest).collect(),
         };
         if engines.is_empty() {
-            let why = format!("no engine can answer this question ({}); choose a longer time, or run one by itself", longest.text());
+            let why = format!(
+                "no engine can answer this question ({}); choose a longer time, or run one by itself",
+                longest.text()
+            );
             return self.session.log.error(About::Run, why);
         }
         // Most are answered soon, and whoever stops has seen most.
-        engines.sort_by(|a, b| a.total_ms.unwrap_or(f64::INFINITY).total_cmp(&b.total_ms.unwrap_or(f64::INFINITY)));
+        engines.sort_by(|a, b| {
+            a.total_ms.unwrap_or(f64::INFINITY).total_cmp(&b.total_ms.unwrap_or(f64::INFINITY))
+        });
         if only.is_none() {
             // What was answered before would stand among the new answers.
             self.session.contest.forget();
         }
         self.asked_to_run = true;
-        self.session.contest.begin(spec, engines.into_iter().map(|candidate| (candidate.engine, candidate.forecast)));
+        self.session
+            .contest
+            .begin(spec, engines.into_iter().map(|candidate| (candidate.engine, candidate.forecast)));
         self.next_of_contest();
     }
 

@@ -78,13 +78,19 @@ pub struct Contest {
 
 impl Contest {
     /// Begins to ask engines, each with its prediction; what was answered to the same question stays.
-    pub fn begin(&mut self, question: RunSpec, engines: impl IntoIterator<Item = (EngineId, Option<Forecast>)>) {
+    pub fn begin(
+        &mut self,
+        question: RunSpec,
+        engines: impl IntoIterator<Item = (EngineId, Option<Forecast>)>,
+    ) {
         if !self.is_of(&question) {
             self.forget();
             self.question = Some(question);
         }
         let (engines, forecasts): (VecDeque<_>, Vec<_>) = engines.into_iter().unzip();
-        self.predicted.extend(engines.iter().zip(forecasts).filter_map(|(engine, forecast)| Some((*engine, forecast?))));
+        self.predicted.extend(
+            engines.iter().zip(forecasts).filter_map(|(engine, forecast)| Some((*engine, forecast?))),
+        );
         self.waiting = engines;
         self.asked = None;
     }
@@ -93,8 +99,14 @@ impl Contest {
     pub fn next(&mut self) -> Option<RunSpec> {
         self.asked = None;
         let (question, engine) = (self.question.as_ref()?, self.waiting.pop_front()?);
-        let runs_on = |device: &DeviceId| registry::find(engine).is_some_and(|known| known.runs_on.contains(&device.kind()));
-        let spec = RunSpec { engine: EngineChoice::named(engine), device: question.device.filter(runs_on), ..question.clone() };
+        let runs_on = |device: &DeviceId| {
+            registry::find(engine).is_some_and(|known| known.runs_on.contains(&device.kind()))
+        };
+        let spec = RunSpec {
+            engine: EngineChoice::named(engine),
+            device: question.device.filter(runs_on),
+            ..question.clone()
+        };
         self.failures.remove(&engine);
         self.asked = Some((engine, spec.clone()));
         self.began = Some(Instant::now());
@@ -184,11 +196,15 @@ impl Contest {
         if answers.len() < 2 {
             return None;
         }
-        let differs = |answer: &&Arc<RunRecord>| Some((answer.engine, *self.differing.get(&answer.engine)?)).filter(|(_, queries)| *queries > 0);
+        let differs = |answer: &&Arc<RunRecord>| {
+            Some((answer.engine, *self.differing.get(&answer.engine)?)).filter(|(_, queries)| *queries > 0)
+        };
         let others: Vec<String> = answers
             .iter()
             .filter_map(differs)
-            .map(|(engine, queries)| format!("{engine} in {}", text::count(queries as u64, "query", "queries")))
+            .map(|(engine, queries)| {
+                format!("{engine} in {}", text::count(queries as u64, "query", "queries"))
+            })
             .collect();
         Some(if others.is_empty() {
             format!("All {} engines gave the same neighbours, bit for bit.", answers.len())
@@ -207,8 +223,11 @@ fn different_queries(a: &RunRecord, b: &RunRecord) -> usize {
     let k = a.indices.len() / a.queries();
     let same = |query: usize| {
         let row = query * k..(query + 1) * k;
-        let bits = |distances: &[f32]| distances[row.clone()].iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
-        a.indices[row.clone()] == b.indices[row.clone()] && bits(&a.squared_distances) == bits(&b.squared_distances)
+        let bits = |distances: &[f32]| {
+            distances[row.clone()].iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+        };
+        a.indices[row.clone()] == b.indices[row.clone()]
+            && bits(&a.squared_distances) == bits(&b.squared_distances)
     };
     (0..a.queries()).filter(|&query| k > 0 && !same(query)).count()
 }
@@ -272,7 +291,10 @@ mod tests {
                 answered_by("kdtree", |answer| answer.head.summary.search_ms_median = 1.0),
             ],
         );
-        assert_eq!(contest.verdict().as_deref(), Some("All 2 engines gave the same neighbours, bit for bit."));
+        assert_eq!(
+            contest.verdict().as_deref(),
+            Some("All 2 engines gave the same neighbours, bit for bit.")
+        );
         assert_eq!(contest.answers()[0].engine.as_str(), "kdtree", "the fastest first");
         // One bit of one distance.
         let other = answered_by("bits", |answer| {
@@ -281,7 +303,10 @@ mod tests {
         });
         ask(&mut contest, &[other]);
         assert_eq!(contest.verdict().as_deref(), Some("Other neighbours than lockstep: bits in 1 query."));
-        assert_eq!(["lockstep", "bits", "bvh"].map(|name| contest.differing(EngineId::new(name))), [Some(0), Some(1), None]);
+        assert_eq!(
+            ["lockstep", "bits", "bvh"].map(|name| contest.differing(EngineId::new(name))),
+            [Some(0), Some(1), None]
+        );
     }
 
     #[test]
@@ -290,7 +315,10 @@ mod tests {
         ask(&mut contest, &[answered_by("lockstep", |_| {})]);
         let engines = ["bits", "kdtree"].map(EngineId::new);
         let question = RunSpec { k: record().spec.k + 1, ..record().spec.clone() };
-        contest.begin(question, engines.map(|engine| (engine, Some(Forecast { setup_ms: 0.0, search_ms: 2.0 }))));
+        contest.begin(
+            question,
+            engines.map(|engine| (engine, Some(Forecast { setup_ms: 0.0, search_ms: 2.0 }))),
+        );
         assert_eq!(contest.predicted(engines[0]).map(|forecast| forecast.search_ms), Some(2.0));
         assert!(contest.is_waiting(engines[1]));
         assert!(contest.answers().is_empty() && contest.next().is_some());
@@ -300,10 +328,13 @@ mod tests {
         assert!(!contest.take(&answered_by("kdtree", |_| {})), "its k is another");
         contest.stop();
         assert!(!contest.fail("cancelled") && contest.under_way().is_none());
-        // On another device it is another question; an engine that does not run on the one that is chosen is asked where it does.
+        // On another device it is another question; an engine that does not run on the one that is chosen is
+        // asked where it does.
         let on = |device| RunSpec { device: Some(device), ..record().spec.clone() };
         contest.begin(on(DeviceId::Gpu(0)), [(EngineId::new("kdtree"), None)]);
-        assert!(!contest.is_of(&on(DeviceId::Cpu)) && contest.next().is_some_and(|spec| spec.device.is_none()));
+        assert!(
+            !contest.is_of(&on(DeviceId::Cpu)) && contest.next().is_some_and(|spec| spec.device.is_none())
+        );
         contest.forget();
         assert!(contest.next().is_none() && contest.answers().is_empty());
     }

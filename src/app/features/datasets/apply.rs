@@ -65,7 +65,11 @@ impl App {
             }
             Then::RunQueries(spec) => {
                 draft.query_path = path.display().to_string();
-                let (QuerySpec::File { columns, .. }, Some(cloud)) = (&spec.queries, self.session.cloud.clone()) else { return };
+                let (QuerySpec::File { columns, .. }, Some(cloud)) =
+                    (&spec.queries, self.session.cloud.clone())
+                else {
+                    return;
+                };
                 let queries = QuerySpec::File { path, columns: columns.clone() };
                 self.run_on(&cloud, RunSpec { queries, ..spec });
             }

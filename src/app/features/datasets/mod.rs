@@ -22,7 +22,11 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
     let Some(dialog) = &session.parts else { return };
     let modal = Modal::new(Id::unique("parts")).show(ui.ctx(), |ui| {
         ui.set_width(420.0);
-        ui.heading(if dialog.is_of_queries() { "Which of the file's clouds are the queries?" } else { "Which of the file's clouds?" });
+        ui.heading(if dialog.is_of_queries() {
+            "Which of the file's clouds are the queries?"
+        } else {
+            "Which of the file's clouds?"
+        });
         let name = dialog.path.file_name().unwrap_or(dialog.path.as_os_str()).to_string_lossy().into_owned();
         ui.add(Label::new(palette.weak(name)).truncate());
         ui.add_space(6.0);
@@ -36,9 +40,15 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
                 // The selected row has a colour of its own for its text.
                 let size = if selected { size } else { size.color(palette.text_weak) };
                 let row = Button::new(&part.name).selected(selected).truncate().right_text(size);
-                let row = ui.add_enabled(part.unread.is_none(), row.min_size(vec2(ui.available_width(), 0.0)));
+                let row =
+                    ui.add_enabled(part.unread.is_none(), row.min_size(vec2(ui.available_width(), 0.0)));
                 row.widget_info(|| {
-                    egui::WidgetInfo::selected(Role::Button, part.unread.is_none(), selected, format!("{}, {}", part.name, about(part)))
+                    egui::WidgetInfo::selected(
+                        Role::Button,
+                        part.unread.is_none(),
+                        selected,
+                        format!("{}, {}", part.name, about(part)),
+                    )
                 });
                 let row = match &part.unread {
                     Some(why) => row.on_disabled_hover_text(why),
@@ -59,7 +69,10 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
         ui.add_space(6.0);
         let mut close = false;
         ui.horizontal(|ui| {
-            let buttons = [ui.button("Load this one"), ui.button("Close").on_hover_text("Keep what is shown and load nothing.")];
+            let buttons = [
+                ui.button("Load this one"),
+                ui.button("Close").on_hover_text("Keep what is shown and load nothing."),
+            ];
             open |= buttons[0].clicked();
             close = buttons[1].clicked();
             let on_button = buttons.iter().any(Response::has_focus);
@@ -97,7 +110,9 @@ fn moved(ui: &Ui, dialog: &PartsDialog) -> Option<usize> {
 fn about(part: &Entry) -> String {
     match (&part.unread, part.table) {
         (Some(_), _) => "not read".to_owned(),
-        (None, true) => format!("{} × {}, {}", text::thousands(part.rows), text::thousands(part.columns), part.about),
+        (None, true) => {
+            format!("{} × {}, {}", text::thousands(part.rows), text::thousands(part.columns), part.about)
+        }
         (None, false) => format!("{}, {}", text::count(part.rows, "number", "numbers"), part.about),
     }
 }

@@ -27,9 +27,11 @@ pub enum PartsAction {
 }
 
 impl PartsDialog {
-    /// Asks about a load that was to end in `then`; the first table is selected. None where nothing can be read.
+    /// Asks about a load that was to end in `then`; the first table is selected. None where nothing can be
+    /// read.
     pub fn new(path: PathBuf, parts: Vec<Entry>, then: Then) -> Option<Self> {
-        let first = |table: bool| parts.iter().position(|part| part.unread.is_none() && (part.table || !table));
+        let first =
+            |table: bool| parts.iter().position(|part| part.unread.is_none() && (part.table || !table));
         let selected = first(true).or_else(|| first(false))?;
         Some(Self { path, parts, selected, then })
     }

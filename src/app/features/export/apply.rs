@@ -25,8 +25,8 @@ use crate::export::graph::GraphForm;
 use crate::run::recording;
 use crate::text;
 
-/// The dialog stays open for so long while its file is written, so that what fails at once is said there. What takes longer
-/// goes on behind the window.
+/// The dialog stays open for so long while its file is written, so that what fails at once is said there.
+/// What takes longer goes on behind the window.
 const WAIT: Duration = Duration::from_millis(400);
 
 pub static FEATURE: Feature = Feature {
@@ -65,13 +65,30 @@ impl App {
         let offered = path.clone();
         let said = if let ExportKind::Graph(_) = kind { self.graph_said() } else { None };
         let picture = kind.picture().flatten().map(|pane| {
-            let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
+            let names =
+                [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
             let names = names.iter().any(|&(of, names)| of == pane && names);
-            PictureDraft { choice: self.state.picture, title: title_of(pane, &self.state, &self.session), names }
+            PictureDraft {
+                choice: self.state.picture,
+                title: title_of(pane, &self.state, &self.session),
+                names,
+            }
         });
         offer_name(&self.handles.ctx, &path);
-        self.session.export =
-            Some(ExportDialog { kind, path, plain, offered, error: None, overwrite: false, writing: None, picture, times: 1, points, range, said });
+        self.session.export = Some(ExportDialog {
+            kind,
+            path,
+            plain,
+            offered,
+            error: None,
+            overwrite: false,
+            writing: None,
+            picture,
+            times: 1,
+            points,
+            range,
+            said,
+        });
     }
 
     /// Asks where the export goes.
@@ -83,22 +100,32 @@ impl App {
     /// The export's file was chosen; `overwrite` where the dialog has asked before one is written over.
     pub(in crate::app) fn take_export_path(&mut self, path: &Path, overwrite: bool) {
         if let Some(dialog) = &mut self.session.export {
-            *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite, writing: None, ..dialog.clone() };
+            *dialog = ExportDialog {
+                path: path.display().to_string(),
+                error: None,
+                overwrite,
+                writing: None,
+                ..dialog.clone()
+            };
         }
     }
 
     /// Where it goes before anybody chose a place, whether something is there or not.
     fn default_path(&self, kind: ExportKind) -> PathBuf {
-        let folder = directories::UserDirs::new().map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
+        let folder = directories::UserDirs::new()
+            .map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
         let mut name = PathBuf::from(kind.default_name());
         if kind == ExportKind::Session {
-            if let Some(file) = self.session.file.as_ref().filter(|file| file.is_of(self.session.cloud.as_deref())) {
+            if let Some(file) =
+                self.session.file.as_ref().filter(|file| file.is_of(self.session.cloud.as_deref()))
+            {
                 return file.path.clone();
             }
             // Called after its data.
             if let Some(Source::File { path, .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
                 let file = file_of(path);
-                name = Path::new(file.file_stem().unwrap_or(name.as_os_str())).with_added_extension(recording::EXTENSION);
+                name = Path::new(file.file_stem().unwrap_or(name.as_os_str()))
+                    .with_added_extension(recording::EXTENSION);
             }
         }
         folder.unwrap_or_default().join(name)
@@ -107,7 +134,9 @@ impl App {
     /// Has what the dialog asks for written, or says there why not.
     fn save_export(&mut self) {
         // Asked twice, it is written once.
-        let Some(dialog) = self.session.export.clone().filter(|dialog| dialog.writing.is_none()) else { return };
+        let Some(dialog) = self.session.export.clone().filter(|dialog| dialog.writing.is_none()) else {
+            return;
+        };
         let path = PathBuf::from(dialog.path.trim());
         let refuse = |app: &mut Self, error: &str| {
             app.session.export = Some(ExportDialog { error: Some(error.to_owned()), ..dialog.clone() });
@@ -119,21 +148,25 @@ impl App {
         if let Some(sentence) = dialog.kind.refuses(&path) {
             return refuse(self, &sentence);
         }
-        let there = if folder { path.exists() } else { dialog.kind.files(&path).iter().any(|path| path.is_file()) };
+        let there =
+            if folder { path.exists() } else { dialog.kind.files(&path).iter().any(|path| path.is_file()) };
         if there && !dialog.overwrite {
             let sentence = if folder {
                 "This folder exists already. Save again to replace the pictures in it, or type another name."
             } else {
                 "This file exists already. Save again to overwrite it, or type another name."
             };
-            self.session.export = Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
+            self.session.export =
+                Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
             return;
         }
         let data = match dialog.kind {
             ExportKind::Data(pane) => Some((panes::pane(pane).data)(&self.session)),
             ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
             ExportKind::Selection => Some(self.selected_data()),
-            ExportKind::Leaks => Some(self.session.against(AnalysisKind::Leaks).cloned().map(PaneData::Leaks)),
+            ExportKind::Leaks => {
+                Some(self.session.against(AnalysisKind::Leaks).cloned().map(PaneData::Leaks))
+            }
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
             _ => None,
         };
@@ -168,7 +201,8 @@ impl App {
     fn close_written(&mut self) {
         let Some(since) = self.session.export.as_ref().and_then(|dialog| dialog.writing) else { return };
         match WAIT.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
-            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
+            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the
+            // rest.
             Some(left) => self.handles.ctx.request_repaint_after(left),
             None => self.session.export = None,
         }
@@ -179,10 +213,13 @@ impl App {
         self.session.export = self.session.export.take().filter(|dialog| dialog.writing.is_none());
     }
 
-    /// It was not: the dialog that asked for it says so, with all that was chosen there, unless something else is open by now.
+    /// It was not: the dialog that asked for it says so, with all that was chosen there, unless something
+    /// else is open by now.
     pub(in crate::app) fn not_written(&mut self, why: String, dialog: Option<Box<ExportDialog>>) {
         let session = &mut self.session;
-        let free = session.export.as_ref().is_none_or(|open| open.writing.is_some()) && session.finder.is_none() && session.parts.is_none();
+        let free = session.export.as_ref().is_none_or(|open| open.writing.is_some())
+            && session.finder.is_none()
+            && session.parts.is_none();
         match dialog.filter(|_| free && !session.help && !session.live.is_held()) {
             Some(dialog) => {
                 session.log.list(Level::Error, why.clone());
@@ -193,8 +230,15 @@ impl App {
     }
 
     /// Has a pane or the whole window drawn once more, into a file.
-    fn save_portrait(&mut self, pane: Option<PaneKind>, dialog: &ExportDialog, path: PathBuf) -> Result<(), String> {
-        let Some(render_state) = self.handles.render_state.clone() else { return Err("There is no graphics adapter to draw it with.".to_owned()) };
+    fn save_portrait(
+        &mut self,
+        pane: Option<PaneKind>,
+        dialog: &ExportDialog,
+        path: PathBuf,
+    ) -> Result<(), String> {
+        let Some(render_state) = self.handles.render_state.clone() else {
+            return Err("There is no graphics adapter to draw it with.".to_owned());
+        };
         let ctx = &self.handles.ctx;
         let shown = match pane {
             Some(pane) => self.pane_rects.get(&pane).ok_or("The pane is not visible; show it first.")?.size(),
@@ -207,12 +251,19 @@ impl App {
         let layout = draft.choice.size.layout((shown.into(), ctx.pixels_per_point()), dialog.times);
         let portrait = self.portrait(pane, &draft, &layout);
         let medium = Medium::of(&layout, &path);
-        self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| portrait.save(medium, &render_state, &path).map(|path| vec![path].into()));
+        self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| {
+            portrait.save(medium, &render_state, &path).map(|path| vec![path].into())
+        });
         Ok(())
     }
 
     /// What is to be drawn: a pane alone, or the window.
-    pub(in crate::app) fn portrait(&self, pane: Option<PaneKind>, draft: &PictureDraft, layout: &Layout) -> Portrait {
+    pub(in crate::app) fn portrait(
+        &self,
+        pane: Option<PaneKind>,
+        draft: &PictureDraft,
+        layout: &Layout,
+    ) -> Portrait {
         let (mut state, session) = (self.state.clone(), self.session.clone());
         state.look = draft.choice.ground.look(self.look(), self.handles.ctx.global_style().visuals.dark_mode);
         let picture = pane.map(|pane| {
@@ -233,9 +284,21 @@ impl App {
         let rows = self.session.selection.rows();
         let cloud = self.session.cloud.clone().filter(|_| !rows.is_empty())?;
         let record = self.session.record.clone().filter(|record| Arc::ptr_eq(&record.cloud, &cloud));
-        let channel = if let Colored::Ready(channel) = &self.session.colored { Some(Arc::clone(channel)) } else { None };
-        let (analysed, against) = (self.session.analysed().cloned(), self.session.against_all().cloned().collect());
-        Some(PaneData::Rows(Box::new(Selected { cloud, rows: Arc::clone(rows), record, analysed, against, channel })))
+        let channel = if let Colored::Ready(channel) = &self.session.colored {
+            Some(Arc::clone(channel))
+        } else {
+            None
+        };
+        let (analysed, against) =
+            (self.session.analysed().cloned(), self.session.against_all().cloned().collect());
+        Some(PaneData::Rows(Box::new(Selected {
+            cloud,
+            rows: Arc::clone(rows),
+            record,
+            analysed,
+            against,
+            channel,
+        })))
     }
 
     /// Copies a pane's table, as spreadsheets paste it.
@@ -244,16 +307,25 @@ impl App {
         const MOST: usize = 200_000;
         let data = (panes::pane(pane).data)(&self.session);
         match data.as_ref().and_then(PaneData::table) {
-            None => self.session.log.error(About::File, "There is nothing to copy yet; run first, or pick a query."),
+            None => self
+                .session
+                .log
+                .error(About::File, "There is nothing to copy yet; run first, or pick a query."),
             Some(table) if table.rows() > MOST => {
                 let rows = text::thousands(table.rows() as u64);
-                let why = format!("cannot copy {rows} rows: the clipboard takes {MOST} here; export them to a file");
+                let why = format!(
+                    "cannot copy {rows} rows: the clipboard takes {MOST} here; export them to a file"
+                );
                 self.session.log.error(About::File, why);
             }
             Some(table) => {
                 self.handles.ctx.copy_text(table.tsv());
                 let without = if pane == PaneKind::Neighbors { self.left_out() } else { String::new() };
-                let said = format!("copied: {} of {}{without}", text::count(table.rows() as u64, "row", "rows"), pane.title());
+                let said = format!(
+                    "copied: {} of {}{without}",
+                    text::count(table.rows() as u64, "row", "rows"),
+                    pane.title()
+                );
                 self.session.log.done(About::File, said);
             }
         }
@@ -269,10 +341,16 @@ impl App {
         let without = ", without the file's other columns";
         match self.session.listed_beside().map(|beside| &*beside.found) {
             Some(Ok(others)) if others.columns.len() < others.total => {
-                format!(", with the first {} of the file's {} other columns", others.columns.len(), others.total)
+                format!(
+                    ", with the first {} of the file's {} other columns",
+                    others.columns.len(),
+                    others.total
+                )
             }
             Some(Err(why)) => format!("{without}: {why}"),
-            None if matches!(cloud.source(), Source::File { .. }) && !has_none => format!("{without}, which are still being read"),
+            None if matches!(cloud.source(), Source::File { .. }) && !has_none => {
+                format!("{without}, which are still being read")
+            }
             Some(Ok(_)) | None => String::new(),
         }
     }

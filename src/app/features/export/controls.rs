@@ -24,9 +24,11 @@ pub fn offer_name(ctx: &egui::Context, name: &str) {
     ctx.memory_mut(|memory| memory.request_focus(field));
 }
 
-/// Whether Enter was pressed anew. Held, it would also answer what its first press was asked: whether to write over a file.
+/// Whether Enter was pressed anew. Held, it would also answer what its first press was asked: whether to
+/// write over a file.
 fn enters(ui: &Ui) -> bool {
-    let pressed = |event: &Event| matches!(event, Event::Key { key: Key::Enter, pressed: true, repeat: false, .. });
+    let pressed =
+        |event: &Event| matches!(event, Event::Key { key: Key::Enter, pressed: true, repeat: false, .. });
     ui.input(|input| input.events.iter().any(pressed))
 }
 
@@ -42,7 +44,9 @@ fn is_elsewhere(ui: &Ui) -> bool {
 fn format_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     ui.horizontal_wrapped(|ui| {
         for &(ending, name) in dialog.kind.endings() {
-            let named = Path::new(dialog.path.trim()).extension().is_some_and(|named| named.eq_ignore_ascii_case(ending));
+            let named = Path::new(dialog.path.trim())
+                .extension()
+                .is_some_and(|named| named.eq_ignore_ascii_case(ending));
             if ui.selectable_label(named, name).clicked() && !named {
                 dialog.end_in(ending);
             }
@@ -56,11 +60,18 @@ fn graph_ui(ui: &mut Ui, dialog: &mut ExportDialog, palette: &Palette) {
     ui.horizontal_wrapped(|ui| {
         for form in GraphForm::ALL {
             let (name, about) = match form {
-                GraphForm::Edges => ("Table of edges", "A line for each row and neighbour: row, rank, neighbor, distance."),
-                GraphForm::Csr => ("SciPy matrix", "A sparse n × n matrix of distances (CSR), which scipy.sparse.load_npz reads."),
-                GraphForm::Umap => {
-                    ("umap-learn", "Arrays indices and distances, the row itself first, as umap-learn takes them for precomputed_knn.")
+                GraphForm::Edges => {
+                    ("Table of edges", "A line for each row and neighbour: row, rank, neighbor, distance.")
                 }
+                GraphForm::Csr => (
+                    "SciPy matrix",
+                    "A sparse n × n matrix of distances (CSR), which scipy.sparse.load_npz reads.",
+                ),
+                GraphForm::Umap => (
+                    "umap-learn",
+                    "Arrays indices and distances, the row itself first, as umap-learn takes them for \
+                     precomputed_knn.",
+                ),
             };
             if ui.radio(form == shown, name).on_hover_text(about).clicked() && form != shown {
                 dialog.take_form(form);
@@ -78,7 +89,11 @@ fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     ui.horizontal(|ui| {
         for (name, ending, about) in [
             ("PNG", "png", "A bitmap, at the screen's resolution or higher."),
-            ("SVG", "svg", "Vector graphics, for documents: sharp at any size. The cloud of points is a bitmap inside."),
+            (
+                "SVG",
+                "svg",
+                "Vector graphics, for documents: sharp at any size. The cloud of points is a bitmap inside.",
+            ),
         ] {
             let chosen = shapes == (ending == "svg");
             if ui.selectable_label(chosen, name).on_hover_text(about).clicked() && !chosen {
@@ -100,8 +115,14 @@ fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     });
 }
 
-/// What a picture of a pane is laid out for, and what stands in it. `shown` is the pane in the window, and how many pixels its points have.
-fn picture_ui(ui: &mut Ui, dialog: &mut ExportDialog, shown: Option<([f32; 2], f32)>, palette: &Palette) -> bool {
+/// What a picture of a pane is laid out for, and what stands in it. `shown` is the pane in the window, and
+/// how many pixels its points have.
+fn picture_ui(
+    ui: &mut Ui,
+    dialog: &mut ExportDialog,
+    shown: Option<([f32; 2], f32)>,
+    palette: &Palette,
+) -> bool {
     let Some(pane) = dialog.kind.picture().flatten() else { return false };
     let (shapes, times) = (is_svg(Path::new(dialog.path.trim())), dialog.times);
     let Some(picture) = &mut dialog.picture else { return false };
@@ -109,7 +130,8 @@ fn picture_ui(ui: &mut Ui, dialog: &mut ExportDialog, shown: Option<([f32; 2], f
     let mut left = false;
     if pane.is_plot() {
         row_ui(ui, "Size", palette, |ui, label| {
-            let combo = ComboBox::from_id_salt("size of the picture").width(150.0).selected_text(choice.size.text());
+            let combo =
+                ComboBox::from_id_salt("size of the picture").width(150.0).selected_text(choice.size.text());
             let response = combo.show_ui(ui, |ui| {
                 for size in PictureSize::ALL {
                     ui.selectable_value(&mut choice.size, size, size.text());
@@ -128,7 +150,10 @@ fn picture_ui(ui: &mut Ui, dialog: &mut ExportDialog, shown: Option<([f32; 2], f
     });
     row_ui(ui, "Title", palette, |ui, label| {
         let width = ui.available_width();
-        let edit = TextEdit::singleline(&mut picture.title).id_salt("title of the picture").hint_text("none").desired_width(width);
+        let edit = TextEdit::singleline(&mut picture.title)
+            .id_salt("title of the picture")
+            .hint_text("none")
+            .desired_width(width);
         left = ui.add(edit).labelled_by(label).lost_focus();
     });
     if pane.is_plot() {
@@ -143,7 +168,13 @@ fn picture_ui(ui: &mut Ui, dialog: &mut ExportDialog, shown: Option<([f32; 2], f
 }
 
 /// The dialog, when it is open; `rects` is where panes are.
-pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, palette: &Palette, actions: &mut Actions) {
+pub fn export_ui(
+    ui: &Ui,
+    session: &Session,
+    rects: &HashMap<PaneKind, Rect>,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let Some(shown) = &session.export else { return };
     let mut dialog = shown.clone();
     let modal = Modal::new(Id::unique("export")).show(ui.ctx(), |ui| {
@@ -166,18 +197,23 @@ pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, pa
         left |= picture_ui(ui, &mut dialog, pane, palette);
         if dialog.kind.is_recording() {
             ui.checkbox(&mut dialog.points, "With the points").on_hover_text(
-                "The recording then opens on any machine, with all columns, as it holds copies of the data's files. Without the points it is small, and they are read again from those files.",
+                "The recording then opens on any machine, with all columns, as it holds copies of the \
+                 data's files. Without the points it is small, and they are read again from those files.",
             );
         }
         if dialog.kind == ExportKind::Session {
-            let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields and layout. Open… restores it.";
+            let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields \
+                         and layout. Open… restores it.";
             ui.label(palette.small(about));
         }
         if let Some(range) = &mut dialog.range {
             let errors: Vec<_> = range.read().err().into_iter().collect();
-            left |= field_ui(ui, "From step", &mut range.from, "0", Field::From, &errors, palette).lost_focus();
-            left |= field_ui(ui, "To step", &mut range.to, "the last", Field::To, &errors, palette).lost_focus();
-            let about = format!("One picture per step at level {}, as the player counts them.", range.level.name());
+            left |=
+                field_ui(ui, "From step", &mut range.from, "0", Field::From, &errors, palette).lost_focus();
+            left |=
+                field_ui(ui, "To step", &mut range.to, "the last", Field::To, &errors, palette).lost_focus();
+            let about =
+                format!("One picture per step at level {}, as the player counts them.", range.level.name());
             ui.label(palette.small(about));
         }
         if let Some(error) = &dialog.error {
@@ -206,7 +242,12 @@ pub fn export_ui(ui: &Ui, session: &Session, rects: &HashMap<PaneKind, Rect>, pa
     }
     if dialog != *shown {
         let overwrite = dialog.overwrite && dialog.path == shown.path;
-        actions.send(Action::SetExport(Some(ExportDialog { error: None, overwrite, writing: None, ..dialog })));
+        actions.send(Action::SetExport(Some(ExportDialog {
+            error: None,
+            overwrite,
+            writing: None,
+            ..dialog
+        })));
     }
     if save {
         actions.send(Action::SaveExport);

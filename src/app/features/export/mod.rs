@@ -82,7 +82,9 @@ impl PaneData {
         match self {
             Self::Trace(record) => crate::export::trace(record, to),
             Self::Comparison(compared) => crate::export::comparison(&compared.comparison, to),
-            Self::Runs(runs) => crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to),
+            Self::Runs(runs) => {
+                crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to)
+            }
             Self::Log(entries) => log(entries, to),
             // Written above, as tables.
             // A table, of which there is nothing.
@@ -112,7 +114,12 @@ impl PaneData {
             }
             Self::Leaks(against) => {
                 let Leaking { theirs, record } = against.leaks.as_ref()?;
-                Some(crate::export::graph::leaks(theirs, record.query_cloud.as_ref()?, &record.query_rows, &record.cloud))
+                Some(crate::export::graph::leaks(
+                    theirs,
+                    record.query_cloud.as_ref()?,
+                    &record.query_rows,
+                    &record.cloud,
+                ))
             }
             Self::Timings(record) => Some(tables::timings(record)),
             Self::Timeline(record) => Some(tables::timeline(record)),
@@ -122,7 +129,8 @@ impl PaneData {
         }
     }
 
-    /// Writes it as the name's ending says, which `ExportKind::refuses` has seen, and gives the files that were written.
+    /// Writes it as the name's ending says, which `ExportKind::refuses` has seen, and gives the files that
+    /// were written.
     ///
     /// # Errors
     /// `cannot write: why: path`.
@@ -131,7 +139,13 @@ impl PaneData {
             // Without its file the points are still there.
             let (beside, left_out) = match selected.beside(progress) {
                 Ok(beside) => (beside, None),
-                Err(why) => (None, Some(format!("the rows are written without the file’s other columns, as it cannot be read again: {why}"))),
+                Err(why) => (
+                    None,
+                    Some(format!(
+                        "the rows are written without the file’s other columns, as it cannot be read again: \
+                         {why}"
+                    )),
+                ),
             };
             selected.table(beside.as_ref()).write(path).map_err(|error| error.to_string())?;
             return Ok(Files { paths: vec![path.to_owned()], left_out });
@@ -139,7 +153,9 @@ impl PaneData {
         let vectors = NeighborFormat::of(path).is_ok_and(|format| !format.has_query_rows());
         let saved = match (self, self.table()) {
             (Self::AllNeighbors(record), _) => crate::export::neighbors(record, path),
-            (Self::Neighbors(of, _), _) if vectors => crate::export::neighbors_of(&of.record, of.query..of.query + 1, path),
+            (Self::Neighbors(of, _), _) if vectors => {
+                crate::export::neighbors_of(&of.record, of.query..of.query + 1, path)
+            }
             (_, Some(table)) => table.write(path).map(|()| vec![path.to_owned()]),
             (_, None) => write(path, |to| self.write(to)).map(|()| vec![path.to_owned()]),
         };
@@ -162,7 +178,8 @@ fn log(entries: &[Entry], to: &mut impl Write) -> io::Result<()> {
 /// `cannot write: why: path`.
 pub fn write_png(path: &Path, picture: &egui::ColorImage, dpi: Option<f32>) -> Result<PathBuf, String> {
     let [width, height] = picture.size;
-    let pixels: Vec<u8> = picture.pixels.iter().flat_map(|pixel| pixel.to_array().into_iter().take(3)).collect();
+    let pixels: Vec<u8> =
+        picture.pixels.iter().flat_map(|pixel| pixel.to_array().into_iter().take(3)).collect();
     write(path, |to| {
         let mut encoder = png::Encoder::new(to, width as u32, height as u32);
         encoder.set_color(png::ColorType::Rgb);
@@ -178,7 +195,8 @@ pub fn write_png(path: &Path, picture: &egui::ColorImage, dpi: Option<f32>) -> R
     Ok(path.to_owned())
 }
 
-// The selected rows with all that is known of them: every column of the file, what the run counted, and the value that colours them.
+// The selected rows with all that is known of them: every column of the file, what the run counted, and the
+// value that colours them.
 
 /// Rows of a cloud, and what has values of them.
 #[derive(Clone, Debug)]
@@ -205,13 +223,18 @@ impl Selected {
         if !matches!(self.cloud.source(), Source::File { .. }) {
             return Ok(None);
         }
-        let records = lookup::records(&self.cloud, &self.rows, progress).map_err(|why| why.to_string()).flatten()?;
+        let records =
+            lookup::records(&self.cloud, &self.rows, progress).map_err(|why| why.to_string()).flatten()?;
         let others = Others::all(&self.cloud, records);
-        Ok(Some(Beside { cloud: Arc::clone(&self.cloud), rows: self.rows.to_vec(), found: Arc::new(Ok(others)) }))
+        Ok(Some(Beside {
+            cloud: Arc::clone(&self.cloud),
+            rows: self.rows.to_vec(),
+            found: Arc::new(Ok(others)),
+        }))
     }
 
-    /// `row`, the coordinates, the file's other columns, of rows that the run asked for the distance of the k-th neighbour and what was counted,
-    /// and the value that colours them where no other column has it.
+    /// `row`, the coordinates, the file's other columns, of rows that the run asked for the distance of the
+    /// k-th neighbour and what was counted, and the value that colours them where no other column has it.
     pub fn table<'a>(&'a self, beside: Option<&'a Beside>) -> Table<'a> {
         let rows = &*self.rows;
         let mut table = tables::points(&self.cloud, Some(rows));
@@ -219,7 +242,8 @@ impl Selected {
             table = beside.with(table);
         }
         if let Some(record) = self.record.as_deref().filter(|record| record.query_cloud.is_none()) {
-            let asked: HashMap<u32, usize> = record.query_rows.iter().enumerate().map(|(query, &row)| (row, query)).collect();
+            let asked: HashMap<u32, usize> =
+                record.query_rows.iter().enumerate().map(|(query, &row)| (row, query)).collect();
             let asked = Arc::new(asked);
             let (of, k) = (Arc::clone(&asked), record.neighbors.k);
             let kth = move |at: usize| {
@@ -233,10 +257,14 @@ impl Selected {
                 table = table.with(name, move |at| of.get(&rows[at]).map(|&query| f64::from(values[query])));
             }
         }
-        if let Some(analysed) = self.analysed.as_deref().filter(|analysed| Arc::ptr_eq(&analysed.record.cloud, &self.cloud)) {
+        if let Some(analysed) =
+            self.analysed.as_deref().filter(|analysed| Arc::ptr_eq(&analysed.record.cloud, &self.cloud))
+        {
             for &kind in AnalysisKind::ALL {
                 if let Some(values) = analysed.values(kind) {
-                    table = table.with(kind.column(), move |at| values.get(rows[at] as usize).copied().filter(|value| !value.is_nan()));
+                    table = table.with(kind.column(), move |at| {
+                        values.get(rows[at] as usize).copied().filter(|value| !value.is_nan())
+                    });
                 }
             }
         }
@@ -244,10 +272,17 @@ impl Selected {
             table = against.with(table, move |at| rows[at]);
         }
         // What was analysed has a column of its own already.
-        let is_analysed = |title: &str| self.analysed.is_some() && AnalysisKind::ALL.iter().any(|kind| kind.title() == title);
-        let numbers = self.channel.as_deref().filter(|channel| channel.whose == Whose::Data && !is_analysed(&channel.title));
+        let is_analysed = |title: &str| {
+            self.analysed.is_some() && AnalysisKind::ALL.iter().any(|kind| kind.title() == title)
+        };
+        let numbers = self
+            .channel
+            .as_deref()
+            .filter(|channel| channel.whose == Whose::Data && !is_analysed(&channel.title));
         match numbers.and_then(|channel| Some((channel, channel.numbers.as_ref()?))) {
-            Some((channel, numbers)) if table.columns().iter().all(|column| *column.name != *channel.title) => {
+            Some((channel, numbers))
+                if table.columns().iter().all(|column| *column.name != *channel.title) =>
+            {
                 let value = move |at: usize| {
                     let value = *numbers.values.values.get(rows[at] as usize)?;
                     (!value.is_nan()).then(|| f64::from(value) + numbers.offset)
@@ -280,7 +315,10 @@ mod tests {
         let answered = Answered { record: Arc::clone(&record), query: 1 };
         let text = text(PaneData::Neighbors(answered.clone(), None));
         let mut reader = csv::Reader::from_reader(text.as_bytes());
-        assert_eq!(reader.headers().expect("a header"), &["rank", "index", "squared_distance", "distance", "x", "y"][..]);
+        assert_eq!(
+            reader.headers().expect("a header"),
+            &["rank", "index", "squared_distance", "distance", "x", "y"][..]
+        );
         let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
         assert_eq!(rows.len(), answered.neighbors().len());
         for (row, (index, squared)) in rows.iter().zip(answered.neighbors()) {
@@ -295,23 +333,42 @@ mod tests {
         let record = record();
         let lines = |data| text(data).lines().count();
         assert_eq!(lines(PaneData::Points(Arc::clone(&record.cloud))), record.cloud.len() + 1);
-        let selected =
-            Selected { cloud: Arc::clone(&record.cloud), rows: vec![3, 8].into(), record: None, analysed: None, against: Vec::new(), channel: None };
+        let selected = Selected {
+            cloud: Arc::clone(&record.cloud),
+            rows: vec![3, 8].into(),
+            record: None,
+            analysed: None,
+            against: Vec::new(),
+            channel: None,
+        };
         assert_eq!(lines(PaneData::Rows(Box::new(selected))), 3);
         assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
         assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.measured.queries() + 1);
-        assert_eq!(lines(PaneData::Convergence(Arc::clone(&record))), record.convergence.points_seen.len() + 1);
+        assert_eq!(
+            lines(PaneData::Convergence(Arc::clone(&record))),
+            record.convergence.points_seen.len() + 1
+        );
     }
 
     #[test]
     fn a_name_that_says_no_format_is_refused_with_those_that_there_are() {
         let why = |kind: ExportKind, name: &str| kind.refuses(Path::new(name));
         let neighbors = ExportKind::Data(PaneKind::Neighbors);
-        let all = "It is not written as .txt; end it in .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin.";
+        let all =
+            "It is not written as .txt; end it in .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin.";
         assert_eq!(why(neighbors, "a.txt").as_deref(), Some(all));
-        assert_eq!(why(ExportKind::Selection, "a").as_deref(), Some("The name has no ending; end it in .csv, .tsv, .parquet, .arrow or .npz."));
-        assert_eq!(why(ExportKind::Data(PaneKind::Log), "a.npz").as_deref(), Some("It is not written as .npz; end it in .csv."));
-        assert_eq!(why(ExportKind::Window, "a.jpg").as_deref(), Some("It is not written as .jpg; end it in .png or .svg."));
+        assert_eq!(
+            why(ExportKind::Selection, "a").as_deref(),
+            Some("The name has no ending; end it in .csv, .tsv, .parquet, .arrow or .npz.")
+        );
+        assert_eq!(
+            why(ExportKind::Data(PaneKind::Log), "a.npz").as_deref(),
+            Some("It is not written as .npz; end it in .csv.")
+        );
+        assert_eq!(
+            why(ExportKind::Window, "a.jpg").as_deref(),
+            Some("It is not written as .jpg; end it in .png or .svg.")
+        );
         for name in ["a.csv", "a.TSV", "a.b.ivecs", "a.ibin"] {
             assert_eq!(why(neighbors, name), None);
         }
@@ -319,8 +376,14 @@ mod tests {
         for (ending, _) in NEIGHBORS {
             assert!(NeighborFormat::of(&Path::new("a").with_extension(ending)).is_ok(), "{ending}");
         }
-        assert!(NEIGHBORS.len() == NeighborFormat::ALL.len() && TABLES.len() == crate::export::table::TableFormat::ALL.len());
-        assert_eq!(ExportKind::AllNeighbors.files(Path::new("a.ivecs")), [Path::new("a.ivecs"), Path::new("a.fvecs")]);
+        assert!(
+            NEIGHBORS.len() == NeighborFormat::ALL.len()
+                && TABLES.len() == crate::export::table::TableFormat::ALL.len()
+        );
+        assert_eq!(
+            ExportKind::AllNeighbors.files(Path::new("a.ivecs")),
+            [Path::new("a.ivecs"), Path::new("a.fvecs")]
+        );
         assert_eq!(ExportKind::Selection.files(Path::new("a.csv")), [Path::new("a.csv")]);
     }
 
@@ -379,7 +442,8 @@ mod tests {
         let size = read.info().pixel_dims.expect("its size");
         assert_eq!((size.xppu, size.yppu, read.info().size()), (11_811, 11_811, (8, 6)));
         assert_eq!(image::open(path).expect("a PNG").into_rgb8().get_pixel(7, 5).0, [1, 2, 3]);
-        let error = write_png(&folder.path().join("gone").join("a.png"), &picture, None).expect_err("no such folder");
+        let error =
+            write_png(&folder.path().join("gone").join("a.png"), &picture, None).expect_err("no such folder");
         assert!(error.starts_with("cannot write: ") && error.ends_with("a.png"), "{error}");
     }
 
@@ -389,7 +453,13 @@ mod tests {
         record.measured = measured([3, 7, 3]);
         let mut values = vec![f32::NAN; 50];
         values[8] = 2.5;
-        let channel = Channel::of_numbers(Whose::Data, "distance to the query", "", Numbers::new(values, 10.0, false), (0, ""));
+        let channel = Channel::of_numbers(
+            Whose::Data,
+            "distance to the query",
+            "",
+            Numbers::new(values, 10.0, false),
+            (0, ""),
+        );
         let selected = Selected {
             cloud: Arc::clone(&record.cloud),
             rows: vec![3, 8, 20].into(),
@@ -403,9 +473,16 @@ mod tests {
         let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split('\t').collect()).collect();
         let axes = selected.cloud.dims();
         assert_eq!(lines[0][0], "row");
-        assert!(lines[0][1 + axes].starts_with('k') && lines[0][1 + axes].ends_with("_distance"), "{:?}", lines[0]);
+        assert!(
+            lines[0][1 + axes].starts_with('k') && lines[0][1 + axes].ends_with("_distance"),
+            "{:?}",
+            lines[0]
+        );
         let merges = lines[0].iter().position(|name| *name == "merges").expect("counted");
         assert_eq!([1, 2, 3].map(|line| lines[line][merges]), ["3", "3", ""], "row 20 was not asked");
-        assert_eq!((lines[0].last(), lines[1].last(), lines[2].last()), (Some(&"distance to the query"), Some(&""), Some(&"12.5")));
+        assert_eq!(
+            (lines[0].last(), lines[1].last(), lines[2].last()),
+            (Some(&"distance to the query"), Some(&""), Some(&"12.5"))
+        );
     }
 }

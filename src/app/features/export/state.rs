@@ -11,11 +11,20 @@ use crate::export::NeighborFormat;
 use crate::export::graph::GraphForm;
 
 /// File extensions offered for tables, with their names.
-pub const TABLES: [(&str, &str); 5] = [("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet"), ("arrow", "Arrow"), ("npz", "npz")];
+pub const TABLES: [(&str, &str); 5] =
+    [("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet"), ("arrow", "Arrow"), ("npz", "npz")];
 
 /// Endings of neighbours: tables, a matrix of rows, and the formats of benchmarks.
-pub const NEIGHBORS: [(&str, &str); 8] =
-    [TABLES[0], TABLES[1], TABLES[2], TABLES[3], TABLES[4], ("npy", "npy"), ("ivecs", "ivecs"), ("ibin", "ibin")];
+pub const NEIGHBORS: [(&str, &str); 8] = [
+    TABLES[0],
+    TABLES[1],
+    TABLES[2],
+    TABLES[3],
+    TABLES[4],
+    ("npy", "npy"),
+    ("ivecs", "ivecs"),
+    ("ibin", "ibin"),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportKind {
@@ -45,7 +54,8 @@ impl ExportKind {
         self.endings().len() >= TABLES.len() || self == Self::Graph(GraphForm::Edges)
     }
 
-    /// What its name may end in, and how people call that; the first one is usual. None where its own rules say.
+    /// What its name may end in, and how people call that; the first one is usual. None where its own rules
+    /// say.
     pub fn endings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Data(pane) => match pane.words().written {
@@ -72,8 +82,16 @@ impl ExportKind {
         if endings.iter().any(|ending| ending.eq_ignore_ascii_case(named)) {
             return None;
         }
-        let these = if others.is_empty() { format!(".{last}") } else { format!(".{} or .{last}", others.join(", .")) };
-        let wrong = if named.is_empty() { "The name has no ending".to_owned() } else { format!("It is not written as .{named}") };
+        let these = if others.is_empty() {
+            format!(".{last}")
+        } else {
+            format!(".{} or .{last}", others.join(", ."))
+        };
+        let wrong = if named.is_empty() {
+            "The name has no ending".to_owned()
+        } else {
+            format!("It is not written as .{named}")
+        };
         Some(format!("{wrong}; end it in {these}."))
     }
 
@@ -85,9 +103,12 @@ impl ExportKind {
         }
     }
 
-    /// The name itself or, where a file of it is there, the next one that is free: `plane.csv`, `plane-2.csv`, ….
+    /// The name itself or, where a file of it is there, the next one that is free: `plane.csv`,
+    /// `plane-2.csv`, ….
     pub fn free_path(self, path: &Path) -> PathBuf {
-        let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default();
+        let part = |part: Option<&std::ffi::OsStr>| {
+            part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default()
+        };
         let (stem, extension) = (part(path.file_stem()), part(path.extension()));
         let ending = if extension.is_empty() { extension } else { format!(".{extension}") };
         let numbered = (2..10_000).map(|number| path.with_file_name(format!("{stem}-{number}{ending}")));
@@ -124,7 +145,9 @@ impl ExportKind {
             Self::Graph(_) => "Export the graph of neighbours".to_owned(),
             Self::Leaks => "Export the rows of the other file".to_owned(),
             Self::Window => "Save a picture of the window".to_owned(),
-            Self::Recording(which) => format!("Save a recording: {}", which.text().trim_end_matches('…').to_lowercase()),
+            Self::Recording(which) => {
+                format!("Save a recording: {}", which.text().trim_end_matches('…').to_lowercase())
+            }
             Self::Session => "Save the session".to_owned(),
             Self::Lesson(file, number) => format!("Lesson {number}: {}", file.text().trim_end_matches('…')),
         }
@@ -191,8 +214,8 @@ impl ExportDialog {
         }
     }
 
-    /// Takes another ending. What somebody typed stays otherwise; what was offered is offered anew, as another file may have
-    /// needed the number in it, and this one may need one.
+    /// Takes another ending. What somebody typed stays otherwise; what was offered is offered anew, as
+    /// another file may have needed the number in it, and this one may need one.
     pub fn end_in(&mut self, ending: &str) {
         if self.path == self.offered {
             self.plain.set_extension(ending);

@@ -58,7 +58,8 @@ impl App {
             let same_run = Weak::ptr_eq(&record, &snapshot.record);
             self.restore_selection(&snapshot.selection, &snapshot.selected, same_run);
         }
-        let same_place = self.session.live.place().map(Arc::as_ptr) == snapshot.place.as_ref().map(Arc::as_ptr);
+        let same_place =
+            self.session.live.place().map(Arc::as_ptr) == snapshot.place.as_ref().map(Arc::as_ptr);
         if self.session.picked != snapshot.picked || !same_place {
             // Whoever is asked for still, held or being typed, is not the query any more.
             self.settle_live(snapshot.picked.is_some());

@@ -1,8 +1,8 @@
 //! Undo and redo of what is selected, picked and looked at. Fields have their own, while they have the focus.
 //!
-//! Once a frame the window tells what it shows. What is different from the frame before is a step, which takes its name from
-//! the difference. Movements of a view that follow one another closely are one, and so is all that the query did while it was
-//! held; what ends where it began is none.
+//! Once a frame the window tells what it shows. What is different from the frame before is a step, which
+//! takes its name from the difference. Movements of a view that follow one another closely are one, and so is
+//! all that the query did while it was held; what ends where it began is none.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -80,7 +80,12 @@ pub struct History {
 
 /// The last step of a selection that was put together.
 fn last(by: &str) -> &str {
-    by.rsplit_once(" + ").into_iter().chain(by.rsplit_once(" − ")).map(|(_, last)| last).min_by_key(|last| last.len()).unwrap_or(by)
+    by.rsplit_once(" + ")
+        .into_iter()
+        .chain(by.rsplit_once(" − "))
+        .map(|(_, last)| last)
+        .min_by_key(|last| last.len())
+        .unwrap_or(by)
 }
 
 impl Snapshot {
@@ -102,7 +107,11 @@ impl Snapshot {
     fn difference(&self, after: &Self) -> Option<(Kind, String)> {
         let (plane, space) = (self.views.0 != after.views.0, self.views.1 != after.views.1);
         if self.selection != after.selection {
-            let name = if after.selection.is_empty() { "clearing the selection".to_owned() } else { last(after.selection.by()).to_owned() };
+            let name = if after.selection.is_empty() {
+                "clearing the selection".to_owned()
+            } else {
+                last(after.selection.by()).to_owned()
+            };
             return Some((Kind::Selection, name));
         }
         let place = |snapshot: &Self| snapshot.place.as_ref().map(Arc::as_ptr);
@@ -131,7 +140,8 @@ impl Snapshot {
 }
 
 impl History {
-    /// What is shown `now`, in seconds; `movement` names the movement that brought the query to where it is, if one did.
+    /// What is shown `now`, in seconds; `movement` names the movement that brought the query to where it is,
+    /// if one did.
     pub fn watch(&mut self, after: Snapshot, movement: Option<u64>, now: f64) {
         let quiet = std::mem::take(&mut self.quiet);
         let Some((mut kind, mut name)) = self.now.difference(&after) else { return };
@@ -166,7 +176,8 @@ impl History {
         let of = |selection: &Selection| selection.rows().len() + selection.queries().len();
         let selections: Vec<&Selection> = self.done.iter().map(|step| &step.before.selection).collect();
         let shared = |pair: &[&Selection]| Arc::ptr_eq(pair[0].rows(), pair[1].rows());
-        let of_pairs = selections.windows(2).map(|pair| if shared(pair) { 0 } else { of(pair[0]) }).sum::<usize>();
+        let of_pairs =
+            selections.windows(2).map(|pair| if shared(pair) { 0 } else { of(pair[0]) }).sum::<usize>();
         of_pairs + selections.last().map_or(0, |last| of(last))
     }
 
@@ -199,7 +210,14 @@ mod tests {
 
     fn moved(x: f64) -> Snapshot {
         let window = Some(PlaneWindow { center: [x, 0.0], units_per_point: 1.0 });
-        Snapshot { views: (PlaneView { window, ..PlaneView::default() }, SpaceView::default(), ConvergenceView::default()), ..Snapshot::default() }
+        Snapshot {
+            views: (
+                PlaneView { window, ..PlaneView::default() },
+                SpaceView::default(),
+                ConvergenceView::default(),
+            ),
+            ..Snapshot::default()
+        }
     }
 
     fn selected(rows: Vec<u32>, by: &str) -> Snapshot {
@@ -251,7 +269,11 @@ mod tests {
             history.watch(at(row), Some(1), 3.0 * frame as f64);
         }
         assert_eq!((history.done.len(), history.undo_name()), (1, Some("moving the query")));
-        assert_eq!(history.done[0].before.picked, Some(Picked::Row(1)), "it goes back to where it was taken up");
+        assert_eq!(
+            history.done[0].before.picked,
+            Some(Picked::Row(1)),
+            "it goes back to where it was taken up"
+        );
         history.watch(at(3), Some(2), 9.1);
         assert_eq!(history.done.len(), 2, "taken up again, however soon");
         history.watch(at(9), Some(2), 9.2);
@@ -268,7 +290,11 @@ mod tests {
         }
         assert_eq!(history.done.len(), MOST);
         for step in 0..4 {
-            history.watch(selected((step..step + (MOST_NUMBERS / 2) as u32 + 9).collect(), "many"), None, 0.0);
+            history.watch(
+                selected((step..step + (MOST_NUMBERS / 2) as u32 + 9).collect(), "many"),
+                None,
+                0.0,
+            );
         }
         assert!(history.numbers() <= MOST_NUMBERS && !history.done.is_empty());
     }

@@ -18,26 +18,41 @@ use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply, letter};
 pub struct Room {
     /// Size of running text, in points.
     pub size: f32,
-    /// Whether the height is given, as when it is presented: nothing may have to be scrolled to, and no type is smaller than `size`.
+    /// Whether the height is given, as when it is presented: nothing may have to be scrolled to, and no type
+    /// is smaller than `size`.
     pub is_tight: bool,
 }
 
 /// The question, or what is right.
-pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &Palette, actions: &mut Actions) {
+pub fn ask_ui(
+    ui: &mut Ui,
+    quiz: &Quiz,
+    player: &Player,
+    room: Room,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let size = room.size;
     let width = player.take().recording.shape().width;
     let (at, of) = quiz.place();
-    let of_all = |text: String| RichText::new(text).size(if room.is_tight { size } else { size * 0.85 }).color(palette.text_weak);
+    let of_all = |text: String| {
+        RichText::new(text).size(if room.is_tight { size } else { size * 0.85 }).color(palette.text_weak)
+    };
     let scored = || of_all(format!("Question {at} of {of} · {}", said(quiz.score())));
     let large = |text: &str| RichText::new(text).size(size * 1.25).strong();
-    let main = |text: &str| egui::Button::new(RichText::new(text).size(size).strong().color(palette.on_accent)).fill(palette.accent);
+    let main = |text: &str| {
+        egui::Button::new(RichText::new(text).size(size).strong().color(palette.on_accent))
+            .fill(palette.accent)
+    };
     let (_, question) = quiz.question();
     match quiz.phase() {
         Phase::Asking(entry) => {
             ui.label(large(&question.text).color(palette.text));
             match entry {
                 Entry::Choice(chosen) => options_ui(ui, question, *chosen, size, actions),
-                Entry::Lanes { .. } | Entry::Number(_) => drop(ui.horizontal_wrapped(|ui| entry_ui(ui, entry, question, width, size, palette))),
+                Entry::Lanes { .. } | Entry::Number(_) => {
+                    drop(ui.horizontal_wrapped(|ui| entry_ui(ui, entry, question, width, size, palette)))
+                }
                 Entry::YesNo(_) => {}
             }
             ui.horizontal_wrapped(|ui| {
@@ -51,7 +66,13 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &P
                     actions.send(LessonAction::Quiz(QuizAction::Skip));
                 }
                 let hold = ui.button(RichText::new("Let the class vote").size(size));
-                if hold.on_hover_text("Options to vote for. The answer stays hidden until you reveal it, and the score as it is.").clicked() {
+                if hold
+                    .on_hover_text(
+                        "Options to vote for. The answer stays hidden until you reveal it, and the score as \
+                         it is.",
+                    )
+                    .clicked()
+                {
                     actions.send(LessonAction::Quiz(QuizAction::Poll(PollAction::Hold)));
                 }
                 stop_ui(ui, size, actions);
@@ -66,7 +87,11 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &P
         }
         Phase::Answered { reply, right } => {
             ui.label(RichText::new(&question.text).size(size).color(palette.text_weak));
-            ui.label(large(&verdict(question, *reply, *right, width)).color(if *right { palette.intermediate } else { palette.error }));
+            ui.label(large(&verdict(question, *reply, *right, width)).color(if *right {
+                palette.intermediate
+            } else {
+                palette.error
+            }));
             if let Some(says) = question.slip(*reply) {
                 ui.label(RichText::new(says).size(size).color(palette.text));
             }
@@ -80,9 +105,15 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, room: Room, palette: &P
             });
         }
         Phase::Done => {
-            ui.label(large(&format!("All {of} questions asked: {}.", said(quiz.score()))).color(palette.text));
+            ui.label(
+                large(&format!("All {of} questions asked: {}.", said(quiz.score()))).color(palette.text),
+            );
             ui.horizontal_wrapped(|ui| {
-                if ui.button(RichText::new("Again").size(size)).on_hover_text("New questions, and a score of their own.").clicked() {
+                if ui
+                    .button(RichText::new("Again").size(size))
+                    .on_hover_text("New questions, and a score of their own.")
+                    .clicked()
+                {
                     actions.send(LessonAction::Quiz(QuizAction::Again));
                 }
                 next_button(ui, player, Some(size), palette, actions);
@@ -98,7 +129,11 @@ fn verdict(question: &Question, reply: Reply, is_right: bool, width: u32) -> Str
     match (reply, question.answer) {
         (Reply::Choice(chosen), Answer::Choice(option)) => {
             let right = format!("{}: \u{201c}{right}\u{201d}.", letter(option as usize));
-            if is_right { format!("Right: {right}") } else { format!("Not quite: you chose {}. Right is {right}", letter(chosen as usize)) }
+            if is_right {
+                format!("Right: {right}")
+            } else {
+                format!("Not quite: you chose {}. Right is {right}", letter(chosen as usize))
+            }
         }
         _ if is_right => format!("Right: {right}."),
         _ => format!("Not quite: you said {}. The answer is {right}.", question.words(reply, width)),
@@ -115,14 +150,20 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
     let strong = |text: String| RichText::new(text).size(size).strong().color(palette.text);
     match (entry, question.ask.kind().form) {
         (Entry::Lanes { mask, at }, Form::Lanes { doing, none, .. }) => {
-            ui.label(strong(if *mask == 0 { none.to_owned() } else { format!("{doing}: {}", lanes(*mask, width)) }));
+            ui.label(strong(if *mask == 0 {
+                none.to_owned()
+            } else {
+                format!("{doing}: {}", lanes(*mask, width))
+            }));
             ui.label(weak(&format!("· click lanes, or ← → and Space (lane {at})")));
         }
         (Entry::Number(text), Form::Number { noun, pointed }) => {
             let shown = if text.is_empty() { "…" } else { text };
             ui.label(strong(format!("{noun}: {shown}")));
             ui.label(weak(&match pointed {
-                Some(Pointed::Slot | Pointed::Lane) => format!("· click a {}, or type its number", noun.to_lowercase()),
+                Some(Pointed::Slot | Pointed::Lane) => {
+                    format!("· click a {}, or type its number", noun.to_lowercase())
+                }
                 None => "· type a number; ← → count".to_owned(),
             }));
         }
@@ -132,7 +173,11 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
 
 fn yes_no_ui(ui: &mut Ui, said: Option<bool>, size: f32, actions: &mut Actions) {
     for (yes, text) in [(true, "Yes"), (false, "No")] {
-        if ui.add(egui::Button::selectable(said == Some(yes), RichText::new(text).size(size))).on_hover_text(&text[..1]).clicked() {
+        if ui
+            .add(egui::Button::selectable(said == Some(yes), RichText::new(text).size(size)))
+            .on_hover_text(&text[..1])
+            .clicked()
+        {
             actions.send(LessonAction::Quiz(QuizAction::Say(yes)));
         }
     }
@@ -142,8 +187,13 @@ fn options_ui(ui: &mut Ui, question: &Question, chosen: Option<u32>, size: f32, 
     let name = |(option, text)| format!("{}  {text}", letter(option));
     let texts: Vec<String> = question.options.iter().enumerate().map(name).collect();
     for (option, (rect, _)) in (0..).zip(cells(ui, &texts, 0.0, size)) {
-        let button = egui::Button::selectable(chosen == Some(option), RichText::new(&texts[option as usize]).size(size)).wrap();
-        let builder = UiBuilder::new().id_salt(("option", option)).max_rect(rect).layout(Layout::top_down(Align::Min));
+        let button = egui::Button::selectable(
+            chosen == Some(option),
+            RichText::new(&texts[option as usize]).size(size),
+        )
+        .wrap();
+        let builder =
+            UiBuilder::new().id_salt(("option", option)).max_rect(rect).layout(Layout::top_down(Align::Min));
         let pressed = ui.scope_builder(builder, |ui| ui.add(button.min_size(rect.size()))).inner;
         if pressed.clicked() {
             actions.send(LessonAction::Quiz(QuizAction::Choose(option)));
@@ -179,7 +229,12 @@ pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
         }
         // Down a list of options is on; of numbers, up is more.
         let is_list = matches!(quiz.phase(), Phase::Asking(Entry::Choice(_)));
-        for (key, forward) in [(Key::ArrowLeft, false), (Key::ArrowRight, true), (Key::ArrowUp, !is_list), (Key::ArrowDown, is_list)] {
+        for (key, forward) in [
+            (Key::ArrowLeft, false),
+            (Key::ArrowRight, true),
+            (Key::ArrowUp, !is_list),
+            (Key::ArrowDown, is_list),
+        ] {
             for _ in 0..input.count_and_consume_key(Modifiers::NONE, key) {
                 send(QuizAction::Arrow(forward));
             }
@@ -199,13 +254,26 @@ pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
                 }
             }
         }
-        const DIGITS: [Key; 10] = [Key::Num0, Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
+        const DIGITS: [Key; 10] = [
+            Key::Num0,
+            Key::Num1,
+            Key::Num2,
+            Key::Num3,
+            Key::Num4,
+            Key::Num5,
+            Key::Num6,
+            Key::Num7,
+            Key::Num8,
+            Key::Num9,
+        ];
         // One at a time, in the order in which they were typed.
         let typed: Vec<u8> = input
             .events
             .iter()
             .filter_map(|event| match event {
-                egui::Event::Key { key, pressed: true, modifiers, .. } if !modifiers.command && !modifiers.alt => {
+                egui::Event::Key { key, pressed: true, modifiers, .. }
+                    if !modifiers.command && !modifiers.alt =>
+                {
                     DIGITS.iter().position(|digit| digit == key).map(|digit| digit as u8)
                 }
                 _ => None,

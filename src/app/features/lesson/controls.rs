@@ -70,7 +70,11 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
         ui.add_enabled_ui(!controls.asking, |ui| marks_ui(ui, player, palette, actions));
         if player.take().range != (0..player.take().recording.len()) {
             let mut whole = player.whole;
-            if ui.checkbox(&mut whole, "Whole search").on_hover_text("Also show the steps before and after the part of this lesson.").changed() {
+            if ui
+                .checkbox(&mut whole, "Whole search")
+                .on_hover_text("Also show the steps before and after the part of this lesson.")
+                .changed()
+            {
                 actions.send(LessonAction::SetWhole(whole));
             }
         }
@@ -92,7 +96,8 @@ fn marks_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actio
     ui.spacing_mut().item_spacing.x = gap;
 }
 
-/// The marks that a recording has, by the names that things have in it, and the commands that go to the one before and to the next.
+/// The marks that a recording has, by the names that things have in it, and the commands that go to the one
+/// before and to the next.
 fn marks_of(recording: &Recording) -> Vec<(&'static str, Command, Command)> {
     let [hit, merge, bound] = recording.mark_names();
     let of = |name: Option<&'static str>, back, on| name.map(|name| (name, back, on));
@@ -126,11 +131,19 @@ fn speed_ui(ui: &mut Ui, speed: f32, actions: &mut Actions) {
             }
         }
     });
-    response.response.on_hover_text("Steps a second").widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Steps a second"));
+    response
+        .response
+        .on_hover_text("Steps a second")
+        .widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Steps a second"));
 }
 
 /// What one step is.
-fn level_ui(ui: &mut Ui, player: &Player, Controls { asking, brief, palette, .. }: Controls<'_>, actions: &mut Actions) {
+fn level_ui(
+    ui: &mut Ui,
+    player: &Player,
+    Controls { asking, brief, palette, .. }: Controls<'_>,
+    actions: &mut Actions,
+) {
     if !brief {
         ui.label(RichText::new("One step is a").color(palette.text_weak));
     }
@@ -140,8 +153,17 @@ fn level_ui(ui: &mut Ui, player: &Player, Controls { asking, brief, palette, .. 
         let has = player.has_level(level);
         let button = egui::Button::selectable(player.level == level, level.name());
         let response = ui.add_enabled(has && !asking, button);
-        response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, has && !asking, player.level == level, command.text()));
-        let response = response.on_hover_text(command.tooltip()).on_disabled_hover_text("No step shown is of this kind.");
+        response.widget_info(|| {
+            egui::WidgetInfo::selected(
+                egui::Role::Button,
+                has && !asking,
+                player.level == level,
+                command.text(),
+            )
+        });
+        let response = response
+            .on_hover_text(command.tooltip())
+            .on_disabled_hover_text("No step shown is of this kind.");
         if response.clicked() {
             actions.send(command);
         }
@@ -166,10 +188,20 @@ fn next_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Action
 }
 
 /// A button that opens the next lesson, where there is one; with a font size where it is not the usual one.
-pub fn next_button(ui: &mut Ui, player: &Player, size: Option<f32>, palette: &Palette, actions: &mut Actions) {
+pub fn next_button(
+    ui: &mut Ui,
+    player: &Player,
+    size: Option<f32>,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let Some(next) = player.lesson.next() else { return };
     // Where the short route ends, what follows is more.
-    let what = if player.lesson.minutes.is_route() && !next.minutes.is_route() { "The story ends here. More:" } else { "Next:" };
+    let what = if player.lesson.minutes.is_route() && !next.minutes.is_route() {
+        "The story ends here. More:"
+    } else {
+        "Next:"
+    };
     let words = RichText::new(format!("{what} {}  {}", next.number, next.title)).color(palette.on_accent);
     let words = if let Some(size) = size { words.size(size) } else { words };
     let response = ui.add(egui::Button::new(words).fill(palette.accent));
@@ -185,8 +217,12 @@ fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut 
     }
     for (at, take) in player.takes.iter().enumerate() {
         let name = take.arrangement.name().replace('-', " ");
-        let response = ui.add_enabled(!controls.asking, egui::Button::selectable(player.active() == at, &name));
-        if response.on_hover_text("Step through this one; the others go to where as many points were seen.").clicked() {
+        let response =
+            ui.add_enabled(!controls.asking, egui::Button::selectable(player.active() == at, &name));
+        if response
+            .on_hover_text("Step through this one; the others go to where as many points were seen.")
+            .clicked()
+        {
             actions.send(LessonAction::Choose(at));
         }
     }
@@ -199,8 +235,13 @@ fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut 
 /// What can be written.
 pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
     for file in LessonFile::ALL {
-        let (lacks, export) = (file.lacks(player), Action::StartExport(ExportKind::Lesson(file, player.lesson.number)));
-        let entry = ui.add_enabled_ui(lacks.is_none(), |ui| menu_entry_ui(ui, egui::Button::new(file.text()), export, actions)).inner;
+        let (lacks, export) =
+            (file.lacks(player), Action::StartExport(ExportKind::Lesson(file, player.lesson.number)));
+        let entry = ui
+            .add_enabled_ui(lacks.is_none(), |ui| {
+                menu_entry_ui(ui, egui::Button::new(file.text()), export, actions)
+            })
+            .inner;
         if let Some(why) = lacks {
             entry.on_disabled_hover_text(why);
         }
@@ -230,30 +271,50 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, is_labelled: bool, palette: &Palett
     let label = place(recording, position, state.counts.points_seen, state.counts.merges);
     ui.horizontal(|ui| {
         // Digits come and go; the line must not move for it.
-        let longest = place(recording, recording.len(), recording.shape().n, (recording.merges() as u32).max(2));
-        let wide = ui.painter().layout_no_wrap(longest, egui::FontId::monospace(11.0), palette.text_weak).size().x + 16.0;
+        let longest =
+            place(recording, recording.len(), recording.shape().n, (recording.merges() as u32).max(2));
+        let wide =
+            ui.painter().layout_no_wrap(longest, egui::FontId::monospace(11.0), palette.text_weak).size().x
+                + 16.0;
         let reserved = if is_labelled { wide } else { 0.0 };
-        let (rect, response) = ui.allocate_exact_size(vec2((ui.available_width() - reserved).max(60.0), SCRUBBER), Sense::click_and_drag());
-        let track = Rect::from_min_max(pos2(rect.left() + MARGIN, rect.top()), pos2(rect.right() - MARGIN, rect.bottom()));
-        let x_of = |at: usize| track.left() + track.width() * (at - range.start) as f32 / range.len().max(1) as f32;
+        let (rect, response) = ui.allocate_exact_size(
+            vec2((ui.available_width() - reserved).max(60.0), SCRUBBER),
+            Sense::click_and_drag(),
+        );
+        let track = Rect::from_min_max(
+            pos2(rect.left() + MARGIN, rect.top()),
+            pos2(rect.right() - MARGIN, rect.bottom()),
+        );
+        let x_of =
+            |at: usize| track.left() + track.width() * (at - range.start) as f32 / range.len().max(1) as f32;
         let at_of = |x: f32| {
             let fraction = ((x - track.left()) / track.width().max(1.0)).clamp(0.0, 1.0);
             range.start + (f64::from(fraction) * range.len() as f64).round() as usize
         };
         let painter = ui.painter();
         let middle = rect.center().y;
-        painter.line_segment([pos2(track.left(), middle), pos2(track.right(), middle)], Stroke::new(2.0, palette.line));
-        painter.line_segment([pos2(track.left(), middle), pos2(x_of(position), middle)], Stroke::new(4.0, palette.accent));
+        painter.line_segment(
+            [pos2(track.left(), middle), pos2(track.right(), middle)],
+            Stroke::new(2.0, palette.line),
+        );
+        painter.line_segment(
+            [pos2(track.left(), middle), pos2(x_of(position), middle)],
+            Stroke::new(4.0, palette.accent),
+        );
         let mut last = f32::NEG_INFINITY;
         for merge in player.merges() {
             let x = x_of(merge);
             // Marks closer than a pixel are one.
             if x - last >= 1.0 {
-                painter.line_segment([pos2(x, rect.top() + 1.0), pos2(x, middle - 3.0)], Stroke::new(1.5, palette.buffer));
+                painter.line_segment(
+                    [pos2(x, rect.top() + 1.0), pos2(x, middle - 3.0)],
+                    Stroke::new(1.5, palette.buffer),
+                );
                 last = x;
             }
         }
-        let ring = if response.has_focus() || response.hovered() { palette.text } else { Color32::TRANSPARENT };
+        let ring =
+            if response.has_focus() || response.hovered() { palette.text } else { Color32::TRANSPARENT };
         painter.circle(pos2(x_of(position), middle), 6.0, palette.accent, Stroke::new(1.5, ring));
         response.widget_info(|| egui::WidgetInfo::slider(true, position as f64, "Position"));
         if (response.clicked() || response.dragged())
@@ -263,7 +324,10 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, is_labelled: bool, palette: &Palett
             actions.send(LessonAction::Seek(at_of(pointer.x)));
         }
         if let Some(pointer) = response.hover_pos() {
-            response.on_hover_text_at_pointer(format!("step {}; marks are {rounds}", text::thousands(at_of(pointer.x) as u64)));
+            response.on_hover_text_at_pointer(format!(
+                "step {}; marks are {rounds}",
+                text::thousands(at_of(pointer.x) as u64)
+            ));
         }
         if is_labelled {
             ui.label(RichText::new(label).font(egui::FontId::monospace(11.0)).color(palette.text_weak));
@@ -280,13 +344,17 @@ mod tests {
     /// What can be jumped to is what the recording has, by its own name.
     #[test]
     fn marks_are_those_of_the_recording() {
-        let named = |id: &str| marks_of(&player(id).take().recording).into_iter().map(|(name, ..)| name).collect::<Vec<_>>();
+        let named = |id: &str| {
+            marks_of(&player(id).take().recording).into_iter().map(|(name, ..)| name).collect::<Vec<_>>()
+        };
         assert_eq!(named("search"), ["Ballot hit", "Stage", "Merge", "max_distance"]);
         assert_eq!(named("warp-select"), ["Key taken", "Stage", "Merge", "k-th"]);
         assert_eq!(named("radix-select"), ["Stage", "Pass"]);
         for id in ["search", "not-looking", "warp-select", "radix-select"] {
             let player = player(id);
-            let has = |mark: Mark| crate::lesson::Cursor::new(player.take().recording.clone()).next_mark(mark).is_some();
+            let has = |mark: Mark| {
+                crate::lesson::Cursor::new(player.take().recording.clone()).next_mark(mark).is_some()
+            };
             let marks = [Mark::BallotHit, Mark::Stage, Mark::Merge, Mark::MaxDistance].map(has);
             assert_eq!(named(id).len(), marks.into_iter().filter(|has| *has).count(), "lesson {id}");
         }
@@ -299,11 +367,17 @@ mod tests {
             let mut player = player(id);
             player.whole = true;
             let recording = player.take().recording.clone();
-            let longest = place(&recording, recording.len(), recording.shape().n, (recording.merges() as u32).max(2)).chars().count();
+            let longest =
+                place(&recording, recording.len(), recording.shape().n, (recording.merges() as u32).max(2))
+                    .chars()
+                    .count();
             for at in 0..=recording.len() {
                 player.seek(at);
                 let counts = player.cursor().state().counts;
-                assert!(place(&recording, at, counts.points_seen, counts.merges).chars().count() <= longest, "lesson {id}, step {at}");
+                assert!(
+                    place(&recording, at, counts.points_seen, counts.merges).chars().count() <= longest,
+                    "lesson {id}, step {at}"
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! What of the lesson becomes a file: the picture, films of a range, steps, the handout, a worksheet and its key, the page.
+//! What of the lesson becomes a file: the picture, films of a range, steps, the handout, a worksheet and its
+//! key, the page.
 
 use std::path::Path;
 
@@ -25,18 +26,30 @@ pub struct Job {
 }
 
 impl Job {
-    /// Of what the player shows, with takes side by side or the active one alone. `range` is what is chosen of it.
+    /// Of what the player shows, with takes side by side or the active one alone. `range` is what is chosen
+    /// of it.
     ///
     /// # Errors
     /// What is wrong with the range.
-    pub fn new(file: LessonFile, player: &Player, together: bool, palette: Palette, range: Option<&RangeDraft>) -> Result<Self, FieldError> {
+    pub fn new(
+        file: LessonFile,
+        player: &Player,
+        together: bool,
+        palette: Palette,
+        range: Option<&RangeDraft>,
+    ) -> Result<Self, FieldError> {
         let takes = if together { player.takes.clone() } else { vec![player.take().clone()] };
-        let size = if matches!(file, LessonFile::Handout | LessonFile::Worksheet | LessonFile::Key) { SIZE_ON_PAPER } else { SIZE };
+        let size = if matches!(file, LessonFile::Handout | LessonFile::Worksheet | LessonFile::Key) {
+            SIZE_ON_PAPER
+        } else {
+            SIZE
+        };
         let mut film = Film::new(player.lesson, takes, size, 1.0, palette);
         // Pictures of several takes are counted in steps of the one that leads.
         let lead = if together { film.leading() } else { player.active() };
         if together && matches!(file, LessonFile::Picture | LessonFile::Drawing) {
-            // What is shown: the others may stand elsewhere than points seen would say, as at the end of each.
+            // What is shown: the others may stand elsewhere than points seen would say, as at the end of
+            // each.
             film.standing = player.cursors().iter().map(Cursor::position).collect();
         }
         let at = player.cursors()[lead].position();
@@ -48,11 +61,15 @@ impl Job {
                 }
                 let mut other = Cursor::new(player.take().recording.clone());
                 other.seek(position);
-                crate::lesson::picture::page::position_at(&film.lead().recording, other.state().counts.points_seen)
+                crate::lesson::picture::page::position_at(
+                    &film.lead().recording,
+                    other.state().counts.points_seen,
+                )
             };
             (from, to) = (Some(lead_at(first)), Some(lead_at(last)));
         }
-        let selection = Selection { from, to, level: range.map(|range| range.level), every: 1, most: file.most() };
+        let selection =
+            Selection { from, to, level: range.map(|range| range.level), every: 1, most: file.most() };
         Ok(Self { file, take: player.take().clone(), at, selection, film })
     }
 
@@ -61,27 +78,38 @@ impl Job {
     /// # Errors
     /// What failed, in one line.
     pub fn write(self, path: &Path, progress: &dyn Progress) -> Result<String, String> {
-        let moments = || self.selection.moments(&self.film.lesson, self.film.lead()).map_err(|error| error.to_string());
+        let moments =
+            || self.selection.moments(&self.film.lesson, self.film.lead()).map_err(|error| error.to_string());
         let said = |error: ExportError| error.to_string();
         let mut note = String::new();
         match self.file {
             LessonFile::Picture => files::picture(&self.film, self.at, path).map_err(said)?,
             LessonFile::Drawing => files::drawing(&self.film, self.at, path).map_err(said)?,
-            LessonFile::Worksheet => files::worksheet(&self.film, Theme::Readers, path, progress).map_err(said)?,
+            LessonFile::Worksheet => {
+                files::worksheet(&self.film, Theme::Readers, path, progress).map_err(said)?
+            }
             LessonFile::Key => files::key(&self.film, Theme::Readers, path).map_err(said)?,
             LessonFile::Steps => files::steps(&self.take.recording, path).map_err(said)?,
             LessonFile::Page => {
                 let page = files::page(&self.film, &moments()?, path, progress).map_err(said)?;
                 if page.finest < Level::Lane {
-                    note = format!("; it stops at level {} and coarser, to be no larger than {} MB", page.finest.name(), MOST_BYTES / 1_000_000);
+                    note = format!(
+                        "; it stops at level {} and coarser, to be no larger than {} MB",
+                        page.finest.name(),
+                        MOST_BYTES / 1_000_000
+                    );
                 }
             }
             LessonFile::Gif | LessonFile::Frames | LessonFile::Handout => {
                 let moments = moments()?;
                 match self.file {
                     LessonFile::Gif => files::gif(&self.film, &moments, 1.0, path, progress).map_err(said)?,
-                    LessonFile::Frames => drop(files::frames(&self.film, &moments, path, progress).map_err(said)?),
-                    _ => files::handout(&self.film, &moments, Theme::Readers, path, progress).map_err(said)?,
+                    LessonFile::Frames => {
+                        drop(files::frames(&self.film, &moments, path, progress).map_err(said)?)
+                    }
+                    _ => {
+                        files::handout(&self.film, &moments, Theme::Readers, path, progress).map_err(said)?
+                    }
                 }
                 if moments.positions.len() < moments.all.len() {
                     note = format!("; it shows {} of {} moments", moments.positions.len(), moments.all.len());
@@ -112,7 +140,8 @@ mod tests {
                 let mut range = RangeDraft::new(&player);
                 let start = player.range().start;
                 (range.from, range.to) = ((start + 1).to_string(), (start + 3).to_string());
-                let job = Job::new(file, &player, together, LIGHT, file.has_range().then_some(&range)).expect("a range");
+                let job = Job::new(file, &player, together, LIGHT, file.has_range().then_some(&range))
+                    .expect("a range");
                 let path = folder.path().join(file.default_name(player.lesson.number));
                 let said = job.write(&path, &Silent).expect("it can be written");
                 assert!(said.starts_with("written: ") && path.exists(), "{said}");
@@ -132,11 +161,19 @@ mod tests {
         let mut elsewhere = 0;
         for _ in 0..3 {
             player.forward();
-            Job::new(LessonFile::Drawing, &player, true, LIGHT, None).expect("no range").write(&path, &Silent).expect("it can be written");
+            Job::new(LessonFile::Drawing, &player, true, LIGHT, None)
+                .expect("no range")
+                .write(&path, &Silent)
+                .expect("it can be written");
             let film = Film::new(player.lesson, player.takes.clone(), SIZE, 1.0, LIGHT);
             let lead = film.leading();
             let view = |cursor| View::of(cursor, film.text);
-            let views: Vec<_> = player.takes.iter().zip(player.cursors()).map(|(take, cursor)| (take, view(cursor))).collect();
+            let views: Vec<_> = player
+                .takes
+                .iter()
+                .zip(player.cursors())
+                .map(|(take, cursor)| (take, view(cursor)))
+                .collect();
             let shown = svg(&comparison(player.lesson, &views, SIZE), &LIGHT);
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), shown);
             elsewhere += u32::from(svg(&film.scene(player.cursors()[lead].position()), &LIGHT) != shown);

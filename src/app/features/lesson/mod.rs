@@ -8,7 +8,7 @@
 //! | `panel`, `controls`, `ask`, `poll`, `source` | draw, read, and send actions |
 //! | `touch` | dragging the query and points in a map |
 //! | `export` | writes it as pictures, animations and handouts |
-//! | `picture`, `paint`, `words` | the picture: hit testing, painting of shapes, what moves after a step, tooltips |
+//! | `picture`, `paint`, `words` | the picture: hit testing, painting, what moves after a step, tooltips |
 
 pub mod apply;
 pub mod ask;

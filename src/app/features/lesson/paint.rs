@@ -101,15 +101,28 @@ impl Look<'_> {
                 }
                 if let Some(line) = line {
                     match line.dash {
-                        None => items.push(Item::Shape(Shape::rect_stroke(rect, radius, self.stroke(line), StrokeKind::Middle))),
+                        None => items.push(Item::Shape(Shape::rect_stroke(
+                            rect,
+                            radius,
+                            self.stroke(line),
+                            StrokeKind::Middle,
+                        ))),
                         Some(_) => {
-                            let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom(), rect.left_top()];
+                            let corners = [
+                                rect.left_top(),
+                                rect.right_top(),
+                                rect.right_bottom(),
+                                rect.left_bottom(),
+                                rect.left_top(),
+                            ];
                             self.path(&corners, line, items);
                         }
                     }
                 }
             }
-            draw::Shape::Dots { centers, radius, fill, line } => self.dots(centers, radius * scale, *fill, line.as_ref(), items),
+            draw::Shape::Dots { centers, radius, fill, line } => {
+                self.dots(centers, radius * scale, *fill, line.as_ref(), items)
+            }
             draw::Shape::Path { points, line } => {
                 let points: Vec<Pos2> = points.iter().map(|&point| self.place.pos(point)).collect();
                 self.path(&points, line, items);
@@ -124,13 +137,26 @@ impl Look<'_> {
                     Font::Sans => FontId::proportional(size),
                     Font::Mono => FontId::monospace(size),
                 };
-                items.push(Item::Text { at: self.place.pos(*at), anchor: *anchor, font, color: self.color(*paint), text: text.clone() });
+                items.push(Item::Text {
+                    at: self.place.pos(*at),
+                    anchor: *anchor,
+                    font,
+                    color: self.color(*paint),
+                    text: text.clone(),
+                });
             }
             draw::Shape::Clip(area) => items.push(Item::Clip(area.map(|area| self.place.rect(area)))),
         }
     }
 
-    fn dots(&self, centers: &[draw::Point], radius: f32, fill: Option<Paint>, line: Option<&Line>, items: &mut Vec<Item>) {
+    fn dots(
+        &self,
+        centers: &[draw::Point],
+        radius: f32,
+        fill: Option<Paint>,
+        line: Option<&Line>,
+        items: &mut Vec<Item>,
+    ) {
         let fill = fill.map_or(Color32::TRANSPARENT, |fill| self.color(fill));
         let stroke = line.map_or(Stroke::NONE, |line| self.stroke(line));
         if centers.len() > MANY && line.is_none() {
@@ -144,7 +170,9 @@ impl Look<'_> {
             }
             return items.push(Item::Shape(Shape::mesh(mesh)));
         }
-        let circle = |&center: &draw::Point| Shape::Circle(egui::epaint::CircleShape { center: self.place.pos(center), radius, fill, stroke });
+        let circle = |&center: &draw::Point| {
+            Shape::Circle(egui::epaint::CircleShape { center: self.place.pos(center), radius, fill, stroke })
+        };
         match centers {
             [one] => items.push(Item::Shape(circle(one))),
             many => items.push(Item::Shape(Shape::Vec(many.iter().map(circle).collect()))),
@@ -189,7 +217,8 @@ const SHORTEST: f64 = 0.1;
 /// How much of the time between two steps a motion takes at most, while the player goes on by itself.
 const SHARE: f64 = 0.6;
 
-/// How long a motion takes, in seconds; `None` if there is none. `pace` is the steps per second while the player goes on by itself.
+/// How long a motion takes, in seconds; `None` if there is none. `pace` is the steps per second while the
+/// player goes on by itself.
 pub fn motion_seconds(reduced: bool, pace: Option<f32>) -> Option<f64> {
     let most = pace.map_or(f64::INFINITY, |pace| SHARE / f64::from(pace));
     let seconds = f64::from(SECONDS).min(most);
@@ -209,7 +238,14 @@ pub struct Running {
 
 impl Running {
     /// From one scene to the next; `None` if nothing moves.
-    pub fn new(before: Scene, after: &Scene, palette: &Palette, place: Place, began: f64, seconds: f64) -> Option<Self> {
+    pub fn new(
+        before: Scene,
+        after: &Scene,
+        palette: &Palette,
+        place: Place,
+        began: f64,
+        seconds: f64,
+    ) -> Option<Self> {
         let moving = Moving::between(&before, after)?;
         let still = Prepared::new(moving.still(), palette, place);
         Some(Self { before, moving, still, began, seconds })
@@ -253,12 +289,26 @@ mod tests {
         let mut scene = Drawing::new(10.0, 10.0);
         let area = Area { x: 1.0, y: 1.0, width: 4.0, height: 2.0 };
         let line = Line { paint: Ink::Text.into(), width: 1.0, dash: Some(2.0) };
-        scene.shapes.push(draw::Shape::Rect { area, round: 1.0, fill: Some(Ink::Scale(1.0).into()), line: Some(line) });
-        scene.shapes.push(draw::Shape::Dots { centers: vec![[1.0, 1.0]; 30_000], radius: 1.0, fill: Some(Ink::Query.into()), line: None });
+        scene.shapes.push(draw::Shape::Rect {
+            area,
+            round: 1.0,
+            fill: Some(Ink::Scale(1.0).into()),
+            line: Some(line),
+        });
+        scene.shapes.push(draw::Shape::Dots {
+            centers: vec![[1.0, 1.0]; 30_000],
+            radius: 1.0,
+            fill: Some(Ink::Query.into()),
+            line: None,
+        });
         scene.shapes.push(draw::Shape::Clip(Some(area)));
         let items = Prepared::new(&scene, &LIGHT, Place { origin: pos2(100.0, 0.0), scale: 2.0 }).0;
-        let [Item::Shape(Shape::Rect(rect)), Item::Shape(Shape::Vec(dashes)), Item::Shape(Shape::Mesh(mesh)), Item::Clip(Some(clip))] =
-            items.as_slice()
+        let [
+            Item::Shape(Shape::Rect(rect)),
+            Item::Shape(Shape::Vec(dashes)),
+            Item::Shape(Shape::Mesh(mesh)),
+            Item::Clip(Some(clip)),
+        ] = items.as_slice()
         else {
             panic!("{} items of other kinds", items.len())
         };

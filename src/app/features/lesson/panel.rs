@@ -47,13 +47,25 @@ fn list_ui(ui: &mut Ui, lesson: &Lesson, palette: &Palette, actions: &mut Action
             let mark = if other.minutes.is_route() { "\u{25cf}" } else { "\u{25cb}" };
             let text = format!("{mark}  {}  {}", other.number, other.title);
             let response = ui.add(egui::Button::selectable(other.number == lesson.number, text).wrap());
-            if response.on_hover_text(format!("{} About {} min.", other.says(other.goal, other.shape()), other.minutes.count())).clicked() {
+            if response
+                .on_hover_text(format!(
+                    "{} About {} min.",
+                    other.says(other.goal, other.shape()),
+                    other.minutes.count()
+                ))
+                .clicked()
+            {
                 actions.send(LessonAction::Open(other.number));
             }
         }
     });
-    let minutes: u32 = LESSONS.iter().filter(|lesson| lesson.minutes.is_route()).map(|lesson| lesson.minutes.count()).sum();
-    ui.label(RichText::new(format!("\u{25cf} the story in {minutes} minutes   \u{25cb} more")).color(palette.text_weak).small());
+    let minutes: u32 =
+        LESSONS.iter().filter(|lesson| lesson.minutes.is_route()).map(|lesson| lesson.minutes.count()).sum();
+    ui.label(
+        RichText::new(format!("\u{25cf} the story in {minutes} minutes   \u{25cb} more"))
+            .color(palette.text_weak)
+            .small(),
+    );
 }
 
 /// What the lesson is about, with the sizes of what is recorded.
@@ -69,7 +81,8 @@ fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, a
     }
     say(RichText::new(lesson.says(lesson.paragraph, shape)));
     say(RichText::new(lesson.says(lesson.summary, shape)).strong());
-    let links = lesson.needs.iter().map(|id| ("Builds on", *id)).chain(lesson.next().map(|next| ("Next", next.id)));
+    let links =
+        lesson.needs.iter().map(|id| ("Builds on", *id)).chain(lesson.next().map(|next| ("Next", next.id)));
     for (what, other) in links.filter_map(|(what, id)| Some((what, named(id).ok()?))) {
         let text = format!("{what}: {}  {}", other.number, other.title);
         if ui.link(text).clicked() {
@@ -80,7 +93,14 @@ fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, a
 }
 
 /// Data, k and W.
-fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+fn choice_ui(
+    ui: &mut Ui,
+    lesson: &'static Lesson,
+    state: &State,
+    session: &Session,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     heading_ui(ui, "Data");
     let mut draft = session.lesson.draft(lesson);
     let before = draft.clone();
@@ -94,14 +114,31 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     match cloud {
         Some(cloud) => {
             let source = cloud.source().to_string();
-            ui.add(egui::Label::new(RichText::new(&source).color(palette.text_weak)).truncate()).on_hover_text(&source);
+            ui.add(egui::Label::new(RichText::new(&source).color(palette.text_weak)).truncate())
+                .on_hover_text(&source);
             let question = session.lesson.asked.as_ref().filter(|_| lesson.number == OWN_DATA);
             match question.and_then(|question| question.query.as_ref()) {
-                Some(query) if matches!(query.queries.source(), Source::Coordinates(_)) => fact_ui(ui, "Query", "a place", palette),
-                Some(query) => fact_ui(ui, "Query", format!("{} of the file", text::thousands(query.number as u64 + 1)), palette),
+                Some(query) if matches!(query.queries.source(), Source::Coordinates(_)) => {
+                    fact_ui(ui, "Query", "a place", palette)
+                }
+                Some(query) => fact_ui(
+                    ui,
+                    "Query",
+                    format!("{} of the file", text::thousands(query.number as u64 + 1)),
+                    palette,
+                ),
                 None => {
                     let middle = format!("{}, the middle", cloud.record(cloud.len() / 2));
-                    entered |= field_ui(ui, "Query row", &mut draft.row, &middle, Field::QueryRows, &errors, palette).lost_focus();
+                    entered |= field_ui(
+                        ui,
+                        "Query row",
+                        &mut draft.row,
+                        &middle,
+                        Field::QueryRows,
+                        &errors,
+                        palette,
+                    )
+                    .lost_focus();
                     if question.map_or(state.draft.exclude_self, |question| question.exclude_self) {
                         let left = "The query's own row is left out, as in the explorer.";
                         ui.add(egui::Label::new(RichText::new(left).color(palette.text_weak).small()).wrap());
@@ -118,13 +155,16 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
                 wrap_ui(ui, data, palette);
             }
             if lesson.number == OWN_DATA {
-                let next = "No cloud is open, so this is a generated one. Open yours in the explorer, or drop a file here.";
+                let next = "No cloud is open, so this is a generated one. Open yours in the explorer, or \
+                            drop a file here.";
                 ui.label(RichText::new(next).color(palette.text_weak).small());
             }
             entered |= field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, &errors, palette).lost_focus();
             entered |= keys_ui(ui, lesson, &mut draft, &errors, palette);
             if !state.lesson.has_dragged && matches!(lesson.shows, Shows::FirstSort | Shows::SecondMinimum) {
-                ui.label(RichText::new("Drag a key in the picture up or down.").color(palette.text_weak).small());
+                ui.label(
+                    RichText::new("Drag a key in the picture up or down.").color(palette.text_weak).small(),
+                );
             }
         }
     }
@@ -138,7 +178,9 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
                     ui.selectable_value(&mut draft.width, width, width.to_string());
                 }
             });
-            response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Lanes, W"));
+            response
+                .response
+                .widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Lanes, W"));
         });
     }
     if let Some(moved) = draft.touched.words() {
@@ -156,23 +198,43 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     if record {
         actions.send(LessonAction::Record);
     }
-    if differs && ui.button("Back to the lesson's own").on_hover_text("The lesson's own k, W and data.").clicked() {
+    if differs
+        && ui.button("Back to the lesson's own").on_hover_text("The lesson's own k, W and data.").clicked()
+    {
         actions.send(LessonAction::Reset);
     }
     if let Some(player) = session.lesson.player_of(lesson) {
         let (shape, parameters) = (player.take().recording.shape(), &player.take().recording.parameters);
         fact_ui(ui, "Points, n", text::thousands(shape.n.into()), palette);
-        fact_ui(ui, "K = W·R", format!("{} = {}·{}", text::thousands(shape.capacity().into()), shape.width, shape.registers), palette);
+        fact_ui(
+            ui,
+            "K = W·R",
+            format!("{} = {}·{}", text::thousands(shape.capacity().into()), shape.width, shape.registers),
+            palette,
+        );
         if let Baseline::WarpSelect(queued) = player.take().recording.baseline() {
             // No choice: as long as the engine's own where a lane has as many keys of the warp's queue.
-            fact_ui(ui, "Queue, Q", format!("{} a lane, for R = {}", text::count(queued.length.into(), "key", "keys"), shape.registers), palette);
+            fact_ui(
+                ui,
+                "Queue, Q",
+                format!(
+                    "{} a lane, for R = {}",
+                    text::count(queued.length.into(), "key", "keys"),
+                    shape.registers
+                ),
+                palette,
+            );
         }
         fact_ui(ui, "Recorded on", parameters.what_ran(), palette);
     }
     if session.can_record_on_gpu(32) {
         let mut gpu = state.lesson.gpu;
-        let about = "The kernel itself searches and writes down what it does; its steps are held against the twin's. A GPU's warp has 32 lanes.";
-        let response = ui.add_enabled(session.lesson.draft(lesson).width == 32, egui::Checkbox::new(&mut gpu, "Record on the GPU"));
+        let about = "The kernel itself searches and writes down what it does; its steps are held against \
+                     the twin's. A GPU's warp has 32 lanes.";
+        let response = ui.add_enabled(
+            session.lesson.draft(lesson).width == 32,
+            egui::Checkbox::new(&mut gpu, "Record on the GPU"),
+        );
         if response.on_hover_text(about).on_disabled_hover_text(about).changed() {
             actions.send(LessonAction::SetGpu(gpu));
         }
@@ -181,8 +243,12 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
 
 /// Whether the points are those of the cloud that is open.
 fn open_cloud_ui(ui: &mut Ui, is_open: bool, draft: &mut LessonDraft) {
-    let about = "Compares the order of its rows with the others. Open a cloud in the explorer, or drop a file here.";
-    let response = ui.add_enabled(is_open || draft.open_cloud, egui::Checkbox::new(&mut draft.open_cloud, "Points of the open cloud"));
+    let about =
+        "Compares the order of its rows with the others. Open a cloud in the explorer, or drop a file here.";
+    let response = ui.add_enabled(
+        is_open || draft.open_cloud,
+        egui::Checkbox::new(&mut draft.open_cloud, "Points of the open cloud"),
+    );
     if response.on_hover_text(about).on_disabled_hover_text(about).changed() {
         // Rows and places are of other points.
         (draft.row, draft.touched) = (String::new(), Touched::default());
@@ -190,16 +256,33 @@ fn open_cloud_ui(ui: &mut Ui, is_open: bool, draft: &mut LessonDraft) {
 }
 
 /// Keys that are typed, where there are few; whether the field was left.
-fn keys_ui(ui: &mut Ui, lesson: &Lesson, draft: &mut LessonDraft, errors: &[FieldError], palette: &Palette) -> bool {
-    let count = draft.k.parse().ok().filter(|k| (1..=draft.width as usize * 32).contains(k)).and_then(|k| lesson.keys(k, draft.width));
+fn keys_ui(
+    ui: &mut Ui,
+    lesson: &Lesson,
+    draft: &mut LessonDraft,
+    errors: &[FieldError],
+    palette: &Palette,
+) -> bool {
+    let count = draft
+        .k
+        .parse()
+        .ok()
+        .filter(|k| (1..=draft.width as usize * 32).contains(k))
+        .and_then(|k| lesson.keys(k, draft.width));
     if count.is_none() && draft.keys.is_empty() {
         return false;
     }
     let hint = count.map_or(String::new(), |count| format!("{count} of your own: 5 3 8 1 \u{2026}"));
     let response = field_ui(ui, "Keys", &mut draft.keys, &hint, Field::Keys, errors, palette);
-    let halves =
-        if lesson.shows == Shows::SecondMinimum { " The first half becomes the sorted list that the other half is merged with." } else { "" };
-    let about = format!("Squared distances, instead of the lesson's points: points around the query, at exactly these distances.{halves}");
+    let halves = if lesson.shows == Shows::SecondMinimum {
+        " The first half becomes the sorted list that the other half is merged with."
+    } else {
+        ""
+    };
+    let about = format!(
+        "Squared distances, instead of the lesson's points: points around the query, at exactly these \
+         distances.{halves}"
+    );
     response.on_hover_text(about).lost_focus()
 }
 
@@ -211,7 +294,11 @@ fn score_ui(ui: &mut Ui, lesson: &Lesson, session: &LessonSession, palette: &Pal
         if ui.button(text).on_hover_text(format!("{} {keys}", Command::Predict.tooltip())).clicked() {
             actions.send(Command::Predict);
         }
-        let said = if score.asked == 0 { "No question answered yet".to_owned() } else { format!("{} of {} right", score.right, score.asked) };
+        let said = if score.asked == 0 {
+            "No question answered yet".to_owned()
+        } else {
+            format!("{} of {} right", score.right, score.asked)
+        };
         ui.label(RichText::new(said).color(palette.text_weak));
     });
 }
@@ -223,7 +310,14 @@ fn mistake(recording: &Recording) -> Option<&'static Row> {
     recording.parameters.fault.map(fault::row)
 }
 
-pub fn broken_ui(ui: &mut Ui, lesson: &Lesson, breaking: Breaking, player: Option<&Player>, palette: &Palette, actions: &mut Actions) {
+pub fn broken_ui(
+    ui: &mut Ui,
+    lesson: &Lesson,
+    breaking: Breaking,
+    player: Option<&Player>,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     if lesson.search != Search::Kernel {
         return;
     }
@@ -235,11 +329,20 @@ pub fn broken_ui(ui: &mut Ui, lesson: &Lesson, breaking: Breaking, player: Optio
 }
 
 /// Which mistake is made, and what it leads to.
-fn mistake_ui(ui: &mut Ui, breaking: Breaking, player: Option<&Player>, palette: &Palette, actions: &mut Actions) {
+fn mistake_ui(
+    ui: &mut Ui,
+    breaking: Breaking,
+    player: Option<&Player>,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let chosen = if let Breaking::Chosen(fault) = breaking { Some(fault) } else { None };
     row_ui(ui, "Mistake", palette, |ui, _| {
         let title = |fault: Option<Fault>| fault.map_or("None", |fault| fault::row(fault).title);
-        let combo = ComboBox::from_id_salt("mistake").width(ui.available_width()).truncate().selected_text(title(chosen));
+        let combo = ComboBox::from_id_salt("mistake")
+            .width(ui.available_width())
+            .truncate()
+            .selected_text(title(chosen));
         let response = combo.show_ui(ui, |ui| {
             for other in std::iter::once(None).chain(FAULTS.iter().map(|row| Some(row.fault))) {
                 if ui.selectable_label(other == chosen, title(other)).clicked() && other != chosen {
@@ -247,12 +350,15 @@ fn mistake_ui(ui: &mut Ui, breaking: Breaking, player: Option<&Player>, palette:
                 }
             }
         });
-        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Mistake made on purpose"));
+        response
+            .response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Mistake made on purpose"));
     });
     if let Some(fault) = chosen {
         wrap_ui(ui, fault::row(fault).about, palette);
         // What is shown may still be what was chosen before.
-        if let Some(player) = player.filter(|player| player.take().recording.parameters.fault == Some(fault)) {
+        if let Some(player) = player.filter(|player| player.take().recording.parameters.fault == Some(fault))
+        {
             consequences_ui(ui, player, palette, actions);
         }
     }
@@ -277,7 +383,14 @@ fn consequences_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mu
 }
 
 /// Which mistake is it? Then why.
-fn hunt_ui(ui: &mut Ui, lesson: &Lesson, guess: Option<Fault>, player: Option<&Player>, palette: &Palette, actions: &mut Actions) {
+fn hunt_ui(
+    ui: &mut Ui,
+    lesson: &Lesson,
+    guess: Option<Fault>,
+    player: Option<&Player>,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let made = player.and_then(|player| mistake(&player.take().recording));
     match guess.and(made) {
         Some(row) => {
@@ -291,9 +404,15 @@ fn hunt_ui(ui: &mut Ui, lesson: &Lesson, guess: Option<Fault>, player: Option<&P
             }
         }
         None => {
-            wrap_ui(ui, "The search makes one of these mistakes. Step through it until a badge turns red, and say which one.", palette);
+            wrap_ui(
+                ui,
+                "The search makes one of these mistakes. Step through it until a badge turns red, and say \
+                 which one.",
+                palette,
+            );
             for row in known_by(lesson) {
-                let response = ui.add_enabled(made.is_some(), egui::Button::selectable(false, row.title).wrap());
+                let response =
+                    ui.add_enabled(made.is_some(), egui::Button::selectable(false, row.title).wrap());
                 if response.on_hover_text(row.about).clicked() {
                     actions.send(LessonAction::Guess(row.fault));
                 }

@@ -69,7 +69,8 @@ impl MadeOf {
     /// Whether `self` is shown after one step forward from `before`, in the same place.
     fn is_next(&self, before: &Self, stepped_from: Option<usize>) -> bool {
         let asks = |asking: &[bool]| asking.iter().any(|asking| *asking);
-        let is_step = stepped_from == Some(before.positions[before.active]) && self.positions != before.positions;
+        let is_step =
+            stepped_from == Some(before.positions[before.active]) && self.positions != before.positions;
         is_step
             && !asks(&self.asking)
             && !asks(&before.asking)
@@ -105,7 +106,8 @@ impl Picture {
 
     /// The largest panel that is shown, but for the sentence.
     pub fn largest_panel(&self) -> Option<Panel> {
-        let shown = self.made.iter().flat_map(|made| &made.panels).filter(|(panel, _)| *panel != Panel::Sentence);
+        let shown =
+            self.made.iter().flat_map(|made| &made.panels).filter(|(panel, _)| *panel != Panel::Sentence);
         shown.max_by(|(_, a), (_, b)| a.area().total_cmp(&b.area())).map(|(panel, _)| *panel)
     }
 
@@ -125,7 +127,9 @@ impl Picture {
             together,
             // While a question is open, the picture spells out nothing about what is pointed at.
             hover: self.hover.filter(|_| !asking).or_else(|| quiz.and_then(Quiz::answered_about)),
-            asking: (0..player.takes.len()).map(|take| asking || quiz.is_some_and(|quiz| quiz.keeps(take))).collect(),
+            asking: (0..player.takes.len())
+                .map(|take| asking || quiz.is_some_and(|quiz| quiz.keeps(take)))
+                .collect(),
             zoom,
             rect,
             text,
@@ -141,9 +145,15 @@ impl Picture {
         let size = [rect.width() * grow, rect.height() * grow];
         // Presented, type stays as large as it is asked for, also where the picture is shown smaller.
         let text = if look.presented { text * grow } else { text };
-        let view = |at: usize| View { hover: key.hover, asking: key.asking[at], zoom, ..View::of(&player.cursors()[at], text) };
+        let view = |at: usize| View {
+            hover: key.hover,
+            asking: key.asking[at],
+            zoom,
+            ..View::of(&player.cursors()[at], text)
+        };
         let (scene, panels, areas) = if together {
-            let views: Vec<(&Take, View<'_>)> = player.takes.iter().enumerate().map(|(at, take)| (take, view(at))).collect();
+            let views: Vec<(&Take, View<'_>)> =
+                player.takes.iter().enumerate().map(|(at, take)| (take, view(at))).collect();
             (comparison(player.lesson, &views, size), Vec::new(), columns(views.len(), text, size))
         } else {
             let view = view(player.active());
@@ -154,13 +164,22 @@ impl Picture {
         let panels = panels.into_iter().map(|(panel, area)| (panel, place.rect(area))).collect();
         // What was still under way is where it belongs: motions do not wait for each other.
         self.motion = match (before, look.motion, self.motion.take()) {
-            (Some(made), _, Some(motion)) if key.is_same_moment(&made.key) => motion.anew(&scene, palette, place),
+            (Some(made), _, Some(motion)) if key.is_same_moment(&made.key) => {
+                motion.anew(&scene, palette, place)
+            }
             (Some(made), Some(seconds), _) if key.is_next(&made.key, player.stepped_from()) => {
                 Running::new(made.scene, &scene, palette, place, now, seconds)
             }
             _ => None,
         };
-        self.made = Some(Made { prepared: Prepared::new(&scene, palette, place), key, scene, columns, panels, place });
+        self.made = Some(Made {
+            prepared: Prepared::new(&scene, palette, place),
+            key,
+            scene,
+            columns,
+            panels,
+            place,
+        });
     }
 
     /// Paints what is shown, and asks for the next frame while something is on its way.
@@ -198,7 +217,14 @@ pub struct Look {
     pub motion: Option<f64>,
 }
 
-pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, player: &Player, look: Look, actions: &mut Actions) {
+pub fn picture_ui(
+    ui: &mut Ui,
+    picture: &mut Picture,
+    session: &LessonSession,
+    player: &Player,
+    look: Look,
+    actions: &mut Actions,
+) {
     let rect = ui.available_rect_before_wrap();
     // A question is about the data as they are.
     let movable = session.quiz.is_none();
@@ -232,9 +258,14 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
     if let Some(first) = maps.first().filter(|_| look.hints) {
         hint_ui(ui, first.place.rect(first.map.area), look.tokens);
     }
-    let pointed =
-        response.hover_pos().filter(|_| held.is_none()).and_then(|pointer| Some((pointer, made.scene.target_at(made.place.place(pointer))?)));
-    let over = response.hover_pos().and_then(|pointer| made.panels.iter().find(|(_, rect)| rect.contains(pointer))).map(|(panel, _)| *panel);
+    let pointed = response
+        .hover_pos()
+        .filter(|_| held.is_none())
+        .and_then(|pointer| Some((pointer, made.scene.target_at(made.place.place(pointer))?)));
+    let over = response
+        .hover_pos()
+        .and_then(|pointer| made.panels.iter().find(|(_, rect)| rect.contains(pointer)))
+        .map(|(panel, _)| *panel);
     // The sentence is always there.
     let over = over.filter(|&panel| panel != Panel::Sentence);
     if response.double_clicked() && pointed.is_none() && (over.is_some() || look.zoom.is_some()) {
@@ -255,7 +286,9 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
         }
         // How many steps there will be may be what is asked.
         let tells = asking.is_none() || !matches!(target, Target::Position(_));
-        if let Some(mut words) = player.cursors().get(at).filter(|_| tells).and_then(|cursor| words::about(target, cursor)) {
+        if let Some(mut words) =
+            player.cursors().get(at).filter(|_| tells).and_then(|cursor| words::about(target, cursor))
+        {
             if on_key {
                 words += "\nDrag it up or down to change it";
             }
@@ -274,7 +307,9 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
 /// The maps of a picture, with what each shows.
 fn shown_maps<'a>(made: &'a Made, player: &'a Player) -> Vec<Shown<'a>> {
     let take = |number: usize| if made.key.together { &player.takes[number] } else { player.take() };
-    (made.scene.maps.iter().enumerate()).map(|(number, map)| Shown { map, place: made.place, recording: &take(number).recording }).collect()
+    (made.scene.maps.iter().enumerate())
+        .map(|(number, map)| Shown { map, place: made.place, recording: &take(number).recording })
+        .collect()
 }
 
 fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, actions: &mut Actions) {
@@ -282,8 +317,11 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
     if asking {
         match target {
             Target::Lane(lane) => actions.send(quiz(QuizAction::ChooseLane(lane))),
-            Target::Element(element) => actions.send(quiz(QuizAction::ChooseLane(player.cursor().state().place_of(element).0))),
-            Target::Queued(element) => actions.send(quiz(QuizAction::ChooseLane(across(player.cursor().state().shape.width, element).0))),
+            Target::Element(element) => {
+                actions.send(quiz(QuizAction::ChooseLane(player.cursor().state().place_of(element).0)))
+            }
+            Target::Queued(element) => actions
+                .send(quiz(QuizAction::ChooseLane(across(player.cursor().state().shape.width, element).0))),
             Target::Slot(slot) => actions.send(quiz(QuizAction::ChooseSlot(slot))),
             Target::CodeLine(line) => actions.send(LessonAction::Source(Some(Some(line)))),
             Target::Comparator(_) | Target::Point(_) | Target::Position(_) => {}
@@ -303,10 +341,19 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
 // Rings in the picture while a question is open: around what it is about, and around what was chosen.
 
 /// What a question is about, and what was chosen, around it.
-pub fn marks_ui(ui: &Ui, scene: &Scene, place: Place, quiz: &Quiz, player: &Player, palette: &tokens::Palette) {
+pub fn marks_ui(
+    ui: &Ui,
+    scene: &Scene,
+    place: Place,
+    quiz: &Quiz,
+    player: &Player,
+    palette: &tokens::Palette,
+) {
     let painter = ui.painter();
     let ring = |target: Target, color: Color32, width: f32, grow: f32| {
-        for rect in columns_of(scene.spots.iter().filter(|spot| spot.target == target).map(|spot| place.rect(spot.area))) {
+        for rect in columns_of(
+            scene.spots.iter().filter(|spot| spot.target == target).map(|spot| place.rect(spot.area)),
+        ) {
             painter.rect_stroke(rect.expand(grow), 3.0, Stroke::new(width, color), StrokeKind::Outside);
         }
     };
@@ -342,7 +389,9 @@ fn columns_of(cells: impl Iterator<Item = Rect>) -> Vec<Rect> {
     let mut columns: Vec<Rect> = Vec::new();
     for cell in cells {
         let above = columns.iter_mut().find(|column| {
-            (column.left() - cell.left()).abs() < 1.0 && (column.right() - cell.right()).abs() < 1.0 && cell.expand(GAP).intersects(**column)
+            (column.left() - cell.left()).abs() < 1.0
+                && (column.right() - cell.right()).abs() < 1.0
+                && cell.expand(GAP).intersects(**column)
         });
         match above {
             Some(column) => *column = column.union(cell),
@@ -372,7 +421,13 @@ mod tests {
     #[test]
     fn cells_of_a_lane_are_ringed_together_and_its_other_place_apart() {
         let cell = |x: f32, y: f32| Rect::from_min_size(pos2(x, y), vec2(10.0, 8.0));
-        let rings = columns_of([cell(20.0, 0.0), cell(20.0, 9.0), cell(20.0, 18.0), cell(20.0, 80.0), cell(31.0, 9.0)].into_iter());
-        assert_eq!(rings, [Rect::from_min_max(pos2(20.0, 0.0), pos2(30.0, 26.0)), cell(20.0, 80.0), cell(31.0, 9.0)]);
+        let rings = columns_of(
+            [cell(20.0, 0.0), cell(20.0, 9.0), cell(20.0, 18.0), cell(20.0, 80.0), cell(31.0, 9.0)]
+                .into_iter(),
+        );
+        assert_eq!(
+            rings,
+            [Rect::from_min_max(pos2(20.0, 0.0), pos2(30.0, 26.0)), cell(20.0, 80.0), cell(31.0, 9.0)]
+        );
     }
 }

@@ -1,10 +1,11 @@
-//! A question that is left to a class: votes for its options, then bars, then which one is right. Nothing moves: the room of all is there before.
+//! A question that is left to a class: votes for its options, then bars, then which one is right. Nothing
+//! moves: the room of all is there before.
 
 use std::sync::Arc;
 
 use egui::{
-    Align, Align2, Color32, DragValue, FontId, Galley, Key, Layout, Modifiers, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, UiBuilder,
-    WidgetInfo, pos2, vec2,
+    Align, Align2, Color32, DragValue, FontId, Galley, Key, Layout, Modifiers, Rect, RichText, Role, Sense,
+    Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
 use super::state::poll::{MOST_VOTES, Poll};
@@ -17,9 +18,22 @@ use crate::lesson::questions::{Question, Reply, letter};
 const VOTES: f32 = 5.6;
 
 /// The options with their votes and bars, and why the right one is right. `small` says which question it is.
-pub fn poll_ui(ui: &mut Ui, poll: &Poll, question: &Question, small: RichText, size: f32, palette: &Palette, actions: &mut Actions) {
+pub fn poll_ui(
+    ui: &mut Ui,
+    poll: &Poll,
+    question: &Question,
+    small: RichText,
+    size: f32,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let mut send = |action| actions.send(LessonAction::Quiz(QuizAction::Poll(action)));
-    let texts: Vec<String> = poll.offers().iter().enumerate().map(|(option, offer)| format!("{}  {}", letter(option), offer.text)).collect();
+    let texts: Vec<String> = poll
+        .offers()
+        .iter()
+        .enumerate()
+        .map(|(option, offer)| format!("{}  {}", letter(option), offer.text))
+        .collect();
     for (option, (rect, words)) in cells(ui, &texts, size * VOTES, size).into_iter().enumerate() {
         option_ui(ui, poll, option, rect, words, palette, size);
         let votes = Rect::from_min_max(pos2(rect.right() - size * VOTES, rect.top()), rect.max);
@@ -32,14 +46,20 @@ pub fn poll_ui(ui: &mut Ui, poll: &Poll, question: &Question, small: RichText, s
     reasons_ui(ui, poll, question, size, palette);
     ui.horizontal_wrapped(|ui| {
         let (text, action) = next(poll);
-        let main = egui::Button::new(RichText::new(text).size(size).strong().color(palette.on_accent)).fill(palette.accent);
+        let main = egui::Button::new(RichText::new(text).size(size).strong().color(palette.on_accent))
+            .fill(palette.accent);
         if ui.add(main).on_hover_text("Enter").clicked() {
             actions.send(LessonAction::Quiz(action));
         }
         let again = egui::Button::new(RichText::new("Ask again after discussing").size(size));
         let about = "Votes begin again. The first ones stay, and both are shown side by side.";
         let why_not = if poll.is_revealed() { "The answer is known." } else { "The class has voted twice." };
-        if ui.add_enabled(poll.can_ask_again(), again).on_hover_text(about).on_disabled_hover_text(why_not).clicked() {
+        if ui
+            .add_enabled(poll.can_ask_again(), again)
+            .on_hover_text(about)
+            .on_disabled_hover_text(why_not)
+            .clicked()
+        {
             actions.send(LessonAction::Quiz(QuizAction::Poll(PollAction::AskAgain)));
         }
         let back = egui::Button::new(RichText::new("Back to answering").size(size));
@@ -65,37 +85,69 @@ fn layout(ui: &Ui, text: String, size: f32, color: Color32, wide: f32) -> Arc<Ga
 }
 
 /// An option, with bars behind it once votes are shown: the second vote's below the first's.
-fn option_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, words: Arc<Galley>, palette: &Palette, size: f32) {
+fn option_ui(
+    ui: &mut Ui,
+    poll: &Poll,
+    option: usize,
+    rect: Rect,
+    words: Arc<Galley>,
+    palette: &Palette,
+    size: f32,
+) {
     let is_right = poll.is_revealed() && option == poll.right();
     let text = &poll.offers()[option].text;
-    let said = if is_right { format!("{} is right: {text}", letter(option)) } else { format!("{}: {text}", letter(option)) };
+    let said = if is_right {
+        format!("{} is right: {text}", letter(option))
+    } else {
+        format!("{}: {text}", letter(option))
+    };
     let response = ui.allocate_rect(rect, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, said.clone()));
     let painter = ui.painter();
     painter.rect_filled(rect, 3.0, palette.panel);
     if !poll.is_open() {
-        let (rounds, color) = (poll.rounds(), if is_right { palette.intermediate } else { palette.candidate });
+        let (rounds, color) =
+            (poll.rounds(), if is_right { palette.intermediate } else { palette.candidate });
         let high = rect.height() / rounds as f32;
         for round in 0..rounds {
             let top = rect.top() + round as f32 * high;
-            let bar = Rect::from_min_size(pos2(rect.left(), top), vec2(rect.width() * poll.share(round, option), high));
+            let bar = Rect::from_min_size(
+                pos2(rect.left(), top),
+                vec2(rect.width() * poll.share(round, option), high),
+            );
             painter.rect_filled(bar, 3.0, color.gamma_multiply(if round + 1 == rounds { 0.5 } else { 0.3 }));
         }
     }
     let color = if is_right { palette.intermediate } else { palette.line };
     // Not by colour alone.
     painter.rect_stroke(rect, 3.0, Stroke::new(if is_right { 3.0 } else { 1.0 }, color), StrokeKind::Inside);
-    painter.galley(pos2(rect.left() + size * 0.4, rect.center().y - words.size().y / 2.0), words, palette.text);
+    painter.galley(
+        pos2(rect.left() + size * 0.4, rect.center().y - words.size().y / 2.0),
+        words,
+        palette.text,
+    );
 }
 
 /// How many voted for an option: counted, typed or dragged.
-fn votes_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, size: f32, send: &mut impl FnMut(PollAction)) {
+fn votes_ui(
+    ui: &mut Ui,
+    poll: &Poll,
+    option: usize,
+    rect: Rect,
+    size: f32,
+    send: &mut impl FnMut(PollAction),
+) {
     let (counted, name) = (poll.counted(option), letter(option));
-    let builder = UiBuilder::new().id_salt(("votes", option)).max_rect(rect).layout(Layout::right_to_left(Align::Center));
+    let builder = UiBuilder::new()
+        .id_salt(("votes", option))
+        .max_rect(rect)
+        .layout(Layout::right_to_left(Align::Center));
     ui.scope_builder(builder, |ui| {
         ui.spacing_mut().item_spacing.x = size * 0.15;
         ui.spacing_mut().button_padding = vec2(2.0, 0.0);
-        let small = |text: &str| egui::Button::new(RichText::new(text).size(size)).min_size(vec2(size * 1.3, size * 1.3));
+        let small = |text: &str| {
+            egui::Button::new(RichText::new(text).size(size)).min_size(vec2(size * 1.3, size * 1.3))
+        };
         ui.add_space(size * 0.1);
         let more = ui.add(small("+"));
         more.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("One vote more for {name}")));
@@ -104,7 +156,8 @@ fn votes_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, size: f32, send
         }
         let mut votes = counted;
         ui.style_mut().override_font_id = Some(FontId::proportional(size));
-        let field = ui.add_sized(vec2(size * 2.4, size * 1.3), DragValue::new(&mut votes).range(0..=MOST_VOTES));
+        let field =
+            ui.add_sized(vec2(size * 2.4, size * 1.3), DragValue::new(&mut votes).range(0..=MOST_VOTES));
         field.widget_info(|| {
             let mut info = WidgetInfo::labeled(Role::SpinButton, true, format!("Votes for {name}"));
             info.value = Some(f64::from(counted));
@@ -114,7 +167,9 @@ fn votes_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, size: f32, send
             send(PollAction::Set(option, votes));
         }
         let less = ui.add_enabled(counted > 0, small("\u{2212}"));
-        less.widget_info(|| WidgetInfo::labeled(Role::Button, counted > 0, format!("One vote less for {name}")));
+        less.widget_info(|| {
+            WidgetInfo::labeled(Role::Button, counted > 0, format!("One vote less for {name}"))
+        });
         if less.clicked() {
             send(PollAction::Set(option, counted - 1));
         }
@@ -127,16 +182,27 @@ fn counts_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, size: f32, pal
     let counted = |round: usize| format!("{} ({})", poll.votes(round, option), share(round));
     let shown = if poll.rounds() == 1 { counted(0) } else { format!("{} \u{2192} {}", share(0), share(1)) };
     let said = (0..poll.rounds()).map(counted).collect::<Vec<_>>().join(", then ");
-    ui.painter().text(rect.right_center() - vec2(size * 0.4, 0.0), Align2::RIGHT_CENTER, shown, FontId::proportional(size), palette.text);
+    ui.painter().text(
+        rect.right_center() - vec2(size * 0.4, 0.0),
+        Align2::RIGHT_CENTER,
+        shown,
+        FontId::proportional(size),
+        palette.text,
+    );
     let response = ui.allocate_rect(rect, Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("Votes for {}: {said}", letter(option))));
+    response.widget_info(|| {
+        WidgetInfo::labeled(Role::Label, true, format!("Votes for {}: {said}", letter(option)))
+    });
     response.on_hover_text(said);
 }
 
-/// How votes come in; then, in the same room, why the right option is right, and what the wrong one with most votes would be the answer to.
+/// How votes come in; then, in the same room, why the right option is right, and what the wrong one with most
+/// votes would be the answer to.
 fn reasons_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette: &Palette) {
     let wide = ui.available_width();
-    let mistake = |option: usize| question.slip(poll.offers()[option].reply).map(|says| format!("{}: {says}", letter(option)));
+    let mistake = |option: usize| {
+        question.slip(poll.offers()[option].reply).map(|says| format!("{}: {says}", letter(option)))
+    };
     let high = |ui: &Ui, text: String| layout(ui, text, size, palette.text, wide).size().y;
     let why = layout(ui, poll.why().to_owned(), size, palette.text, wide);
     // As high as the longest, whichever it will be.
@@ -147,7 +213,11 @@ fn reasons_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette:
         ui.painter().galley(rect.min, why, palette.text);
         let wrong = poll.most_wrong().and_then(mistake);
         if let Some(wrong) = &wrong {
-            ui.painter().galley(below, layout(ui, wrong.clone(), size, palette.text_weak, wide), palette.text_weak);
+            ui.painter().galley(
+                below,
+                layout(ui, wrong.clone(), size, palette.text_weak, wide),
+                palette.text_weak,
+            );
         }
         let said = [Some(poll.why().to_owned()), wrong].into_iter().flatten().collect::<Vec<_>>().join(" ");
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, said.clone()));
@@ -182,7 +252,9 @@ pub fn keys(ctx: &egui::Context, poll: &Poll, actions: &mut Actions) {
             send(next(poll).1);
         }
         let yes_no = yes(poll).into_iter().flat_map(|yes| [(yes, Key::Y), (1 - yes.min(1), Key::N)]);
-        for (option, key) in LETTERS.into_iter().enumerate().chain(DIGITS.into_iter().enumerate()).chain(yes_no) {
+        for (option, key) in
+            LETTERS.into_iter().enumerate().chain(DIGITS.into_iter().enumerate()).chain(yes_no)
+        {
             for _ in 0..input.count_and_consume_key(Modifiers::NONE, key) {
                 send(QuizAction::Poll(PollAction::Vote(option)));
             }
@@ -213,14 +285,20 @@ pub(super) fn leave_ui(ui: &mut Ui, text: &str, size: f32, actions: &mut Actions
 const ROW: f32 = 1.3;
 const COLUMN: f32 = 20.0;
 
-/// Cells for texts, in reading order, with the texts laid out. Beside each text, `beside` points are left free.
+/// Cells for texts, in reading order, with the texts laid out. Beside each text, `beside` points are left
+/// free.
 pub fn cells(ui: &mut Ui, texts: &[String], beside: f32, size: f32) -> Vec<(Rect, Arc<Galley>)> {
     let (wide, gap, around) = (ui.available_width(), size * 0.5, beside + size * 0.6);
-    let text = |text: &String, wide: f32| ui.painter().layout(text.clone(), FontId::proportional(size), Color32::PLACEHOLDER, wide);
+    let text = |text: &String, wide: f32| {
+        ui.painter().layout(text.clone(), FontId::proportional(size), Color32::PLACEHOLDER, wide)
+    };
     let lengths: Vec<f32> = texts.iter().map(|of| text(of, f32::INFINITY).size().x + around).collect();
     let widths = columns(&lengths, wide, gap, size * COLUMN);
-    let galleys: Vec<Arc<Galley>> =
-        texts.iter().zip(widths.iter().cycle()).map(|(of, width)| text(of, (width - around + 1.0).max(size * 4.0))).collect();
+    let galleys: Vec<Arc<Galley>> = texts
+        .iter()
+        .zip(widths.iter().cycle())
+        .map(|(of, width)| text(of, (width - around + 1.0).max(size * 4.0)))
+        .collect();
     let mut placed = Vec::with_capacity(galleys.len());
     for row in galleys.chunks(widths.len()) {
         let high = row.iter().map(|galley| galley.size().y + size * 0.1).fold(size * ROW, f32::max);
@@ -234,7 +312,8 @@ pub fn cells(ui: &mut Ui, texts: &[String], beside: f32, size: f32) -> Vec<(Rect
     placed
 }
 
-/// The widths of columns for cells of these lengths: one row if each fits into the same share, else two columns at least so wide, else one.
+/// The widths of columns for cells of these lengths: one row if each fits into the same share, else two
+/// columns at least so wide, else one.
 fn columns(lengths: &[f32], wide: f32, gap: f32, least: f32) -> Vec<f32> {
     let all = lengths.len().max(1);
     let share = |columns: usize| (wide - gap * (columns as f32 - 1.0)) / columns as f32;
@@ -258,8 +337,16 @@ mod tests {
     #[test]
     fn short_options_stand_in_a_row_long_ones_in_two_columns_or_below_each_other() {
         assert_eq!(columns(&[50.0, 60.0, 70.0, 80.0], 390.0, 10.0, 100.0), [90.0; 4]);
-        assert_eq!(columns(&[120.0, 60.0, 150.0, 80.0], 390.0, 10.0, 100.0), [215.0, 165.0], "as wide as what is in them asks for");
-        assert_eq!(columns(&[300.0, 200.0, 150.0, 80.0], 390.0, 10.0, 100.0), [190.0; 2], "what is longer is broken");
+        assert_eq!(
+            columns(&[120.0, 60.0, 150.0, 80.0], 390.0, 10.0, 100.0),
+            [215.0, 165.0],
+            "as wide as what is in them asks for"
+        );
+        assert_eq!(
+            columns(&[300.0, 200.0, 150.0, 80.0], 390.0, 10.0, 100.0),
+            [190.0; 2],
+            "what is longer is broken"
+        );
         assert_eq!(columns(&[120.0, 60.0, 150.0, 80.0], 190.0, 10.0, 100.0), [190.0]);
         assert_eq!(columns(&[120.0, 60.0], 390.0, 10.0, 100.0), [190.0; 2]);
     }

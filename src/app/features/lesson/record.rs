@@ -28,12 +28,23 @@ pub struct Recorded {
 ///
 /// # Errors
 /// When the lesson cannot be recorded with these settings.
-pub fn record(lesson: &Lesson, choice: Choice, own: Option<Own>, setup: Setup, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
+pub fn record(
+    lesson: &Lesson,
+    choice: Choice,
+    own: Option<Own>,
+    setup: Setup,
+    progress: &dyn Progress,
+) -> Result<Vec<Take>, LessonError> {
     match own {
         None => lesson.record(choice, progress),
         Some(own) => {
             let width = choice.width.unwrap_or(lesson.width);
-            let asked = OwnData { cloud: &own.cloud, queries: &own.queries, query: own.query, arrangement: own.arrangement() };
+            let asked = OwnData {
+                cloud: &own.cloud,
+                queries: &own.queries,
+                query: own.query,
+                arrangement: own.arrangement(),
+            };
             lesson.record_own(asked, setup, width, &choice.touched)
         }
     }
@@ -43,17 +54,24 @@ pub fn record(lesson: &Lesson, choice: Choice, own: Option<Own>, setup: Setup, p
 pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: Asked) -> Own {
     let order = question.order;
     match question.query {
-        Some(query) => Own { cloud, queries: Queries::Cloud(query.queries), query: query.row as usize, order },
+        Some(query) => {
+            Own { cloud, queries: Queries::Cloud(query.queries), query: query.row as usize, order }
+        }
         None => Own { cloud, queries: Queries::Rows(vec![row as u32]), query: 0, order },
     }
 }
 
-/// The GPU's takes, or else the twin's and why, which are there already: a GPU that cannot record is no reason to show nothing. One
-/// that does something else than its twin is an error.
-pub fn or_twin(by_gpu: Result<Vec<Take>, LessonError>, by_twin: Vec<Take>) -> Result<(Vec<Take>, Option<String>), LessonError> {
+/// The GPU's takes, or else the twin's and why, which are there already: a GPU that cannot record is no
+/// reason to show nothing. One that does something else than its twin is an error.
+pub fn or_twin(
+    by_gpu: Result<Vec<Take>, LessonError>,
+    by_twin: Vec<Take>,
+) -> Result<(Vec<Take>, Option<String>), LessonError> {
     match by_gpu {
         Ok(takes) => Ok((takes, None)),
-        Err(LessonError::Engine(why)) => Ok((by_twin, Some(format!("the GPU cannot record the lesson, its twin did: {why}")))),
+        Err(LessonError::Engine(why)) => {
+            Ok((by_twin, Some(format!("the GPU cannot record the lesson, its twin did: {why}"))))
+        }
         Err(error) => Err(error),
     }
 }
@@ -69,7 +87,8 @@ pub fn on_gpu(lesson: &Lesson, takes: &[Take]) -> Result<Vec<Take>, LessonError>
 /// # Errors
 /// When the lesson cannot be broken.
 pub fn broken(lesson: &Lesson, takes: Vec<Take>, breaking: Breaking) -> Result<Vec<Take>, LessonError> {
-    let with = |fault: Fault| takes.iter().map(|take| lesson.broken(take, fault)).collect::<Result<Vec<_>, _>>();
+    let with =
+        |fault: Fault| takes.iter().map(|take| lesson.broken(take, fault)).collect::<Result<Vec<_>, _>>();
     match breaking {
         Breaking::No => Ok(takes),
         Breaking::Chosen(fault) => with(fault),
@@ -99,11 +118,13 @@ mod tests {
     #[test]
     fn a_gpu_that_cannot_record_leaves_what_its_twin_recorded() {
         let takes = player("sort").takes;
-        let why = EngineError::Unavailable { engine: EngineId::new("cuda"), why: "NVRTC is missing".to_owned() };
+        let why =
+            EngineError::Unavailable { engine: EngineId::new("cuda"), why: "NVRTC is missing".to_owned() };
         let (by_twin, instead) = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
         assert!(Arc::ptr_eq(&by_twin[0].recording, &takes[0].recording));
         assert!(instead.is_some_and(|why| why.ends_with("NVRTC is missing")));
-        let error = or_twin(Err(LessonError::Answers { rank: 3 }), takes).expect_err("another answer is no matter of what is there");
+        let error = or_twin(Err(LessonError::Answers { rank: 3 }), takes)
+            .expect_err("another answer is no matter of what is there");
         assert!(matches!(error, LessonError::Answers { rank: 3 }));
     }
 
@@ -111,7 +132,8 @@ mod tests {
     fn what_is_chosen_is_made() {
         let player = player("buffer");
         let made = |breaking| {
-            let takes = broken(player.lesson, player.takes.clone(), breaking).expect("a lesson of the kernel");
+            let takes =
+                broken(player.lesson, player.takes.clone(), breaking).expect("a lesson of the kernel");
             takes[0].recording.parameters.fault
         };
         assert_eq!(made(Breaking::No), None);
@@ -125,7 +147,8 @@ mod tests {
             let player = player(id);
             let mut found = HashSet::new();
             for draw in 0..FAULTS.len() as u64 {
-                let takes = broken(player.lesson, player.takes.clone(), Breaking::Hunt { draw, guess: None }).expect("a lesson of the kernel");
+                let takes = broken(player.lesson, player.takes.clone(), Breaking::Hunt { draw, guess: None })
+                    .expect("a lesson of the kernel");
                 assert!(takes[0].broken_at().is_some(), "lesson {id}, {draw}");
                 found.insert(takes[0].recording.parameters.fault);
             }

@@ -14,7 +14,8 @@ pub fn source_ui(ui: &Ui, shown: Option<usize>, player: &Player, palette: &Palet
     let code = player.cursor().recording().code();
     let running = || player.cursor().step().and_then(|step| code.line_of(&step));
     let line = shown.or_else(running);
-    let found = line.and_then(|line| code.lines.get(line)).and_then(|line| line.source.map(|source| (line, source)));
+    let found =
+        line.and_then(|line| code.lines.get(line)).and_then(|line| line.source.map(|source| (line, source)));
     let mut open = true;
     let size = ui.ctx().content_rect().size();
     egui::Window::new("Source of the kernel")
@@ -62,18 +63,28 @@ fn text_ui(ui: &mut Ui, file: &str, text: &'static str, search: &str, palette: &
     let moved = ui.ctx().data_mut(|data| data.insert_temp_or_replace(seen, (file.to_owned(), lit)));
     let mut area = ScrollArea::both().auto_shrink(false);
     if let Some(at) = lit.filter(|_| moved) {
-        area = area.vertical_scroll_offset((at as f32 * (height + ui.spacing().item_spacing.y) - ui.available_height() / 2.0).max(0.0));
+        area = area.vertical_scroll_offset(
+            (at as f32 * (height + ui.spacing().item_spacing.y) - ui.available_height() / 2.0).max(0.0),
+        );
     }
     code_ui(area, ui, text, lit, palette);
 }
 
 /// Remembers a value, and says whether it is another one than before.
 trait Replace {
-    fn insert_temp_or_replace<T: Clone + PartialEq + Send + Sync + 'static>(&mut self, id: egui::Id, value: T) -> bool;
+    fn insert_temp_or_replace<T: Clone + PartialEq + Send + Sync + 'static>(
+        &mut self,
+        id: egui::Id,
+        value: T,
+    ) -> bool;
 }
 
 impl Replace for egui::util::IdTypeMap {
-    fn insert_temp_or_replace<T: Clone + PartialEq + Send + Sync + 'static>(&mut self, id: egui::Id, value: T) -> bool {
+    fn insert_temp_or_replace<T: Clone + PartialEq + Send + Sync + 'static>(
+        &mut self,
+        id: egui::Id,
+        value: T,
+    ) -> bool {
         let before = self.get_temp::<T>(id);
         let moved = before.as_ref() != Some(&value);
         self.insert_temp(id, value);

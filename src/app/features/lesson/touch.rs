@@ -1,4 +1,5 @@
-//! Dragging in the lesson's picture: query and points in its maps, keys in registers up and down. The arrow keys move the query, too.
+//! Dragging in the lesson's picture: query and points in its maps, keys in registers up and down. The arrow
+//! keys move the query, too.
 
 use egui::{CursorIcon, Id, Key, Pos2, Rect, Response, Sense, Ui, Vec2, vec2};
 
@@ -82,12 +83,20 @@ impl HeldKey {
         let length = way[0].hypot(way[1]);
         let direction = if length > 0.0 { way.map(|part| part / length) } else { [1.0, 0.0] };
         let largest = Some(recording.span().high).filter(|high| *high > 0.0).unwrap_or(1.0);
-        Some(Self { row: problem.row(index_of(key)), query: [query[0], query[1]], direction, squared: distance_of(key), largest, from })
+        Some(Self {
+            row: problem.row(index_of(key)),
+            query: [query[0], query[1]],
+            direction,
+            squared: distance_of(key),
+            largest,
+            from,
+        })
     }
 
     /// Where its point is when the pointer is at this height.
     fn place(&self, height: f32) -> [f32; 2] {
-        let squared = (self.squared + (self.from - height) / KEY_RANGE * self.largest).clamp(0.0, 2.0 * self.largest);
+        let squared =
+            (self.squared + (self.from - height) / KEY_RANGE * self.largest).clamp(0.0, 2.0 * self.largest);
         [0, 1].map(|axis| self.query[axis] + self.direction[axis] * squared.sqrt())
     }
 }
@@ -128,16 +137,24 @@ impl Shown<'_> {
         };
         let near = self.recording.overview().points.iter().map(|&point| (point, screen(point)));
         let nearest = near.min_by(|(_, a), (_, b)| a.distance_sq(pointer).total_cmp(&b.distance_sq(pointer)));
-        nearest.filter(|(_, at)| at.distance(pointer) <= REACH[1]).map(|(point, at)| (What::Row(problem.row(point)), at))
+        nearest
+            .filter(|(_, at)| at.distance(pointer) <= REACH[1])
+            .map(|(point, at)| (What::Row(problem.row(point)), at))
     }
 }
 
 /// Takes in what is dragged in the maps, and gives their response to the pointer.
-pub fn maps_ui(ui: &Ui, maps: &[Shown<'_>], held: &mut Option<Held>, actions: &mut Actions) -> Option<Response> {
+pub fn maps_ui(
+    ui: &Ui,
+    maps: &[Shown<'_>],
+    held: &mut Option<Held>,
+    actions: &mut Actions,
+) -> Option<Response> {
     let mut all: Option<Response> = None;
     for (number, shown) in maps.iter().enumerate() {
         let rect = shown.rect().intersect(ui.clip_rect());
-        let response = ui.interact(rect, Id::unique("map of the lesson").with(number), Sense::click_and_drag());
+        let response =
+            ui.interact(rect, Id::unique("map of the lesson").with(number), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, NAME));
         drag_ui(ui, &response, number, shown, held, actions);
         let ways = arrows(ui, &response);
@@ -163,7 +180,14 @@ pub fn maps_ui(ui: &Ui, maps: &[Shown<'_>], held: &mut Option<Held>, actions: &m
     all
 }
 
-fn drag_ui(ui: &Ui, response: &Response, number: usize, shown: &Shown<'_>, held: &mut Option<Held>, actions: &mut Actions) {
+fn drag_ui(
+    ui: &Ui,
+    response: &Response,
+    number: usize,
+    shown: &Shown<'_>,
+    held: &mut Option<Held>,
+    actions: &mut Actions,
+) {
     if response.drag_started()
         && let Some(press) = ui.input(|input| input.pointer.press_origin())
         && let Some((what, at)) = shown.under(press)
@@ -241,9 +265,17 @@ pub fn hint_ui(ui: &Ui, map: Rect, palette: &Palette) {
     if map.width() < LEAST || map.height() < LEAST {
         return;
     }
-    let galley = ui.painter().layout_no_wrap("Drag the query or a point".to_owned(), egui::FontId::proportional(12.0), palette.text_weak);
+    let galley = ui.painter().layout_no_wrap(
+        "Drag the query or a point".to_owned(),
+        egui::FontId::proportional(12.0),
+        palette.text_weak,
+    );
     let at = map.left_bottom() + vec2(8.0, -8.0 - galley.size().y);
     // A ground of its own, as points lie under it.
-    ui.painter().rect_filled(Rect::from_min_size(at, galley.size()).expand(3.0), 2.0, palette.canvas.gamma_multiply(0.85));
+    ui.painter().rect_filled(
+        Rect::from_min_size(at, galley.size()).expand(3.0),
+        2.0,
+        palette.canvas.gamma_multiply(0.85),
+    );
     ui.painter().galley(at, galley, palette.text_weak);
 }

@@ -13,13 +13,18 @@ pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
     let (recording, state) = (&**cursor.recording(), cursor.state());
     let shape = state.shape;
     Some(match target {
-        Target::Lane(lane) if lane < shape.width && state.buckets().is_some() => bucket_words(lane, state.buckets()?),
+        Target::Lane(lane) if lane < shape.width && state.buckets().is_some() => {
+            bucket_words(lane, state.buckets()?)
+        }
         Target::Lane(lane) if lane < shape.width => lane_words(lane, recording, state),
         Target::Queued(element) => queued_words(element, recording, state.queues()?)?,
         Target::Slot(slot) if slot < shape.capacity() => slot_words(slot, recording, state),
         Target::Element(element) if element < shape.capacity() => {
             let (lane, register) = state.place_of(element);
-            format!("Element {element}: lane {lane}, register {register}\n{}", key_words(state.registers[element as usize], recording))
+            format!(
+                "Element {element}: lane {lane}, register {register}\n{}",
+                key_words(state.registers[element as usize], recording)
+            )
         }
         Target::Comparator(low) => comparator_words(low, cursor)?,
         Target::Point(point) if point < shape.n => point_words(point, recording),
@@ -27,7 +32,11 @@ pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
             let (file, _) = recording.code().lines.get(line)?.source?;
             format!("Click to see it in cuda/{file}")
         }
-        Target::Position(position) => format!("Step {} of {}: click to go there", thousands(position as u64), thousands(recording.len() as u64)),
+        Target::Position(position) => format!(
+            "Step {} of {}: click to go there",
+            thousands(position as u64),
+            thousands(recording.len() as u64)
+        ),
         Target::Lane(_) | Target::Slot(_) | Target::Element(_) | Target::Point(_) => return None,
     })
 }
@@ -39,7 +48,11 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
             point if point < state.shape.n => {
                 words += &format!("\nof this group: {}", point_words(point, recording));
                 if state.ballot >> lane & 1 == 1 {
-                    words += if state.waiting >> lane & 1 == 1 { "\nvotes; no slot yet" } else { "\nvotes; in the buffer" };
+                    words += if state.waiting >> lane & 1 == 1 {
+                        "\nvotes; no slot yet"
+                    } else {
+                        "\nvotes; in the buffer"
+                    };
                 }
             }
             _ => words += "\nno point of this group: the data end before it",
@@ -47,11 +60,16 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
     }
     if let Some(descent) = state.descent() {
         words += &match (&descent.leaf, descent.node()) {
-            (Some(leaf), _) => format!("\nof leaf {}: {}", leaf.number, key_words(leaf.keys[lane as usize], recording)),
+            (Some(leaf), _) => {
+                format!("\nof leaf {}: {}", leaf.number, key_words(leaf.keys[lane as usize], recording))
+            }
             (None, Some(node)) if node.keys.get(lane as usize).is_some_and(|&key| key != PADDING) => {
                 let (height, number) = node.child(lane);
                 let what = if height == 0 { "leaf" } else { "node" };
-                format!("\nthe box of {what} {number}, squared distance {}", describe::key(node.keys[lane as usize]))
+                format!(
+                    "\nthe box of {what} {number}, squared distance {}",
+                    describe::key(node.keys[lane as usize])
+                )
             }
             _ => "\nno box, or that of the leaf that was visited first".to_owned(),
         };
@@ -62,7 +80,9 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
     let (first, registers) = (lane * state.shape.registers, state.shape.registers);
     words += &match registers {
         1 => format!("\nholds element {first}"),
-        _ if state.queues().is_some() => format!("\nholds elements {lane}, {}, \u{2026} of the warp's queue", lane + state.shape.width),
+        _ if state.queues().is_some() => {
+            format!("\nholds elements {lane}, {}, \u{2026} of the warp's queue", lane + state.shape.width)
+        }
         _ => format!("\nholds elements {first} to {}", first + registers - 1),
     };
     words
@@ -84,7 +104,11 @@ fn bucket_words(bucket: u32, buckets: &Buckets) -> String {
         (None, _) => format!("Bucket {bucket}\nnothing counted yet"),
         (Some(&points), None) => format!("Bucket {bucket}\n{}", count(points.into(), "point", "points")),
         (Some(&points), Some(&sum)) => {
-            format!("Bucket {bucket}\n{}, {} up to its end", count(points.into(), "point", "points"), thousands(sum.into()))
+            format!(
+                "Bucket {bucket}\n{}, {} up to its end",
+                count(points.into(), "point", "points"),
+                thousands(sum.into())
+            )
         }
     }
 }
@@ -93,7 +117,9 @@ fn slot_words(slot: u32, recording: &Recording, state: &State) -> String {
     let key = state.buffer[slot as usize];
     match state.stage {
         // The intermediate result waits in the buffer.
-        Stage::Sort | Stage::Merge => format!("Slot {slot}, of the intermediate result\n{}", key_words(key, recording)),
+        Stage::Sort | Stage::Merge => {
+            format!("Slot {slot}, of the intermediate result\n{}", key_words(key, recording))
+        }
         _ if slot >= state.buffered && state.stage != Stage::Full => format!("Slot {slot} is free"),
         _ => format!("Slot {slot}\n{}", key_words(key, recording)),
     }
@@ -109,7 +135,11 @@ fn comparator_words(low: u32, cursor: &Cursor) -> Option<String> {
     }
     let value = |element: u32| describe::key(cursor.state().registers[element as usize]);
     let how = match shuffle {
-        Some(lanes) => format!("lanes {} and {}, by shuffle with lane ^ {lanes}", shape.lane_and_register(low).0, shape.lane_and_register(high).0),
+        Some(lanes) => format!(
+            "lanes {} and {}, by shuffle with lane ^ {lanes}",
+            shape.lane_and_register(low).0,
+            shape.lane_and_register(high).0
+        ),
         None => format!("both in lane {}", shape.lane_and_register(low).0),
     };
     let bit = low & layer.size;
@@ -119,7 +149,12 @@ fn comparator_words(low: u32, cursor: &Cursor) -> Option<String> {
         "in descending order: the larger key goes to the lower element"
     };
     let done = if swapped.contains(low) { "swapped" } else { "stayed" };
-    Some(format!("Elements {low} and {high}: {how}\n{low} & {} = {bit}, so {way}\n{done}; now {} and {}", layer.size, value(low), value(high)))
+    Some(format!(
+        "Elements {low} and {high}: {how}\n{low} & {} = {bit}, so {way}\n{done}; now {} and {}",
+        layer.size,
+        value(low),
+        value(high)
+    ))
 }
 
 fn key_words(key: Key, recording: &Recording) -> String {
@@ -132,7 +167,11 @@ fn key_words(key: Key, recording: &Recording) -> String {
 
 fn point_words(point: u32, recording: &Recording) -> String {
     let width = recording.shape().width;
-    let distance = recording.distances(point / width * width).get((point % width) as usize).copied().unwrap_or(f32::INFINITY);
+    let distance = recording
+        .distances(point / width * width)
+        .get((point % width) as usize)
+        .copied()
+        .unwrap_or(f32::INFINITY);
     format!("{}, squared distance {}", point_name(point, recording), describe::key(key_of(distance, point)))
 }
 
@@ -163,14 +202,29 @@ mod tests {
                 let cursor = player.cursor();
                 for lane in 0..shape.width {
                     let name = if cursor.state().buckets().is_some() { "Bucket" } else { "Lane" };
-                    assert!(about(Target::Lane(lane), cursor).is_some_and(|words| words.starts_with(&format!("{name} {lane}\n"))));
+                    assert!(
+                        about(Target::Lane(lane), cursor)
+                            .is_some_and(|words| words.starts_with(&format!("{name} {lane}\n")))
+                    );
                 }
                 for at in 0..shape.capacity() {
-                    assert!(about(Target::Slot(at), cursor).is_some() && about(Target::Element(at), cursor).is_some());
+                    assert!(
+                        about(Target::Slot(at), cursor).is_some()
+                            && about(Target::Element(at), cursor).is_some()
+                    );
                 }
                 let keys = cursor.state().queues().map_or(0, |queues| queues.keys.len() as u32);
-                assert!((0..keys).all(|at| about(Target::Queued(at), cursor).is_some()) && about(Target::Queued(keys), cursor).is_none());
-                for wrong in [Target::Lane(99), Target::Slot(u32::MAX), Target::Element(u32::MAX), Target::Point(u32::MAX), Target::CodeLine(99)] {
+                assert!(
+                    (0..keys).all(|at| about(Target::Queued(at), cursor).is_some())
+                        && about(Target::Queued(keys), cursor).is_none()
+                );
+                for wrong in [
+                    Target::Lane(99),
+                    Target::Slot(u32::MAX),
+                    Target::Element(u32::MAX),
+                    Target::Point(u32::MAX),
+                    Target::CodeLine(99),
+                ] {
                     assert_eq!(about(wrong, cursor), None);
                 }
                 let _ = about(Target::Comparator(u32::MAX), cursor);

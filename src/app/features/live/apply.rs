@@ -60,7 +60,9 @@ impl App {
                 }
             }
             LiveAction::Back => self.put_back(),
-            LiveAction::Type(fields) => (self.session.live.typed, self.session.live.wrong) = (Some(fields), None),
+            LiveAction::Type(fields) => {
+                (self.session.live.typed, self.session.live.wrong) = (Some(fields), None)
+            }
             LiveAction::Apply => self.apply_typed(),
         }
     }
@@ -120,8 +122,11 @@ impl App {
                 Ok(value) if value.is_finite() => at.push(value),
                 _ => {
                     let shown = text.trim();
-                    let sentence =
-                        if shown.is_empty() { "Type a number.".to_owned() } else { format!("“{shown}” is not a number such as 51.507.") };
+                    let sentence = if shown.is_empty() {
+                        "Type a number.".to_owned()
+                    } else {
+                        format!("“{shown}” is not a number such as 51.507.")
+                    };
                     self.session.live.wrong = Some((axis, sentence));
                     return;
                 }
@@ -186,7 +191,8 @@ impl App {
         let (Some(picked), Some(cloud)) = (self.session.picked, self.session.cloud.clone()) else { return };
         // What is wrong with a field stands under it.
         let Ok(spec) = self.question(&cloud, QuerySpec::All) else { return };
-        if self.session.answered.as_ref().is_some_and(|answered| same_question(&answered.record.spec, &spec)) {
+        if self.session.answered.as_ref().is_some_and(|answered| same_question(&answered.record.spec, &spec))
+        {
             self.session.live.settle();
             return;
         }
@@ -209,7 +215,9 @@ impl App {
         let (Some(cloud), Some(picked)) = (self.session.cloud.clone(), self.session.picked) else { return };
         let queries = match (picked, self.session.picked_point()) {
             (Picked::Row(row), _) => QuerySpec::Rows(vec![cloud.record(row as usize)]),
-            (Picked::Query(_) | Picked::Coordinates, Some((of, row))) => QuerySpec::At((0..of.dims()).map(|axis| of.coordinate(row, axis)).collect()),
+            (Picked::Query(_) | Picked::Coordinates, Some((of, row))) => {
+                QuerySpec::At((0..of.dims()).map(|axis| of.coordinate(row, axis)).collect())
+            }
             (Picked::Query(_) | Picked::Coordinates, None) => return,
         };
         let mut spec = match self.question(&cloud, queries) {
@@ -273,7 +281,8 @@ impl App {
         self.note_fallback(&record);
         let lags = self.session.theory.take();
         self.answer(record, 0);
-        // The curve before stays until the next is worked out, and says so: lines that come and go would flicker.
+        // The curve before stays until the next is worked out, and says so: lines that come and go would
+        // flicker.
         if self.session.theory.is_none() && self.is_computing_theory() {
             (self.session.theory_lags, self.session.theory) = (lags.is_some(), lags);
         }
@@ -290,7 +299,8 @@ impl App {
             // The status line names a device that did not answer.
             self.session.log.warn(About::Run, fallback.clone());
         } else {
-            // That nothing is there is no news for as long as the window is open: the status line has a label for it.
+            // That nothing is there is no news for as long as the window is open: the status line has a label
+            // for it.
             self.session.log.list(Level::Info, fallback.clone());
         }
     }
@@ -322,7 +332,9 @@ impl Row<App> for Asks {
 impl App {
     /// A click on a point: picks it, and enters its row where rows are typed.
     pub(in crate::app) fn pick_row(&mut self, row: u32) {
-        let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
+        let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else {
+            return;
+        };
         if self.state.draft.queries == QueryKind::Rows {
             self.state.draft.query_rows = cloud.record(row as usize).to_string();
         }
@@ -360,8 +372,15 @@ impl App {
     }
 
     pub(in crate::app) fn pick_query(&mut self, query: usize) {
-        let Some(record) = self.session.record.clone().filter(|record| query < record.query_rows.len()) else { return };
-        let picked = if record.query_cloud.is_some() { Picked::Query(query) } else { Picked::Row(record.query_rows[query]) };
+        let Some(record) = self.session.record.clone().filter(|record| query < record.query_rows.len())
+        else {
+            return;
+        };
+        let picked = if record.query_cloud.is_some() {
+            Picked::Query(query)
+        } else {
+            Picked::Row(record.query_rows[query])
+        };
         self.settle_live(true);
         if self.session.picked != Some(picked) {
             self.session.rank = None;
@@ -380,8 +399,11 @@ impl App {
             };
             return self.pick_row(next as u32);
         };
-        let of_record = self.session.answered.as_ref().filter(|answered| Arc::ptr_eq(&answered.record, record));
-        let next = of_record.map_or(0, |answered| (answered.query as isize + by).rem_euclid(record.query_rows.len() as isize));
+        let of_record =
+            self.session.answered.as_ref().filter(|answered| Arc::ptr_eq(&answered.record, record));
+        let next = of_record.map_or(0, |answered| {
+            (answered.query as isize + by).rem_euclid(record.query_rows.len() as isize)
+        });
         self.pick_query(next as usize);
     }
 
@@ -390,7 +412,8 @@ impl App {
         (self.session.theory, self.session.theory_lags) = (None, false);
         self.session.log.settle(About::Query);
         let answered = Answered { record, query };
-        self.handles.theory_wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
+        self.handles.theory_wanted =
+            (answered.record.convergence.queries() > query).then(|| answered.clone());
         self.session.answered = Some(answered);
         self.focus_if_answered();
         self.start_theory();
@@ -398,7 +421,8 @@ impl App {
 
     /// Computes theory for the latest answer, one at a time: stepping through queries skips those in between.
     pub(in crate::app) fn start_theory(&mut self) {
-        /// Most points for which theory is computed while the query is dragged: more would slow down the answers.
+        /// Most points for which theory is computed while the query is dragged: more would slow down the
+        /// answers.
         const WHILE_DRAGGED: usize = 300_000;
         let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
         if self.jobs.has(&THEORY) || (self.session.live.is_held() && points > WHILE_DRAGGED) {
@@ -424,12 +448,18 @@ impl App {
 
     /// The problem in the left panel, with other queries, on the cloud that is shown.
     pub(in crate::app) fn question(&self, cloud: &PointCloud, queries: QuerySpec) -> Result<RunSpec, String> {
-        let draft = Draft { queries: QueryKind::All, warmup: "0".to_owned(), repeats: "1".to_owned(), ..self.state.draft.clone() };
+        let draft = Draft {
+            queries: QueryKind::All,
+            warmup: "0".to_owned(),
+            repeats: "1".to_owned(),
+            ..self.state.draft.clone()
+        };
         let mut spec = match draft.to_spec() {
             Ok(spec) => spec,
             // The fields may name other data by now, but the click was on the cloud that is shown.
             Err(errors) => {
-                let wrong = errors.iter().find(|error| !matches!(error.field, Field::Path | Field::Generator));
+                let wrong =
+                    errors.iter().find(|error| !matches!(error.field, Field::Path | Field::Generator));
                 match (wrong, &self.session.record) {
                     (Some(error), _) => return Err(format!("cannot answer: {}", error.sentence)),
                     (None, Some(last)) => last.spec.clone(),
@@ -443,7 +473,8 @@ impl App {
         // An engine that was chosen for other data, and cannot search this, keeps nobody from an answer.
         let shape = planner::Job::of(&spec, planner::Purpose::Ask, cloud.len(), cloud.dims(), Some(1)).shape;
         if let EngineChoice::Named(method) = &spec.engine
-            && registry::find(method.engine).is_some_and(|engine| engine.limits.check(engine.id, &shape, spec.metric).is_err())
+            && registry::find(method.engine)
+                .is_some_and(|engine| engine.limits.check(engine.id, &shape, spec.metric).is_err())
         {
             spec.engine = EngineChoice::Auto;
         }
@@ -460,14 +491,23 @@ impl App {
 pub(in crate::app) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
     let question = |spec: &RunSpec| {
         let engine = (spec.engine.clone(), spec.device);
-        (spec.data.clone(), spec.k, spec.metric, engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite)
+        (
+            spec.data.clone(),
+            spec.k,
+            spec.metric,
+            engine,
+            spec.order,
+            spec.exclude_self,
+            spec.seed,
+            spec.drop_nonfinite,
+        )
     };
     question(a) == question(b)
 }
 
-// Which row a query goes to that moves from row to row: the one that is drawn nearest to the pointer, or the next in the
-// direction of an arrow key. Where rows are many they are searched on a thread, so that the window goes on: one search after
-// the other, each for where the pointer is by then.
+// Which row a query goes to that moves from row to row: the one that is drawn nearest to the pointer, or the
+// next in the direction of an arrow key. Where rows are many they are searched on a thread, so that the
+// window goes on: one search after the other, each for where the pointer is by then.
 
 /// The row that a dragged query goes to.
 #[derive(Default)]
@@ -495,11 +535,15 @@ impl App {
     }
 
     fn search_row(&mut self, scene: Scene, target: Target, lets_go: bool) {
-        self.jobs.start(&SNAP, Snapping { next: None, lets_go }, move |progress| target.row(scene.data(), progress));
+        self.jobs.start(&SNAP, Snapping { next: None, lets_go }, move |progress| {
+            target.row(scene.data(), progress)
+        });
     }
 
     fn snapped(&mut self, row: Option<u32>) {
-        let Some(picked) = row.map(Picked::Row).filter(|picked| self.session.picked != Some(*picked)) else { return };
+        let Some(picked) = row.map(Picked::Row).filter(|picked| self.session.picked != Some(*picked)) else {
+            return;
+        };
         (self.session.picked, self.session.rank) = (Some(picked), None);
         self.session.live.chosen = true;
         self.ask();
@@ -518,7 +562,11 @@ impl App {
     }
 
     /// The row is found.
-    pub(in crate::app) fn snap_found(&mut self, Snapping { next, lets_go }: Snapping, result: Outcome<Option<u32>>) {
+    pub(in crate::app) fn snap_found(
+        &mut self,
+        Snapping { next, lets_go }: Snapping,
+        result: Outcome<Option<u32>>,
+    ) {
         if !self.session.live.is_held() {
             // Put back, or another query by now: it goes nowhere.
             return;

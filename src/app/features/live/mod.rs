@@ -28,7 +28,8 @@ const FINE_STEP: f32 = 1.0;
 /// Room for the line of notes at the lower side of Plane.
 pub const NOTES: f32 = 24.0;
 
-/// Where a hint of a height stands: in the half of the mark, as the lens is in the other, and over neither the mark itself nor the notes.
+/// Where a hint of a height stands: in the half of the mark, as the lens is in the other, and over neither
+/// the mark itself nor the notes.
 fn hint_at(rect: Rect, mark: Pos2, height: f32) -> Pos2 {
     let upper = mark.y < rect.center().y;
     let edge = if upper { rect.top() + 6.0 } else { rect.bottom() - NOTES - height };
@@ -40,8 +41,8 @@ fn hint_at(rect: Rect, mark: Pos2, height: f32) -> Pos2 {
 /// The name of the mark, for screen readers.
 pub const NAME: &str = "Query, to be dragged";
 
-/// Lets the query be dragged and moved by keys; its response, where it is in sight. It lies over the canvas and takes its
-/// clicks.
+/// Lets the query be dragged and moved by keys; its response, where it is in sight. It lies over the canvas
+/// and takes its clicks.
 pub fn mark_ui(
     ui: &Ui,
     session: &Session,
@@ -67,17 +68,34 @@ pub fn mark_ui(
     let mut response = response.on_hover_cursor(if held { CursorIcon::Grabbing } else { CursorIcon::Grab });
     // A point under the pointer has a tooltip of its own.
     if session.hovered.is_none() {
-        response =
-            response.on_hover_text(format!("{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it back."));
+        response = response.on_hover_text(format!(
+            "{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it \
+             back."
+        ));
     }
-    let roomy = camera.rect.width() > 240.0 && camera.rect.height() > 160.0 && !matches!(session.walked, Walked::Ready(_));
+    let roomy = camera.rect.width() > 240.0
+        && camera.rect.height() > 160.0
+        && !matches!(session.walked, Walked::Ready(_));
     if !held && !session.live.known && session.answered.is_some() && roomy {
-        let text = if free { "Drag the ring to put the query anywhere." } else { "Drag the ring to move the query from row to row." };
+        let text = if free {
+            "Drag the ring to put the query anywhere."
+        } else {
+            "Drag the ring to move the query from row to row."
+        };
         let font = FontId::proportional(12.0);
-        let galley = ui.painter().layout(text.to_owned(), font, palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
+        let galley = ui.painter().layout(
+            text.to_owned(),
+            font,
+            palette.text_weak,
+            (camera.rect.width() - 16.0).max(40.0),
+        );
         let at = hint_at(camera.rect, mark, galley.size().y);
         // A ground of its own, as points lie under it.
-        ui.painter().rect_filled(Rect::from_min_size(at, galley.size()).expand(3.0), 2.0, palette.canvas.gamma_multiply(0.85));
+        ui.painter().rect_filled(
+            Rect::from_min_size(at, galley.size()).expand(3.0),
+            2.0,
+            palette.canvas.gamma_multiply(0.85),
+        );
         ui.painter().galley(at, galley, palette.text_weak);
     }
 
@@ -107,7 +125,12 @@ pub fn mark_ui(
         actions.send(LiveAction::Release);
     }
     if response.has_focus() || response.dragged() {
-        let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, escape: true, ..EventFilter::default() };
+        let filter = EventFilter {
+            horizontal_arrows: true,
+            vertical_arrows: true,
+            escape: true,
+            ..EventFilter::default()
+        };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
         if let Some(by) = arrows(ui) {
             let to = mark + by;
@@ -173,7 +196,13 @@ fn typed(value: f64) -> String {
 }
 
 /// Fields of the query's coordinates, in the file's own units; false where the cloud has too many for that.
-pub fn place_ui(ui: &mut Ui, session: &Session, cloud: &PointCloud, palette: &Palette, actions: &mut Actions) -> bool {
+pub fn place_ui(
+    ui: &mut Ui,
+    session: &Session,
+    cloud: &PointCloud,
+    palette: &Palette,
+    actions: &mut Actions,
+) -> bool {
     if cloud.dims() > MOST {
         return false;
     }
@@ -186,8 +215,13 @@ pub fn place_ui(ui: &mut Ui, session: &Session, cloud: &PointCloud, palette: &Pa
     for (axis, (field, column)) in fields.iter_mut().zip(cloud.axes()).enumerate() {
         let response = row_ui(ui, &column.name, palette, |ui, label| {
             let width = ui.available_width();
-            let edit = TextEdit::singleline(field).id_salt(("query at", axis)).hint_text("anywhere").desired_width(width);
-            ui.add(edit).labelled_by(label).on_hover_text("Type a place in the file's own units and press Enter.")
+            let edit = TextEdit::singleline(field)
+                .id_salt(("query at", axis))
+                .hint_text("anywhere")
+                .desired_width(width);
+            ui.add(edit)
+                .labelled_by(label)
+                .on_hover_text("Type a place in the file's own units and press Enter.")
         });
         entered |= response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         if let Some((_, why)) = live.wrong.as_ref().filter(|(wrong, _)| *wrong == axis) {
@@ -248,7 +282,8 @@ mod tests {
     fn places_have_the_digits_that_the_screen_can_tell_apart() {
         let cloud = cloud(10, 2, 1);
         let rect = Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 400.0));
-        let camera = |units_per_point| PlaneCamera { rect, window: PlaneWindow { center: [0.0; 2], units_per_point } };
+        let camera =
+            |units_per_point| PlaneCamera { rect, window: PlaneWindow { center: [0.0; 2], units_per_point } };
         assert_eq!(coordinates(&cloud, &camera(0.005), [1, 0], [0.123_456_789, -7.0]), [-7.0, 0.1235]);
         assert_eq!(coordinates(&cloud, &camera(25.0), [0, 1], [123.456, 5.5]), [123.0, 6.0]);
     }

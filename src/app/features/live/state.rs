@@ -1,5 +1,5 @@
-//! The live query: dragged in Plane, picked, or typed as a place, and answered at once over points that stay in the
-//! engines. [`Live`] is what is asked, and what is known of how long that takes.
+//! The live query: dragged in Plane, picked, or typed as a place, and answered at once over points that stay
+//! in the engines. [`Live`] is what is asked, and what is known of how long that takes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,7 +31,8 @@ pub struct Live {
     /// The query, as a cloud of one row, where it is a place ([`Picked::Coordinates`]).
     pub place: Option<Arc<PointCloud>>,
     pub before: Option<Before>,
-    /// Whether the user chose the query, rather than a run that shows one of its own: then it outlasts the next run.
+    /// Whether the user chose the query, rather than a run that shows one of its own: then it outlasts the
+    /// next run.
     pub chosen: bool,
     /// How often the query was taken hold of, typed or picked.
     pub(in crate::app) choices: u64,
@@ -65,8 +66,8 @@ impl Live {
         self.before.is_some()
     }
 
-    /// Names the movement that brought the query to where it is: from when it was taken hold of until it was let go.
-    /// `None` where it was picked.
+    /// Names the movement that brought the query to where it is: from when it was taken hold of until it was
+    /// let go. `None` where it was picked.
     pub fn movement(&self) -> Option<u64> {
         self.moved.then_some(self.choices)
     }
@@ -152,7 +153,8 @@ mod tests {
 
     #[test]
     fn a_settled_query_waits_for_nobody() {
-        let mut live = Live { asked: 5, wanted: 3, replied: 3, typed: Some(vec!["1".to_owned()]), ..Live::default() };
+        let mut live =
+            Live { asked: 5, wanted: 3, replied: 3, typed: Some(vec!["1".to_owned()]), ..Live::default() };
         assert!(live.is_waiting());
         live.settle();
         assert!(!live.is_waiting() && live.wanted == 6 && live.typed.is_none());

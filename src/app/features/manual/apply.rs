@@ -9,11 +9,15 @@ pub static FEATURE: Feature = Feature {
     apply: |app, action| {
         match action {
             Action::SetManual(manual) => app.session.manual = manual,
-            Action::Command(Command::Contents) => app.session.manual = if app.session.manual.is_some() { None } else { Some(Manual::default()) },
+            Action::Command(Command::Contents) => {
+                app.session.manual = if app.session.manual.is_some() { None } else { Some(Manual::default()) }
+            }
             other => return Some(other),
         }
         None
     },
-    dialogs: |app, ui, palette| manual_ui(ui, &app.session, &mut app.handles.manual, palette, &mut app.actions),
+    dialogs: |app, ui, palette| {
+        manual_ui(ui, &app.session, &mut app.handles.manual, palette, &mut app.actions)
+    },
     ..Feature::NONE
 };

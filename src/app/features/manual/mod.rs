@@ -35,11 +35,20 @@ pub fn cache() -> CommonMarkCache {
 }
 
 /// The window, when it is open.
-pub fn manual_ui(ui: &Ui, session: &Session, cache: &mut CommonMarkCache, palette: &Palette, actions: &mut Actions) {
+pub fn manual_ui(
+    ui: &Ui,
+    session: &Session,
+    cache: &mut CommonMarkCache,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let Some(manual) = &session.manual else { return };
     let (mut next, mut open) = (manual.clone(), true);
     let room = ui.ctx().content_rect().shrink(16.0);
-    let window = egui::Window::new("Help").open(&mut open).collapsible(false).default_size(room.size().min(vec2(900.0, 640.0)));
+    let window = egui::Window::new("Help")
+        .open(&mut open)
+        .collapsible(false)
+        .default_size(room.size().min(vec2(900.0, 640.0)));
     window.default_pos(room.center() - room.size().min(vec2(900.0, 660.0)) / 2.0).show(ui.ctx(), |ui| {
         let narrow = ui.available_width() < NARROW;
         head_ui(ui, &mut next, cache, narrow, palette);
@@ -48,7 +57,9 @@ pub fn manual_ui(ui: &Ui, session: &Session, cache: &mut CommonMarkCache, palett
         ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| {
             if !narrow {
                 let size = vec2(CONTENTS, ui.available_height());
-                ui.allocate_ui_with_layout(size, Layout::top_down_justified(Align::Min), |ui| contents_ui(ui, &mut next, palette));
+                ui.allocate_ui_with_layout(size, Layout::top_down_justified(Align::Min), |ui| {
+                    contents_ui(ui, &mut next, palette)
+                });
             }
             ui.vertical(|ui| document_ui(ui, &next, cache));
         });
@@ -77,7 +88,10 @@ fn head_ui(ui: &mut Ui, manual: &mut Manual, cache: &mut CommonMarkCache, narrow
         }
         if narrow {
             let shown = &*DOCUMENTS[manual.document].title;
-            let combo = ComboBox::from_id_salt("document").width(150.0).selected_text(shown).show_ui(ui, |ui| contents_ui(ui, manual, palette));
+            let combo = ComboBox::from_id_salt("document")
+                .width(150.0)
+                .selected_text(shown)
+                .show_ui(ui, |ui| contents_ui(ui, manual, palette));
             name_chooser(&combo.response, "Document", shown);
         }
         let edit = TextEdit::singleline(&mut manual.sought).hint_text("Search").desired_width(160.0);
@@ -102,7 +116,11 @@ fn head_ui(ui: &mut Ui, manual: &mut Manual, cache: &mut CommonMarkCache, narrow
             field.request_focus();
         }
         let at = cache.active_match(&id).map_or(0, |at| at + 1);
-        let said = if found == 0 { "not in this document".to_owned() } else { format!("{at} of {}", text::thousands(found as u64)) };
+        let said = if found == 0 {
+            "not in this document".to_owned()
+        } else {
+            format!("{at} of {}", text::thousands(found as u64))
+        };
         ui.label(palette.weak(said));
     });
 }

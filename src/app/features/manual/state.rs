@@ -85,7 +85,8 @@ const SIGNS: [(char, &str); 4] = [('\u{302}', "^"), ('ⱼ', "_j"), ('ᵢ', "_i")
 
 /// A source without pictures, and without links to what the program does not carry.
 fn shown(source: &str, path: &str) -> String {
-    let (mut text, mut in_code, mut in_list, mut after_blank) = (String::with_capacity(source.len()), false, false, true);
+    let (mut text, mut in_code, mut in_list, mut after_blank) =
+        (String::with_capacity(source.len()), false, false, true);
     for line in source.lines() {
         let fence = line.trim_start().starts_with("```");
         in_code ^= fence;
@@ -93,7 +94,8 @@ fn shown(source: &str, path: &str) -> String {
         let indented = after_blank && line.starts_with(if in_list { "      " } else { "    " });
         after_blank = line.trim().is_empty() || indented;
         if !after_blank && !line.starts_with(' ') {
-            in_list = line.starts_with("- ") || line.split_once(". ").is_some_and(|(number, _)| number.parse::<u8>().is_ok());
+            in_list = line.starts_with("- ")
+                || line.split_once(". ").is_some_and(|(number, _)| number.parse::<u8>().is_ok());
         }
         if fence || line.starts_with("![") {
             // A blank line keeps paragraphs apart.
@@ -107,7 +109,8 @@ fn shown(source: &str, path: &str) -> String {
     SIGNS.iter().fold(text, |text, (sign, words)| text.replace(*sign, words))
 }
 
-/// A line of code as text in the font of code: a block would have a button whose sign the window's fonts do not have.
+/// A line of code as text in the font of code: a block would have a button whose sign the window's fonts do
+/// not have.
 fn code(line: &str, text: &mut String) {
     if !line.trim().is_empty() {
         let ticks = if line.contains('`') { "`` " } else { "`" };
@@ -119,7 +122,9 @@ fn code(line: &str, text: &mut String) {
 fn linked(line: &str, path: &str, text: &mut String) {
     let mut rest = line;
     while let Some((before, after)) = rest.split_once("](") {
-        let (Some(bracket), Some((target, behind))) = (before.rfind('['), after.split_once(')')) else { break };
+        let (Some(bracket), Some((target, behind))) = (before.rfind('['), after.split_once(')')) else {
+            break;
+        };
         let (before, words) = before.split_at(bracket);
         *text += before;
         match resolved(target, path) {
@@ -161,7 +166,10 @@ mod tests {
         let tour = &DOCUMENTS[named("docs/tour.md").expect("the tour")];
         assert!(count(tour, "ZIP CODES") > 0 && count(tour, "no such words") == 0 && count(tour, " ") == 0);
         let overview = &DOCUMENTS[named("README.md").expect("the overview")];
-        assert!(targets(&overview.text).any(|target| target == "docs/formats.md"), "the overview leads to the formats");
+        assert!(
+            targets(&overview.text).any(|target| target == "docs/formats.md"),
+            "the overview leads to the formats"
+        );
         assert_eq!(DOCUMENTS[0].path, "docs/tour.md", "what one can do comes first");
     }
 
@@ -172,7 +180,11 @@ mod tests {
         assert_eq!(resolved("docs/tour.md", "README.md").as_deref(), Some("docs/tour.md"));
         assert_eq!(resolved("src/lib.rs", "README.md"), None);
         let mut text = String::new();
-        linked("See [the tour](docs/tour.md), [the code](src/lib.rs) and [it](https://x.org).", "README.md", &mut text);
+        linked(
+            "See [the tour](docs/tour.md), [the code](src/lib.rs) and [it](https://x.org).",
+            "README.md",
+            &mut text,
+        );
         assert_eq!(text, "See [the tour](docs/tour.md), the code and [it](https://x.org).");
     }
 

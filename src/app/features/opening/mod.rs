@@ -2,7 +2,7 @@
 //!
 //! | part | does |
 //! |---|---|
-//! | `apply` | shows what was opened, as a file of its kind is looked at; opens samples, and files that are dropped |
+//! | `apply` | shows what was opened, as a file of its kind is looked at; opens samples and dropped files |
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ pub struct LoadJob {
     pub drop_nonfinite: bool,
     /// For a file of queries: the data in whose frame they are.
     pub data: Option<Arc<PointCloud>>,
-    /// Whether it is opened to an answer: with a row to begin with, and, where nobody said which columns are coordinates, with those that
-    /// look like some.
+    /// Whether it is opened to an answer: with a row to begin with, and, where nobody said which columns are
+    /// coordinates, with those that look like some.
     pub guesses: bool,
 }
 
@@ -47,19 +47,22 @@ pub struct Opened {
 pub type Loaded = Result<Opened, CloudError>;
 
 impl LoadJob {
-    /// Reads or generates it, and says what the source's file was before: whoever changes the file meanwhile has changed what
-    /// was read.
+    /// Reads or generates it, and says what the source's file was before: whoever changes the file meanwhile
+    /// has changed what was read.
     pub fn work(&self, progress: &dyn Progress) -> (Loaded, Option<FileState>) {
         let file = FileState::of(&self.source);
         let how = if self.guesses { Unchosen::Guess } else { Unchosen::Usual };
         let loaded = match &self.data {
             None => load_unchosen(&self.source, how, self.drop_nonfinite, progress),
-            Some(data) => load_queries(&self.source, data, self.drop_nonfinite, progress).map(|cloud| (cloud, None)),
+            Some(data) => {
+                load_queries(&self.source, data, self.drop_nonfinite, progress).map(|cloud| (cloud, None))
+            }
         };
         let opened = loaded.map(|(cloud, guess)| {
             let guess = guess.filter(|_| self.guesses);
-            let (differs, decided) =
-                guess.as_ref().map_or((false, false), |guess| (guess.differs(), !matches!(guess.reason, Reason::Elements | Reason::AllNumeric)));
+            let (differs, decided) = guess.as_ref().map_or((false, false), |guess| {
+                (guess.differs(), !matches!(guess.reason, Reason::Elements | Reason::AllNumeric))
+            });
             // What is left out is listed with a button that takes it in.
             let sentence = if differs { Guess::searched } else { Guess::sentence };
             let searches = guess.as_ref().filter(|_| decided).map(sentence);
@@ -90,7 +93,8 @@ impl LoadJob {
 fn left_out(guess: &Guess) -> Vec<LeftOut> {
     let column = |(number, column): (usize, &Guessed)| {
         let name = column.name.clone();
-        let alone = name.parse::<usize>().is_err() && guess.columns.iter().filter(|other| other.name.eq_ignore_ascii_case(&name)).count() == 1;
+        let alone = name.parse::<usize>().is_err()
+            && guess.columns.iter().filter(|other| other.name.eq_ignore_ascii_case(&name)).count() == 1;
         let key = if alone { name.clone() } else { number.to_string() };
         LeftOut { name, number, key, role: column.role }
     };
@@ -105,8 +109,8 @@ const SEEN: usize = 4096;
 /// Those of them that are tried, the best first.
 const TRIED: usize = 16;
 
-/// The row to begin with: near the middle of where most points are, where neighbours lie on all sides, and not one of several equal
-/// rows, whose nearest neighbours are all at distance 0.
+/// The row to begin with: near the middle of where most points are, where neighbours lie on all sides, and
+/// not one of several equal rows, whose nearest neighbours are all at distance 0.
 pub fn first_query(cloud: &PointCloud) -> u32 {
     let rows: Vec<usize> = cloud.spread_rows(SEEN).collect();
     let mut far = vec![0.0_f64; rows.len()];
@@ -115,7 +119,9 @@ pub fn first_query(cloud: &PointCloud) -> u32 {
         let median = median(values.clone());
         let [low, high] = cloud.bulk(axis);
         let scale = if high > low { 1.0 / (high - low) } else { 0.0 };
-        far.iter_mut().zip(values).for_each(|(far, value)| *far += ((f64::from(value) - f64::from(median)) * scale).powi(2));
+        far.iter_mut()
+            .zip(values)
+            .for_each(|(far, value)| *far += ((f64::from(value) - f64::from(median)) * scale).powi(2));
     }
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|&a, &b| far[a].total_cmp(&far[b]).then(a.cmp(&b)));
@@ -155,13 +161,20 @@ mod tests {
     #[test]
     fn a_label_in_a_file_without_headings_is_told_from_a_height_in_one_that_has_them() {
         let folder = folder();
-        let rows: String = (0..60).map(|at| format!("{},{},{}\n", f64::from(at * 7 % 50) * 0.5, f64::from(at * 11 % 50) * 0.5, at % 3)).collect();
+        let rows: String = (0..60)
+            .map(|at| {
+                format!("{},{},{}\n", f64::from(at * 7 % 50) * 0.5, f64::from(at * 11 % 50) * 0.5, at % 3)
+            })
+            .collect();
         let opened = |name: &str, begin: &str| {
             let path = file_in(&folder, name, format!("{begin}{rows}"));
             let source = Source::File { path, columns: ColumnChoice::Default };
             let job = LoadJob { source, drop_nonfinite: false, data: None, guesses: true };
             let opened = job.work(&Silent).0.expect("it opens");
-            (opened.cloud.dims(), opened.left_out.into_iter().map(|column| (column.name, column.role)).collect::<Vec<_>>())
+            (
+                opened.cloud.dims(),
+                opened.left_out.into_iter().map(|column| (column.name, column.role)).collect::<Vec<_>>(),
+            )
         };
         let label = vec![("z".to_owned(), Role::Label)];
         assert_eq!(opened("bare.csv", ""), (2, label.clone()));
@@ -174,7 +187,8 @@ mod tests {
     fn it_is_in_the_middle_and_alone() {
         assert_eq!(first_query(&cloud_of(&["x"], &(0..101).map(f64::from).collect::<Vec<_>>())), 50);
         // Fifty equal rows in the middle, others about them.
-        let values: Vec<f64> = (0..100).map(|at| if at < 50 { 10.25 } else { f64::from(at) - 64.5 }).collect();
+        let values: Vec<f64> =
+            (0..100).map(|at| if at < 50 { 10.25 } else { f64::from(at) - 64.5 }).collect();
         let row = first_query(&cloud_of(&["x"], &values)) as usize;
         assert!((50..100).contains(&row), "{row}");
     }

@@ -13,8 +13,8 @@ use crate::app::prelude::*;
 use crate::cloud::formats::FormatError;
 use crate::progress::Silent;
 
-/// Points of the screen within which a click means a point. Beyond is empty ground, in Plane too: whoever clicks there does not mean
-/// a point at the other end of the pane, and still less one that is out of sight.
+/// Points of the screen within which a click means a point. Beyond is empty ground, in Plane too: whoever
+/// clicks there does not mean a point at the other end of the pane, and still less one that is out of sight.
 const REACH: f64 = 24.0;
 
 /// The same for a pointer that only rests, and for a double click that may also mean empty ground.
@@ -47,7 +47,8 @@ pub static FEATURE: Feature = Feature {
 pub static PICK: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::new(Slot::Pick, "pick", App::picked);
 
 /// What the pointer rests on: a row of its own, so that a rest of the pointer never takes a click's place.
-pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::new(Slot::Hover, "pick", App::picked);
+pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> =
+    Kind::new(Slot::Hover, "pick", App::picked);
 
 /// The other columns of the point that the pointer rests on.
 pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
@@ -70,7 +71,11 @@ impl App {
                 };
                 let by = format!("{kind} in {}", eye.pane().title());
                 let Some(sight) = self.sight(eye) else { return };
-                self.select(SelectAction::Choose { what: Choice::Within(Box::new(Within { sight, region })), how, by });
+                self.select(SelectAction::Choose {
+                    what: Choice::Within(Box::new(Within { sight, region })),
+                    how,
+                    by,
+                });
             }
         }
     }
@@ -121,7 +126,9 @@ impl App {
                 self.focus_if_answered();
             }
             (Purpose::Focus, None) => self.apply(Command::FitView.into()),
-            (Purpose::Hover, found) => self.select(SelectAction::Hover(found.map(|what| Hovered { what, pane }))),
+            (Purpose::Hover, found) => {
+                self.select(SelectAction::Hover(found.map(|what| Hovered { what, pane })))
+            }
             (Purpose::Query | Purpose::Select(_), None) => {}
         }
     }
@@ -144,13 +151,21 @@ impl App {
 }
 
 impl App {
-    /// Has that of the neighbours read that the answer, Neighbours and names in Plane and Space show: not of every place where a query is dragged along.
+    /// Has that of the neighbours read that the answer, Neighbours and names in Plane and Space show: not of
+    /// every place where a query is dragged along.
     fn want_beside(&mut self) {
         let shown = self.shows_beside() && !self.session.live.is_held();
-        let Some(answered) = self.session.answered.as_ref().filter(|_| shown && self.session.listed_beside().is_none()) else { return };
+        let Some(answered) =
+            self.session.answered.as_ref().filter(|_| shown && self.session.listed_beside().is_none())
+        else {
+            return;
+        };
         let (cloud, rows) = (&answered.record.cloud, answered.rows_to_tell());
         match self.handles.beside.known(cloud, &rows) {
-            Some(found) => self.session.beside = Some(Beside { cloud: Arc::clone(cloud), rows, found: Arc::clone(found) }),
+            Some(found) => {
+                self.session.beside =
+                    Some(Beside { cloud: Arc::clone(cloud), rows, found: Arc::clone(found) })
+            }
             None => {
                 if let Some(asked) = self.handles.beside.ask(cloud, &rows) {
                     self.jobs.start(&BESIDE, asked.clone(), move |progress| asked.read(progress));
@@ -164,7 +179,11 @@ impl App {
         let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
         let named = names.iter().any(|(pane, names)| *names && self.pane_rects.contains_key(pane));
         // They may be wanted in a picture that is set up.
-        let in_picture = self.session.export.as_ref().is_some_and(|dialog| dialog.picture.as_ref().is_some_and(|picture| picture.names));
+        let in_picture = self
+            .session
+            .export
+            .as_ref()
+            .is_some_and(|dialog| dialog.picture.as_ref().is_some_and(|picture| picture.names));
         panel || named || in_picture || self.pane_rects.contains_key(&PaneKind::Neighbors)
     }
 

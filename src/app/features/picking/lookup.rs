@@ -29,7 +29,12 @@ fn key(cloud: &Arc<PointCloud>, rows: &[u32]) -> Key {
 }
 
 /// Reads what the file has of some rows of a cloud beside their coordinates.
-fn read(cloud: &PointCloud, rows: &[u32], marks: &Marks, progress: &dyn Progress) -> Result<Found, FormatError> {
+fn read(
+    cloud: &PointCloud,
+    rows: &[u32],
+    marks: &Marks,
+    progress: &dyn Progress,
+) -> Result<Found, FormatError> {
     Ok(records_from(cloud, rows, marks, progress)?.map(|records| Others::of(cloud, records)))
 }
 
@@ -37,16 +42,28 @@ fn read(cloud: &PointCloud, rows: &[u32], marks: &Marks, progress: &dyn Progress
 ///
 /// # Errors
 /// Why the file cannot be read.
-pub fn records(cloud: &PointCloud, rows: &[u32], progress: &dyn Progress) -> Result<Result<Records, String>, FormatError> {
+pub fn records(
+    cloud: &PointCloud,
+    rows: &[u32],
+    progress: &dyn Progress,
+) -> Result<Result<Records, String>, FormatError> {
     records_from(cloud, rows, &Marks::default(), progress)
 }
 
-fn records_from(cloud: &PointCloud, rows: &[u32], marks: &Marks, progress: &dyn Progress) -> Result<Result<Records, String>, FormatError> {
+fn records_from(
+    cloud: &PointCloud,
+    rows: &[u32],
+    marks: &Marks,
+    progress: &dyn Progress,
+) -> Result<Result<Records, String>, FormatError> {
     let Some(path) = cloud.file() else { return Ok(Err("there is no file".to_owned())) };
     let records: Vec<u64> = rows.iter().map(|&row| cloud.record(row as usize)).collect();
     let records = records_by_marks(path, &records, marks, progress)?;
     if !cloud.was_read_from(rows, &records) {
-        return Ok(Err(format!("the file has changed since its points were read; load it again: {}", path.display())));
+        return Ok(Err(format!(
+            "the file has changed since its points were read; load it again: {}",
+            path.display()
+        )));
     }
     Ok(Ok(records))
 }
@@ -70,8 +87,8 @@ impl Asked {
 }
 
 impl Lookup {
-    /// What has to be read for the other columns of some rows, unless they are known or being read. It is taken for being read
-    /// from here on, and what was read before is not waited for.
+    /// What has to be read for the other columns of some rows, unless they are known or being read. It is
+    /// taken for being read from here on, and what was read before is not waited for.
     pub fn ask(&mut self, cloud: &Arc<PointCloud>, rows: &[u32]) -> Option<Asked> {
         if cloud.file().is_none() || self.known(cloud, rows).is_some() || self.is_reading(cloud, rows) {
             return None;
@@ -121,7 +138,12 @@ mod tests {
     use crate::progress::Silent;
 
     fn read_cloud(path: &Path, columns: &str) -> PointCloud {
-        load(&Source::File { path: path.to_owned(), columns: columns.parse().expect("columns") }, true, &Silent).expect("a cloud")
+        load(
+            &Source::File { path: path.to_owned(), columns: columns.parse().expect("columns") },
+            true,
+            &Silent,
+        )
+        .expect("a cloud")
     }
 
     fn look(lookup: &mut Lookup, cloud: &Arc<PointCloud>, rows: &[u32]) {
@@ -144,9 +166,15 @@ mod tests {
         assert_eq!((&others.columns[..], others.total), (&["name".to_owned(), "people".to_owned()][..], 2));
         assert_eq!(others.rows, [[Cell::Text("Cis".to_owned()), Cell::Number(70.0)]]);
         std::fs::remove_file(&path).expect("the file");
-        assert!(lookup.ask(&cloud, &[1]).is_none() && !lookup.is_reading(&cloud, &[1]), "what is known is not read again");
+        assert!(
+            lookup.ask(&cloud, &[1]).is_none() && !lookup.is_reading(&cloud, &[1]),
+            "what is known is not read again"
+        );
         look(&mut lookup, &cloud, &[1, 0]);
-        assert!(matches!(lookup.known(&cloud, &[1, 0]).map(|found| &**found), Some(Err(why)) if why.contains("towns.csv")));
+        assert!(matches!(
+            lookup.known(&cloud, &[1, 0]).map(|found| &**found),
+            Some(Err(why)) if why.contains("towns.csv")
+        ));
     }
 
     #[test]
@@ -162,7 +190,8 @@ mod tests {
         assert!(found(&[0, 2]).is_ok());
         // The same towns, sorted anew; and the same places with more of them, and other names.
         std::fs::write(&path, "name,x,y\nCis,5,6\nBor,3,4\nAda,1.1,2\n").expect("a file");
-        let why = format!("the file has changed since its points were read; load it again: {}", path.display());
+        let why =
+            format!("the file has changed since its points were read; load it again: {}", path.display());
         assert_eq!((found(&[0]), found(&[2, 1])), (Err(why.clone()), Err(why)));
         assert!(found(&[1]).is_ok(), "which is where it was");
         std::fs::write(&path, "y,people,x\n2,30,1.1\n4,50,3\n6,70,5\n8,90,7\n").expect("a file");
@@ -196,7 +225,8 @@ mod tests {
         for rows in [&[0][..], &[1], &all, &[2, 3]] {
             look(&mut lookup, &cloud, rows);
             assert!(lookup.known(&cloud, rows).is_some_and(|found| found.is_ok()));
-            let kept: usize = lookup.known.values().map(|(_, found)| found.as_ref().as_ref().map_or(0, Others::size)).sum();
+            let kept: usize =
+                lookup.known.values().map(|(_, found)| found.as_ref().as_ref().map_or(0, Others::size)).sum();
             assert!(kept <= lookup.kept && lookup.kept <= MOST + 20, "{kept} of {}", lookup.kept);
         }
     }

@@ -1,9 +1,9 @@
-//! Picking under the pointer and inside a rectangle or a lasso. It is computed on the CPU from the points themselves, so that
-//! the result does not depend on the graphics adapter or the pixel density.
+//! Picking under the pointer and inside a rectangle or a lasso. It is computed on the CPU from the points
+//! themselves, so that the result does not depend on the graphics adapter or the pixel density.
 //!
 //! | part | does |
 //! |---|---|
-//! | `state` | screen positions and regions, the tool, what is asked with them, the other columns of the points' records |
+//! | `state` | positions and regions on screen, the tool, what is asked with them, other columns of records |
 //! | `apply` | carries out clicks, regions and rests of the pointer; has the other columns read |
 //! | `tool` | clicks, drags and hovers as actions |
 //! | `lookup` | the other columns of the points' records |
@@ -42,7 +42,11 @@ pub fn is_small(rows: usize) -> bool {
 }
 
 /// The row that is least far; of equal ones the first. `None` where none is anywhere, or when cancelled.
-pub fn nearest_row(rows: usize, far: &(dyn Fn(usize) -> Option<Far> + Sync), progress: &dyn Progress) -> Option<u32> {
+pub fn nearest_row(
+    rows: usize,
+    far: &(dyn Fn(usize) -> Option<Far> + Sync),
+    progress: &dyn Progress,
+) -> Option<u32> {
     nearest(rows, far, progress).map(|(_, row)| row).filter(|_| !progress.cancelled())
 }
 
@@ -52,10 +56,12 @@ impl Sight {
         is_small(self.scene.data().len() + self.scene.queries().map_or(0, |queries| queries.len()))
     }
 
-    /// The row, or query of a file of queries, that the pointer means: the nearest to it on the screen, at most `reach` points
-    /// away; in Space, of those right under it the nearest to the eye. `None` also when cancelled.
+    /// The row, or query of a file of queries, that the pointer means: the nearest to it on the screen, at
+    /// most `reach` points away; in Space, of those right under it the nearest to the eye. `None` also when
+    /// cancelled.
     pub fn nearest(&self, pointer: Pos2, reach: f64, progress: &dyn Progress) -> Option<Picked> {
-        let closest = |cloud: &PointCloud| nearest(cloud.len(), &*self.eye.far(cloud, pointer, reach), progress);
+        let closest =
+            |cloud: &PointCloud| nearest(cloud.len(), &*self.eye.far(cloud, pointer, reach), progress);
         let of_data = closest(self.scene.data());
         if let (Some(queries), Some(record)) = (self.scene.queries(), &self.record)
             && let Some((far, row)) = closest(queries)
@@ -72,12 +78,18 @@ impl Within {
     /// Its rows, ascending, also those behind others; and, of a file of queries, its queries.
     pub fn rows_and_queries(&self, progress: &dyn Progress) -> (Vec<u32>, Vec<u32>) {
         let Sight { eye, scene, record } = &self.sight;
-        let inside =
-            |cloud: &PointCloud| collect(cloud.len(), |row| eye.screen(cloud, row).is_some_and(|place| self.region.contains(place)), progress);
+        let inside = |cloud: &PointCloud| {
+            collect(
+                cloud.len(),
+                |row| eye.screen(cloud, row).is_some_and(|place| self.region.contains(place)),
+                progress,
+            )
+        };
         let queries = match (scene.queries(), record) {
             (Some(queries), Some(record)) => {
                 let rows = inside(queries);
-                let asked = record.query_rows.iter().enumerate().filter(|(_, row)| rows.binary_search(row).is_ok());
+                let asked =
+                    record.query_rows.iter().enumerate().filter(|(_, row)| rows.binary_search(row).is_ok());
                 asked.map(|(query, _)| query as u32).collect()
             }
             _ => Vec::new(),
@@ -92,7 +104,11 @@ fn parts(count: usize) -> impl ParallelIterator<Item = std::ops::Range<usize>> {
 }
 
 /// The least far row; of equal ones the first.
-fn nearest(count: usize, far: &(dyn Fn(usize) -> Option<Far> + Sync), progress: &dyn Progress) -> Option<(Far, u32)> {
+fn nearest(
+    count: usize,
+    far: &(dyn Fn(usize) -> Option<Far> + Sync),
+    progress: &dyn Progress,
+) -> Option<(Far, u32)> {
     let least = |rows: std::ops::Range<usize>| {
         let mut best: Option<(Far, u32)> = None;
         for row in rows {
@@ -113,11 +129,14 @@ fn nearest(count: usize, far: &(dyn Fn(usize) -> Option<Far> + Sync), progress: 
 
 /// The rows that are chosen, ascending.
 fn collect(count: usize, chosen: impl Fn(usize) -> bool + Sync, progress: &dyn Progress) -> Vec<u32> {
-    let rows = |rows: std::ops::Range<usize>| rows.filter(|&row| chosen(row)).map(|row| row as u32).collect::<Vec<u32>>();
+    let rows = |rows: std::ops::Range<usize>| {
+        rows.filter(|&row| chosen(row)).map(|row| row as u32).collect::<Vec<u32>>()
+    };
     if count <= FEW {
         return rows(0..count);
     }
-    let of_parts: Vec<Vec<u32>> = parts(count).map(|part| if progress.cancelled() { Vec::new() } else { rows(part) }).collect();
+    let of_parts: Vec<Vec<u32>> =
+        parts(count).map(|part| if progress.cancelled() { Vec::new() } else { rows(part) }).collect();
     of_parts.concat()
 }
 
@@ -137,7 +156,8 @@ pub struct PickTimes {
 /// The corners of a lasso that a hand draws.
 const CORNERS: usize = 200;
 
-/// Clicks, drags from row to row, rectangles and lassos in a cloud, `times` each, at places that are spread over the pane.
+/// Clicks, drags from row to row, rectangles and lassos in a cloud, `times` each, at places that are spread
+/// over the pane.
 ///
 /// Selections are timed with what the window says of them, their ranges.
 pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
@@ -160,13 +180,25 @@ pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
         };
         Region::Lasso(Lasso::new(&(0..CORNERS).map(corner).collect::<Vec<_>>()))
     };
-    let click = |sight: &Sight, at: usize| usize::from(sight.nearest(place(at), f64::INFINITY, &Silent).is_some());
+    let click =
+        |sight: &Sight, at: usize| usize::from(sight.nearest(place(at), f64::INFINITY, &Silent).is_some());
     let select = |sight: &Sight, region: Region| {
         let what = Choice::Within(Box::new(Within { sight: sight.clone(), region }));
-        let change = Change { what, how: How::Replace, by: String::new(), cloud: Arc::clone(cloud), record: None, answered: None };
+        let change = Change {
+            what,
+            how: How::Replace,
+            by: String::new(),
+            cloud: Arc::clone(cloud),
+            record: None,
+            answered: None,
+        };
         change.apply(&Selection::default(), &Silent).map_or(0, |(selection, _)| selection.rows().len())
     };
-    let snap = |at: usize| usize::from(Target { axes: [0, 1], at: camera.place(place(at)), way: None }.row(cloud, &Silent).is_some());
+    let snap = |at: usize| {
+        usize::from(
+            Target { axes: [0, 1], at: camera.place(place(at)), way: None }.row(cloud, &Silent).is_some(),
+        )
+    };
 
     let kinds: [(&'static str, &dyn Fn(usize) -> usize); 7] = [
         ("click in Plane", &|at| click(&plane, at)),
@@ -219,14 +251,18 @@ mod tests {
             let sight = sight(Arc::clone(&cloud), space);
             for pointer in [pos2(300.0, 200.0), pos2(210.0, 111.0), pos2(420.0, 290.0)] {
                 let far = sight.eye.far(&cloud, pointer, 24.0);
-                let mut all: Vec<(Far, u32)> = (0..cloud.len()).filter_map(|row| Some((far(row)?, row as u32))).collect();
+                let mut all: Vec<(Far, u32)> =
+                    (0..cloud.len()).filter_map(|row| Some((far(row)?, row as u32))).collect();
                 all.sort_by(|a, b| a.partial_cmp(b).expect("no NaN"));
                 let expected = all.first().map(|&(_, row)| Picked::Row(row));
                 assert_eq!(sight.nearest(pointer, 24.0, &Silent), expected, "space: {space}");
             }
             let region = Region::Rectangle(Rect::from_min_size(pos2(222.0, 133.0), vec2(81.0, 47.0)));
-            let (rows, queries) = Within { sight: sight.clone(), region: region.clone() }.rows_and_queries(&Silent);
-            let inside = |row: &u32| sight.eye.screen(&cloud, *row as usize).is_some_and(|place| region.contains(place));
+            let (rows, queries) =
+                Within { sight: sight.clone(), region: region.clone() }.rows_and_queries(&Silent);
+            let inside = |row: &u32| {
+                sight.eye.screen(&cloud, *row as usize).is_some_and(|place| region.contains(place))
+            };
             assert_eq!(rows, (0..cloud.len() as u32).filter(inside).collect::<Vec<_>>());
             assert!(rows.len() > 500 && queries.is_empty());
         }
@@ -238,7 +274,9 @@ mod tests {
         let sight = sight(Arc::clone(&cloud), true);
         let Eye::Space(camera, axes) = sight.eye else { panic!("Space's") };
         let pointer = pos2(300.0, 200.0);
-        let place = |row: u32| camera.screen(crate::app::model::camera::place(&cloud, row as usize, axes)).expect("in view");
+        let place = |row: u32| {
+            camera.screen(crate::app::model::camera::place(&cloud, row as usize, axes)).expect("in view")
+        };
         let under: Vec<u32> = (0..5_000).filter(|&row| place(row).0.distance(pointer) <= 4.0).collect();
         assert!(under.len() > 1, "several are under the pointer");
         let Some(Picked::Row(picked)) = sight.nearest(pointer, 24.0, &Silent) else { panic!("a row") };
@@ -251,7 +289,9 @@ mod tests {
     #[test]
     fn nothing_is_picked_out_of_reach() {
         let sight = sight(cloud(3, 2, 1), false);
-        let far = (0..3).filter_map(|row| sight.eye.screen(sight.scene.data(), row)).map(|place| place.distance(pos2(100.0, 50.0)));
+        let far = (0..3)
+            .filter_map(|row| sight.eye.screen(sight.scene.data(), row))
+            .map(|place| place.distance(pos2(100.0, 50.0)));
         let least = f64::from(far.fold(f32::INFINITY, f32::min));
         assert_eq!(sight.nearest(pos2(100.0, 50.0), least - 0.1, &Silent), None);
         assert!(sight.nearest(pos2(100.0, 50.0), least + 0.1, &Silent).is_some());
@@ -264,14 +304,25 @@ mod tests {
         let whole = PlaneCamera::new(rect(), None, &cloud, [0, 1]);
         let window = PlaneWindow { units_per_point: whole.window.units_per_point / 4.0, ..whole.window };
         let close = SpaceView { distance: 0.7, ..SpaceView::default() };
-        let eyes = [Eye::Plane(PlaneCamera { window, ..whole }, [0, 1]), Eye::Space(SpaceCamera::new(rect(), &close, &cloud), [0, 1, 2])];
+        let eyes = [
+            Eye::Plane(PlaneCamera { window, ..whole }, [0, 1]),
+            Eye::Space(SpaceCamera::new(rect(), &close, &cloud), [0, 1, 2]),
+        ];
         for eye in eyes {
             let sight = Sight { eye, ..sight(Arc::clone(&cloud), false) };
             // From the corners, most of what is near is outside.
-            for pointer in [rect().left_top(), rect().right_top(), rect().right_bottom(), rect().left_bottom()] {
-                let Some(Picked::Row(row)) = sight.nearest(pointer, f64::INFINITY, &Silent) else { panic!("a row") };
+            for pointer in
+                [rect().left_top(), rect().right_top(), rect().right_bottom(), rect().left_bottom()]
+            {
+                let Some(Picked::Row(row)) = sight.nearest(pointer, f64::INFINITY, &Silent) else {
+                    panic!("a row")
+                };
                 let place = eye.screen(&cloud, row as usize).expect("before the eye");
-                assert!(rect().expand(4.5).contains(place), "{place:?} from {pointer:?} in {}", eye.pane().title());
+                assert!(
+                    rect().expand(4.5).contains(place),
+                    "{place:?} from {pointer:?} in {}",
+                    eye.pane().title()
+                );
             }
         }
     }

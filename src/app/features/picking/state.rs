@@ -142,7 +142,8 @@ pub enum Eye {
     Space(SpaceCamera, [usize; 3]),
 }
 
-/// How far a row is from the pointer, in points of the screen, and how deep behind it; the least is meant by a click.
+/// How far a row is from the pointer, in points of the screen, and how deep behind it; the least is meant by
+/// a click.
 pub type Far = (f64, f64);
 
 impl Eye {
@@ -161,8 +162,14 @@ impl Eye {
         }
     }
 
-    /// How far rows of a cloud are from the pointer; `None` behind the eye, outside the pane, or beyond `reach`.
-    pub fn far<'a>(&'a self, cloud: &'a PointCloud, pointer: Pos2, reach: f64) -> Box<dyn Fn(usize) -> Option<Far> + Sync + 'a> {
+    /// How far rows of a cloud are from the pointer; `None` behind the eye, outside the pane, or beyond
+    /// `reach`.
+    pub fn far<'a>(
+        &'a self,
+        cloud: &'a PointCloud,
+        pointer: Pos2,
+        reach: f64,
+    ) -> Box<dyn Fn(usize) -> Option<Far> + Sync + 'a> {
         /// Points of the screen around the pointer in which the row nearest to the eye is meant.
         const NEAR: f64 = 4.0;
         /// Points of the screen beyond the pane's edges at which a row's dot may still be seen within.
@@ -172,12 +179,14 @@ impl Eye {
                 // In local coordinates, which keep their digits in a deep zoom.
                 let (at, unit) = (camera.place(pointer), camera.window.units_per_point);
                 let most = (reach * unit).powi(2);
-                let [right, up] = [camera.rect.width(), camera.rect.height()].map(|side| f64::from(side / 2.0 + EDGE) * unit);
+                let [right, up] = [camera.rect.width(), camera.rect.height()]
+                    .map(|side| f64::from(side / 2.0 + EDGE) * unit);
                 let center = camera.window.center;
                 Box::new(move |row| {
                     let [x, y] = place(cloud, row, *axes);
                     let squared = (x - at[0]).powi(2) + (y - at[1]).powi(2);
-                    let there = squared <= most && (x - center[0]).abs() <= right && (y - center[1]).abs() <= up;
+                    let there =
+                        squared <= most && (x - center[0]).abs() <= right && (y - center[1]).abs() <= up;
                     there.then(|| (squared.sqrt() / unit, 0.0))
                 })
             }
@@ -186,16 +195,19 @@ impl Eye {
                 Box::new(move |row| {
                     let (screen, depth) = camera.screen(place(cloud, row, *axes))?;
                     let far = f64::from(screen.distance(pointer));
-                    (far <= reach && seen.contains(screen)).then_some((if far <= NEAR { 0.0 } else { far }, depth))
+                    (far <= reach && seen.contains(screen))
+                        .then_some((if far <= NEAR { 0.0 } else { far }, depth))
                 })
             }
         }
     }
 }
 
-// What of a file's records stands beside points: the columns that are no axes, and of these as many as there is room for.
+// What of a file's records stands beside points: the columns that are no axes, and of these as many as there
+// is room for.
 
-/// Cells and names that are kept of a file: more than a hundred columns of as many neighbours as there can be.
+/// Cells and names that are kept of a file: more than a hundred columns of as many neighbours as there can
+/// be.
 pub const MOST: usize = 1 << 17;
 
 /// The columns that are no axes, of some rows.
@@ -222,12 +234,15 @@ impl Others {
 
     fn first(cloud: &PointCloud, records: Records, most: usize) -> Self {
         let axes: HashSet<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).collect();
-        let mut others: Vec<usize> = (0..records.columns.len()).filter(|&at| !axes.contains(records.columns[at].as_str())).collect();
+        let mut others: Vec<usize> =
+            (0..records.columns.len()).filter(|&at| !axes.contains(records.columns[at].as_str())).collect();
         let total = others.len();
         others.truncate(most / (records.rows.len() + 1));
         let columns = others.iter().map(|&at| records.columns[at].clone()).collect();
         // Rows of their own: what is left of one in place would keep the room of its coordinates.
-        let row = |mut cells: Vec<Cell>| others.iter().map(|&at| std::mem::replace(&mut cells[at], Cell::Missing)).collect();
+        let row = |mut cells: Vec<Cell>| {
+            others.iter().map(|&at| std::mem::replace(&mut cells[at], Cell::Missing)).collect()
+        };
         Self { columns, rows: records.rows.into_iter().map(row).collect(), total }
     }
 
@@ -257,11 +272,11 @@ impl Region {
     }
 }
 
-/// A closed outline. What it goes around any number of times, in either sense, is inside: a lasso that crosses itself has no
-/// holes but those that it goes around once each way.
+/// A closed outline. What it goes around any number of times, in either sense, is inside: a lasso that
+/// crosses itself has no holes but those that it goes around once each way.
 ///
-/// Of places on the outline exactly, those on its left side are inside and those on its right are not, so that two lassos
-/// side by side never share a point, and never lose one between them.
+/// Of places on the outline exactly, those on its left side are inside and those on its right are not, so
+/// that two lassos side by side never share a point, and never lose one between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lasso {
     bounds: Rect,
@@ -306,9 +321,12 @@ impl Lasso {
                 return 0;
             }
             let (from, to) = if down { (from, to) } else { (to, from) };
-            // In f64, products and differences of f32 are exact enough to be the same for both neighbours of an edge.
+            // In f64, products and differences of f32 are exact enough to be the same for both neighbours of
+            // an edge.
             let across = |a: f32, b: f32| f64::from(a) - f64::from(b);
-            let left = across(to.x, from.x) * across(place.y, from.y) - across(place.x, from.x) * across(to.y, from.y) > 0.0;
+            let left = across(to.x, from.x) * across(place.y, from.y)
+                - across(place.x, from.x) * across(to.y, from.y)
+                > 0.0;
             i32::from(left) * if down { 1 } else { -1 }
         });
         crossings.sum::<i32>() != 0
@@ -328,16 +346,22 @@ mod tests {
         let (axes, total, rows) = (3000, 3000, 1024);
         let name = |at: usize| Column { name: format!("c{at}") };
         let table = Table { columns: (0..axes).map(|at| name(2 * at)).collect(), values: vec![0.5; axes] };
-        let cloud = PointCloud::from_table(table, Source::Coordinates("0.5".to_owned()), None, false).expect("a cloud");
+        let cloud = PointCloud::from_table(table, Source::Coordinates("0.5".to_owned()), None, false)
+            .expect("a cloud");
         let columns: Vec<String> = (0..axes + total).map(|at| name(at).name).collect();
-        let row = |row: usize| (0..columns.len()).map(|at| Cell::Number((row * 10_000 + at) as f64)).collect();
-        let others = Others::of(&cloud, Records { columns: columns.clone(), rows: (0..rows).map(row).collect() });
+        let row =
+            |row: usize| (0..columns.len()).map(|at| Cell::Number((row * 10_000 + at) as f64)).collect();
+        let others =
+            Others::of(&cloud, Records { columns: columns.clone(), rows: (0..rows).map(row).collect() });
         assert_eq!((others.total, others.columns.len()), (total, 127));
         assert!(others.size() <= MOST && others.rows.len() == rows);
         assert!(others.rows.iter().all(|row| row.capacity() == 127), "without the room of the axes");
         assert_eq!((&*others.columns[126], &others.rows[1023][126]), ("c253", &Cell::Number(10_230_253.0)));
         let one = Others::of(&cloud, Records { columns: columns.clone(), rows: vec![row(7)] });
-        assert_eq!((one.columns.len(), one.size(), &one.rows[0][2999]), (total, 2 * total, &Cell::Number(75_999.0)));
+        assert_eq!(
+            (one.columns.len(), one.size(), &one.rows[0][2999]),
+            (total, 2 * total, &Cell::Number(75_999.0))
+        );
     }
 
     fn place() -> impl Strategy<Value = Pos2> {
@@ -358,7 +382,8 @@ mod tests {
                 by
             }
         };
-        corners.iter().zip(corners.iter().cycle().skip(1)).map(|(from, to)| turn(from, to)).sum::<f64>().abs() > 1.0
+        corners.iter().zip(corners.iter().cycle().skip(1)).map(|(from, to)| turn(from, to)).sum::<f64>().abs()
+            > 1.0
     }
 
     proptest! {
@@ -366,7 +391,11 @@ mod tests {
         #![proptest_config(ProptestConfig { max_global_rejects: 1 << 16, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_place_inside_is_gone_around(corners in prop::collection::vec(place(), 3..40), x in 0..24i32, y in 0..24i32) {
+        fn a_place_inside_is_gone_around(
+            corners in prop::collection::vec(place(), 3..40),
+            x in 0..24i32,
+            y in 0..24i32,
+        ) {
             // Half-way between grid lines, off every corner; outlines may still pass through.
             let place = pos2(x as f32 + 0.37, y as f32 + 0.41);
             let on_edge = corners.iter().zip(corners.iter().cycle().skip(1)).any(|(a, b)| {
@@ -377,7 +406,13 @@ mod tests {
         }
 
         #[test]
-        fn two_side_by_side_share_nothing_and_lose_nothing(a in place(), b in place(), c in place(), d in place(), at in place()) {
+        fn two_side_by_side_share_nothing_and_lose_nothing(
+            a in place(),
+            b in place(),
+            c in place(),
+            d in place(),
+            at in place(),
+        ) {
             // A convex quadrilateral and its two halves; also for places on the diagonal.
             let cross = |o: Pos2, p: Pos2, q: Pos2| (p - o).x * (q - o).y - (p - o).y * (q - o).x;
             let signs = [cross(a, b, c), cross(b, c, d), cross(c, d, a), cross(d, a, b)];
@@ -389,7 +424,11 @@ mod tests {
         }
 
         #[test]
-        fn the_sense_and_the_first_corner_do_not_matter(corners in prop::collection::vec(place(), 3..20), at in place(), by in 0usize..20) {
+        fn the_sense_and_the_first_corner_do_not_matter(
+            corners in prop::collection::vec(place(), 3..20),
+            at in place(),
+            by in 0usize..20,
+        ) {
             let mut other = corners.clone();
             other.rotate_left(by % corners.len());
             other.reverse();
@@ -400,8 +439,17 @@ mod tests {
     #[test]
     fn rectangles_have_their_edges_and_nothing_encloses_nothing() {
         let rectangle = Region::Rectangle(Rect::from_two_pos(pos2(1.0, 1.0), pos2(3.0, 2.0)));
-        assert!(rectangle.contains(pos2(1.0, 1.0)) && rectangle.contains(pos2(3.0, 2.0)) && !rectangle.contains(pos2(3.001, 2.0)));
-        for corners in [&[][..], &[pos2(1.0, 1.0)], &[pos2(1.0, 1.0), pos2(4.0, 3.0)], &[pos2(1.0, 1.0), pos2(4.0, 1.0), pos2(2.0, 1.0)]] {
+        assert!(
+            rectangle.contains(pos2(1.0, 1.0))
+                && rectangle.contains(pos2(3.0, 2.0))
+                && !rectangle.contains(pos2(3.001, 2.0))
+        );
+        for corners in [
+            &[][..],
+            &[pos2(1.0, 1.0)],
+            &[pos2(1.0, 1.0), pos2(4.0, 3.0)],
+            &[pos2(1.0, 1.0), pos2(4.0, 1.0), pos2(2.0, 1.0)],
+        ] {
             assert!(!Lasso::new(corners).contains(pos2(1.0, 1.0)), "{corners:?}");
         }
         // Twice around is not outside.

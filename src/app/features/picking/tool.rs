@@ -47,7 +47,11 @@ impl Gesture {
     fn region(&self, rect: Rect) -> Option<Region> {
         let outline = self.outline(rect);
         let (first, opposite) = (outline.first()?, outline.get(2));
-        if self.lasso { Some(Region::Lasso(Lasso::new(&outline))) } else { Some(Region::Rectangle(Rect::from_two_pos(*first, *opposite?))) }
+        if self.lasso {
+            Some(Region::Lasso(Lasso::new(&outline)))
+        } else {
+            Some(Region::Rectangle(Rect::from_two_pos(*first, *opposite?)))
+        }
     }
 }
 
@@ -55,9 +59,17 @@ impl Gesture {
 pub fn follow_ui(ui: &Ui, response: &Response, session: &Session) -> Option<Gesture> {
     let id = response.id.with("gesture");
     let modifiers = ui.input(|input| input.modifiers);
-    if response.drag_started_by(PointerButton::Primary) && !modifiers.alt && (session.tool != Tool::Move || modifiers.shift) {
+    if response.drag_started_by(PointerButton::Primary)
+        && !modifiers.alt
+        && (session.tool != Tool::Move || modifiers.shift)
+    {
         let start = ui.input(|input| input.pointer.press_origin());
-        let begun = start.map(|start| Gesture { start, way: Vec::new(), lasso: session.tool == Tool::Lasso, given_up: false });
+        let begun = start.map(|start| Gesture {
+            start,
+            way: Vec::new(),
+            lasso: session.tool == Tool::Lasso,
+            given_up: false,
+        });
         if let Some(begun) = begun {
             ui.data_mut(|data| data.insert_temp(id, begun));
         }
@@ -88,7 +100,14 @@ pub fn eye_at(eyes: &[(Rect, Eye)], place: Pos2) -> Option<(Rect, Eye)> {
 }
 
 /// Draws the region that is gone around, and selects what is in it when the drag ends.
-pub fn gesture_ui(ui: &Ui, response: &Response, gesture: &Gesture, eyes: &[(Rect, Eye)], palette: &Palette, actions: &mut Actions) {
+pub fn gesture_ui(
+    ui: &Ui,
+    response: &Response,
+    gesture: &Gesture,
+    eyes: &[(Rect, Eye)],
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let Some((rect, eye)) = eye_at(eyes, gesture.start).filter(|_| !gesture.given_up) else { return };
     if response.drag_stopped() {
         if let Some(region) = gesture.region(rect) {
@@ -117,7 +136,13 @@ fn how(modifiers: Modifiers) -> How {
 }
 
 /// Clicks, double clicks, rests of the pointer, and the way back to the usual tool.
-pub fn pointing_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], session: &Session, actions: &mut Actions) {
+pub fn pointing_ui(
+    ui: &Ui,
+    response: &Response,
+    eyes: &[(Rect, Eye)],
+    session: &Session,
+    actions: &mut Actions,
+) {
     let modifiers = ui.input(|input| input.modifiers);
     // By keys, what is in the middle is meant.
     let middle = response.rect.center();
@@ -139,7 +164,11 @@ pub fn pointing_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], session: 
         }
     }
     let free = !session.has_dialog() && !session.activity.is_busy();
-    if session.tool != Tool::Move && free && !response.dragged() && ui.input(|input| input.key_pressed(Key::Escape)) {
+    if session.tool != Tool::Move
+        && free
+        && !response.dragged()
+        && ui.input(|input| input.key_pressed(Key::Escape))
+    {
         actions.send(PickAction::Tool(Tool::Move));
     }
     rest_ui(ui, response, eyes, actions);
@@ -153,8 +182,13 @@ fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], actions: &mut Act
         ui.data_mut(|data| data.remove::<Pos2>(id));
         actions.send(SelectAction::Hover(None));
     };
-    let (since, down, scrolled) =
-        ui.input(|input| (input.pointer.time_since_last_movement(), input.pointer.any_down(), input.smooth_scroll_delta() != Vec2::ZERO));
+    let (since, down, scrolled) = ui.input(|input| {
+        (
+            input.pointer.time_since_last_movement(),
+            input.pointer.any_down(),
+            input.smooth_scroll_delta() != Vec2::ZERO,
+        )
+    });
     match response.hover_pos() {
         Some(pointer) if !down && !scrolled && asked == Some(pointer) => {}
         Some(pointer) if !down && !scrolled => {
@@ -177,24 +211,40 @@ fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], actions: &mut Act
 pub fn tools_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     // As one piece, which goes to the next line as a whole.
     let width = Tool::ALL.len() as f32 * 28.0;
-    ui.allocate_ui_with_layout(vec2(width, ui.spacing().interact_size.y), Layout::left_to_right(Align::Center), |ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
-        for tool in Tool::ALL {
-            let command = command_of(tool);
-            let (rect, response) = ui.allocate_exact_size(vec2(26.0, ui.spacing().interact_size.y), Sense::click());
-            let chosen = session.tool == tool;
-            response.widget_info(|| egui::WidgetInfo::selected(Role::Button, true, chosen, command.text()));
-            let visuals = ui.style().interact_selectable(&response, chosen);
-            if chosen || response.hovered() || response.has_focus() {
-                ui.painter().rect(rect, visuals.corner_radius, visuals.weak_bg_fill, visuals.bg_stroke, egui::StrokeKind::Inside);
+    ui.allocate_ui_with_layout(
+        vec2(width, ui.spacing().interact_size.y),
+        Layout::left_to_right(Align::Center),
+        |ui| {
+            ui.spacing_mut().item_spacing.x = 2.0;
+            for tool in Tool::ALL {
+                let command = command_of(tool);
+                let (rect, response) =
+                    ui.allocate_exact_size(vec2(26.0, ui.spacing().interact_size.y), Sense::click());
+                let chosen = session.tool == tool;
+                response
+                    .widget_info(|| egui::WidgetInfo::selected(Role::Button, true, chosen, command.text()));
+                let visuals = ui.style().interact_selectable(&response, chosen);
+                if chosen || response.hovered() || response.has_focus() {
+                    ui.painter().rect(
+                        rect,
+                        visuals.corner_radius,
+                        visuals.weak_bg_fill,
+                        visuals.bg_stroke,
+                        egui::StrokeKind::Inside,
+                    );
+                }
+                icon(ui, tool, rect, if chosen { visuals.fg_stroke.color } else { palette.text });
+                let keys =
+                    command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
+                if response
+                    .on_hover_text(format!("{}: {} {keys}", command.text(), command.tooltip()))
+                    .clicked()
+                {
+                    actions.send(command);
+                }
             }
-            icon(ui, tool, rect, if chosen { visuals.fg_stroke.color } else { palette.text });
-            let keys = command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
-            if response.on_hover_text(format!("{}: {} {keys}", command.text(), command.tooltip())).clicked() {
-                actions.send(command);
-            }
-        }
-    });
+        },
+    );
 }
 
 fn icon(ui: &Ui, tool: Tool, rect: Rect, color: Color32) {
@@ -203,12 +253,19 @@ fn icon(ui: &Ui, tool: Tool, rect: Rect, color: Color32) {
     match tool {
         Tool::Move => {
             let (c, x, y) = (at.center(), 6.5, 6.5);
-            for (tip, side) in
-                [(vec2(x, 0.0), vec2(0.0, 2.5)), (vec2(-x, 0.0), vec2(0.0, 2.5)), (vec2(0.0, y), vec2(2.5, 0.0)), (vec2(0.0, -y), vec2(2.5, 0.0))]
-            {
+            for (tip, side) in [
+                (vec2(x, 0.0), vec2(0.0, 2.5)),
+                (vec2(-x, 0.0), vec2(0.0, 2.5)),
+                (vec2(0.0, y), vec2(2.5, 0.0)),
+                (vec2(0.0, -y), vec2(2.5, 0.0)),
+            ] {
                 painter.line_segment([c, c + tip], stroke);
                 let back = c + tip * 0.6;
-                painter.add(Shape::convex_polygon(vec![c + tip * 1.1, back + side, back - side], color, Stroke::NONE));
+                painter.add(Shape::convex_polygon(
+                    vec![c + tip * 1.1, back + side, back - side],
+                    color,
+                    Stroke::NONE,
+                ));
             }
         }
         Tool::Rectangle => {
@@ -234,8 +291,10 @@ pub fn hint_ui(ui: &Ui, rect: Rect, session: &Session, space: bool, palette: &Pa
         Tool::Rectangle => "Drag a rectangle",
         Tool::Lasso => "Draw around points",
     };
-    let text = format!("{what}{behind}. Shift adds, Ctrl takes away, Alt moves the view. Esc: back to moving");
-    let galley = ui.painter().layout(text, FontId::proportional(12.0), palette.text, (rect.width() - 16.0).max(40.0));
+    let text =
+        format!("{what}{behind}. Shift adds, Ctrl takes away, Alt moves the view. Esc: back to moving");
+    let galley =
+        ui.painter().layout(text, FontId::proportional(12.0), palette.text, (rect.width() - 16.0).max(40.0));
     let place = Align2::LEFT_TOP.anchor_size(rect.left_top() + vec2(8.0, 6.0), galley.size());
     ui.painter().rect_filled(place.expand(3.0), 2.0, palette.canvas.gamma_multiply(0.85));
     ui.painter().galley(place.min, galley, palette.text);

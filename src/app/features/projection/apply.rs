@@ -61,10 +61,13 @@ impl App {
     /// The views of Plane and Space, as they will be once the chosen projection is shown.
     pub(in crate::app) fn views(&self) -> (PlaneView, SpaceView) {
         let (plane, space) = (self.state.plane, self.state.space);
-        self.handles.projecting.awaited.map_or((plane, space), |(to_plane, to_space)| (plane.looking(&to_plane), space.looking(&to_space)))
+        self.handles.projecting.awaited.map_or((plane, space), |(to_plane, to_space)| {
+            (plane.looking(&to_plane), space.looking(&to_space))
+        })
     }
 
-    /// Has Plane and Space look so: now, or once the chosen projection, whose directions the axes are, is shown.
+    /// Has Plane and Space look so: now, or once the chosen projection, whose directions the axes are, is
+    /// shown.
     pub(in crate::app) fn set_views(&mut self, plane: PlaneView, space: SpaceView) {
         let shown = self.session.projected.as_ref().map(|shown| shown.view);
         if shown == self.wanted_projection() {
@@ -92,7 +95,9 @@ impl App {
     /// The projection that is chosen, where the cloud can be projected.
     fn wanted_projection(&self) -> Option<ProjectionView> {
         let view = self.state.projection;
-        (view.kind != ProjectionKind::Axes && self.session.cloud.as_ref().is_some_and(|cloud| cloud.dims() >= 3)).then_some(view)
+        (view.kind != ProjectionKind::Axes
+            && self.session.cloud.as_ref().is_some_and(|cloud| cloud.dims() >= 3))
+        .then_some(view)
     }
 
     /// Another projection is chosen.
@@ -113,11 +118,17 @@ impl App {
         if self.session.projected.as_ref().is_some_and(|shown| is_of(shown, view, queries.as_ref())) {
             return;
         }
-        if let Some(kept) = self.handles.projecting.kept.iter().find(|kept| is_of(kept, view, queries.as_ref())).cloned() {
+        if let Some(kept) =
+            self.handles.projecting.kept.iter().find(|kept| is_of(kept, view, queries.as_ref())).cloned()
+        {
             self.jobs.stop(&PROJECT);
             return self.show_projection(Some(kept));
         }
-        if self.jobs.about(&PROJECT).is_some_and(|(of, with)| *of == view && same(with.as_ref(), queries.as_ref())) {
+        if self
+            .jobs
+            .about(&PROJECT)
+            .is_some_and(|(of, with)| *of == view && same(with.as_ref(), queries.as_ref()))
+        {
             return;
         }
         let directions = self.handles.projecting.kept.iter().find(|kept| kept.view == view).cloned();
@@ -155,7 +166,8 @@ impl App {
     /// Back to what is shown.
     fn back_to_shown(&mut self) {
         self.handles.projecting.awaited = None;
-        self.state.projection = self.session.projected.as_ref().map_or_else(ProjectionView::default, |shown| shown.view);
+        self.state.projection =
+            self.session.projected.as_ref().map_or_else(ProjectionView::default, |shown| shown.view);
     }
 
     /// Shows a projection, or axes; those that were shown before come back.

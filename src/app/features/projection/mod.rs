@@ -28,16 +28,24 @@ pub struct Projecting {
 }
 
 /// What is shown of a cloud of more than two dimensions; `axes` are those that the pane shows.
-pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+pub fn bar_ui(
+    ui: &mut Ui,
+    axes: &[usize],
+    state: &State,
+    session: &Session,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     if session.cloud.as_ref().is_none_or(|cloud| cloud.dims() < 3) {
         return;
     }
     let mut view = state.projection;
     let shown = format!("Show {}", view.kind.text());
-    let explained: Vec<String> = match session.projected.as_ref().filter(|projected| projected.view == state.projection) {
-        Some(projected) => axes.iter().filter_map(|&axis| projected.explained(axis)).collect(),
-        None => Vec::new(),
-    };
+    let explained: Vec<String> =
+        match session.projected.as_ref().filter(|projected| projected.view == state.projection) {
+            Some(projected) => axes.iter().filter_map(|&axis| projected.explained(axis)).collect(),
+            None => Vec::new(),
+        };
     let response = ComboBox::from_id_salt("projection").width(0.0).selected_text(shown).show_ui(ui, |ui| {
         for kind in ProjectionKind::ALL {
             ui.selectable_value(&mut view.kind, kind, kind.text()).on_hover_text(kind.about());
@@ -49,7 +57,9 @@ pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, pal
     }
     if view.kind == ProjectionKind::Random {
         let label = ui.label(palette.weak("seed"));
-        ui.add(DragValue::new(&mut view.seed).speed(0.05)).labelled_by(label.id).on_hover_text("Another seed gives other directions.");
+        ui.add(DragValue::new(&mut view.seed).speed(0.05))
+            .labelled_by(label.id)
+            .on_hover_text("Another seed gives other directions.");
     }
     if view != state.projection {
         actions.send(Action::SetProjection(view));

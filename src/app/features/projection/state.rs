@@ -1,4 +1,5 @@
-//! How clouds of more than two dimensions are shown: along axes of their own, or projected. One choice for Plane and Space.
+//! How clouds of more than two dimensions are shown: along axes of their own, or projected. One choice for
+//! Plane and Space.
 
 use std::sync::Arc;
 
@@ -36,7 +37,9 @@ impl ProjectionKind {
     pub fn about(self) -> &'static str {
         match self {
             Self::Axes => "Columns of the cloud as they are.",
-            Self::Pca => "Principal components: the orthogonal directions along which the points differ most.",
+            Self::Pca => {
+                "Principal components: the orthogonal directions along which the points differ most."
+            }
             Self::Random => "Random orthogonal directions, drawn from a seed.",
         }
     }
@@ -74,13 +77,19 @@ impl Projected {
     ///
     /// # Errors
     /// [`CloudError::Cancelled`] when `progress` asks to stop.
-    pub fn new(view: ProjectionView, cloud: Arc<PointCloud>, queries: Option<Arc<PointCloud>>, progress: &dyn Progress) -> Result<Self, CloudError> {
+    pub fn new(
+        view: ProjectionView,
+        cloud: Arc<PointCloud>,
+        queries: Option<Arc<PointCloud>>,
+        progress: &dyn Progress,
+    ) -> Result<Self, CloudError> {
         let directions = match view.kind {
             ProjectionKind::Random => Projection::random(&cloud, view.seed, progress)?,
             ProjectionKind::Axes | ProjectionKind::Pca => Projection::pca(&cloud, view.seed, progress)?,
         };
         let data = pictured(view.kind, &directions, cloud, progress)?;
-        let queries = queries.map(|queries| pictured(view.kind, &directions, queries, progress)).transpose()?;
+        let queries =
+            queries.map(|queries| pictured(view.kind, &directions, queries, progress)).transpose()?;
         Ok(Self { view, directions: Arc::new(directions), data, queries })
     }
 
@@ -88,15 +97,24 @@ impl Projected {
     ///
     /// # Errors
     /// [`CloudError::Cancelled`] when `progress` asks to stop.
-    pub fn with_queries(&self, queries: Option<Arc<PointCloud>>, progress: &dyn Progress) -> Result<Self, CloudError> {
-        let queries = queries.map(|queries| pictured(self.view.kind, &self.directions, queries, progress)).transpose()?;
+    pub fn with_queries(
+        &self,
+        queries: Option<Arc<PointCloud>>,
+        progress: &dyn Progress,
+    ) -> Result<Self, CloudError> {
+        let queries = queries
+            .map(|queries| pictured(self.view.kind, &self.directions, queries, progress))
+            .transpose()?;
         Ok(Self { queries, ..self.clone() })
     }
 
     /// Where a few points of another cloud of the same dimensions lie among these.
     pub fn picture_of(&self, cloud: &PointCloud) -> PointCloud {
         let places = (0..cloud.len()).map(|row| self.directions.project_point(cloud.point(row))).collect();
-        cloud.with_coordinates(std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(self.view.kind, at)), places)
+        cloud.with_coordinates(
+            std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(self.view.kind, at)),
+            places,
+        )
     }
 
     /// The share of the variance along a direction, in words: "PC1 24.1 %".
@@ -114,7 +132,12 @@ fn direction_name(kind: ProjectionKind, direction: usize) -> String {
     }
 }
 
-fn pictured(kind: ProjectionKind, directions: &Projection, cloud: Arc<PointCloud>, progress: &dyn Progress) -> Result<Pictured, CloudError> {
+fn pictured(
+    kind: ProjectionKind,
+    directions: &Projection,
+    cloud: Arc<PointCloud>,
+    progress: &dyn Progress,
+) -> Result<Pictured, CloudError> {
     let places = directions.project(&cloud, progress)?;
     let names = std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(kind, at));
     Ok(Pictured { picture: Arc::new(cloud.with_coordinates(names, places)), cloud })

@@ -60,7 +60,8 @@ impl App {
         }
     }
 
-    /// Leaves once the session that was to be saved first is there; stays where it was not saved. Once a frame.
+    /// Leaves once the session that was to be saved first is there; stays where it was not saved. Once a
+    /// frame.
     fn quit_when_saved(&mut self) {
         let under_way = self.jobs.has(&EXPORT) || self.session.export.is_some();
         if self.session.quitting != Some(Quitting::Saves) || under_way {

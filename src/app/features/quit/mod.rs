@@ -22,21 +22,38 @@ pub fn quit_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Acti
     let modal = Modal::new(Id::unique("quit")).show(ui.ctx(), |ui| {
         ui.set_width(400.0f32.min(ui.ctx().content_rect().width() - 40.0));
         let count = session.runs.unsaved();
-        ui.heading(format!("{} not saved", if count == 1 { "1 run is".to_owned() } else { format!("{} runs are", text::thousands(count as u64)) }));
+        ui.heading(format!(
+            "{} not saved",
+            if count == 1 {
+                "1 run is".to_owned()
+            } else {
+                format!("{} runs are", text::thousands(count as u64))
+            }
+        ));
         ui.add_space(6.0);
-        let about = if count == 1 { "It is in no file, and is lost with the window." } else { "They are in no file, and are lost with the window." };
+        let about = if count == 1 {
+            "It is in no file, and is lost with the window."
+        } else {
+            "They are in no file, and are lost with the window."
+        };
         ui.add(Label::new(palette.weak(about)).wrap());
         ui.add_space(6.0);
         let mut chosen = None;
         ui.horizontal_wrapped(|ui| {
             let answers = [
                 (QuitAction::Save, "Save the session", Command::SaveSession.tooltip()),
-                (QuitAction::Without, "Quit without", "The window closes, and the runs are gone; settings are kept."),
+                (
+                    QuitAction::Without,
+                    "Quit without",
+                    "The window closes, and the runs are gone; settings are kept.",
+                ),
                 (QuitAction::Stay, "Stay", "The window stays as it is. Escape"),
             ];
             let buttons = answers.map(|(action, text, about)| (action, ui.button(text).on_hover_text(about)));
             // When it opens, the keys still belong to what was used before.
-            if !buttons.iter().any(|(_, button)| button.has_focus()) && !ui.input(|input| input.key_pressed(Key::Tab)) {
+            if !buttons.iter().any(|(_, button)| button.has_focus())
+                && !ui.input(|input| input.key_pressed(Key::Tab))
+            {
                 buttons[0].1.request_focus();
             }
             chosen = buttons.iter().find(|(_, button)| button.clicked()).map(|(action, _)| *action);

@@ -29,7 +29,8 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// What all rows are called, block by block; it gives why it is not all.
-pub static NAMES: Kind<App, Arc<RowNames>, Result<Option<String>, FormatError>> = Kind::new(Slot::Names, "names", App::names_read);
+pub static NAMES: Kind<App, Arc<RowNames>, Result<Option<String>, FormatError>> =
+    Kind::new(Slot::Names, "names", App::names_read);
 
 /// A search of these for what is typed.
 pub static SEARCH: Kind<App, (), ()> = Kind::new(Slot::Search, "search", |_, (), _| {});
@@ -38,20 +39,27 @@ impl App {
     /// Has them read for the finder, and for *Why row* where no number is typed.
     fn want_names(&mut self) {
         let named = |typed: &str| typed.contains(char::is_alphabetic);
-        let typed = self.session.finder.as_ref().is_some_and(|finder| named(&finder.text)) || named(&self.session.why.typed);
+        let typed = self.session.finder.as_ref().is_some_and(|finder| named(&finder.text))
+            || named(&self.session.why.typed);
         let Some(beside) = typed.then(|| self.session.listed_beside()).flatten() else { return };
         let Some(cloud) = self.session.cloud.clone() else { return };
         let (Some(path), Some(known)) = (cloud.file(), self.session.file_columns()) else { return };
         // Numbers are no names that anybody types in letters.
-        let is_text = |heading: &&str| known.columns.iter().any(|column| column.name == **heading && column.kind == ColumnKind::Text);
-        let [kind, name] = telling::told_by(beside, &self.session.roles).map(|heading| heading.filter(is_text).map(str::to_owned));
+        let is_text = |heading: &&str| {
+            known.columns.iter().any(|column| column.name == **heading && column.kind == ColumnKind::Text)
+        };
+        let [kind, name] = telling::told_by(beside, &self.session.roles)
+            .map(|heading| heading.filter(is_text).map(str::to_owned));
         let columns = [name, kind];
-        if columns[0].is_none() || self.session.row_names.as_ref().is_some_and(|known| known.is_of(&cloud, &columns)) {
+        if columns[0].is_none()
+            || self.session.row_names.as_ref().is_some_and(|known| known.is_of(&cloud, &columns))
+        {
             return;
         }
         let headings: Vec<String> = columns.iter().flatten().cloned().collect();
         let (path, names) = (path.to_owned(), Arc::new(RowNames::new(Arc::clone(&cloud), columns)));
-        (self.session.row_names, self.session.name_search) = (Some(Arc::clone(&names)), NameSearch::default());
+        (self.session.row_names, self.session.name_search) =
+            (Some(Arc::clone(&names)), NameSearch::default());
         self.jobs.stop(&SEARCH);
         self.jobs.start(&NAMES, Arc::clone(&names), move |progress| read(&names, &path, &headings, progress));
     }
@@ -59,7 +67,9 @@ impl App {
     /// All that can be had are there.
     fn names_read(&mut self, names: Arc<RowNames>, outcome: Outcome<Result<Option<String>, FormatError>>) {
         let read = self.done("names", outcome);
-        names.end(read.map_or(Some("the rest cannot be read".to_owned()), |read| read.unwrap_or_else(|why| Some(why.to_string()))));
+        names.end(read.map_or(Some("the rest cannot be read".to_owned()), |read| {
+            read.unwrap_or_else(|why| Some(why.to_string()))
+        }));
     }
 
     /// Has them searched for what is typed into the finder.
@@ -87,7 +97,12 @@ impl App {
 ///
 /// # Errors
 /// When the reader of the file fails.
-fn read(names: &RowNames, path: &std::path::Path, headings: &[String], progress: &dyn Progress) -> Result<Option<String>, FormatError> {
+fn read(
+    names: &RowNames,
+    path: &std::path::Path,
+    headings: &[String],
+    progress: &dyn Progress,
+) -> Result<Option<String>, FormatError> {
     /// Rows that are read first, so that something is found at once; then twice as many each time.
     const FIRST: usize = 1 << 14;
     /// Cells that are in memory at a time.
@@ -100,11 +115,15 @@ fn read(names: &RowNames, path: &std::path::Path, headings: &[String], progress:
     let (mut row, mut count) = (0, FIRST.min(most));
     while row < cloud.len() {
         if memory::available().is_some_and(|free| free < RESERVE) {
-            return Ok(Some("not enough memory for the remaining names; close other programs and reopen the file".to_owned()));
+            return Ok(Some(
+                "not enough memory for the remaining names; close other programs and reopen the file"
+                    .to_owned(),
+            ));
         }
         let end = cloud.len().min(row + count);
         let wanted: Vec<u64> = (row..end).map(|row| cloud.record(row)).collect();
-        let found = cloud.check_file(records_of_columns(path, &wanted, &columns, true, &marks, progress))?.rows;
+        let found =
+            cloud.check_file(records_of_columns(path, &wanted, &columns, true, &marks, progress))?.rows;
         let text = |cells: &[Cell], at: usize| match columns.get(at).and_then(|&column| cells.get(column)) {
             Some(Cell::Text(text)) => text.clone(),
             _ => String::new(),

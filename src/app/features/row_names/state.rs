@@ -1,5 +1,5 @@
-//! Rows by what the file calls them: a place is found by typing its name. Names are read and searched part by part on other threads, so
-//! that the first hits are there at once and no frame waits for millions of rows.
+//! Rows by what the file calls them: a place is found by typing its name. Names are read and searched part by
+//! part on other threads, so that the first hits are there at once and no frame waits for millions of rows.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -79,23 +79,31 @@ impl RowNames {
         let names = self.names();
         let (typed, small) = (typed.trim(), small(typed.trim()));
         let is_it = |text: &str| text.chars().flat_map(char::to_lowercase).eq(small.chars());
-        let is_called = |&row: &usize| is_it(names.of(row).0) || small.contains(',') && is_it(names.of(row).1);
+        let is_called =
+            |&row: &usize| is_it(names.of(row).0) || small.contains(',') && is_it(names.of(row).1);
         let called: Vec<usize> = (0..names.ends.len()).filter(is_called).collect();
         match called[..] {
             [row] => Ok(row as u32),
             [] => Err(match &names.ended {
-                None => format!("No row so far is called “{typed}”, but names are still being read; ask again."),
+                None => {
+                    format!("No row so far is called “{typed}”, but names are still being read; ask again.")
+                }
                 Some(Some(why)) => format!("No row is called “{typed}” as far as names were read: {why}."),
                 Some(None) => format!("No row is called “{typed}”, and it is not a row number such as 12."),
             }),
             [first, ..] => {
                 let example = text::thousands(self.cloud.record(first));
-                let kind = if called.iter().any(|&row| names.of(row).1 != names.of(first).1) && !small.contains(',') {
+                let kind = if called.iter().any(|&row| names.of(row).1 != names.of(first).1)
+                    && !small.contains(',')
+                {
                     format!("“{}”, or its row number, such as {example}", names.of(first).1)
                 } else {
                     format!("its row number, such as {example}")
                 };
-                Err(format!("{} are called “{typed}”: type {kind}.", text::count(called.len() as u64, "row", "rows")))
+                Err(format!(
+                    "{} are called “{typed}”: type {kind}.",
+                    text::count(called.len() as u64, "row", "rows")
+                ))
             }
         }
     }
@@ -121,7 +129,8 @@ pub struct NameSearch {
 struct Hits {
     /// Rows that were looked at.
     searched: usize,
-    /// Rows that are called so, whose name begins with the first word, and all others, each at most [`NameSearch::MOST`].
+    /// Rows that are called so, whose name begins with the first word, and all others, each at most
+    /// [`NameSearch::MOST`].
     rows: [Vec<u32>; 3],
 }
 
@@ -151,7 +160,9 @@ impl NameSearch {
         let (names, mut hits) = (names.names(), lock(&self.hits));
         let end = names.ends.len().min(hits.searched + STEP);
         for row in hits.searched..end {
-            if let Some(place) = self.place(names.of(row)).filter(|&place| hits.rows[place].len() < Self::MOST) {
+            if let Some(place) =
+                self.place(names.of(row)).filter(|&place| hits.rows[place].len() < Self::MOST)
+            {
                 hits.rows[place].push(row as u32);
             }
         }
@@ -160,7 +171,8 @@ impl NameSearch {
         (!self.words.is_empty() && (more || names.ended.is_none())).then_some(more)
     }
 
-    /// Where a row is listed that is called so: each word is in its name or its kind, and one in its name, as a kind alone names no row.
+    /// Where a row is listed that is called so: each word is in its name or its kind, and one in its name, as
+    /// a kind alone names no row.
     fn place(&self, (name, called): (&str, &str)) -> Option<usize> {
         let bare = |word: &String| word.trim_end_matches(',').len();
         let name = small(name);
@@ -168,7 +180,13 @@ impl NameSearch {
         self.words.iter().find(|word| name.contains(&word[..bare(word)]))?;
         let (first, called, all) = (self.words.first()?, small(called), self.words.join(" "));
         let fits = self.words.iter().all(|word| called.contains(word));
-        fits.then(|| if called == all || name == all { 0 } else { 2 - usize::from(name.starts_with(&first[..bare(first)])) })
+        fits.then(|| {
+            if called == all || name == all {
+                0
+            } else {
+                2 - usize::from(name.starts_with(&first[..bare(first)]))
+            }
+        })
     }
 
     /// How far it is, or what is missing; `None` once all rows were searched and listed.
@@ -215,15 +233,25 @@ mod tests {
         assert_eq!(find("springfield"), [1, 3, 0]);
         assert_eq!(find("spring"), [1, 3, 5, 0]);
         assert_eq!(find("Springfield, IL"), [1]);
-        assert_eq!((find("field oh"), find("ia"), find("zzz"), find("")), (vec![0], vec![], vec![], vec![]), "a kind alone names nobody");
+        assert_eq!(
+            (find("field oh"), find("ia"), find("zzz"), find("")),
+            (vec![0], vec![], vec![], vec![]),
+            "a kind alone names nobody"
+        );
     }
 
     #[test]
     fn one_row_is_meant_or_it_is_said_why_not() {
         let row = |typed: &str| places().row_of(typed);
         assert_eq!((row(" ames "), row("Springfield, mo")), (Ok(2), Ok(3)));
-        assert_eq!(row("Springfield").unwrap_err(), "2 rows are called “Springfield”: type “Springfield, IL”, or its row number, such as 1.");
-        assert_eq!(row("Boone").unwrap_err(), "No row is called “Boone”, and it is not a row number such as 12.");
+        assert_eq!(
+            row("Springfield").unwrap_err(),
+            "2 rows are called “Springfield”: type “Springfield, IL”, or its row number, such as 1."
+        );
+        assert_eq!(
+            row("Boone").unwrap_err(),
+            "No row is called “Boone”, and it is not a row number such as 12."
+        );
     }
 
     #[test]
@@ -245,7 +273,10 @@ mod tests {
         assert_eq!(names.row_of("PLACE 70000"), Ok(70_000));
         let many = NameSearch::new("place");
         while many.go_on(&names).is_some() {}
-        assert_eq!((many.rows().len(), many.note(&names).as_deref()), (20, Some("20 rows are listed; type more of the name for others.")));
+        assert_eq!(
+            (many.rows().len(), many.note(&names).as_deref()),
+            (20, Some("20 rows are listed; type more of the name for others."))
+        );
         assert_eq!(NameSearch::new("").go_on(&names), None);
     }
 }

@@ -38,7 +38,8 @@ pub static FEATURE: Feature = Feature {
 pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind::new(Slot::Derive, "derive", App::derived);
 
 /// Whether an engine can run, on each of its devices.
-pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> = Kind { several: true, ..Kind::new(Slot::Probe, "probe", App::engine_probed) };
+pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> =
+    Kind { several: true, ..Kind::new(Slot::Probe, "probe", App::engine_probed) };
 
 /// The worker, which answers whole problems.
 pub struct Runs(pub Arc<Worker>);
@@ -50,7 +51,10 @@ impl Row<App> for Runs {
     }
 
     fn purpose(&self, session: &Session) -> Option<Activity> {
-        session.running.as_ref().map(|running| Activity::Running { stage: running.stage.clone(), fraction: running.fraction })
+        session
+            .running
+            .as_ref()
+            .map(|running| Activity::Running { stage: running.stage.clone(), fraction: running.fraction })
     }
 
     fn cancel(&self) -> Cancel<App> {
@@ -89,7 +93,12 @@ impl App {
     }
 
     /// Submits a job to the worker, which drops the one it is running.
-    pub(in crate::app) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
+    pub(in crate::app) fn submit(
+        &mut self,
+        spec: RunSpec,
+        cloud: Arc<PointCloud>,
+        query_cloud: Option<Arc<PointCloud>>,
+    ) {
         self.session.endings.run = None;
         self.handles.last_job += 1;
         let id = self.handles.last_job;
@@ -104,13 +113,20 @@ impl App {
         for engine in registry::ENGINES {
             self.jobs.start(&PROBE, engine.id, move |_| {
                 let on = |device_id| {
-                    let device = engine.open_on(device_id).map(|engine| engine.device()).map_err(|error| error.to_string());
+                    let device = engine
+                        .open_on(device_id)
+                        .map(|engine| engine.device())
+                        .map_err(|error| error.to_string());
                     EngineStatus { id: engine.id, device_id, device: Some(device) }
                 };
                 registry::devices(engine).into_iter().map(on).collect()
             });
         }
-        let unknown = |engine: &&'static Descriptor| EngineStatus { id: engine.id, device_id: registry::default_device(engine), device: None };
+        let unknown = |engine: &&'static Descriptor| EngineStatus {
+            id: engine.id,
+            device_id: registry::default_device(engine),
+            device: None,
+        };
         self.session.engines = registry::ENGINES.iter().map(unknown).collect();
     }
 
@@ -221,7 +237,11 @@ impl App {
 
     /// Whether a load, a run or the recording of a lesson goes on, or a query is asked.
     pub fn is_busy(&self) -> bool {
-        self.session.running.is_some() || self.jobs.has(&LOAD) || self.jobs.has(&OPEN) || self.jobs.has(&RECORD) || self.session.live.is_waiting()
+        self.session.running.is_some()
+            || self.jobs.has(&LOAD)
+            || self.jobs.has(&OPEN)
+            || self.jobs.has(&RECORD)
+            || self.session.live.is_waiting()
     }
 
     /// Whether what the window went on with at its start is there, or could not be had.
@@ -251,7 +271,10 @@ mod tests {
     #[test]
     fn a_file_named_from_its_folder_is_the_same_file() {
         let record = record();
-        let table = crate::cloud::Table { columns: vec![crate::cloud::Column { name: "x".to_owned() }], values: vec![1.0, 2.0] };
+        let table = crate::cloud::Table {
+            columns: vec![crate::cloud::Column { name: "x".to_owned() }],
+            values: vec![1.0, 2.0],
+        };
         let file = |path: PathBuf| Source::File { path, columns: Default::default() };
         let cloud = PointCloud::from_table(table, file("a.csv".into()), None, false).expect("a cloud");
         let spec = |path: PathBuf| RunSpec { data: file(path), ..record.spec.clone() };

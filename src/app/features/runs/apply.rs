@@ -81,7 +81,10 @@ impl App {
         let gone = self.session.runs.trim(Some(shown));
         if !gone.is_empty() {
             let oldest = text::count(gone.len() as u64, "run", "runs");
-            let said = format!("the list of runs is full: {oldest} that were not pinned have been removed, oldest first: {}", gone.join("; "));
+            let said = format!(
+                "the list of runs is full: {oldest} that were not pinned have been removed, oldest first: {}",
+                gone.join("; ")
+            );
             self.session.log.warn(About::Run, said);
         }
     }
@@ -92,14 +95,21 @@ impl App {
         let run = kept.run.clone();
         self.session.runs.cursor = Some(id);
         match run {
-            SomeRun::WithoutClouds { why, .. } => self.session.log.error(About::Run, format!("only timings and counters can be compared: {why}")),
+            SomeRun::WithoutClouds { why, .. } => self
+                .session
+                .log
+                .error(About::Run, format!("only timings and counters can be compared: {why}")),
             SomeRun::Whole(record) if self.session.has_record(&record) => {
                 self.session.log.settle(About::Run);
             }
             SomeRun::Whole(record) => {
                 self.session.log.settle(About::Run);
                 if !self.session.has_cloud(&record.cloud) {
-                    let same = self.session.cloud.as_ref().is_some_and(|cloud| cloud.fingerprint() == record.cloud.fingerprint());
+                    let same = self
+                        .session
+                        .cloud
+                        .as_ref()
+                        .is_some_and(|cloud| cloud.fingerprint() == record.cloud.fingerprint());
                     let cloud = Arc::clone(&record.cloud);
                     if same {
                         self.keeping_views(|app| app.show_cloud(cloud));
@@ -137,14 +147,19 @@ impl App {
         let (from, began) = (file.clone(), SystemTime::now());
         let read = move |progress: &dyn Progress| {
             let mut recording = recording::read(&from, Points::Restore, progress)?;
-            let session = recording.session.take().map(|text| text.and_then(|text| SavedSession::read(&text)));
+            let session =
+                recording.session.take().map(|text| text.and_then(|text| SavedSession::read(&text)));
             Ok((recording, session))
         };
         self.jobs.start(&OPEN, Opening { path: file, run, began, resume, next: Vec::new() }, read);
     }
 
     /// A recording is read.
-    pub(in crate::app) fn opened(&mut self, opening: Opening, result: Outcome<Result<(Recording, Kept), RecordingError>>) {
+    pub(in crate::app) fn opened(
+        &mut self,
+        opening: Opening,
+        result: Outcome<Result<(Recording, Kept), RecordingError>>,
+    ) {
         let Opening { path, run, began, mut resume, next } = opening;
         // What is opened instead, or next, does not undo it.
         let about = if next.is_empty() && resume.is_none() { About::Data } else { About::Other };
@@ -183,7 +198,9 @@ impl App {
         let first = recording.runs.iter().position(|recorded| recorded.run.record().is_some()).unwrap_or(0);
         let shown = match asked.map(|asked| recording.pick(Some(asked), path)) {
             None => first,
-            Some(Ok(picked)) => recording.runs.iter().position(|recorded| std::ptr::eq(recorded, picked)).unwrap_or(first),
+            Some(Ok(picked)) => {
+                recording.runs.iter().position(|recorded| std::ptr::eq(recorded, picked)).unwrap_or(first)
+            }
             Some(Err(error)) => return self.session.log.error(About::Data, error.to_string()),
         };
         self.state.remember(path);
@@ -193,19 +210,31 @@ impl App {
             // Opened twice, it is there once.
             let known = self.session.runs.same(&run);
             self.session.runs.note_saved(known.as_slice());
-            let id = known.unwrap_or_else(|| self.session.runs.add(Some(name.clone()), pinned, run, Some(path.to_owned())));
+            let id = known.unwrap_or_else(|| {
+                self.session.runs.add(Some(name.clone()), pinned, run, Some(path.to_owned()))
+            });
             ids.push((name, id));
         }
-        let mut devices: Vec<&str> =
-            ids.iter().filter_map(|(_, id)| self.session.runs.get(*id)).map(|kept| kept.run.head().device.name.as_str()).collect();
+        let mut devices: Vec<&str> = ids
+            .iter()
+            .filter_map(|(_, id)| self.session.runs.get(*id))
+            .map(|kept| kept.run.head().device.name.as_str())
+            .collect();
         devices.dedup();
-        let on = if devices.is_empty() { String::new() } else { format!(", recorded on {}", devices.join(", ")) };
+        let on =
+            if devices.is_empty() { String::new() } else { format!(", recorded on {}", devices.join(", ")) };
         let data = |saved: &SavedSession| saved.cloud.as_ref().map(|cloud| cloud.source.clone());
         let saved = session.as_ref().and_then(|session| session.as_ref().ok());
-        let file = saved.map(|saved| SessionFile { path: path.to_owned(), points: saved.points, data: data(saved) });
+        let file =
+            saved.map(|saved| SessionFile { path: path.to_owned(), points: saved.points, data: data(saved) });
         let session = resume.map(Ok).or(session);
         let session_of = if matches!(session, Some(Ok(_))) { "session of " } else { "" };
-        let said = format!("{session_of}{}{on} with version {}: {}", text::count(count as u64, "run", "runs"), recording.written_by, path.display());
+        let said = format!(
+            "{session_of}{}{on} with version {}: {}",
+            text::count(count as u64, "run", "runs"),
+            recording.written_by,
+            path.display()
+        );
         self.session.log.done(About::Data, said);
         if let Some(file) = file {
             let alone = self.session.runs.runs().iter().all(|kept| ids.iter().any(|(_, id)| *id == kept.id));
@@ -213,12 +242,19 @@ impl App {
         }
         match session {
             Some(Ok(saved)) => {
-                let read = saved.cloud.as_ref().is_some_and(|cloud| recording.sources.contains(&cloud.fingerprint)).then_some(began);
+                let read = saved
+                    .cloud
+                    .as_ref()
+                    .is_some_and(|cloud| recording.sources.contains(&cloud.fingerprint))
+                    .then_some(began);
                 self.resume(&saved, &ids, recording.cloud, read, path.parent());
             }
             other => {
                 if let Some(Err(why)) = other {
-                    let said = format!("only the runs are opened, as what the window showed cannot be read: {why}: {}", path.display());
+                    let said = format!(
+                        "only the runs are opened, as what the window showed cannot be read: {why}: {}",
+                        path.display()
+                    );
                     // What is shown of them does not undo it.
                     self.session.log.warn(About::Other, said);
                 }
@@ -257,8 +293,12 @@ impl App {
         {
             spec.engine = EngineChoice::Auto;
         }
-        let gone = if spec.engine == recorded { String::new() } else { format!(", as {recorded} cannot run here") };
-        let said = format!("the recording did not ask for this point: it is searched on this machine, engine {}{gone}", spec.engine);
+        let gone =
+            if spec.engine == recorded { String::new() } else { format!(", as {recorded} cannot run here") };
+        let said = format!(
+            "the recording did not ask for this point: it is searched on this machine, engine {}{gone}",
+            spec.engine
+        );
         if self.session.log.last().is_none_or(|entry| entry.text != said) {
             self.session.log.info(said);
         }
@@ -267,19 +307,32 @@ impl App {
     /// Runs that a recording would hold.
     pub(in crate::app) fn saved_runs(&self, which: Saved) -> Vec<(RunId, Recorded)> {
         let runs = &self.session.runs;
-        let shown = self.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id).or(runs.cursor);
+        let shown = self
+            .session
+            .record
+            .as_ref()
+            .and_then(|record| runs.of_record(record))
+            .map(|kept| kept.id)
+            .or(runs.cursor);
         let wanted = |kept: &&KeptRun| match which {
             Saved::Shown => Some(kept.id) == shown,
             Saved::Compared => runs.chosen.contains(&Some(kept.id)),
             Saved::Pinned => kept.pinned,
             Saved::All => true,
         };
-        let recorded = |kept: &KeptRun| (kept.id, Recorded { name: kept.name.clone(), pinned: kept.pinned, run: kept.run.clone() });
+        let recorded = |kept: &KeptRun| {
+            (kept.id, Recorded { name: kept.name.clone(), pinned: kept.pinned, run: kept.run.clone() })
+        };
         runs.runs().iter().filter(wanted).map(recorded).collect()
     }
 
     /// Writes a recording on a thread of its own, with progress and cancel.
-    pub(in crate::app) fn save_recording(&mut self, which: Saved, points: bool, path: &Path) -> Result<(), String> {
+    pub(in crate::app) fn save_recording(
+        &mut self,
+        which: Saved,
+        points: bool,
+        path: &Path,
+    ) -> Result<(), String> {
         let runs = self.saved_runs(which);
         if runs.is_empty() {
             return Err("There is no such run; choose others.".to_owned());
@@ -289,13 +342,17 @@ impl App {
         let [a, b] = self.session.runs.chosen.map(place);
         let (target, compared) = (path.to_owned(), a.zip(b).map(<[usize; 2]>::from));
         self.write_recording(Written::Recording, ids, path, move |progress| {
-            export::compared_recording(&runs, compared, points, &target, progress).map_err(|error| error.to_string())
+            export::compared_recording(&runs, compared, points, &target, progress)
+                .map_err(|error| error.to_string())
         })
     }
 
     /// Two runs were compared.
     fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
-        if let Some(compared) = self.done("compare", compared).filter(|compared| self.session.runs.chosen == compared.ids.map(Some)) {
+        if let Some(compared) = self
+            .done("compare", compared)
+            .filter(|compared| self.session.runs.chosen == compared.ids.map(Some))
+        {
             self.session.runs.compared = Some(compared);
         }
     }

@@ -1,5 +1,5 @@
-//! The runs of this session and of recordings: the list of them, with the comparison of two ([`list`]); what is asked of them, and which
-//! go into a recording.
+//! The runs of this session and of recordings: the list of them, with the comparison of two ([`list`]); what
+//! is asked of them, and which go into a recording.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,9 @@ impl Figure {
         match self {
             Self::Histogram(Quantity::Repeats) => "Search, each repeat".to_owned(),
             Self::Histogram(Quantity::Chunks) => "Search, each chunk".to_owned(),
-            Self::Histogram(Quantity::Measure(name)) => format!("{} per query", sentence_case(&Measure::words(name))),
+            Self::Histogram(Quantity::Measure(name)) => {
+                format!("{} per query", sentence_case(&Measure::words(name)))
+            }
             Self::Histogram(Quantity::LastDistance) => "k-th distances".to_owned(),
             Self::Convergence => "Convergence".to_owned(),
         }
@@ -130,7 +132,10 @@ pub struct KeptRun {
 
 impl KeptRun {
     fn clouds(&self) -> impl Iterator<Item = &Arc<PointCloud>> {
-        self.run.record().into_iter().flat_map(|record| std::iter::once(&record.cloud).chain(&record.query_cloud))
+        self.run
+            .record()
+            .into_iter()
+            .flat_map(|record| std::iter::once(&record.cloud).chain(&record.query_cloud))
     }
 }
 
@@ -181,7 +186,15 @@ impl RunList {
         self.last += 1;
         let name = self.free_name(&name.unwrap_or_else(|| run.head().title()), self.last);
         let repeats = stats::search_ms(run.samples());
-        self.runs.push(KeptRun { id: self.last, name, pinned, search: Spread::of(&repeats), run, from, unsaved: false });
+        self.runs.push(KeptRun {
+            id: self.last,
+            name,
+            pinned,
+            search: Spread::of(&repeats),
+            run,
+            from,
+            unsaved: false,
+        });
         self.last
     }
 
@@ -208,7 +221,11 @@ impl RunList {
     pub fn note_saved(&mut self, ids: &[RunId]) {
         // Also the one that was deleted while the file was being written.
         let deleted = self.deleted.as_mut().map(|(_, run)| run);
-        self.runs.iter_mut().chain(deleted).filter(|run| ids.contains(&run.id)).for_each(|run| run.unsaved = false);
+        self.runs
+            .iter_mut()
+            .chain(deleted)
+            .filter(|run| ids.contains(&run.id))
+            .for_each(|run| run.unsaved = false);
     }
 
     /// Runs that are lost with the window.
@@ -221,11 +238,19 @@ impl RunList {
         self.trim_to(MOST_RUNS, MOST_BYTES, shown)
     }
 
-    fn trim_to(&mut self, most_runs: usize, most_bytes: usize, shown: Option<&Arc<RunRecord>>) -> Vec<String> {
+    fn trim_to(
+        &mut self,
+        most_runs: usize,
+        most_bytes: usize,
+        shown: Option<&Arc<RunRecord>>,
+    ) -> Vec<String> {
         let mut gone = Vec::new();
         while self.runs.len() > most_runs || self.bytes() > most_bytes {
-            let is_shown = |run: &KeptRun| shown.is_some_and(|shown| run.run.record().is_some_and(|record| Arc::ptr_eq(record, shown)));
-            let may_go = |run: &KeptRun| !run.pinned && !self.chosen.contains(&Some(run.id)) && !is_shown(run);
+            let is_shown = |run: &KeptRun| {
+                shown.is_some_and(|shown| run.run.record().is_some_and(|record| Arc::ptr_eq(record, shown)))
+            };
+            let may_go =
+                |run: &KeptRun| !run.pinned && !self.chosen.contains(&Some(run.id)) && !is_shown(run);
             let Some(oldest) = self.runs.iter().position(may_go) else { break };
             gone.push(self.runs.remove(oldest).name);
         }
@@ -235,8 +260,10 @@ impl RunList {
     /// Bytes of all runs, each cloud once.
     fn bytes(&self) -> usize {
         let mut seen = HashSet::new();
-        let clouds = self.runs.iter().flat_map(KeptRun::clouds).filter(|cloud| seen.insert(Arc::as_ptr(cloud)));
-        let points: usize = clouds.map(|cloud| size_of_val(cloud.points()) * if cloud.is_faithful() { 1 } else { 2 }).sum();
+        let clouds =
+            self.runs.iter().flat_map(KeptRun::clouds).filter(|cloud| seen.insert(Arc::as_ptr(cloud)));
+        let points: usize =
+            clouds.map(|cloud| size_of_val(cloud.points()) * if cloud.is_faithful() { 1 } else { 2 }).sum();
         points + self.runs.iter().map(|run| run.run.bytes()).sum::<usize>()
     }
 
@@ -282,7 +309,8 @@ impl RunList {
         }
     }
 
-    /// Chooses a run for the comparison, or leaves it out again: the first is A, the second B, and a third takes B's place.
+    /// Chooses a run for the comparison, or leaves it out again: the first is A, the second B, and a third
+    /// takes B's place.
     pub fn choose(&mut self, id: RunId) {
         let [a, b] = &mut self.chosen;
         if *a == Some(id) {
@@ -337,7 +365,8 @@ impl Compared {
         let band = |run: &KeptRun| {
             let (head, convergence) = (run.run.head(), run.run.convergence());
             let all = convergence.queries();
-            let queries: Vec<usize> = (0..all.min(BAND_QUERIES)).map(|at| at * all / all.min(BAND_QUERIES)).collect();
+            let queries: Vec<usize> =
+                (0..all.min(BAND_QUERIES)).map(|at| at * all / all.min(BAND_QUERIES)).collect();
             band_of(convergence, head.summary.n, Setup::from(&head.spec).found_k(), &queries)
         };
         Self {
@@ -377,11 +406,21 @@ mod tests {
     fn every_run_has_a_name_of_its_own() {
         let (mut list, records) = list(3);
         let names: Vec<&str> = list.runs().iter().map(|run| run.name.as_str()).collect();
-        assert_eq!(names, ["test, 3 × 50, k = 4, lockstep", "test, 3 × 50, k = 4, lockstep (2)", "test, 3 × 50, k = 4, lockstep (3)"]);
+        assert_eq!(
+            names,
+            [
+                "test, 3 × 50, k = 4, lockstep",
+                "test, 3 × 50, k = 4, lockstep (2)",
+                "test, 3 × 50, k = 4, lockstep (3)"
+            ]
+        );
         list.rename(3, " baseline ");
         list.rename(2, "baseline");
         list.rename(1, "  ");
-        assert_eq!(list.runs().iter().map(|run| run.name.as_str()).collect::<Vec<_>>(), [names_of(1), "baseline (2)", "baseline"]);
+        assert_eq!(
+            list.runs().iter().map(|run| run.name.as_str()).collect::<Vec<_>>(),
+            [names_of(1), "baseline (2)", "baseline"]
+        );
         assert_eq!(list.of_record(&records[2]).map(|run| run.id), Some(3));
     }
 

@@ -24,7 +24,8 @@ use crate::progress::Progress;
 use crate::run::EngineChoice;
 use crate::run::recording::{self, Recorded, Shown};
 
-/// Ranges of a selection, of sets, and of records that are queries, that are kept between two starts. They are written while the window waits.
+/// Ranges of a selection, of sets, and of records that are queries, that are kept between two starts. They
+/// are written while the window waits.
 const MOST_RANGES: usize = 20_000;
 
 /// What is kept between two starts.
@@ -64,14 +65,18 @@ impl App {
         }
     }
 
-    /// Writes a session on a thread of its own, with progress and cancel; once it is there, the next one goes into the same
-    /// file.
+    /// Writes a session on a thread of its own, with progress and cancel; once it is there, the next one goes
+    /// into the same file.
     pub(in crate::app) fn save_session(&mut self, path: &Path, points: bool) -> Result<(), String> {
         if self.session.cloud.is_none() && self.session.runs.runs().is_empty() {
             return Err("There is nothing to save yet; load a cloud first.".to_owned());
         }
         let path = &absolute(path);
-        let file = SessionFile { path: path.clone(), points, data: self.session.cloud.as_ref().map(|cloud| cloud.source().clone()) };
+        let file = SessionFile {
+            path: path.clone(),
+            points,
+            data: self.session.cloud.as_ref().map(|cloud| cloud.source().clone()),
+        };
         let (ids, runs): (_, Vec<Recorded>) = self.saved_runs(Saved::All).into_iter().unzip();
         let saved = SavedSession { points, ..SavedSession::of(&self.state, &self.session) };
         let (target, cloud) = (path.clone(), self.session.cloud.clone());
@@ -89,8 +94,8 @@ impl App {
         self.name_window();
     }
 
-    /// A session was opened; `alone` is whether all runs of the list are its own. Where others are there too, the next save
-    /// asks where: nobody said that they belong into this file.
+    /// A session was opened; `alone` is whether all runs of the list are its own. Where others are there too,
+    /// the next save asks where: nobody said that they belong into this file.
     pub(in crate::app) fn session_opened(&mut self, file: SessionFile, alone: bool) {
         if let Some(exporting) = self.jobs.about_mut(&EXPORT)
             && matches!(exporting.what, Written::Session(_))
@@ -120,13 +125,15 @@ impl App {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());
         }
         let said = format!("written: {}", path.display());
-        let work =
-            move |progress: &dyn crate::progress::Progress| (write(progress).map(|missing| [vec![said], missing].concat()), progress.cancelled());
+        let work = move |progress: &dyn crate::progress::Progress| {
+            (write(progress).map(|missing| [vec![said], missing].concat()), progress.cancelled())
+        };
         self.jobs.start(&EXPORT, Exporting { what, path: path.to_owned(), runs, dialog: None }, work);
         Ok(())
     }
 
-    /// The file of the session, also while it is being written for the first time: it is there before the window is gone.
+    /// The file of the session, also while it is being written for the first time: it is there before the
+    /// window is gone.
     fn session_file(&self) -> Option<&SessionFile> {
         match self.jobs.about(&EXPORT).map(|exporting| &exporting.what) {
             Some(Written::Session(file)) => Some(file),
@@ -134,14 +141,18 @@ impl App {
         }
     }
 
-    /// What the next start goes on with, as text. While nothing was open in this start, that is what this one was to go on
-    /// with: what is not there now, or was not waited for, may be there then.
+    /// What the next start goes on with, as text. While nothing was open in this start, that is what this one
+    /// was to go on with: what is not there now, or was not waited for, may be there then.
     pub fn put_down(&self) -> Option<String> {
         if self.session.cloud.is_none() {
             return self.last.clone();
         }
         let mut saved = SavedSession::of(&self.state, &self.session);
-        if saved.selection.as_ref().is_some_and(|selection| selection.rows.count() + selection.queries.count() > MOST_RANGES) {
+        if saved
+            .selection
+            .as_ref()
+            .is_some_and(|selection| selection.rows.count() + selection.queries.count() > MOST_RANGES)
+        {
             saved.selection = None;
         }
         if saved.sets.iter().map(|set| set.rows.count()).sum::<usize>() > MOST_RANGES {
@@ -156,8 +167,8 @@ impl App {
     }
 }
 
-// Whether the file of a session's cloud is still what it was. It is read again only where the system says that it may be
-// another, on a thread, with progress and cancel: a file may be as large as it likes.
+// Whether the file of a session's cloud is still what it was. It is read again only where the system says
+// that it may be another, on a thread, with progress and cancel: a file may be as large as it likes.
 
 /// A file that is read again, to see whether it has changed.
 pub struct Checking {
@@ -183,18 +194,31 @@ pub static CHECK: Kind<App, Checking, Checked> = Kind {
 };
 
 impl App {
-    /// Says where the file of a session's cloud is gone, or another by now: what is shown are the points of then. `read` is
-    /// when these began to be read, where they were just read from that very file, and `is_near` whether a source's file may be read unasked.
-    pub(in crate::app) fn compare_source(&mut self, saved: &SavedSession, read: Option<SystemTime>, is_near: impl Fn(&Source) -> bool) {
+    /// Says where the file of a session's cloud is gone, or another by now: what is shown are the points of
+    /// then. `read` is when these began to be read, where they were just read from that very file, and
+    /// `is_near` whether a source's file may be read unasked.
+    pub(in crate::app) fn compare_source(
+        &mut self,
+        saved: &SavedSession,
+        read: Option<SystemTime>,
+        is_near: impl Fn(&Source) -> bool,
+    ) {
         let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| is_near(cloud.source())) else { return };
         let Source::File { path, .. } = cloud.source() else { return };
         let path = formats::file_of(path);
-        let (source, fingerprint, drop_nonfinite) = (cloud.source().clone(), cloud.fingerprint().clone(), cloud.dropped() > 0);
-        let before = saved.cloud.as_ref().filter(|cloud| cloud.fingerprint == fingerprint).and_then(|cloud| cloud.file);
+        let (source, fingerprint, drop_nonfinite) =
+            (cloud.source().clone(), cloud.fingerprint().clone(), cloud.dropped() > 0);
+        let before = saved
+            .cloud
+            .as_ref()
+            .filter(|cloud| cloud.fingerprint == fingerprint)
+            .and_then(|cloud| cloud.file);
         let (file, expected) = (path.clone(), fingerprint.clone());
         let work = move |progress: &dyn Progress| match FileState::of(&source) {
             None if !file.exists() => Checked::Other("is gone"),
-            Some(now) if Some(now) == before || read.is_some_and(|read| now.is_before(read)) => Checked::Same(Some(now)),
+            Some(now) if Some(now) == before || read.is_some_and(|read| now.is_before(read)) => {
+                Checked::Same(Some(now))
+            }
             // Also one that was put in its place with an older time.
             now => match load(&source, drop_nonfinite, progress) {
                 Ok(cloud) if *cloud.fingerprint() == expected => Checked::Same(now),
@@ -208,15 +232,19 @@ impl App {
 
     /// What has become of the file is known.
     fn checked(&mut self, Checking { path, fingerprint }: Checking, found: Outcome<Checked>) {
-        let unknown = |why: &str| format!("{why} whether the points are still those of their file: {}", path.display());
+        let unknown =
+            |why: &str| format!("{why} whether the points are still those of their file: {}", path.display());
         match found {
             Ok(Checked::Same(file)) => self.session.loaded_file = file.map(|file| (fingerprint, file)),
             Ok(Checked::Other(how)) => {
-                let said = format!("the points are those of the session; their file {how}: {}", path.display());
+                let said =
+                    format!("the points are those of the session; their file {how}: {}", path.display());
                 self.session.log.warn(About::Data, said);
             }
             Ok(Checked::Cancelled) => self.session.log.info(unknown("cancelled; it is not known")),
-            Err(stopped) => self.session.log.error(About::Data, unknown(&format!("{stopped}; it is not known"))),
+            Err(stopped) => {
+                self.session.log.error(About::Data, unknown(&format!("{stopped}; it is not known")))
+            }
         }
     }
 }
@@ -224,21 +252,26 @@ impl App {
 // Restores a saved session: shows its runs, loads its cloud again, then restores the views and the selection.
 
 impl App {
-    /// Goes on with what [`App::put_down`] gave. A text that it did not give only loads what the fields on the left name.
+    /// Goes on with what [`App::put_down`] gave. A text that it did not give only loads what the fields on
+    /// the left name.
     pub fn pick_up(&mut self, text: &str) {
         self.last = Some(text.to_owned()).filter(|text| !text.is_empty());
         match serde_json::from_str::<Last>(text) {
-            Ok(Last { file: Some(file), saved }) if file.exists() => self.open_recording_for(&file, Some(saved)),
+            Ok(Last { file: Some(file), saved }) if file.exists() => {
+                self.open_recording_for(&file, Some(saved))
+            }
             // The folder of a recording that is gone still limits what its session opens.
-            Ok(Last { file, saved }) if saved.cloud.is_some() => self.resume(&saved, &[], None, None, file.as_deref().and_then(Path::parent)),
+            Ok(Last { file, saved }) if saved.cloud.is_some() => {
+                self.resume(&saved, &[], None, None, file.as_deref().and_then(Path::parent))
+            }
             _ => self.apply(Action::Load),
         }
     }
 
-    /// Shows what a session showed. `runs` are those of its file that are in the list, by their names there, `held` is the
-    /// cloud that the file has of what was shown, and `read` when the points began to be read, where that was just now and
-    /// from where they come from. `home` is the folder of the file, which may name any file of this machine: outside, none is read until
-    /// the user loads it.
+    /// Shows what a session showed. `runs` are those of its file that are in the list, by their names there,
+    /// `held` is the cloud that the file has of what was shown, and `read` when the points began to be read,
+    /// where that was just now and from where they come from. `home` is the folder of the file, which may
+    /// name any file of this machine: outside, none is read until the user loads it.
     pub(in crate::app) fn resume(
         &mut self,
         saved: &SavedSession,
@@ -251,7 +284,9 @@ impl App {
             (Some(home), Source::File { path, .. }) => recording::is_below(&file_of(path), home),
             _ => true,
         };
-        let id_of = |name: &Option<String>| runs.iter().find(|(known, _)| Some(known) == name.as_ref()).map(|(_, id)| *id);
+        let id_of = |name: &Option<String>| {
+            runs.iter().find(|(known, _)| Some(known) == name.as_ref()).map(|(_, id)| *id)
+        };
         let whole = |id: &RunId| self.session.runs.get(*id).is_some_and(|kept| kept.run.record().is_some());
         let shown = id_of(&saved.shown).filter(whole);
         let [a, b] = saved.compared.each_ref().map(&id_of);
@@ -275,11 +310,16 @@ impl App {
                         self.compare_source(saved, read, is_near);
                     }
                     None if is_near(&cloud.source) => {
-                        self.load_as(cloud.source.clone(), cloud.drop_nonfinite, Then::Resume(Box::new(saved.clone())));
+                        self.load_as(
+                            cloud.source.clone(),
+                            cloud.drop_nonfinite,
+                            Then::Resume(Box::new(saved.clone())),
+                        );
                     }
                     None => {
                         let said = format!(
-                            "the session was saved without its points; load their file to continue, or put it beside the session: {}",
+                            "the session was saved without its points; load their file to continue, or put \
+                             it beside the session: {}",
                             cloud.source
                         );
                         self.session.endings.load = Some(self.failed(About::Data, said));
@@ -294,7 +334,9 @@ impl App {
 
     /// What follows when the user loads a source: a session that waits for it.
     pub(in crate::app) fn after_load(&mut self, source: &Source) -> Then {
-        let waits = |saved: &SavedSession| saved.cloud.as_ref().is_some_and(|cloud| data_file(&cloud.source) == data_file(source));
+        let waits = |saved: &SavedSession| {
+            saved.cloud.as_ref().is_some_and(|cloud| data_file(&cloud.source) == data_file(source))
+        };
         self.session.awaited.take().filter(|saved| waits(saved)).map_or(Then::Show, Then::Resume)
     }
 
@@ -303,23 +345,43 @@ impl App {
         let Some(cloud) = &self.session.cloud else { return };
         if saved.cloud.as_ref().is_some_and(|known| known.fingerprint == *cloud.fingerprint()) {
             // The run that was shown has its points now.
-            let shown = self.session.runs.runs().iter().find(|kept| saved.shown.as_deref() == Some(&*kept.name) && kept.run.record().is_some());
+            let shown = self
+                .session
+                .runs
+                .runs()
+                .iter()
+                .find(|kept| saved.shown.as_deref() == Some(&*kept.name) && kept.run.record().is_some());
             if let Some(id) = shown.map(|kept| kept.id) {
                 self.show_kept(id);
             }
             return self.settle(saved);
         }
-        let said = format!("the data has changed since it was saved, so query, selection and views are left out: {}", cloud.source());
+        let said = format!(
+            "the data has changed since it was saved, so query, selection and views are left out: {}",
+            cloud.source()
+        );
         self.session.log.warn(About::Data, said);
     }
 
-    /// The cloud, where the session's file has it, a run of the session, or the window. The same points may have come from
-    /// several files: those of the one that was shown are meant, or of one of its name, which was moved with the session.
-    /// Others stand in for it only where it is gone; where it is there, it is read.
-    fn known_cloud(&self, cloud: &SavedCloud, runs: &[(String, RunId)], held: Option<Arc<PointCloud>>) -> Option<Arc<PointCloud>> {
-        let of_runs = runs.iter().filter_map(|(_, id)| Some(&self.session.runs.get(*id)?.run.record()?.cloud));
-        let known = held.iter().chain(of_runs).chain(&self.session.cloud).filter(|known| *known.fingerprint() == cloud.fingerprint);
-        let (far, nearest) = known.map(|known| (unlike(known.source(), &cloud.source), known)).min_by_key(|&(far, _)| far)?;
+    /// The cloud, where the session's file has it, a run of the session, or the window. The same points may
+    /// have come from several files: those of the one that was shown are meant, or of one of its name, which
+    /// was moved with the session. Others stand in for it only where it is gone; where it is there, it is
+    /// read.
+    fn known_cloud(
+        &self,
+        cloud: &SavedCloud,
+        runs: &[(String, RunId)],
+        held: Option<Arc<PointCloud>>,
+    ) -> Option<Arc<PointCloud>> {
+        let of_runs =
+            runs.iter().filter_map(|(_, id)| Some(&self.session.runs.get(*id)?.run.record()?.cloud));
+        let known = held
+            .iter()
+            .chain(of_runs)
+            .chain(&self.session.cloud)
+            .filter(|known| *known.fingerprint() == cloud.fingerprint);
+        let (far, nearest) =
+            known.map(|known| (unlike(known.source(), &cloud.source), known)).min_by_key(|&(far, _)| far)?;
         let gone = || matches!(&cloud.source, Source::File { path, .. } if !file_of(path).exists());
         (far < OTHER || gone()).then(|| Arc::clone(nearest))
     }
@@ -336,7 +398,8 @@ impl App {
             self.state.draft.path = path.display().to_string();
         }
         self.state.draft.selected_rows = view.selected_records(&cloud).into();
-        (self.state.color, self.state.projection, self.state.walk) = (view.color.clone(), view.projection, view.walk);
+        (self.state.color, self.state.projection, self.state.walk) =
+            (view.color.clone(), view.projection, view.walk);
         (self.session.roles, self.session.left_out) = (view.roles.clone(), view.left_out.clone());
         self.session.note = view.note.clone().or(self.session.note.take());
         let (plane, space) = view.views(&cloud);
@@ -352,15 +415,27 @@ impl App {
             None => self.pick_nothing(),
         }
         self.session.rank = saved.rank.filter(|&rank| rank < EngineChoice::Auto.k_limit());
-        let numbers = |ranges: &Ranges, end: usize| -> Vec<u32> { ranges.below(end as u64).into_iter().map(|number| number as u32).collect() };
-        let set = |set: &SavedSet| NamedSet { name: set.name.clone(), rows: numbers(&set.rows, cloud.len()).into() };
-        self.session.sets = NamedSets::of(saved.sets.iter().map(set).filter(|set| !set.rows.is_empty()).collect());
+        let numbers = |ranges: &Ranges, end: usize| -> Vec<u32> {
+            ranges.below(end as u64).into_iter().map(|number| number as u32).collect()
+        };
+        let set = |set: &SavedSet| NamedSet {
+            name: set.name.clone(),
+            rows: numbers(&set.rows, cloud.len()).into(),
+        };
+        self.session.sets =
+            NamedSets::of(saved.sets.iter().map(set).filter(|set| !set.rows.is_empty()).collect());
         if let Some(selection) = &saved.selection {
             let queries = self.session.record.as_ref().map_or(0, |record| record.query_rows.len());
-            self.select_these(numbers(&selection.rows, cloud.len()), numbers(&selection.queries, queries), selection.by.clone());
+            self.select_these(
+                numbers(&selection.rows, cloud.len()),
+                numbers(&selection.queries, queries),
+                selection.by.clone(),
+            );
         }
         // The scores of another file are not computed again: the session does not hold that file.
-        if matches!(view.color.by, ColorBy::Analysis(kind) if !kind.is_of_two()) && self.session.analysed().is_none() {
+        if matches!(view.color.by, ColorBy::Analysis(kind) if !kind.is_of_two())
+            && self.session.analysed().is_none()
+        {
             self.analysis_action(AnalysisAction::Start);
         }
         // Restoring is not a step that undo should revert.
@@ -374,8 +449,17 @@ impl App {
     /// The window's title: its data, the session's file and the program.
     pub fn title(&self) -> String {
         let cloud = self.session.cloud.as_deref();
-        let file = self.session.file.as_ref().filter(|file| file.is_of(cloud)).and_then(|file| file.path.file_stem());
-        let names = [cloud.map(source_name), file.map(|name| name.to_string_lossy().into_owned()), Some("Warpscope".to_owned())];
+        let file = self
+            .session
+            .file
+            .as_ref()
+            .filter(|file| file.is_of(cloud))
+            .and_then(|file| file.path.file_stem());
+        let names = [
+            cloud.map(source_name),
+            file.map(|name| name.to_string_lossy().into_owned()),
+            Some("Warpscope".to_owned()),
+        ];
         names.into_iter().flatten().collect::<Vec<_>>().join(" – ")
     }
 }
@@ -387,7 +471,11 @@ const OTHER: u8 = 2;
 fn unlike(a: &Source, b: &Source) -> u8 {
     match (a, b) {
         _ if a == b => 0,
-        (Source::File { path: a, columns: of_a }, Source::File { path: b, columns: of_b }) if a.file_name() == b.file_name() && of_a == of_b => 1,
+        (Source::File { path: a, columns: of_a }, Source::File { path: b, columns: of_b })
+            if a.file_name() == b.file_name() && of_a == of_b =>
+        {
+            1
+        }
         _ => OTHER,
     }
 }
@@ -405,9 +493,9 @@ mod tests {
 
     #[test]
     fn what_is_read_again_is_named_and_can_be_stopped() {
-        let mut window = Harness::builder()
-            .with_size([1280.0, 800.0])
-            .build_eframe(|cc| App::bare(cc, State { hints: false, ..State::default() }).expect("a thread for the worker"));
+        let mut window = Harness::builder().with_size([1280.0, 800.0]).build_eframe(|cc| {
+            App::bare(cc, State { hints: false, ..State::default() }).expect("a thread for the worker")
+        });
         let (begun, waiting) = bounded(1);
         let work = move |progress: &dyn Progress| {
             progress.update(1, 4);
@@ -423,7 +511,10 @@ mod tests {
         // As if it had not begun yet, however slow this machine is.
         jobs.began(Slot::Check, Instant::now() + Duration::from_secs(3_600));
         window.step();
-        assert!(window.query_by_label_contains("Reading large.csv again").is_none(), "what takes a moment is not worth a word");
+        assert!(
+            window.query_by_label_contains("Reading large.csv again").is_none(),
+            "what takes a moment is not worth a word"
+        );
         waiting.recv().expect("it goes on");
         window.state_mut().jobs.began(Slot::Check, Instant::now() - NOTICED);
         window.run_steps(2);

@@ -2,7 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::app::features::saved::state::{Layout, Ranges, SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection, SavedSession, SavedSet, SavedView};
+use crate::app::features::saved::state::{
+    Layout, Ranges, SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection, SavedSession, SavedSet, SavedView,
+};
 use crate::app::prelude::*;
 
 pub mod apply;
@@ -16,14 +18,18 @@ impl SavedSession {
             source: cloud.source().clone(),
             drop_nonfinite: cloud.dropped() > 0,
             fingerprint: cloud.fingerprint().clone(),
-            file: session.loaded_file.as_ref().filter(|(of, _)| of == cloud.fingerprint()).map(|(_, file)| *file),
+            file: session
+                .loaded_file
+                .as_ref()
+                .filter(|(of, _)| of == cloud.fingerprint())
+                .map(|(_, file)| *file),
         });
         let query = match (session.picked, session.picked_point()) {
             (Some(Picked::Row(row)), _) => Some(SavedQuery::Row(row)),
             (Some(Picked::Query(query)), _) => Some(SavedQuery::Query(query)),
-            (Some(Picked::Coordinates), Some((place, row))) => {
-                Some(SavedQuery::Coordinates((0..place.dims()).map(|axis| place.coordinate(row, axis)).collect()))
-            }
+            (Some(Picked::Coordinates), Some((place, row))) => Some(SavedQuery::Coordinates(
+                (0..place.dims()).map(|axis| place.coordinate(row, axis)).collect(),
+            )),
             (Some(Picked::Coordinates) | None, _) => None,
         };
         let numbers = |numbers: &[u32]| Ranges::of(numbers.iter().map(|&number| number.into()));
@@ -33,7 +39,12 @@ impl SavedSession {
             queries: numbers(selection.queries()),
             by: selection.by().to_owned(),
         });
-        let sets = session.sets.list().iter().map(|set| SavedSet { name: set.name.clone(), rows: numbers(&set.rows) }).collect();
+        let sets = session
+            .sets
+            .list()
+            .iter()
+            .map(|set| SavedSet { name: set.name.clone(), rows: numbers(&set.rows) })
+            .collect();
         let runs = &session.runs;
         let name = |id| runs.get(id).map(|kept| kept.name.clone());
         Self {
@@ -41,7 +52,11 @@ impl SavedSession {
             saved_unix,
             points: session.file.as_ref().is_none_or(|file| file.points),
             cloud,
-            shown: session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.name.clone()),
+            shown: session
+                .record
+                .as_ref()
+                .and_then(|record| runs.of_record(record))
+                .map(|kept| kept.name.clone()),
             compared: runs.chosen.map(|chosen| chosen.and_then(name)),
             query,
             rank: session.rank,
@@ -80,7 +95,8 @@ impl SavedView {
 
     /// What does not depend on a cloud.
     pub fn restore(&self, state: &mut State) {
-        (state.convergence, state.counts, state.runs) = (self.convergence, self.counts.clone(), self.runs.clone());
+        (state.convergence, state.counts, state.runs) =
+            (self.convergence, self.counts.clone(), self.runs.clone());
         (state.timings, state.analysis) = (self.timings, self.analysis.clone());
         if let Some(layout) = &self.layout {
             state.tree = layout.tree();
@@ -102,7 +118,12 @@ mod tests {
 
     fn saved() -> SavedSession {
         let record = record();
-        let mut session = Session { cloud: Some(Arc::clone(&record.cloud)), picked: Some(Picked::Row(8)), rank: Some(2), ..Session::default() };
+        let mut session = Session {
+            cloud: Some(Arc::clone(&record.cloud)),
+            picked: Some(Picked::Row(8)),
+            rank: Some(2),
+            ..Session::default()
+        };
         session.selection = Selection::of_rows(vec![3, 4, 5, 9], Some(&record), "lasso in Plane");
         session.sets.keep(&session.selection.rows, "far away").expect("rows");
         let id = session.runs.add(None, true, crate::run::SomeRun::Whole(Arc::clone(&record)), None);
@@ -121,15 +142,23 @@ mod tests {
     #[test]
     fn it_reads_back() {
         let saved = saved();
-        assert_eq!((saved.query.clone(), saved.rank, saved.shown.is_some()), (Some(SavedQuery::Row(8)), Some(2), true));
-        assert_eq!(saved.sets.iter().map(|set| (set.name.as_str(), set.rows.below(9))).collect::<Vec<_>>(), [("far away", vec![3, 4, 5])]);
+        assert_eq!(
+            (saved.query.clone(), saved.rank, saved.shown.is_some()),
+            (Some(SavedQuery::Row(8)), Some(2), true)
+        );
+        assert_eq!(
+            saved.sets.iter().map(|set| (set.name.as_str(), set.rows.below(9))).collect::<Vec<_>>(),
+            [("far away", vec![3, 4, 5])]
+        );
         assert_eq!(saved.compared, [None, saved.shown.clone()]);
         assert_eq!(SavedSession::read(&saved.text().expect("plain data")), Ok(saved));
     }
 
     #[test]
     fn what_is_missing_is_as_at_the_first_start_and_what_is_foreign_says_so() {
-        let least = SavedSession::read(br#"{"schema_version": 1, "saved_unix": 0, "points": true, "later": 1}"#).expect("fields may come and go");
+        let least =
+            SavedSession::read(br#"{"schema_version": 1, "saved_unix": 0, "points": true, "later": 1}"#)
+                .expect("fields may come and go");
         assert_eq!((least.query, least.view), (None, SavedView::default()));
         let why = |text: &str| SavedSession::read(text.as_bytes()).expect_err("no session");
         assert!(why("{").contains("EOF"));

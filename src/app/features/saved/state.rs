@@ -1,6 +1,6 @@
-//! A saved session: what the window shows of a cloud and its runs. In a file it is `session.json` of a recording, which holds
-//! the runs themselves (`docs/recording.md`); the last one is also stored with the settings, so that the window reopens where
-//! it was closed.
+//! A saved session: what the window shows of a cloud and its runs. In a file it is `session.json` of a
+//! recording, which holds the runs themselves (`docs/recording.md`); the last one is also stored with the
+//! settings, so that the window reopens where it was closed.
 //!
 //! | part | does |
 //! |---|---|
@@ -23,12 +23,14 @@ use crate::app::model::camera;
 use crate::app::model::draft::Draft;
 use crate::app::model::files::{FileState, LeftOut, Roles};
 use crate::app::model::pane::{PaneKind, default_layout};
-use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimelineView, TimingsView};
+use crate::app::model::views::{
+    self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimelineView, TimingsView,
+};
 use crate::cloud::project::DIRECTIONS;
 use crate::cloud::{Fingerprint, PointCloud, Source};
 
-/// The version of `session.json`. It is raised when a program that knows only the previous one would misread the file; fields
-/// that are merely added are ignored by older programs.
+/// The version of `session.json`. It is raised when a program that knows only the previous one would misread
+/// the file; fields that are merely added are ignored by older programs.
 pub const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,7 +119,8 @@ impl SavedSession {
         let head: Head = serde_json::from_slice(text).map_err(|why| why.to_string())?;
         if head.schema_version > u64::from(SCHEMA_VERSION) {
             return Err(format!(
-                "a later version of Warpscope wrote it (schema {}, and {SCHEMA_VERSION} is the last that is read here); open it with that one",
+                "a later version of Warpscope wrote it (schema {}, and {SCHEMA_VERSION} is the last that is \
+                 read here); open it with that one",
                 head.schema_version
             ));
         }
@@ -187,14 +190,21 @@ impl Layout {
                 Self::Tabs { children: tabs.children.iter().filter_map(child).collect(), front }
             }
             Tile::Container(Container::Linear(linear)) => {
-                let shares = linear.children.iter().filter_map(|tile| Some(Share { share: linear.shares[*tile], of: child(tile)? })).collect();
+                let shares = linear
+                    .children
+                    .iter()
+                    .filter_map(|tile| Some(Share { share: linear.shares[*tile], of: child(tile)? }))
+                    .collect();
                 if linear.dir == LinearDir::Horizontal { Self::Row(shares) } else { Self::Column(shares) }
             }
-            Tile::Container(Container::Grid(grid)) => Self::Row(grid.children().filter_map(child).map(|of| Share { share: 1.0, of }).collect()),
+            Tile::Container(Container::Grid(grid)) => {
+                Self::Row(grid.children().filter_map(child).map(|of| Share { share: 1.0, of }).collect())
+            }
         })
     }
 
-    /// The tree; the usual one where no pane is in this. A pane that is there twice is there once, and room is never nothing.
+    /// The tree; the usual one where no pane is in this. A pane that is there twice is there once, and room
+    /// is never nothing.
     pub fn tree(&self) -> Tree<PaneKind> {
         let mut tiles = Tiles::default();
         match self.insert(&mut tiles, &mut HashSet::new()) {
@@ -207,8 +217,11 @@ impl Layout {
         match self {
             Self::Pane(kind) => seen.insert(*kind).then(|| tiles.insert_pane(*kind)),
             Self::Tabs { children, front } => {
-                let children: Vec<(usize, TileId)> =
-                    children.iter().enumerate().filter_map(|(at, child)| Some((at, child.insert(tiles, seen)?))).collect();
+                let children: Vec<(usize, TileId)> = children
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, child)| Some((at, child.insert(tiles, seen)?)))
+                    .collect();
                 let in_front = children.iter().find(|(at, _)| at == front).or(children.first())?.1;
                 let mut tabs = Tabs::new(children.into_iter().map(|(_, tile)| tile).collect());
                 tabs.set_active(in_front);
@@ -219,8 +232,14 @@ impl Layout {
         }
     }
 
-    fn insert_linear(dir: LinearDir, shares: &[Share], tiles: &mut Tiles<PaneKind>, seen: &mut HashSet<PaneKind>) -> Option<TileId> {
-        let children: Vec<(TileId, f32)> = shares.iter().filter_map(|share| Some((share.of.insert(tiles, seen)?, share.share))).collect();
+    fn insert_linear(
+        dir: LinearDir,
+        shares: &[Share],
+        tiles: &mut Tiles<PaneKind>,
+        seen: &mut HashSet<PaneKind>,
+    ) -> Option<TileId> {
+        let children: Vec<(TileId, f32)> =
+            shares.iter().filter_map(|share| Some((share.of.insert(tiles, seen)?, share.share))).collect();
         if children.is_empty() {
             return None;
         }
@@ -286,8 +305,8 @@ impl Ranges {
     }
 }
 
-// How a session looks: fields on the left, axes and cameras, colours, layout. What a file says is held against the cloud
-// before anything is drawn by it.
+// How a session looks: fields on the left, axes and cameras, colours, layout. What a file says is held
+// against the cloud before anything is drawn by it.
 
 /// See the module. What is not in a file is as at the first start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -342,7 +361,8 @@ impl SavedView {
             space.axes = usual_space.axes.map(|axis| axis.min(axes - 1));
         }
         plane.window = plane.window.filter(|window| is_near(window, cloud));
-        (plane.point_size, space.point_size) = (views::diameter(plane.point_size), views::diameter(space.point_size));
+        (plane.point_size, space.point_size) =
+            (views::diameter(plane.point_size), views::diameter(space.point_size));
         camera::settle(&mut space);
         (plane, space)
     }
@@ -362,11 +382,17 @@ impl SavedView {
     }
 }
 
-/// Whether a window is somewhere about the cloud: farther away there is nothing, and numbers lose their meaning.
+/// Whether a window is somewhere about the cloud: farther away there is nothing, and numbers lose their
+/// meaning.
 fn is_near(window: &PlaneWindow, cloud: &PointCloud) -> bool {
     const FAR: f64 = 1e6;
-    let reach = cloud.axes().iter().map(|axis| (axis.min - axis.origin).abs().max((axis.max - axis.origin).abs())).fold(f64::MIN_POSITIVE, f64::max);
-    window.center.iter().all(|center| center.abs() <= reach * FAR) && (reach / 1e15..=reach * FAR).contains(&window.units_per_point)
+    let reach = cloud
+        .axes()
+        .iter()
+        .map(|axis| (axis.min - axis.origin).abs().max((axis.max - axis.origin).abs()))
+        .fold(f64::MIN_POSITIVE, f64::max);
+    window.center.iter().all(|center| center.abs() <= reach * FAR)
+        && (reach / 1e15..=reach * FAR).contains(&window.units_per_point)
 }
 
 #[cfg(test)]
@@ -393,15 +419,22 @@ mod tests {
     fn a_tree_that_makes_no_sense_is_mended() {
         let pane = |kind| Layout::Pane(kind);
         let share = |share, of| Share { share, of };
-        let twice =
-            Layout::Row(vec![share(-3.0, pane(PaneKind::Plane)), share(f32::INFINITY, pane(PaneKind::Plane)), share(f32::NAN, pane(PaneKind::Log))]);
+        let twice = Layout::Row(vec![
+            share(-3.0, pane(PaneKind::Plane)),
+            share(f32::INFINITY, pane(PaneKind::Plane)),
+            share(f32::NAN, pane(PaneKind::Log)),
+        ]);
         let Some(Layout::Row(shares)) = Layout::of(&twice.tree()) else { panic!("a row") };
-        assert_eq!(shares.iter().map(|share| share.of.clone()).collect::<Vec<_>>(), [pane(PaneKind::Plane), pane(PaneKind::Log)]);
+        assert_eq!(
+            shares.iter().map(|share| share.of.clone()).collect::<Vec<_>>(),
+            [pane(PaneKind::Plane), pane(PaneKind::Log)]
+        );
         assert_eq!(shares[0].share, 0.05);
         assert!(shares.iter().all(|share| SHARES.contains(&share.share)), "{shares:?}");
         let far = Layout::Tabs { children: vec![pane(PaneKind::Space), pane(PaneKind::Runs)], front: 99 };
         assert!(matches!(Layout::of(&far.tree()), Some(Layout::Tabs { front: 0, .. })));
-        for empty in [Layout::Column(vec![]), Layout::Tabs { children: vec![Layout::Row(vec![])], front: 0 }] {
+        for empty in [Layout::Column(vec![]), Layout::Tabs { children: vec![Layout::Row(vec![])], front: 0 }]
+        {
             assert_eq!(Layout::of(&empty.tree()), Layout::of(&default_layout()));
         }
     }
@@ -418,11 +451,16 @@ mod tests {
             let mut tree = without(default_layout(), *pane);
             add_pane(&mut tree, *pane);
             let tabs = |tree: &Tree<PaneKind>| match Layout::of(tree) {
-                Some(Layout::Column(parts)) => parts.into_iter().map(|part| (part.share, part.of)).collect::<Vec<_>>(),
+                Some(Layout::Column(parts)) => {
+                    parts.into_iter().map(|part| (part.share, part.of)).collect::<Vec<_>>()
+                }
                 other => panic!("{other:?}"),
             };
             for ((share, now), (usual, then)) in tabs(&tree).into_iter().zip(tabs(&default_layout())) {
-                let (Layout::Tabs { children: now, .. }, Layout::Tabs { children: then, .. }) = (now, then) else { panic!("tabs") };
+                let (Layout::Tabs { children: now, .. }, Layout::Tabs { children: then, .. }) = (now, then)
+                else {
+                    panic!("tabs")
+                };
                 assert_eq!((share, now), (usual, then), "{pane:?}");
             }
         }
@@ -435,9 +473,17 @@ mod tests {
         let inmost = Layout::Tabs { children: panes(&[Log, Runs]), front: 1 };
         let inner = Layout::Tabs { children: vec![Layout::Pane(Space), inmost], front: 1 };
         for (front, then) in [(0, 0), (1, 3), (2, 4)] {
-            let mut tree = Layout::Tabs { children: vec![Layout::Pane(Plane), inner.clone(), Layout::Pane(Analysis)], front }.tree();
+            let mut tree = Layout::Tabs {
+                children: vec![Layout::Pane(Plane), inner.clone(), Layout::Pane(Analysis)],
+                front,
+            }
+            .tree();
             join_tabs(&mut tree);
-            assert_eq!(Layout::of(&tree), Some(Layout::Tabs { children: panes(&[Plane, Space, Log, Runs, Analysis]), front: then }), "{front}");
+            assert_eq!(
+                Layout::of(&tree),
+                Some(Layout::Tabs { children: panes(&[Plane, Space, Log, Runs, Analysis]), front: then }),
+                "{front}"
+            );
         }
         let mut usual = default_layout();
         join_tabs(&mut usual);
@@ -447,7 +493,8 @@ mod tests {
     #[test]
     fn tabs_are_made_where_there_are_none() {
         use PaneKind::{Analysis, Log, Neighbors, Plane};
-        let tabs = |beside| Layout::Tabs { children: vec![Layout::Pane(beside), Layout::Pane(Analysis)], front: 0 };
+        let tabs =
+            |beside| Layout::Tabs { children: vec![Layout::Pane(beside), Layout::Pane(Analysis)], front: 0 };
         let mut alone = Tree::empty(egui::Id::unique("panes"));
         alone.root = Some(alone.tiles.insert_pane(Log));
         add_pane(&mut alone, Analysis);
@@ -457,12 +504,18 @@ mod tests {
         let mut row = Tree::new_horizontal(id(), vec![Plane, Neighbors]);
         add_pane(&mut row, Analysis);
         let Some(Layout::Row(parts)) = Layout::of(&row) else { panic!("a row") };
-        assert_eq!(parts.into_iter().map(|part| part.of).collect::<Vec<_>>(), [Layout::Pane(Plane), tabs(Neighbors)]);
+        assert_eq!(
+            parts.into_iter().map(|part| part.of).collect::<Vec<_>>(),
+            [Layout::Pane(Plane), tabs(Neighbors)]
+        );
 
         let mut grid = Tree::new_grid(id(), vec![Neighbors, Plane]);
         add_pane(&mut grid, Analysis);
         let Some(Layout::Row(parts)) = Layout::of(&grid) else { panic!("a row") };
-        assert_eq!(parts.into_iter().map(|part| part.of).collect::<Vec<_>>(), [tabs(Neighbors), Layout::Pane(Plane)]);
+        assert_eq!(
+            parts.into_iter().map(|part| part.of).collect::<Vec<_>>(),
+            [tabs(Neighbors), Layout::Pane(Plane)]
+        );
 
         let mut nothing = Tree::empty(id());
         add_pane(&mut nothing, Analysis);
@@ -490,32 +543,59 @@ mod tests {
     #[test]
     fn what_cannot_be_shown_is_shown_as_at_the_first_start() {
         let cloud = cloud(20, 2, 1);
-        let window = |center: f64, units_per_point: f64| Some(PlaneWindow { center: [center, 0.0], units_per_point });
-        for wrong in [window(1e300, 1.0), window(0.0, -1.0), window(0.0, 0.0), window(0.0, 1e300), window(f64::NAN, 1.0)] {
-            let view = SavedView { plane: PlaneView { window: wrong, ..PlaneView::default() }, ..SavedView::default() };
+        let window =
+            |center: f64, units_per_point: f64| Some(PlaneWindow { center: [center, 0.0], units_per_point });
+        for wrong in [
+            window(1e300, 1.0),
+            window(0.0, -1.0),
+            window(0.0, 0.0),
+            window(0.0, 1e300),
+            window(f64::NAN, 1.0),
+        ] {
+            let view = SavedView {
+                plane: PlaneView { window: wrong, ..PlaneView::default() },
+                ..SavedView::default()
+            };
             assert_eq!(view.views(&cloud).0, PlaneView::default(), "{wrong:?}");
         }
         let view = SavedView {
-            plane: PlaneView { axes: [7, 1], window: window(0.1, 0.01), point_size: f32::INFINITY, ..PlaneView::default() },
-            space: SpaceView { axes: [0, 1, 9], distance: -1.0, pitch: 1e300, target: [1e300, 0.0, 0.0], ..SpaceView::default() },
+            plane: PlaneView {
+                axes: [7, 1],
+                window: window(0.1, 0.01),
+                point_size: f32::INFINITY,
+                ..PlaneView::default()
+            },
+            space: SpaceView {
+                axes: [0, 1, 9],
+                distance: -1.0,
+                pitch: 1e300,
+                target: [1e300, 0.0, 0.0],
+                ..SpaceView::default()
+            },
             ..SavedView::default()
         };
         let (plane, space) = view.views(&cloud);
         assert_eq!((plane.axes, plane.window, plane.point_size), ([0, 1], None, 32.0));
         assert_eq!((space.axes, space.target), ([0, 1, 1], SpaceView::default().target));
         assert!(space.distance > 0.0 && space.pitch.abs() < 1.6, "{space:?}");
-        let whole = SavedView { plane: PlaneView { axes: [1, 0], window: window(0.1, 0.01), ..PlaneView::default() }, ..SavedView::default() };
+        let whole = SavedView {
+            plane: PlaneView { axes: [1, 0], window: window(0.1, 0.01), ..PlaneView::default() },
+            ..SavedView::default()
+        };
         assert_eq!(whole.views(&cloud).0, whole.plane, "what can be shown stays");
     }
 
     #[test]
     fn records_that_are_gone_are_no_queries() {
         use crate::cloud::{Column, Source, Table};
-        let table = Table { columns: vec![Column { name: "x".to_owned() }], values: vec![1.0, f64::NAN, 2.0, 3.0] };
+        let table =
+            Table { columns: vec![Column { name: "x".to_owned() }], values: vec![1.0, f64::NAN, 2.0, 3.0] };
         let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
         let cloud = PointCloud::from_table(table, source, None, true).expect("a cloud");
-        let view =
-            SavedView { selected_records: serde_json::from_str("[[1, 2], [3, 18446744073709551615]]").expect("ranges"), ..SavedView::default() };
+        let view = SavedView {
+            selected_records: serde_json::from_str("[[1, 2], [3, 18446744073709551615]]").expect("ranges"),
+            ..SavedView::default()
+        };
         assert_eq!(view.selected_records(&cloud), [2, 3]);
     }
 

@@ -1,4 +1,5 @@
-//! Where the selection changes: at once where that is little work, else on a thread, one change after the other.
+//! Where the selection changes: at once where that is little work, else on a thread, one change after the
+//! other.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,13 +24,17 @@ pub static FEATURE: Feature = Feature {
             Action::Select(action) => app.select(action),
             Action::TypeRadius(typed) => (app.session.nearby.typed, app.session.nearby.wrong) = (typed, None),
             Action::SelectNearby => app.select_nearby(),
-            Action::Command(Command::SelectAll) => {
-                app.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() })
-            }
+            Action::Command(Command::SelectAll) => app.select(SelectAction::Choose {
+                what: Choice::All,
+                how: How::Replace,
+                by: "everything".to_owned(),
+            }),
             Action::Command(Command::SelectNone) => app.select(SelectAction::Clear),
-            Action::Command(Command::InvertSelection) => {
-                app.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() })
-            }
+            Action::Command(Command::InvertSelection) => app.select(SelectAction::Choose {
+                what: Choice::Rest,
+                how: How::Replace,
+                by: "inverted".to_owned(),
+            }),
             Action::Command(Command::GrowSelection) => app.grow_selection(),
             Action::Command(Command::ZoomToSelection) => app.select(SelectAction::ZoomTo),
             Action::Command(Command::UseAsQueries) => app.select(SelectAction::UseAsQueries),
@@ -66,7 +71,9 @@ pub type Rows = Result<Option<Vec<u32>>, RunError>;
 /// All rows within a distance of an answer's query.
 pub static NEARBY: Kind<App, (Answered, f64), Rows> = Kind {
     noticed: NOTICED,
-    purpose: |_, fraction| Some(Activity::Preparing { what: "Finding rows within a distance".to_owned(), fraction }),
+    purpose: |_, fraction| {
+        Some(Activity::Preparing { what: "Finding rows within a distance".to_owned(), fraction })
+    },
     ..Kind::new(Slot::Nearby, "nearby", App::nearby_found)
 };
 
@@ -91,7 +98,11 @@ impl App {
     fn keep_selection(&mut self) {
         let session = &mut self.session;
         match session.sets.keep(&session.selection.rows, &session.selection.by) {
-            Ok(set) => session.log.info(format!("{} kept as “{}”", text::count(set.rows.len() as u64, "row", "rows"), set.name)),
+            Ok(set) => session.log.info(format!(
+                "{} kept as “{}”",
+                text::count(set.rows.len() as u64, "row", "rows"),
+                set.name
+            )),
             Err(why) => session.log.info(why),
         }
     }
@@ -133,10 +144,18 @@ impl App {
             return self.session.log.info("nothing to zoom to: no row of the cloud is selected");
         }
         let axes = self.state.plane.axes;
-        let size = self.pane_rects.get(&PaneKind::Plane).map_or(Vec2::splat(400.0), |rect| rect.size()).max(Vec2::splat(80.0));
+        let size = self
+            .pane_rects
+            .get(&PaneKind::Plane)
+            .map_or(Vec2::splat(400.0), |rect| rect.size())
+            .max(Vec2::splat(80.0));
         let units = (half(axes[0]) / f64::from(size.x)).max(half(axes[1]) / f64::from(size.y)) * 2.0 * 1.25;
         // A single place is shown at the scale that there is.
-        let units = if units > 0.0 { Some(units) } else { self.state.plane.window.map(|window| window.units_per_point) };
+        let units = if units > 0.0 {
+            Some(units)
+        } else {
+            self.state.plane.window.map(|window| window.units_per_point)
+        };
         if let Some(units_per_point) = units {
             self.state.plane.window = Some(PlaneWindow { center: axes.map(middle), units_per_point });
         }
@@ -169,7 +188,14 @@ impl App {
 
     fn choose(&mut self, what: Choice, how: How, by: String) {
         let Some(cloud) = self.session.cloud.clone() else { return };
-        let change = Change { what, how, by, cloud, record: self.session.record.clone(), answered: self.session.answered.clone() };
+        let change = Change {
+            what,
+            how,
+            by,
+            cloud,
+            record: self.session.record.clone(),
+            answered: self.session.answered.clone(),
+        };
         let builds_on = how != How::Replace || matches!(change.what, Choice::Rest | Choice::Neighbors);
         match self.jobs.about_mut(&SELECT) {
             Some(selecting) if builds_on => selecting.waiting.push_back(change),
@@ -182,8 +208,12 @@ impl App {
     fn grow_selection(&mut self) {
         let session = &mut self.session;
         let sentence = match (session.selection.is_empty(), &session.record) {
-            (true, _) if session.answered.is_none() => Some("nothing to grow: select points, or pick a query"),
-            (false, None) => Some("nothing to grow: neighbours are known once a run has asked for them; press Run"),
+            (true, _) if session.answered.is_none() => {
+                Some("nothing to grow: select points, or pick a query")
+            }
+            (false, None) => {
+                Some("nothing to grow: neighbours are known once a run has asked for them; press Run")
+            }
             (false, Some(_)) if session.selection.queries().is_empty() => {
                 Some("nothing to grow: no selected row is a query of the run; press Use as queries, then Run")
             }
@@ -192,7 +222,8 @@ impl App {
         match sentence {
             Some(sentence) => session.log.info(sentence),
             None => {
-                let by = if session.selection.is_empty() { "neighbours of the query" } else { "their neighbours" };
+                let by =
+                    if session.selection.is_empty() { "neighbours of the query" } else { "their neighbours" };
                 self.choose(Choice::Neighbors, How::Add, by.to_owned());
             }
         }
@@ -224,7 +255,11 @@ impl App {
     }
 
     /// A change is worked out.
-    fn selected(&mut self, Selecting { quiet, waiting }: Selecting, result: Outcome<Option<(Selection, Facts)>>) {
+    fn selected(
+        &mut self,
+        Selecting { quiet, waiting }: Selecting,
+        result: Outcome<Option<(Selection, Facts)>>,
+    ) {
         if quiet {
             self.history.skip();
         }
@@ -251,7 +286,12 @@ impl App {
     }
 
     /// Brings back what was selected, whose queries are those of the run that is shown, or of another one.
-    pub(in crate::app) fn restore_selection(&mut self, selection: &Selection, facts: &Arc<Facts>, same_run: bool) {
+    pub(in crate::app) fn restore_selection(
+        &mut self,
+        selection: &Selection,
+        facts: &Arc<Facts>,
+        same_run: bool,
+    ) {
         if same_run {
             self.jobs.stop(&SELECT);
             (self.session.selection, self.session.selected) = (selection.clone(), Arc::clone(facts));
@@ -267,14 +307,25 @@ impl App {
 
     fn replace_selection(&mut self, what: Choice, by: String) {
         let Some(cloud) = self.session.cloud.clone() else { return };
-        let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };
+        let change = Change {
+            what,
+            how: How::Replace,
+            by,
+            cloud,
+            record: self.session.record.clone(),
+            answered: None,
+        };
         self.change_selection(change, VecDeque::new(), true);
     }
 
     fn select_again(&mut self, selection: &Selection, facts: &Facts) {
         self.jobs.stop(&SELECT);
         // Its rows stay in sight while queries are found for them.
-        let rows = Selection { rows: Arc::clone(selection.rows()), queries: Arc::default(), by: selection.by().to_owned() };
+        let rows = Selection {
+            rows: Arc::clone(selection.rows()),
+            queries: Arc::default(),
+            by: selection.by().to_owned(),
+        };
         let rows = if rows.is_empty() { Selection::default() } else { rows };
         self.set_selection(rows, Facts { extremes: facts.extremes.clone(), measures: Vec::new() });
         if !selection.rows().is_empty() {
@@ -300,7 +351,9 @@ impl App {
         self.session.nearby.wrong = radius.as_ref().err().cloned();
         let Ok(radius) = radius else { return };
         let (Answered { record, query }, resident) = (of.clone(), self.handles.worker.resident().clone());
-        self.jobs.start(&NEARBY, (of, radius), move |progress| analysis::nearby(&record, query, radius, &resident, progress));
+        self.jobs.start(&NEARBY, (of, radius), move |progress| {
+            analysis::nearby(&record, query, radius, &resident, progress)
+        });
     }
 
     fn nearby_found(&mut self, (of, radius): (Answered, f64), rows: Outcome<Rows>) {

@@ -94,13 +94,24 @@ impl Change {
                 Selection { queries, ..of_rows }
             }
             Choice::Measure(name, within) => {
-                let Some(values) = record.and_then(|record| record.measured.column(&name)) else { return Selection::default() };
+                let Some(values) = record.and_then(|record| record.measured.column(&name)) else {
+                    return Selection::default();
+                };
                 let Some(record) = record else { return Selection::default() };
-                let chosen = values.par_iter().enumerate().filter(|(_, value)| within.contains(value)).map(|(query, _)| query as u32);
+                let chosen = values
+                    .par_iter()
+                    .enumerate()
+                    .filter(|(_, value)| within.contains(value))
+                    .map(|(query, _)| query as u32);
                 Selection::of_queries(chosen.collect(), record, "")
             }
             Choice::Valued(values, value) => {
-                let own = values.values.par_iter().enumerate().filter(|(_, own)| **own == value).map(|(row, _)| row as u32);
+                let own = values
+                    .values
+                    .par_iter()
+                    .enumerate()
+                    .filter(|(_, own)| **own == value)
+                    .map(|(row, _)| row as u32);
                 let rows: Vec<u32> = own.filter(|&row| row < n).collect();
                 Selection::of_rows(rows, record, "")
             }
@@ -108,13 +119,20 @@ impl Change {
                 let within = |value: Option<&f32>| value.is_some_and(|value| (from..=to).contains(value));
                 match (whose, record) {
                     (Whose::Data, _) => {
-                        let rows = values.values.par_iter().enumerate().filter(|(_, value)| within(Some(value))).map(|(row, _)| row as u32);
+                        let rows = values
+                            .values
+                            .par_iter()
+                            .enumerate()
+                            .filter(|(_, value)| within(Some(value)))
+                            .map(|(row, _)| row as u32);
                         let rows: Vec<u32> = rows.filter(|&row| row < n).collect();
                         Selection::of_rows(rows, record, "")
                     }
                     (Whose::Queries, Some(record)) => {
                         let rows = record.query_rows.par_iter().enumerate();
-                        let queries = rows.filter(|(_, row)| within(values.values.get(**row as usize))).map(|(query, _)| query as u32);
+                        let queries = rows
+                            .filter(|(_, row)| within(values.values.get(**row as usize)))
+                            .map(|(query, _)| query as u32);
                         Selection::of_queries(queries.collect(), record, "")
                     }
                     (Whose::Queries, None) => Selection::default(),
@@ -128,21 +146,33 @@ impl Change {
                     Selection::of_rows(rows, record, "")
                 }
             }
-            Choice::All => Selection { rows: (0..n).collect(), queries: (0..queries).collect(), by: String::new() },
+            Choice::All => {
+                Selection { rows: (0..n).collect(), queries: (0..queries).collect(), by: String::new() }
+            }
             Choice::Rest => {
                 let rows = complement(base.rows(), n);
                 if own_file {
-                    Selection { rows: rows.into(), queries: complement(base.queries(), queries).into(), by: String::new() }
+                    Selection {
+                        rows: rows.into(),
+                        queries: complement(base.queries(), queries).into(),
+                        by: String::new(),
+                    }
                 } else {
                     Selection::of_rows(rows, record, "")
                 }
             }
             Choice::Neighbors => {
                 let rows = match (record, &self.answered) {
-                    (Some(record), _) if !base.queries().is_empty() => {
-                        base.queries().iter().flat_map(|&query| record.neighbors.of(query as usize).0).copied().filter(|&row| row != NONE).collect()
+                    (Some(record), _) if !base.queries().is_empty() => base
+                        .queries()
+                        .iter()
+                        .flat_map(|&query| record.neighbors.of(query as usize).0)
+                        .copied()
+                        .filter(|&row| row != NONE)
+                        .collect(),
+                    (_, Some(answered)) if base.is_empty() => {
+                        answered.neighbors().map(|(row, _)| row).collect()
                     }
-                    (_, Some(answered)) if base.is_empty() => answered.neighbors().map(|(row, _)| row).collect(),
                     _ => Vec::new(),
                 };
                 Selection::of_rows(rows, record, "")
@@ -160,7 +190,14 @@ mod tests {
     use crate::progress::Silent;
 
     fn after(base: &Selection, what: Choice, how: How, record: &Arc<RunRecord>) -> Selection {
-        let change = Change { what, how, by: "test".to_owned(), cloud: Arc::clone(&record.cloud), record: Some(Arc::clone(record)), answered: None };
+        let change = Change {
+            what,
+            how,
+            by: "test".to_owned(),
+            cloud: Arc::clone(&record.cloud),
+            record: Some(Arc::clone(record)),
+            answered: None,
+        };
         change.apply(base, &Silent).expect("nobody cancels").0
     }
 
@@ -179,13 +216,27 @@ mod tests {
         let values = Arc::new(PointValues::new((0..60).map(|row| (row % 20) as f32).collect()));
         let valued = after(&none, Choice::Valued(values, 3.0), How::Replace, &record);
         assert_eq!((&valued.rows()[..], &valued.queries()[..]), (&[3, 23, 43][..], &[0][..]));
-        let values = Arc::new(PointValues::new((0..60).map(|row| if row == 4 { f32::NAN } else { row as f32 }).collect()));
-        let between = |whose, from, to| after(&none, Choice::Between { whose, values: Arc::clone(&values), from, to }, How::Replace, &record);
+        let values = Arc::new(PointValues::new(
+            (0..60).map(|row| if row == 4 { f32::NAN } else { row as f32 }).collect(),
+        ));
+        let between = |whose, from, to| {
+            after(
+                &none,
+                Choice::Between { whose, values: Arc::clone(&values), from, to },
+                How::Replace,
+                &record,
+            )
+        };
         assert_eq!(between(Whose::Data, 3.0, 5.0).rows()[..], [3, 5], "row 4 has no value");
         assert_eq!(between(Whose::Data, 48.0, f32::INFINITY).rows()[..], [48, 49], "there are 50 rows");
         assert_eq!(between(Whose::Queries, 3.0, 8.0).queries().len(), 3);
         assert_eq!(between(Whose::Queries, 3.0, 3.5).queries()[..], [0], "query 0 is row 3");
-        let these = after(&none, Choice::These { rows: vec![900, 7, 3], queries: vec![77, 2, 0] }, How::Replace, &record);
+        let these = after(
+            &none,
+            Choice::These { rows: vec![900, 7, 3], queries: vec![77, 2, 0] },
+            How::Replace,
+            &record,
+        );
         assert_eq!((&these.rows()[..], &these.queries()[..]), (&[3, 7][..], &[0, 2][..]));
         let grown = after(&some, Choice::Neighbors, How::Add, &record);
         assert_eq!(grown.rows()[..], [1, 2, 3, 4, 7], "query 0 is row 3, with the neighbours 3, 1, 2 and 4");
@@ -196,9 +247,20 @@ mod tests {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 7, 3]);
         let record = Arc::new(record);
-        let of = |merges| after(&Selection::default(), Choice::Measure("merges".to_owned(), merges), How::Replace, &record).queries().to_vec();
-        assert_eq!((of(3..=3), of(7..=9), of(0..=99), of(4..=6)), (vec![0, 2], vec![1], vec![0, 1, 2], vec![]));
-        let SelectAction::Choose { by, .. } = SelectAction::measure("merges", ["merge", "merges"], 12..=16, How::Add) else { panic!("a choice") };
+        let of = |merges| {
+            after(&Selection::default(), Choice::Measure("merges".to_owned(), merges), How::Replace, &record)
+                .queries()
+                .to_vec()
+        };
+        assert_eq!(
+            (of(3..=3), of(7..=9), of(0..=99), of(4..=6)),
+            (vec![0, 2], vec![1], vec![0, 1, 2], vec![])
+        );
+        let SelectAction::Choose { by, .. } =
+            SelectAction::measure("merges", ["merge", "merges"], 12..=16, How::Add)
+        else {
+            panic!("a choice")
+        };
         assert_eq!(by, "12 to 16 merges");
     }
 

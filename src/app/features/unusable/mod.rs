@@ -35,7 +35,8 @@ pub fn unusable_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut 
             if !open.has_focus() && !close.has_focus() && ui.memory(|memory| memory.focused().is_none()) {
                 open.request_focus();
             }
-            let entered = !close.has_focus() && ui.input(|input| input.key_pressed(Key::Enter)) && !open.clicked();
+            let entered =
+                !close.has_focus() && ui.input(|input| input.key_pressed(Key::Enter)) && !open.clicked();
             (open.clicked() || entered, close.clicked())
         })
         .inner

@@ -26,11 +26,20 @@ pub enum UnusableAction {
 }
 
 impl UnusableDialog {
-    /// Asks about a load that was to end in `then`; `None` where nothing is left of the file, or it is another error.
+    /// Asks about a load that was to end in `then`; `None` where nothing is left of the file, or it is
+    /// another error.
     pub fn new(source: &Source, why: &CloudError, error: String, then: &Then) -> Option<Self> {
         match (source, why) {
-            (Source::File { .. }, CloudError::NonFinite { unusable, line, .. }) if unusable.count < unusable.rows => {
-                Some(Self { source: source.clone(), unusable: unusable.clone(), line: *line, error, then: then.clone() })
+            (Source::File { .. }, CloudError::NonFinite { unusable, line, .. })
+                if unusable.count < unusable.rows =>
+            {
+                Some(Self {
+                    source: source.clone(),
+                    unusable: unusable.clone(),
+                    line: *line,
+                    error,
+                    then: then.clone(),
+                })
             }
             _ => None,
         }
@@ -40,13 +49,20 @@ impl UnusableDialog {
     pub fn question(&self) -> String {
         let Unusable { count, rows, .. } = *self.unusable;
         let them = if count == 1 { "it" } else { "them" };
-        format!("{} of {} cannot be used: open without {them}?", text::thousands(count), text::count(rows, "row", "rows"))
+        format!(
+            "{} of {} cannot be used: open without {them}?",
+            text::thousands(count),
+            text::count(rows, "row", "rows")
+        )
     }
 
     /// Why, row by row, and how many more there are.
     pub fn reasons(&self) -> Vec<String> {
         let reason = |(at, of): (usize, &UnusableRow)| {
-            let line = self.line.filter(|_| at == 0).map_or_else(String::new, |line| format!(" (line {})", text::thousands(line)));
+            let line = self
+                .line
+                .filter(|_| at == 0)
+                .map_or_else(String::new, |line| format!(" (line {})", text::thousands(line)));
             let value = match of.value {
                 value if value.is_nan() => "missing or NaN",
                 value if value > 0.0 => "∞",
@@ -79,9 +95,17 @@ mod tests {
 
     fn dialog(count: u64, rows: u64) -> Option<UnusableDialog> {
         let first = [(3, "x", f64::NAN), (5000, "y", f64::NEG_INFINITY)];
-        let first = first.map(|(row, column, value)| UnusableRow { row, column: column.to_owned(), value }).to_vec();
+        let first =
+            first.map(|(row, column, value)| UnusableRow { row, column: column.to_owned(), value }).to_vec();
         let unusable = Box::new(Unusable { count, rows, first, whole: None });
-        let error = CloudError::NonFinite { row: 3, line: Some(5), column: "x".to_owned(), value: f64::NAN, unusable, origin: String::new() };
+        let error = CloudError::NonFinite {
+            row: 3,
+            line: Some(5),
+            column: "x".to_owned(),
+            value: f64::NAN,
+            unusable,
+            origin: String::new(),
+        };
         let source = Source::File { path: "a.csv".into(), columns: Default::default() };
         UnusableDialog::new(&source, &error, error.to_string(), &Then::Show)
     }
@@ -90,7 +114,10 @@ mod tests {
     fn rows_are_named_with_why() {
         let asked = dialog(27, 140_056).expect("a question");
         assert_eq!(asked.question(), "27 of 140,056 rows cannot be used: open without them?");
-        assert_eq!(asked.reasons(), ["row 3 (line 5): x is missing or NaN", "row 5,000: y is −∞", "and 25 more"]);
+        assert_eq!(
+            asked.reasons(),
+            ["row 3 (line 5): x is missing or NaN", "row 5,000: y is −∞", "and 25 more"]
+        );
         assert!(dialog(9, 9).is_none(), "nothing would be left");
     }
 

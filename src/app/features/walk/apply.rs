@@ -42,7 +42,9 @@ pub static FEATURE: Feature = Feature {
 /// The way of an answer's search through an index; `None` where it has none.
 pub static WALK: Kind<App, Answered, Result<Option<Walk>, RunError>> = Kind {
     noticed: NOTICED,
-    purpose: |_, fraction| Some(Activity::Preparing { what: "Walking through the search".to_owned(), fraction }),
+    purpose: |_, fraction| {
+        Some(Activity::Preparing { what: "Walking through the search".to_owned(), fraction })
+    },
     cancel: Cancel::By(App::cancel_walk),
     ..Kind::new(Slot::Walk, "walk", App::walk_done)
 };
@@ -70,13 +72,15 @@ impl App {
         self.walk_action(WalkAction::Seek(at));
     }
 
-    /// Shows one step after the other, from the first when the last is shown; or stays at the one that is shown.
+    /// Shows one step after the other, from the first when the last is shown; or stays at the one that is
+    /// shown.
     fn play_walk(&mut self) {
         let Walked::Ready(walked) = &self.session.walked else { return };
         if self.session.walking.take().is_some() {
             return;
         }
-        let (at, last, now) = (walked.at(self.state.walk), walked.last(), self.handles.ctx.input(|input| input.time));
+        let (at, last, now) =
+            (walked.at(self.state.walk), walked.last(), self.handles.ctx.input(|input| input.time));
         let secs = step_secs(last);
         if at == last {
             self.seek_walk(0);
@@ -104,8 +108,11 @@ impl App {
                 self.session.walking = None;
                 self.session.walked = match other {
                     Err(why) => Walked::Missing(why),
-                    // While an answer is on its way, the walk before stays: boxes that come and go would flicker.
-                    Ok(_) if self.state.walk.shown && matches!(self.session.walked, Walked::Ready(_)) => return,
+                    // While an answer is on its way, the walk before stays: boxes that come and go would
+                    // flicker.
+                    Ok(_) if self.state.walk.shown && matches!(self.session.walked, Walked::Ready(_)) => {
+                        return;
+                    }
                     Ok(_) => Walked::Hidden,
                 };
                 return;
@@ -116,7 +123,8 @@ impl App {
             Walked::Failed(of, _) => *of == wanted,
             Walked::Hidden | Walked::Missing(_) | Walked::Working => false,
         };
-        // One that is under way for a query that was dragged on is finished first, so that somebody who drags sees boxes follow.
+        // One that is under way for a query that was dragged on is finished first, so that somebody who drags
+        // sees boxes follow.
         if is_there || self.jobs.has(&WALK) {
             return;
         }
@@ -134,7 +142,9 @@ impl App {
             return;
         };
         self.session.walked = match walk {
-            Ok(Some(walk)) if !walk.steps.is_empty() => Walked::Ready(Walkthrough { of, walk: Arc::new(walk), drawn: true }),
+            Ok(Some(walk)) if !walk.steps.is_empty() => {
+                Walked::Ready(Walkthrough { of, walk: Arc::new(walk), drawn: true })
+            }
             Ok(_) => Walked::Failed(of, "The engine recorded no steps of its search.".to_owned()),
             Err(why) => Walked::Failed(of, of_run(&why)),
         };

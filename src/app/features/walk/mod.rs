@@ -1,4 +1,5 @@
-//! The walk through the picked query's search: which boxes or clusters it looked into, in which order, and which it left out.
+//! The walk through the picked query's search: which boxes or clusters it looked into, in which order, and
+//! which it left out.
 //!
 //! | part | does |
 //! |---|---|
@@ -34,24 +35,40 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, Str
     let Some(scene) = session.scene().filter(|_| view.shown) else { return Ok(None) };
     let Some(answered) = &session.answered else {
         // A reply is on its way.
-        return if session.live.is_waiting() { Ok(None) } else { Err("Click a point to walk through its search.".to_owned()) };
+        return if session.live.is_waiting() {
+            Ok(None)
+        } else {
+            Err("Click a point to walk through its search.".to_owned())
+        };
     };
     let record = &answered.record;
     let Some(engine) = record.descriptor().filter(|engine| engine.walk.is_some()) else {
         let looked = match record.descriptor() {
-            Some(engine) if engine.is_exhaustive => "compared the query with every point, so there is no way to walk",
+            Some(engine) if engine.is_exhaustive => {
+                "compared the query with every point, so there is no way to walk"
+            }
             _ => "does not record its way",
         };
-        return Err(format!("{} {looked}. Choose the engine {} on the left, and press Run.", record.engine, any_of(&registry::with_walk())));
+        return Err(format!(
+            "{} {looked}. Choose the engine {} on the left, and press Run.",
+            record.engine,
+            any_of(&registry::with_walk())
+        ));
     };
     match scene.dims() {
-        dims if dims > AXES => Err(format!("{} searched in {dims} dimensions: what it met can be drawn in two or three only.", engine.id)),
-        _ if scene.is_projected() => Err("The search follows the axes of the cloud: show axes instead of a projection to see it.".to_owned()),
+        dims if dims > AXES => Err(format!(
+            "{} searched in {dims} dimensions: what it met can be drawn in two or three only.",
+            engine.id
+        )),
+        _ if scene.is_projected() => Err("The search follows the axes of the cloud: show axes instead of a \
+                                          projection to see it."
+            .to_owned()),
         _ => Ok(Some(answered.clone())),
     }
 }
 
-/// The fields by which an engine that has a walk answers the same question, and the words for it; `None` where nothing would do.
+/// The fields by which an engine that has a walk answers the same question, and the words for it; `None`
+/// where nothing would do.
 pub fn remedy(draft: &Draft, session: &Session) -> Option<(String, Draft)> {
     let record = &session.answered.as_ref()?.record;
     if session.scene()?.dims() > AXES {
@@ -73,21 +90,33 @@ pub fn remedy(draft: &Draft, session: &Session) -> Option<(String, Draft)> {
 /// Panes lower than this show the sentence alone, and no more of it than two lines.
 const LOW: f32 = 330.0;
 
-/// Panes narrower than this have room for a sentence of two lines, so that the picture does not jump from step to step.
+/// Panes narrower than this have room for a sentence of two lines, so that the picture does not jump from
+/// step to step.
 const NARROW: f32 = 720.0;
 
 /// Whether the walk is shown, among the other controls of a pane.
 pub fn show_ui(ui: &mut Ui, state: &State, actions: &mut Actions) {
     let mut shown = state.walk.shown;
     let keys = Command::ShowWalk.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
-    if ui.checkbox(&mut shown, "Walk").on_hover_text(format!("{} {keys}", Command::ShowWalk.tooltip())).changed() {
+    if ui
+        .checkbox(&mut shown, "Walk")
+        .on_hover_text(format!("{} {keys}", Command::ShowWalk.tooltip()))
+        .changed()
+    {
         actions.send(WalkAction::Show(shown));
     }
 }
 
-/// The scrubber and what happened, or why there is no walk; nothing where none is shown. `numbered` is whether leaves have the numbers of
-/// their turns.
-pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, palette: &Palette, actions: &mut Actions) {
+/// The scrubber and what happened, or why there is no walk; nothing where none is shown. `numbered` is
+/// whether leaves have the numbers of their turns.
+pub fn walk_ui(
+    ui: &mut Ui,
+    state: &State,
+    session: &Session,
+    numbered: bool,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let low = ui.available_height() < LOW;
     let line = |ui: &mut Ui, text: &str, color: Color32| {
         let mut job = LayoutJob::simple(text.to_owned(), TextStyle::Body.resolve(ui.style()), color, 0.0);
@@ -101,7 +130,10 @@ pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, pa
         Walked::Missing(why) => {
             line(ui, why, palette.text_weak);
             if let Some((words, draft)) = remedy(&state.draft, session)
-                && ui.button(words).on_hover_text("Changes the fields on the left, and answers the picked query anew.").clicked()
+                && ui
+                    .button(words)
+                    .on_hover_text("Changes the fields on the left, and answers the picked query anew.")
+                    .clicked()
             {
                 actions.send(WalkAction::Answer(Box::new(draft)));
             }
@@ -124,7 +156,10 @@ pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, pa
                     legend_ui(ui, walked, numbered, palette);
                 } else {
                     let [_, leaves] = walked.leaf();
-                    let why = format!("The {leaves} enclose unit vectors and cannot be drawn here; the visited points are marked instead.");
+                    let why = format!(
+                        "The {leaves} enclose unit vectors and cannot be drawn here; the visited points are \
+                         marked instead."
+                    );
                     ui.add(Label::new(palette.small(&why)).truncate()).on_hover_text(&why);
                 }
             }
@@ -132,7 +167,14 @@ pub fn walk_ui(ui: &mut Ui, state: &State, session: &Session, numbered: bool, pa
     }
 }
 
-fn scrubber_ui(ui: &mut Ui, view: WalkView, playing: bool, walked: &Walkthrough, palette: &Palette, actions: &mut Actions) {
+fn scrubber_ui(
+    ui: &mut Ui,
+    view: WalkView,
+    playing: bool,
+    walked: &Walkthrough,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let (at, count) = (walked.at(view), walked.last() + 1);
     ui.horizontal(|ui| {
         button_ui(ui, "◀", Command::WalkBack, at > 0, actions);
@@ -140,7 +182,8 @@ fn scrubber_ui(ui: &mut Ui, view: WalkView, playing: bool, walked: &Walkthrough,
         button_ui(ui, "▶", Command::WalkForward, at + 1 < count, actions);
         let label = ui.label(palette.weak("Step"));
         let of = format!("of {}", text::thousands(count as u64));
-        ui.spacing_mut().slider_width = (ui.available_width() - 80.0 - 7.0 * of.len() as f32).clamp(40.0, 420.0);
+        ui.spacing_mut().slider_width =
+            (ui.available_width() - 80.0 - 7.0 * of.len() as f32).clamp(40.0, 420.0);
         let mut step = at + 1;
         let slider = Slider::new(&mut step, 1..=count)
             .custom_formatter(|value, _| text::thousands(value as u64))
@@ -155,7 +198,8 @@ fn scrubber_ui(ui: &mut Ui, view: WalkView, playing: bool, walked: &Walkthrough,
 /// A command as a small button with a name to be read out.
 fn button_ui(ui: &mut Ui, text: &str, command: Command, enabled: bool, actions: &mut Actions) {
     let keys = command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
-    let response = ui.add_enabled(enabled, Button::new(text)).on_hover_text(format!("{} {keys}", command.tooltip()));
+    let response =
+        ui.add_enabled(enabled, Button::new(text)).on_hover_text(format!("{} {keys}", command.tooltip()));
     response.widget_info(|| egui::WidgetInfo::labeled(Role::Button, enabled, command.text()));
     if response.clicked() {
         actions.send(command);
@@ -187,7 +231,11 @@ fn legend_ui(ui: &mut Ui, walked: &Walkthrough, numbered: bool, palette: &Palett
 fn entry_ui(ui: &mut Ui, stroke: Stroke, name: &str, palette: &Palette) {
     // Its width is known beforehand, so that it goes to the next line as a whole.
     let (sample, gap) = (vec2(13.0, 10.0), 4.0);
-    let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Small.resolve(ui.style()), palette.text_weak);
+    let text = ui.painter().layout_no_wrap(
+        name.to_owned(),
+        egui::TextStyle::Small.resolve(ui.style()),
+        palette.text_weak,
+    );
     let size = vec2(sample.x + gap + text.size().x, text.size().y.max(sample.y));
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = gap;
@@ -212,7 +260,11 @@ mod tests {
         run.head.engine = EngineId::new(engine);
         run.head.spec.metric = metric;
         let run = Arc::new(run);
-        Session { cloud: Some(Arc::clone(&run.cloud)), answered: Some(Answered { record: run, query: 0 }), ..Session::default() }
+        Session {
+            cloud: Some(Arc::clone(&run.cloud)),
+            answered: Some(Answered { record: run, query: 0 }),
+            ..Session::default()
+        }
     }
 
     #[test]
@@ -220,22 +272,33 @@ mod tests {
         let shown = WalkView { shown: true, at: None };
         let why = |session: &Session| wanted(shown, session).err().unwrap_or_default();
         assert_eq!(why(&session(2, "bvh", Metric::L2)), "");
-        assert!(wanted(shown, &session(3, "bvh", Metric::L2)).expect("it can").is_some_and(|answered| answered.query == 0));
+        assert!(
+            wanted(shown, &session(3, "bvh", Metric::L2))
+                .expect("it can")
+                .is_some_and(|answered| answered.query == 0)
+        );
         assert_eq!(
             why(&session(2, "cuda", Metric::L2)),
-            "cuda compared the query with every point, so there is no way to walk. Choose the engine bvh or step on the left, and press Run."
+            "cuda compared the query with every point, so there is no way to walk. Choose the engine bvh or \
+             step on the left, and press Run."
         );
         assert!(why(&session(2, "kdtree", Metric::L2)).starts_with("kdtree does not record its way."));
         // The question stays: its k and metric, whatever stands in the fields by now.
         let fields = Draft { k: "999".to_owned(), metric: Metric::Angular, ..Draft::default() };
-        let fixed = |session: &Session| remedy(&fields, session).map(|(words, draft)| (words, draft.engine.to_string(), draft.metric, draft.k));
+        let fixed = |session: &Session| {
+            remedy(&fields, session)
+                .map(|(words, draft)| (words, draft.engine.to_string(), draft.metric, draft.k))
+        };
         for metric in Metric::ALL {
             let asked = session(2, "cuda", metric);
             let k = asked.answered.as_ref().expect("an answer").record.spec.k.to_string();
             assert_eq!(fixed(&asked), Some(("Answer with bvh".to_owned(), "bvh".to_owned(), metric, k)));
             assert!(wanted(shown, &session(2, "bvh", metric)).expect("it can").is_some(), "{metric}");
         }
-        assert_eq!((fixed(&session(4, "cuda", Metric::L2)), fixed(&session(2, "bvh", Metric::Haversine))), (None, None));
+        assert_eq!(
+            (fixed(&session(4, "cuda", Metric::L2)), fixed(&session(2, "bvh", Metric::Haversine))),
+            (None, None)
+        );
         assert!(why(&session(4, "bvh", Metric::L2)).contains("in 4 dimensions"));
         let unanswered = Session { answered: None, ..session(2, "bvh", Metric::L2) };
         assert!(why(&unanswered).starts_with("Click a point"));

@@ -64,7 +64,8 @@ pub fn shown(view: WalkView, session: &Session) -> Option<(&Walkthrough, usize)>
     }
 }
 
-/// Draws the boxes of the walk as they are after a step; [`points`] come later, over all other marks. Returns what to say where not all of it is drawn.
+/// Draws the boxes of the walk as they are after a step; [`points`] come later, over all other marks. Returns
+/// what to say where not all of it is drawn.
 pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<String> {
     if !walked.has_boxes() {
         return None;
@@ -87,11 +88,17 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
     }
     numbers(canvas, walked, at);
     if let Some(region) = walked.region(at) {
-        let fill = if matches!(walked.step(at).event, Event::Visited { .. }) { colors.fill } else { Color32::TRANSPARENT };
+        let fill = if matches!(walked.step(at).event, Event::Visited { .. }) {
+            colors.fill
+        } else {
+            Color32::TRANSPARENT
+        };
         bounds(canvas, &regions[region].bounds, colors.now, fill);
         reach(canvas, walked, region);
     }
-    (met > MOST).then(|| format!("the last {} of {} boxes", text::thousands(MOST as u64), text::thousands(met as u64)))
+    (met > MOST).then(|| {
+        format!("the last {} of {} boxes", text::thousands(MOST as u64), text::thousands(met as u64))
+    })
 }
 
 /// In which order leaves or clusters were visited, where there is room for it.
@@ -122,7 +129,12 @@ fn reach(canvas: &Canvas<'_>, walked: &Walkthrough, region: usize) {
     if let (Some(from), Some(to)) = ((canvas.screen)(query), (canvas.screen)(nearest))
         && from.distance(to) > 1.0
     {
-        canvas.painter.extend(Shape::dashed_line(&[from, to], Stroke::new(1.5, canvas.palette.query), 4.0, 3.0));
+        canvas.painter.extend(Shape::dashed_line(
+            &[from, to],
+            Stroke::new(1.5, canvas.palette.query),
+            4.0,
+            3.0,
+        ));
         canvas.painter.circle_filled(to, 3.0, canvas.palette.query);
     }
 }
@@ -150,7 +162,9 @@ fn place(cloud: &PointCloud, row: usize) -> [f64; AXES] {
 /// The place of a region that is nearest to the query.
 fn nearest(bounds: &Bounds, query: [f64; AXES]) -> [f64; AXES] {
     match bounds {
-        Bounds::Box { low, high } => std::array::from_fn(|axis| query[axis].clamp(f64::from(low[axis]), f64::from(high[axis]))),
+        Bounds::Box { low, high } => {
+            std::array::from_fn(|axis| query[axis].clamp(f64::from(low[axis]), f64::from(high[axis])))
+        }
         Bounds::Sphere { center, radius } => {
             let away: [f64; AXES] = std::array::from_fn(|axis| query[axis] - f64::from(center[axis]));
             let distance = away.iter().map(|away| away * away).sum::<f64>().sqrt();
@@ -163,7 +177,10 @@ fn nearest(bounds: &Bounds, query: [f64; AXES]) -> [f64; AXES] {
 /// What a box is where all depth is lost, and the largest in the circle of a sphere.
 fn rectangle(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<Rect> {
     match bounds {
-        Bounds::Box { low, high } => Some(Rect::from_two_pos((canvas.screen)(low.map(f64::from))?, (canvas.screen)(high.map(f64::from))?)),
+        Bounds::Box { low, high } => Some(Rect::from_two_pos(
+            (canvas.screen)(low.map(f64::from))?,
+            (canvas.screen)(high.map(f64::from))?,
+        )),
         Bounds::Sphere { .. } => {
             let (center, radii) = ellipse(canvas, bounds)?;
             Some(Rect::from_center_size(center, radii * std::f32::consts::SQRT_2))
@@ -171,7 +188,8 @@ fn rectangle(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<Rect> {
     }
 }
 
-/// The circle of a sphere where all depth is lost, by its centre and its radii: axes may have scales of their own.
+/// The circle of a sphere where all depth is lost, by its centre and its radii: axes may have scales of their
+/// own.
 fn ellipse(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<(Pos2, Vec2)> {
     let Bounds::Sphere { center, radius } = bounds else { return None };
     let place = center.map(f64::from);
@@ -184,26 +202,41 @@ fn ellipse(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<(Pos2, Vec2)> {
 fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {
     match bounds {
         Bounds::Box { .. } if canvas.flat => {
-            if let Some(rect) = rectangle(canvas, bounds).filter(|rect| rect.intersects(canvas.painter.clip_rect())) {
+            if let Some(rect) =
+                rectangle(canvas, bounds).filter(|rect| rect.intersects(canvas.painter.clip_rect()))
+            {
                 // A box around points on a line, or a single one, is still to be seen.
                 let rect = Rect::from_center_size(rect.center(), rect.size().max(Vec2::splat(2.0)));
                 canvas.painter.rect(rect, 0.0, fill, stroke, StrokeKind::Middle);
             }
         }
         Bounds::Box { low, high } => {
-            let corner = |at: usize| (canvas.screen)(std::array::from_fn(|axis| f64::from(if at >> axis & 1 == 1 { high[axis] } else { low[axis] })));
+            let corner = |at: usize| {
+                (canvas.screen)(std::array::from_fn(|axis| {
+                    f64::from(if at >> axis & 1 == 1 { high[axis] } else { low[axis] })
+                }))
+            };
             let corners: [Option<Pos2>; 8] = std::array::from_fn(corner);
             // Edges join corners that differ in one axis.
-            let edges = (0..8).flat_map(|from| (0..AXES).map(move |axis| (from, from | 1 << axis))).filter(|(from, to)| from != to);
-            let segments = edges.filter_map(|(from, to)| Some(Shape::line_segment([corners[from]?, corners[to]?], stroke)));
+            let edges = (0..8)
+                .flat_map(|from| (0..AXES).map(move |axis| (from, from | 1 << axis)))
+                .filter(|(from, to)| from != to);
+            let segments = edges
+                .filter_map(|(from, to)| Some(Shape::line_segment([corners[from]?, corners[to]?], stroke)));
             canvas.painter.extend(segments);
         }
         Bounds::Sphere { .. } if canvas.flat => {
-            if let Some((center, radii)) =
-                ellipse(canvas, bounds).filter(|(center, radii)| Rect::from_center_size(*center, *radii * 2.0).intersects(canvas.painter.clip_rect()))
-            {
+            if let Some((center, radii)) = ellipse(canvas, bounds).filter(|(center, radii)| {
+                Rect::from_center_size(*center, *radii * 2.0).intersects(canvas.painter.clip_rect())
+            }) {
                 // A sphere around points at one place is still to be seen.
-                canvas.painter.add(egui::epaint::EllipseShape { center, radius: radii.max(Vec2::splat(1.0)), fill, stroke, angle: 0.0 });
+                canvas.painter.add(egui::epaint::EllipseShape {
+                    center,
+                    radius: radii.max(Vec2::splat(1.0)),
+                    fill,
+                    stroke,
+                    angle: 0.0,
+                });
             }
         }
         Bounds::Sphere { center, radius } => {
@@ -246,13 +279,22 @@ mod tests {
         let drawn = |bounds: Bounds, flat: bool| {
             let mut areas = Vec::new();
             let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
-                let screen = |place: [f64; AXES]| Some(Pos2::new(100.0 + 10.0 * place[0] as f32, 100.0 - 10.0 * place[1] as f32));
+                let screen = |place: [f64; AXES]| {
+                    Some(Pos2::new(100.0 + 10.0 * place[0] as f32, 100.0 - 10.0 * place[1] as f32))
+                };
                 let painter = ui.painter().clone();
-                let canvas = Canvas { painter, screen: &screen, flat, point_size: 2.0, palette: &Palette::LIGHT };
-                let before = ui.ctx().graphics(|graphics| graphics.get(ui.layer_id()).map_or(0, |list| list.all_entries().count()));
+                let canvas =
+                    Canvas { painter, screen: &screen, flat, point_size: 2.0, palette: &Palette::LIGHT };
+                let before = ui.ctx().graphics(|graphics| {
+                    graphics.get(ui.layer_id()).map_or(0, |list| list.all_entries().count())
+                });
                 super::bounds(&canvas, &bounds, Stroke::new(1.0, Color32::BLACK), Color32::TRANSPARENT);
                 ui.ctx().graphics(|graphics| {
-                    let entries = graphics.get(ui.layer_id()).into_iter().flat_map(|list| list.all_entries()).skip(before);
+                    let entries = graphics
+                        .get(ui.layer_id())
+                        .into_iter()
+                        .flat_map(|list| list.all_entries())
+                        .skip(before);
                     areas.extend(entries.map(|entry| entry.shape.visual_bounding_rect()));
                 });
             });
@@ -262,9 +304,17 @@ mod tests {
         let cube = Bounds::Box { low: [1.0, 2.0, 0.0], high: [3.0, 6.0, 4.0] };
         for flat in [true, false] {
             let area = drawn(cube, flat);
-            assert!((area.center() - Pos2::new(120.0, 60.0)).length() < 1.0 && (area.size() - vec2(20.0, 40.0)).length() < 4.0, "{area:?}");
+            assert!(
+                (area.center() - Pos2::new(120.0, 60.0)).length() < 1.0
+                    && (area.size() - vec2(20.0, 40.0)).length() < 4.0,
+                "{area:?}"
+            );
         }
         let area = drawn(Bounds::Sphere { center: [2.0, 2.0, 0.0], radius: 3.0 }, true);
-        assert!((area.center() - Pos2::new(120.0, 80.0)).length() < 1.0 && (area.size() - vec2(60.0, 60.0)).length() < 4.0, "{area:?}");
+        assert!(
+            (area.center() - Pos2::new(120.0, 80.0)).length() < 1.0
+                && (area.size() - vec2(60.0, 60.0)).length() < 4.0,
+            "{area:?}"
+        );
     }
 }

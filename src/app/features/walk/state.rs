@@ -1,4 +1,5 @@
-//! The walk through the picked query's search of an index: which step is shown, and what happened in it, in words.
+//! The walk through the picked query's search of an index: which step is shown, and what happened in it, in
+//! words.
 
 use std::sync::Arc;
 
@@ -71,10 +72,13 @@ impl Walkthrough {
         &self.walk.steps[at.min(self.last())]
     }
 
-    /// The region that a step is about; the last step is about none, and one that sorts all of them is not either.
+    /// The region that a step is about; the last step is about none, and one that sorts all of them is not
+    /// either.
     pub fn region(&self, at: usize) -> Option<usize> {
         match self.step(at).event {
-            Event::Opened { region, .. } | Event::Visited { region, .. } | Event::LeftOut { region, .. } => Some(region),
+            Event::Opened { region, .. } | Event::Visited { region, .. } | Event::LeftOut { region, .. } => {
+                Some(region)
+            }
             Event::Sorted | Event::Finished => None,
         }
     }
@@ -96,7 +100,8 @@ impl Walkthrough {
             Event::Sorted => {
                 let clusters = text::count(self.walk.regions.len() as u64, "cluster", "clusters");
                 format!(
-                    "{clusters} {} sorted by how near their spheres come to the query; the nearest is visited first.",
+                    "{clusters} {} sorted by how near their spheres come to the query; the nearest is \
+                     visited first.",
                     if self.walk.regions.len() == 1 { "is" } else { "are" }
                 )
             }
@@ -104,37 +109,56 @@ impl Walkthrough {
                 let (part, boxes) = (self.part(*region), text::count(u64::from(*children), "box", "boxes"));
                 match (*children, *near) {
                     (0, _) => format!("{part} is opened: nothing in it is left to visit."),
-                    (_, 0) => format!("{part} is opened: of {boxes} not yet visited, none can hold a neighbour."),
-                    (_, near) => format!("{part} is opened: of {boxes} not yet visited, {} can hold neighbours.", text::thousands(u64::from(near))),
+                    (_, 0) => {
+                        format!("{part} is opened: of {boxes} not yet visited, none can hold a neighbour.")
+                    }
+                    (_, near) => format!(
+                        "{part} is opened: of {boxes} not yet visited, {} can hold neighbours.",
+                        text::thousands(u64::from(near))
+                    ),
                 }
             }
             Event::Visited { region, points, near, taken } => {
                 let (part, count) = (self.part(*region), text::count(points.len() as u64, "point", "points"));
-                // Where the query lies, or would lie, is looked at before anything is compared; a cluster's points come 32 at a time.
+                // Where the query lies, or would lie, is looked at before anything is compared; a cluster's
+                // points come 32 at a time.
                 let own = match at {
                     0 => ", the query's own",
                     at if at > self.walk.regions[*region].settled as usize => " goes on",
                     _ => "",
                 };
-                let some = |taken: u32| if taken == 1 { "1 is taken".to_owned() } else { format!("{taken} are taken") };
+                let some = |taken: u32| {
+                    if taken == 1 { "1 is taken".to_owned() } else { format!("{taken} are taken") }
+                };
                 let found = match (step.before.is_finite(), near.count_ones(), taken.count_ones()) {
                     (false, near, taken) if taken == near => format!("all taken, as there is no {kth} yet"),
                     (false, _, taken) => format!("{}, as there is a {kth} before the last", some(taken)),
-                    (true, 0, _) => format!("none is nearer than the {kth} so far ({})", self.distance(step.before)),
+                    (true, 0, _) => {
+                        format!("none is nearer than the {kth} so far ({})", self.distance(step.before))
+                    }
                     (true, near, taken) => {
                         let taken = if taken < near { format!(", {}", some(taken)) } else { String::new() };
                         format!("{near} nearer than the {kth} so far ({}){taken}", self.distance(step.before))
                     }
                 };
-                let now = if step.after < step.before { format!("; now it is at {}", self.distance(step.after)) } else { String::new() };
+                let now = if step.after < step.before {
+                    format!("; now it is at {}", self.distance(step.after))
+                } else {
+                    String::new()
+                };
                 format!("{part}{own}: {count}, {found}{now}.")
             }
             Event::LeftOut { region, count } => {
                 let [one, many] = self.kind();
-                let (boxes, bound) = (text::count(u64::from(*count), one, many), self.walk.regions[*region].bound);
+                let (boxes, bound) =
+                    (text::count(u64::from(*count), one, many), self.walk.regions[*region].bound);
                 let farther = if bound > step.after { "farther" } else { "no nearer" };
                 let which = if *count == 1 { "it is".to_owned() } else { "the nearest is".to_owned() };
-                format!("Left out: {boxes}; {which} {farther} ({}) than the {kth} ({}).", self.distance(bound), self.distance(step.after))
+                format!(
+                    "Left out: {boxes}; {which} {farther} ({}) than the {kth} ({}).",
+                    self.distance(bound),
+                    self.distance(step.after)
+                )
             }
             Event::Finished => {
                 let totals = step.totals;
@@ -142,7 +166,11 @@ impl Walkthrough {
                 let all = text::thousands(self.of.record.cloud.len() as u64);
                 let [one, many] = self.leaf();
                 let leaves = text::count(u64::from(totals.leaves), one, many);
-                let end = if step.after.is_finite() { format!(": the {kth} is at {}", self.distance(step.after)) } else { String::new() };
+                let end = if step.after.is_finite() {
+                    format!(": the {kth} is at {}", self.distance(step.after))
+                } else {
+                    String::new()
+                };
                 format!("Done{end}. {looked} of {all} were looked at, in {leaves}.")
             }
         }
@@ -156,8 +184,11 @@ impl Walkthrough {
             0.0 => format!("the query is in the {kind}"),
             bound => format!("the {kind} is at least {} away", self.distance(bound)),
         });
-        let after =
-            if step.after.is_finite() { format!("{} at {}", self.kth(), self.distance(step.after)) } else { format!("no {} yet", self.kth()) };
+        let after = if step.after.is_finite() {
+            format!("{} at {}", self.kth(), self.distance(step.after))
+        } else {
+            format!("no {} yet", self.kth())
+        };
         let count = |count: u32, one: &str, many: &str| text::count(u64::from(count), one, many);
         let counts = [
             count(totals.accessed, "point looked at", "points looked at"),
@@ -174,13 +205,14 @@ impl Walkthrough {
         text::digits(metric.distance(squared), 3) + &unit
     }
 
-    /// Whether its boxes lie among the points as they are drawn: by other metrics they are around unit vectors.
+    /// Whether its boxes lie among the points as they are drawn: by other metrics they are around unit
+    /// vectors.
     pub fn has_boxes(&self) -> bool {
         self.of.record.spec.metric == Metric::L2
     }
 
-    /// What the search bounds everything by. Where the query's own row is left out of the answer, the search finds it besides, as one of the
-    /// first, and the row after the k-th is the k-th neighbour.
+    /// What the search bounds everything by. Where the query's own row is left out of the answer, the search
+    /// finds it besides, as one of the first, and the row after the k-th is the k-th neighbour.
     fn kth(&self) -> String {
         format!("{} neighbour", text::ordinal(self.of.record.spec.k as u64))
     }
@@ -234,7 +266,14 @@ mod tests {
     use crate::run::RunRecord;
 
     fn region(part: Part, bound: f32, met: u32, settled: u32, visited: bool) -> Region {
-        Region { part, bounds: Bounds::Box { low: [0.0; AXES], high: [1.0; AXES] }, bound, met, settled, visited }
+        Region {
+            part,
+            bounds: Bounds::Box { low: [0.0; AXES], high: [1.0; AXES] },
+            bound,
+            met,
+            settled,
+            visited,
+        }
     }
 
     /// A search for 4 neighbours: the own leaf, the root, another leaf, and two that are left out.
@@ -255,9 +294,24 @@ mod tests {
                 after: f32::INFINITY,
                 totals: totals(3, 1, 0),
             },
-            Step { event: Event::Opened { region: 1, children: 3, near: 3 }, before: f32::INFINITY, after: f32::INFINITY, totals: totals(3, 1, 0) },
-            Step { event: Event::Visited { region: 2, points: 3..5, near: 2, taken: 2 }, before: 6.25, after: 4.0, totals: totals(5, 2, 0) },
-            Step { event: Event::LeftOut { region: 3, count: 2 }, before: 4.0, after: 4.0, totals: totals(5, 2, 2) },
+            Step {
+                event: Event::Opened { region: 1, children: 3, near: 3 },
+                before: f32::INFINITY,
+                after: f32::INFINITY,
+                totals: totals(3, 1, 0),
+            },
+            Step {
+                event: Event::Visited { region: 2, points: 3..5, near: 2, taken: 2 },
+                before: 6.25,
+                after: 4.0,
+                totals: totals(5, 2, 0),
+            },
+            Step {
+                event: Event::LeftOut { region: 3, count: 2 },
+                before: 4.0,
+                after: 4.0,
+                totals: totals(5, 2, 2),
+            },
             Step { event: Event::Finished, before: 4.0, after: 2.25, totals: totals(5, 2, 2) },
         ];
         let mut of = RunRecord::clone(&record());
@@ -280,8 +334,14 @@ mod tests {
                 "Done: the 4th neighbour is at 1.50. 5 points of 50 were looked at, in 2 leaves.",
             ]
         );
-        assert_eq!(walked.facts(0).join(", "), "the query is in the box, no 4th neighbour yet, 3 points looked at, 1 leaf, 0 boxes left out");
-        assert_eq!(walked.facts(2)[..3], ["the box is at least 1.00 away", "4th neighbour at 2.00", "5 points looked at"]);
+        assert_eq!(
+            walked.facts(0).join(", "),
+            "the query is in the box, no 4th neighbour yet, 3 points looked at, 1 leaf, 0 boxes left out"
+        );
+        assert_eq!(
+            walked.facts(2)[..3],
+            ["the box is at least 1.00 away", "4th neighbour at 2.00", "5 points looked at"]
+        );
         assert_eq!(walked.facts(4)[0], "4th neighbour at 1.50", "the last step is about no box");
     }
 
@@ -289,15 +349,32 @@ mod tests {
     #[test]
     fn clusters_are_told_by_their_name() {
         let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };
-        let cluster = |number, bound, settled, visited| Region { part: Part::Cluster { number }, bounds, bound, met: 0, settled, visited };
+        let cluster = |number, bound, settled, visited| Region {
+            part: Part::Cluster { number },
+            bounds,
+            bound,
+            met: 0,
+            settled,
+            visited,
+        };
         let regions = vec![cluster(7, 0.0, 1, true), cluster(2, 6.25, 3, false)];
         let totals = |accessed, leaves, left_out| Totals { accessed, leaves, left_out, ..Totals::default() };
         let visited = |points, near| Event::Visited { region: 0, points, near, taken: near };
         let steps = vec![
-            Step { event: Event::Sorted, before: f32::INFINITY, after: f32::INFINITY, totals: totals(0, 0, 0) },
+            Step {
+                event: Event::Sorted,
+                before: f32::INFINITY,
+                after: f32::INFINITY,
+                totals: totals(0, 0, 0),
+            },
             Step { event: visited(0..3, 7), before: f32::INFINITY, after: 4.0, totals: totals(3, 1, 0) },
             Step { event: visited(3..5, 0), before: 4.0, after: 4.0, totals: totals(5, 1, 0) },
-            Step { event: Event::LeftOut { region: 1, count: 1 }, before: 4.0, after: 4.0, totals: totals(5, 1, 1) },
+            Step {
+                event: Event::LeftOut { region: 1, count: 1 },
+                before: 4.0,
+                after: 4.0,
+                totals: totals(5, 1, 1),
+            },
             Step { event: Event::Finished, before: 4.0, after: 4.0, totals: totals(5, 1, 1) },
         ];
         let mut walked = walkthrough();
@@ -305,7 +382,8 @@ mod tests {
         assert_eq!(
             (0..=walked.last()).map(|at| walked.sentence(at)).collect::<Vec<_>>(),
             [
-                "2 clusters are sorted by how near their spheres come to the query; the nearest is visited first.",
+                "2 clusters are sorted by how near their spheres come to the query; the nearest is visited \
+                 first.",
                 "Cluster 7: 3 points, all taken, as there is no 4th neighbour yet; now it is at 2.00.",
                 "Cluster 7 goes on: 2 points, none is nearer than the 4th neighbour so far (2.00).",
                 "Left out: 1 sphere; it is farther (2.50) than the 4th neighbour (2.00).",
@@ -314,7 +392,8 @@ mod tests {
         );
         assert_eq!(
             walked.facts(2).join(", "),
-            "the query is in the sphere, 4th neighbour at 2.00, 5 points looked at, 1 cluster, 0 spheres left out"
+            "the query is in the sphere, 4th neighbour at 2.00, 5 points looked at, 1 cluster, 0 spheres \
+             left out"
         );
         assert_eq!(walked.region(0), None);
     }

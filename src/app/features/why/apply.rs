@@ -28,7 +28,8 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// Why a row is, or is not, among the neighbours of an answer's query; `None` where it was left out of the search.
+/// Why a row is, or is not, among the neighbours of an answer's query; `None` where it was left out of the
+/// search.
 pub static WHY: Kind<App, Answered, Result<Option<Standing>, RunError>> = Kind {
     noticed: NOTICED,
     purpose: |_, fraction| Some(Activity::Preparing { what: "Comparing a row".to_owned(), fraction }),
@@ -39,7 +40,8 @@ impl App {
     /// Has it worked out for the row that is typed.
     fn ask_why(&mut self) {
         let Some(of) = self.session.answered.clone() else { return };
-        let names = self.session.row_names.as_deref().filter(|names| Arc::ptr_eq(&names.cloud, &of.record.cloud));
+        let names =
+            self.session.row_names.as_deref().filter(|names| Arc::ptr_eq(&names.cloud, &of.record.cloud));
         let row = match state::row_of(&self.session.why.typed, &of.record.cloud, names) {
             Ok(row) => row,
             Err(sentence) => {
@@ -48,7 +50,8 @@ impl App {
             }
         };
         let (Answered { record, query }, resident) = (of.clone(), self.handles.worker.resident().clone());
-        self.jobs.start(&WHY, of, move |progress| analysis::standing(&record, query, row, &resident, progress));
+        self.jobs
+            .start(&WHY, of, move |progress| analysis::standing(&record, query, row, &resident, progress));
     }
 
     /// What was worked out becomes sentences; of an answer that is gone they are not shown.

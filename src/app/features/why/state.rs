@@ -39,7 +39,9 @@ pub fn row_of(typed: &str, cloud: &PointCloud, names: Option<&RowNames>) -> Resu
     let last = cloud.record(cloud.len() - 1);
     cloud.row_of_record(record).map(|row| row as u32).ok_or_else(|| match record < last {
         true => format!("Row {} was left out when the file was read.", text::thousands(record)),
-        false => format!("There is no row {}: the last one is {}.", text::thousands(record), text::thousands(last)),
+        false => {
+            format!("There is no row {}: the last one is {}.", text::thousands(record), text::thousands(last))
+        }
     })
 }
 
@@ -60,7 +62,9 @@ pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
     let place = text::ordinal(standing.rank as u64 + 1);
     let mut said = Vec::new();
     match others.last() {
-        _ if others.iter().any(|&(row, _)| row == standing.row) => said.push(format!("{name} is among them: the {place} nearest, at {at}.")),
+        _ if others.iter().any(|&(row, _)| row == standing.row) => {
+            said.push(format!("{name} is among them: the {place} nearest, at {at}."))
+        }
         None => said.push(format!("{name} is the {place} nearest, at {at}.")),
         Some(&(_, last)) => {
             let last = metric.distance(last);
@@ -74,24 +78,42 @@ pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
         }
     }
     if let Some(back) = standing.back.filter(|_| k > 0) {
-        let mutual = if standing.is_mutual(k) == Some(true) { "they are mutual neighbours" } else { "they are not mutual neighbours" };
+        let mutual = if standing.is_mutual(k) == Some(true) {
+            "they are mutual neighbours"
+        } else {
+            "they are not mutual neighbours"
+        };
         let of = if k == 1 { "for the nearest one".to_owned() } else { format!("among {k} each") };
-        said.push(format!("From its side the query is the {} nearest: {of}, {mutual}.", text::ordinal(back as u64 + 1)));
+        said.push(format!(
+            "From its side the query is the {} nearest: {of}, {mutual}.",
+            text::ordinal(back as u64 + 1)
+        ));
     }
     if let Some(bound) = standing.bound {
-        let met =
-            format!("The search met it as point {} of {}", text::thousands(u64::from(standing.position) + 1), text::thousands(cloud.len() as u64));
+        let met = format!(
+            "The search met it as point {} of {}",
+            text::thousands(u64::from(standing.position) + 1),
+            text::thousands(cloud.len() as u64)
+        );
         let then = match () {
             () if bound.is_infinite() => "before there was a bound, so it became a candidate".to_owned(),
             () if standing.squared_distance < bound => {
-                format!("when the bound was {}, so it became a candidate", distance_text(metric, metric.distance(bound)))
+                format!(
+                    "when the bound was {}, so it became a candidate",
+                    distance_text(metric, metric.distance(bound))
+                )
             }
-            () => format!("when the bound was already {}, so it was passed over", distance_text(metric, metric.distance(bound))),
+            () => format!(
+                "when the bound was already {}, so it was passed over",
+                distance_text(metric, metric.distance(bound))
+            ),
         };
         said.push(format!("{met}, {then}."));
     }
     if !standing.shares.is_empty() && cloud.dims() > 1 {
-        let share = |&(axis, share): &(usize, f64)| format!("{} {} %", cloud.axes()[axis].name, text::digits(share * 100.0, 2));
+        let share = |&(axis, share): &(usize, f64)| {
+            format!("{} {} %", cloud.axes()[axis].name, text::digits(share * 100.0, 2))
+        };
         let shares: Vec<String> = standing.shares.iter().take(AXES).map(share).collect();
         said.push(format!("Of the squared distance: {}.", shares.join(", ")));
     }
@@ -108,7 +130,11 @@ mod tests {
         let cloud = &record().cloud;
         assert_eq!(row_of(" 3 ", cloud, None), Ok(3));
         assert_eq!(row_of("three", cloud, None).unwrap_err(), "“three” is not a row number such as 12.");
-        assert!(row_of("4,000,000,000", cloud, None).unwrap_err().starts_with("There is no row 4,000,000,000: the last one is "));
+        assert!(
+            row_of("4,000,000,000", cloud, None)
+                .unwrap_err()
+                .starts_with("There is no row 4,000,000,000: the last one is ")
+        );
     }
 
     #[test]
@@ -116,27 +142,57 @@ mod tests {
         let answered = Answered { query: 0, record: record() };
         let (k, own) = (answered.record.spec.k, answered.row());
         let others = answered.neighbors().filter(|&(row, _)| row != own).collect::<Vec<_>>();
-        let stranger = (0..).find(|row| *row != own && others.iter().all(|&(other, _)| other != *row)).expect("a row that is far");
+        let stranger = (0..)
+            .find(|row| *row != own && others.iter().all(|&(other, _)| other != *row))
+            .expect("a row that is far");
         let shares = vec![(1, 0.75), (0, 0.25)];
-        let far = Standing { row: stranger, squared_distance: 1e6, rank: k + 20, back: Some(2), position: 9, bound: Some(4.0), shares };
+        let far = Standing {
+            row: stranger,
+            squared_distance: 1e6,
+            rank: k + 20,
+            back: Some(2),
+            position: 9,
+            bound: Some(4.0),
+            shares,
+        };
         let said = sentences(&far, &answered).join(" ");
         let last = text::ordinal(others.len() as u64);
         assert!(
-            said.contains(&format!("is the {} nearest, at 1,000: ", text::ordinal(k as u64 + 21))) && said.contains(&format!("than the {last}")),
+            said.contains(&format!("is the {} nearest, at 1,000: ", text::ordinal(k as u64 + 21)))
+                && said.contains(&format!("than the {last}")),
             "{said}"
         );
-        assert!(said.contains("not mutual neighbours") && said.contains("already 2") && said.contains("passed over"), "{said}");
+        assert!(
+            said.contains("not mutual neighbours")
+                && said.contains("already 2")
+                && said.contains("passed over"),
+            "{said}"
+        );
         // The last of those that are listed, and the first that is not.
         let (row, squared_distance) = others[others.len() - 1];
-        let listed = Standing { row, squared_distance, rank: others.len() - 1, back: None, bound: Some(f32::INFINITY), ..far.clone() };
+        let listed = Standing {
+            row,
+            squared_distance,
+            rank: others.len() - 1,
+            back: None,
+            bound: Some(f32::INFINITY),
+            ..far.clone()
+        };
         let said = sentences(&listed, &answered);
-        assert!(said[0].contains(&format!("among them: the {last} nearest")) && said[1].contains("became a candidate"), "{said:?}");
+        assert!(
+            said[0].contains(&format!("among them: the {last} nearest"))
+                && said[1].contains("became a candidate"),
+            "{said:?}"
+        );
         let next = Standing { row: stranger, rank: others.len(), ..listed };
         assert!(!sentences(&next, &answered)[0].contains("among them"));
         let itself = Standing { row: own, ..far };
         assert_eq!(
             sentences(&itself, &answered),
-            [format!("Row {} is the query itself.", text::thousands(answered.record.cloud.record(own as usize)))]
+            [format!(
+                "Row {} is the query itself.",
+                text::thousands(answered.record.cloud.record(own as usize))
+            )]
         );
     }
 }

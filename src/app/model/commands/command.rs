@@ -9,8 +9,8 @@ use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::model::pane::PaneKind;
 use crate::lesson::Level;
 
-/// A thing to do that has a name and needs nothing else to be known. Most are in a menu; the finder has them all, and the
-/// sheet those with keys.
+/// A thing to do that has a name and needs nothing else to be known. Most are in a menu; the finder has them
+/// all, and the sheet those with keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter)]
 pub enum Command {
     Open,
@@ -157,9 +157,18 @@ impl Command {
     }
 
     /// Of the File menu.
-    pub const FILE: [Self; 6] = [Self::Open, Self::SaveSession, Self::SaveSessionAs, Self::ExportGraph, Self::SaveWindow, Self::Quit];
+    pub const FILE: [Self; 6] =
+        [Self::Open, Self::SaveSession, Self::SaveSessionAs, Self::ExportGraph, Self::SaveWindow, Self::Quit];
     /// Of the Query menu.
-    pub const QUERY: [Self; 7] = [Self::Run, Self::Cancel, Self::Find, Self::NextQuery, Self::PreviousQuery, Self::ShowWalk, Self::LessonOfQuery];
+    pub const QUERY: [Self; 7] = [
+        Self::Run,
+        Self::Cancel,
+        Self::Find,
+        Self::NextQuery,
+        Self::PreviousQuery,
+        Self::ShowWalk,
+        Self::LessonOfQuery,
+    ];
     /// Of the Edit menu, after Undo and Redo.
     pub const EDIT: [Self; 10] = [
         Self::MoveTool,
@@ -174,15 +183,30 @@ impl Command {
         Self::ExportSelection,
     ];
     /// Of the View menu, before the panes, looks and scales.
-    pub const VIEW: [Self; 7] =
-        [Self::FitView, Self::FocusQuery, Self::Maximise, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout, Self::MeasuringLayout];
+    pub const VIEW: [Self; 7] = [
+        Self::FitView,
+        Self::FocusQuery,
+        Self::Maximise,
+        Self::ToggleProblem,
+        Self::ToggleSelection,
+        Self::ResetLayout,
+        Self::MeasuringLayout,
+    ];
     /// Of the View menu.
     pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
     /// Of the Help menu.
     pub const HELP: [Self; 4] = [Self::Contents, Self::Find, Self::Shortcuts, Self::About];
     /// Of the Lesson menu, before the lessons.
-    pub const LESSON: [Self; 8] =
-        [Self::Lesson, Self::LessonOfQuery, Self::Predict, Self::KernelLine, Self::Zoom, Self::ZoomNext, Self::Presenter, Self::Bare];
+    pub const LESSON: [Self; 8] = [
+        Self::Lesson,
+        Self::LessonOfQuery,
+        Self::Predict,
+        Self::KernelLine,
+        Self::Zoom,
+        Self::ZoomNext,
+        Self::Presenter,
+        Self::Bare,
+    ];
     /// Of the Lesson menu: where to go.
     pub const GO: [Self; 15] = [
         Self::PlayPause,
@@ -209,180 +233,398 @@ impl Command {
                 Both,
                 command(Key::O),
                 "Open…",
-                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, HDF5, Parquet, Arrow, PLY, PCD, LAS, LAZ or E57; a recording; or a session.",
+                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, HDF5, \
+                 Parquet, Arrow, PLY, PCD, LAS, LAZ or E57; a recording; or a session.",
             ),
             Self::SaveSession => entry(
                 Explorer,
                 command(Key::S),
                 "Save session",
-                "Save cloud, query, selection, views and all runs to the session's file; the first time, you are asked for one.",
+                "Save cloud, query, selection, views and all runs to the session's file; the first time, \
+                 you are asked for one.",
             ),
-            Self::SaveSessionAs => entry(Explorer, None, "Save session as…", "Save the session to another file."),
+            Self::SaveSessionAs => {
+                entry(Explorer, None, "Save session as…", "Save the session to another file.")
+            }
             Self::ExportGraph => entry(
                 Explorer,
                 None,
                 "Export graph of neighbours…",
-                "Write the nearest rows of every row: as a table of edges, as a sparse matrix for SciPy, or as arrays for umap-learn.",
+                "Write the nearest rows of every row: as a table of edges, as a sparse matrix for SciPy, or \
+                 as arrays for umap-learn.",
             ),
-            Self::SaveWindow => entry(Both, command_shift(Key::S), "Save picture of the window…", "Write the whole window to a PNG or an SVG file."),
-            Self::Quit => entry(Both, command(Key::Q), "Quit", "Close the window; settings are kept, and runs that are in no file are asked about."),
+            Self::SaveWindow => entry(
+                Both,
+                command_shift(Key::S),
+                "Save picture of the window…",
+                "Write the whole window to a PNG or an SVG file.",
+            ),
+            Self::Quit => entry(
+                Both,
+                command(Key::Q),
+                "Quit",
+                "Close the window; settings are kept, and runs that are in no file are asked about.",
+            ),
             Self::Run => entry(Explorer, command(Key::Enter), "Run", "Answer the problem on the left."),
-            Self::Cancel => {
-                entry(Both, plain(Key::Escape), "Cancel", "Stop what is running, as soon as it is safe; in the lesson, otherwise leave full screen.")
-            }
-            Self::NextQuery => entry(Explorer, plain(Key::N), "Next query", "Pick the next query of the run, or before one the next row."),
-            Self::PreviousQuery => {
-                entry(Explorer, plain(Key::P), "Previous query", "Pick the previous query of the run, or before one the previous row.")
-            }
-            Self::LessonOfQuery => {
-                entry(Explorer, plain(Key::L), "Lesson from this query", "Watch, step by step, how a warp finds the picked query's neighbours.")
-            }
+            Self::Cancel => entry(
+                Both,
+                plain(Key::Escape),
+                "Cancel",
+                "Stop what is running, as soon as it is safe; in the lesson, otherwise leave full screen.",
+            ),
+            Self::NextQuery => entry(
+                Explorer,
+                plain(Key::N),
+                "Next query",
+                "Pick the next query of the run, or before one the next row.",
+            ),
+            Self::PreviousQuery => entry(
+                Explorer,
+                plain(Key::P),
+                "Previous query",
+                "Pick the previous query of the run, or before one the previous row.",
+            ),
+            Self::LessonOfQuery => entry(
+                Explorer,
+                plain(Key::L),
+                "Lesson from this query",
+                "Watch, step by step, how a warp finds the picked query's neighbours.",
+            ),
             Self::FitView => entry(
                 Explorer,
                 plain(Key::F),
                 "Fit the views to the cloud",
-                "Show the whole cloud in Plane and Space; press again for where most points are. Over Timeline: the picked query's warp.",
+                "Show the whole cloud in Plane and Space; press again for where most points are. Over \
+                 Timeline: the picked query's warp.",
             ),
-            Self::FocusQuery => {
-                entry(Explorer, plain(Key::Z), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
-            }
+            Self::FocusQuery => entry(
+                Explorer,
+                plain(Key::Z),
+                "Zoom to the query",
+                "Show the picked query and its neighbours large in Plane and Space.",
+            ),
             Self::Undo => entry(
                 Both,
                 command(Key::Z),
                 "Undo",
-                "Undo the last change of the selection, the query, a view, the colours or the projection; in a lesson, the last move of the query or a point.",
+                "Undo the last change of the selection, the query, a view, the colours or the projection; \
+                 in a lesson, the last move of the query or a point.",
             ),
-            Self::Redo => entry(Explorer, command_shift(Key::Z), "Redo", "Redo what was undone; also Ctrl+Y."),
-            Self::MoveTool => entry(Explorer, plain(Key::V), "Move tool", "A drag moves the view; with Shift, it selects what is in a rectangle."),
-            Self::RectangleTool => {
-                entry(Explorer, plain(Key::R), "Rectangle tool", "A drag selects what is in a rectangle, in Space also what is behind others.")
+            Self::Redo => {
+                entry(Explorer, command_shift(Key::Z), "Redo", "Redo what was undone; also Ctrl+Y.")
             }
-            Self::LassoTool => {
-                entry(Explorer, plain(Key::Y), "Lasso tool", "A drag selects what it goes around, in Space also what is behind others.")
-            }
-            Self::SelectAll => entry(Explorer, command(Key::A), "Select all", "All rows of the cloud, and all queries of the run."),
+            Self::MoveTool => entry(
+                Explorer,
+                plain(Key::V),
+                "Move tool",
+                "A drag moves the view; with Shift, it selects what is in a rectangle.",
+            ),
+            Self::RectangleTool => entry(
+                Explorer,
+                plain(Key::R),
+                "Rectangle tool",
+                "A drag selects what is in a rectangle, in Space also what is behind others.",
+            ),
+            Self::LassoTool => entry(
+                Explorer,
+                plain(Key::Y),
+                "Lasso tool",
+                "A drag selects what it goes around, in Space also what is behind others.",
+            ),
+            Self::SelectAll => entry(
+                Explorer,
+                command(Key::A),
+                "Select all",
+                "All rows of the cloud, and all queries of the run.",
+            ),
             Self::SelectNone => entry(Explorer, command_shift(Key::A), "Select nothing", "The query stays."),
-            Self::InvertSelection => {
-                entry(Explorer, command_shift(Key::I), "Invert the selection", "Select exactly the rows that are not selected now.")
-            }
+            Self::InvertSelection => entry(
+                Explorer,
+                command_shift(Key::I),
+                "Invert the selection",
+                "Select exactly the rows that are not selected now.",
+            ),
             Self::GrowSelection => entry(
                 Explorer,
                 plain(Key::G),
                 "Grow to the neighbours",
-                "Add the neighbours of the selected queries; if nothing is selected, select those of the picked query.",
+                "Add the neighbours of the selected queries; if nothing is selected, select those of the \
+                 picked query.",
             ),
-            Self::ZoomToSelection => entry(Explorer, shift(Key::Z), "Zoom to the selection", "Show the selected points large in Plane and Space."),
-            Self::UseAsQueries => entry(Explorer, None, "Use as queries", "Make the selected rows the queries on the left, for the next run."),
+            Self::ZoomToSelection => entry(
+                Explorer,
+                shift(Key::Z),
+                "Zoom to the selection",
+                "Show the selected points large in Plane and Space.",
+            ),
+            Self::UseAsQueries => entry(
+                Explorer,
+                None,
+                "Use as queries",
+                "Make the selected rows the queries on the left, for the next run.",
+            ),
             Self::ExportSelection => entry(
                 Explorer,
                 None,
                 "Export selected rows…",
-                "Write the selected rows, with all columns of the file and what was measured of them, to a file.",
+                "Write the selected rows, with all columns of the file and what was measured of them, to a \
+                 file.",
             ),
-            Self::Analyse => entry(Explorer, None, AnalysisKind::START, "Search the nearest rows of every row, and say in Analysis what they tell."),
+            Self::Analyse => entry(
+                Explorer,
+                None,
+                AnalysisKind::START,
+                "Search the nearest rows of every row, and say in Analysis what they tell.",
+            ),
             Self::CompareRows => entry(
                 Explorer,
                 None,
                 "Compare with another file…",
-                "Which share of each row's neighbours are its neighbours in another file of the same rows too, such as another embedding.",
+                "Which share of each row's neighbours are its neighbours in another file of the same rows \
+                 too, such as another embedding.",
             ),
             Self::FindLeaks => entry(
                 Explorer,
                 None,
                 "Find leaks in another file…",
-                "Which rows of another file, such as test data, are within a distance of a row here, and which rows here they are near.",
+                "Which rows of another file, such as test data, are within a distance of a row here, and \
+                 which rows here they are near.",
             ),
             Self::CompareEngines => entry(
                 Explorer,
                 None,
                 "Compare engines",
-                "Have the question on the left answered by every engine that can, one after another, and hold times and answers side by side.",
+                "Have the question on the left answered by every engine that can, one after another, and \
+                 hold times and answers side by side.",
             ),
             Self::ShowWalk => entry(
                 Explorer,
                 plain(Key::B),
                 "Walk through the search",
-                "Show which boxes or clusters the search of the picked query looked into, in which order, and which it left out.",
+                "Show which boxes or clusters the search of the picked query looked into, in which order, \
+                 and which it left out.",
             ),
-            Self::WalkForward => entry(Explorer, plain(Key::Period), "Next step of the walk", "One step of the search forwards."),
-            Self::WalkBack => entry(Explorer, plain(Key::Comma), "Previous step of the walk", "One step of the search backwards."),
-            Self::PlayWalk => entry(Explorer, plain(Key::Space), "Play or pause the walk", "Play the search step by step."),
-            Self::ToggleProblem => {
-                entry(Both, command(Key::B), "Show or hide the left panel", "The problem to search; in the lesson, the list of lessons.")
+            Self::WalkForward => entry(
+                Explorer,
+                plain(Key::Period),
+                "Next step of the walk",
+                "One step of the search forwards.",
+            ),
+            Self::WalkBack => entry(
+                Explorer,
+                plain(Key::Comma),
+                "Previous step of the walk",
+                "One step of the search backwards.",
+            ),
+            Self::PlayWalk => {
+                entry(Explorer, plain(Key::Space), "Play or pause the walk", "Play the search step by step.")
             }
-            Self::ToggleSelection => entry(Explorer, command(Key::I), "Show or hide the right panel", "The answer, the query and the selection."),
-            Self::ScaleUp => entry(Both, command(Key::Equals), "Larger text and controls", "25 percentage points larger, up to 300 %."),
-            Self::ScaleDown => entry(Both, command(Key::Minus), "Smaller text and controls", "25 percentage points smaller, down to 75 %."),
-            Self::ScaleReset => entry(Both, command(Key::Num0), "Text and controls at 100 %", "The desktop's own size."),
-            Self::NextLook => entry(Both, command_shift(Key::L), "Next colour theme", "Light, dark, high contrast, or the system's."),
+            Self::ToggleProblem => entry(
+                Both,
+                command(Key::B),
+                "Show or hide the left panel",
+                "The problem to search; in the lesson, the list of lessons.",
+            ),
+            Self::ToggleSelection => entry(
+                Explorer,
+                command(Key::I),
+                "Show or hide the right panel",
+                "The answer, the query and the selection.",
+            ),
+            Self::ScaleUp => entry(
+                Both,
+                command(Key::Equals),
+                "Larger text and controls",
+                "25 percentage points larger, up to 300 %.",
+            ),
+            Self::ScaleDown => entry(
+                Both,
+                command(Key::Minus),
+                "Smaller text and controls",
+                "25 percentage points smaller, down to 75 %.",
+            ),
+            Self::ScaleReset => {
+                entry(Both, command(Key::Num0), "Text and controls at 100 %", "The desktop's own size.")
+            }
+            Self::NextLook => entry(
+                Both,
+                command_shift(Key::L),
+                "Next colour theme",
+                "Light, dark, high contrast, or the system's.",
+            ),
             Self::Maximise => entry(
                 Explorer,
                 plain(Key::M),
                 "Maximise the pane, or restore it",
-                "Give the pane under the pointer the whole window; Escape restores it. So does a double click on its tab.",
+                "Give the pane under the pointer the whole window; Escape restores it. So does a double \
+                 click on its tab.",
             ),
-            Self::ResetLayout => {
-                entry(Explorer, None, "Lay out for exploring", "Plane and Space large, everything else in a strip below, as on the first start.")
-            }
-            Self::MeasuringLayout => {
-                entry(Explorer, None, "Lay out for measuring", "Plane and Space on the left; Convergence above Timings on the right.")
-            }
+            Self::ResetLayout => entry(
+                Explorer,
+                None,
+                "Lay out for exploring",
+                "Plane and Space large, everything else in a strip below, as on the first start.",
+            ),
+            Self::MeasuringLayout => entry(
+                Explorer,
+                None,
+                "Lay out for measuring",
+                "Plane and Space on the left; Convergence above Timings on the right.",
+            ),
             Self::Show(pane) => {
                 let words = pane.words();
-                Entry { text: words.show, tooltip: words.about, mode: Explorer, keys: words.key.and_then(command) }
+                Entry {
+                    text: words.show,
+                    tooltip: words.about,
+                    mode: Explorer,
+                    keys: words.key.and_then(command),
+                }
             }
-            Self::TimelineCloser => entry(Explorer, plain(Key::W), "Zoom in on time", "Timeline shows half as much time, around the pointer."),
-            Self::TimelineFarther => entry(Explorer, plain(Key::S), "Zoom out in time", "Timeline shows twice as much time."),
-            Self::TimelineEarlier => entry(Explorer, plain(Key::A), "Earlier", "Timeline moves towards the start of the run."),
-            Self::TimelineLater => entry(Explorer, plain(Key::D), "Later", "Timeline moves towards the end of the run."),
+            Self::TimelineCloser => entry(
+                Explorer,
+                plain(Key::W),
+                "Zoom in on time",
+                "Timeline shows half as much time, around the pointer.",
+            ),
+            Self::TimelineFarther => {
+                entry(Explorer, plain(Key::S), "Zoom out in time", "Timeline shows twice as much time.")
+            }
+            Self::TimelineEarlier => {
+                entry(Explorer, plain(Key::A), "Earlier", "Timeline moves towards the start of the run.")
+            }
+            Self::TimelineLater => {
+                entry(Explorer, plain(Key::D), "Later", "Timeline moves towards the end of the run.")
+            }
             Self::Lesson => entry(
                 Both,
                 command(Key::L),
                 "The lesson, or back to the explorer",
                 "How a warp finds k neighbours, step by step, from a recorded search.",
             ),
-            Self::NextLesson => entry(Lesson, command(Key::PageDown), "Next lesson", "Go to the next lesson."),
-            Self::PreviousLesson => entry(Lesson, command(Key::PageUp), "Previous lesson", "Go to the previous lesson."),
-            Self::PlayPause => entry(Lesson, plain(Key::Space), "Play or pause", "Play the steps at the chosen speed."),
+            Self::NextLesson => {
+                entry(Lesson, command(Key::PageDown), "Next lesson", "Go to the next lesson.")
+            }
+            Self::PreviousLesson => {
+                entry(Lesson, command(Key::PageUp), "Previous lesson", "Go to the previous lesson.")
+            }
+            Self::PlayPause => {
+                entry(Lesson, plain(Key::Space), "Play or pause", "Play the steps at the chosen speed.")
+            }
             Self::Faster => entry(Lesson, plain(Key::ArrowUp), "Faster", "Twice as many steps a second."),
             Self::Slower => entry(Lesson, plain(Key::ArrowDown), "Slower", "Half as many steps a second."),
-            Self::StepForward => entry(Lesson, plain(Key::ArrowRight), "Step forward", "To the next step at this level of detail; also Page Down."),
-            Self::StepBack => entry(Lesson, plain(Key::ArrowLeft), "Step back", "To the previous step, exactly as it was; also Page Up."),
-            Self::NextMerge => entry(Lesson, shift(Key::ArrowRight), "Next merge", "To the end of the next merge."),
-            Self::PreviousMerge => entry(Lesson, shift(Key::ArrowLeft), "Previous merge", "To the end of the previous merge."),
-            Self::NextHit => entry(Lesson, plain(Key::B), "Next ballot hit", "To the next ballot with a candidate."),
-            Self::PreviousHit => entry(Lesson, shift(Key::B), "Previous ballot hit", "To the previous ballot with a candidate."),
-            Self::NextStage => entry(Lesson, plain(Key::S), "Next stage", "To the end of the next stage: append, swap, sort, minimum, re-sort."),
-            Self::PreviousStage => entry(Lesson, shift(Key::S), "Previous stage", "To the end of the previous stage."),
-            Self::NextBound => entry(Lesson, plain(Key::M), "Next change of max_distance", "To the next merge that lowers the bound."),
-            Self::PreviousBound => entry(Lesson, shift(Key::M), "Previous change of max_distance", "To the previous merge that lowered the bound."),
-            Self::ToStart => entry(Lesson, plain(Key::Home), "To the start", "Before the first step of this lesson."),
-            Self::ToEnd => entry(Lesson, plain(Key::End), "To the end", "After the last step of this lesson."),
-            Self::LevelSearch => entry(Lesson, plain(Key::Num1), "Level 1, search", "A step is a batch of points."),
-            Self::LevelMerge => entry(Lesson, plain(Key::Num2), "Level 2, merge", "A step is a merge as a whole."),
-            Self::LevelStage => {
-                entry(Lesson, plain(Key::Num3), "Level 3, stage", "A step is what a merge consists of, or candidates that go into the buffer.")
+            Self::StepForward => entry(
+                Lesson,
+                plain(Key::ArrowRight),
+                "Step forward",
+                "To the next step at this level of detail; also Page Down.",
+            ),
+            Self::StepBack => entry(
+                Lesson,
+                plain(Key::ArrowLeft),
+                "Step back",
+                "To the previous step, exactly as it was; also Page Up.",
+            ),
+            Self::NextMerge => {
+                entry(Lesson, shift(Key::ArrowRight), "Next merge", "To the end of the next merge.")
             }
-            Self::LevelLayer => entry(Lesson, plain(Key::Num4), "Level 4, layer", "A step is a ballot, or a layer of compare-exchanges."),
-            Self::LevelLane => entry(Lesson, plain(Key::Num5), "Level 5, lane", "A step is anything that lanes do, distances and slots included."),
+            Self::PreviousMerge => {
+                entry(Lesson, shift(Key::ArrowLeft), "Previous merge", "To the end of the previous merge.")
+            }
+            Self::NextHit => {
+                entry(Lesson, plain(Key::B), "Next ballot hit", "To the next ballot with a candidate.")
+            }
+            Self::PreviousHit => entry(
+                Lesson,
+                shift(Key::B),
+                "Previous ballot hit",
+                "To the previous ballot with a candidate.",
+            ),
+            Self::NextStage => entry(
+                Lesson,
+                plain(Key::S),
+                "Next stage",
+                "To the end of the next stage: append, swap, sort, minimum, re-sort.",
+            ),
+            Self::PreviousStage => {
+                entry(Lesson, shift(Key::S), "Previous stage", "To the end of the previous stage.")
+            }
+            Self::NextBound => entry(
+                Lesson,
+                plain(Key::M),
+                "Next change of max_distance",
+                "To the next merge that lowers the bound.",
+            ),
+            Self::PreviousBound => entry(
+                Lesson,
+                shift(Key::M),
+                "Previous change of max_distance",
+                "To the previous merge that lowered the bound.",
+            ),
+            Self::ToStart => {
+                entry(Lesson, plain(Key::Home), "To the start", "Before the first step of this lesson.")
+            }
+            Self::ToEnd => {
+                entry(Lesson, plain(Key::End), "To the end", "After the last step of this lesson.")
+            }
+            Self::LevelSearch => {
+                entry(Lesson, plain(Key::Num1), "Level 1, search", "A step is a batch of points.")
+            }
+            Self::LevelMerge => {
+                entry(Lesson, plain(Key::Num2), "Level 2, merge", "A step is a merge as a whole.")
+            }
+            Self::LevelStage => entry(
+                Lesson,
+                plain(Key::Num3),
+                "Level 3, stage",
+                "A step is what a merge consists of, or candidates that go into the buffer.",
+            ),
+            Self::LevelLayer => entry(
+                Lesson,
+                plain(Key::Num4),
+                "Level 4, layer",
+                "A step is a ballot, or a layer of compare-exchanges.",
+            ),
+            Self::LevelLane => entry(
+                Lesson,
+                plain(Key::Num5),
+                "Level 5, lane",
+                "A step is anything that lanes do, distances and slots included.",
+            ),
             Self::Predict => entry(
                 Lesson,
                 plain(Key::P),
                 "Predict",
-                "New questions each time: what happens next, and why? The next state stays hidden until you answer.",
+                "New questions each time: what happens next, and why? The next state stays hidden until you \
+                 answer.",
             ),
-            Self::KernelLine => entry(Lesson, plain(Key::K), "Line of the kernel", "The lines of CUDA source behind what is shown."),
+            Self::KernelLine => entry(
+                Lesson,
+                plain(Key::K),
+                "Line of the kernel",
+                "The lines of CUDA source behind what is shown.",
+            ),
             Self::Zoom => entry(
                 Lesson,
                 plain(Key::Z),
                 "Zoom a panel, or show all",
-                "Give the panel under the pointer, or else the largest, all the room; again or Escape shows all of them. A double click does the same.",
+                "Give the panel under the pointer, or else the largest, all the room; again or Escape shows \
+                 all of them. A double click does the same.",
             ),
-            Self::ZoomNext => {
-                entry(Lesson, shift(Key::Z), "Zoom the next panel", "Give the next panel of the lesson all the room, the code included.")
+            Self::ZoomNext => entry(
+                Lesson,
+                shift(Key::Z),
+                "Zoom the next panel",
+                "Give the next panel of the lesson all the room, the code included.",
+            ),
+            Self::Presenter => entry(
+                Lesson,
+                plain(Key::F5),
+                "Presenter",
+                "Full screen, large type, high contrast, with the player.",
+            ),
+            Self::Bare => {
+                entry(Lesson, plain(Key::F6), "Only the picture", "Full screen, nothing but the picture.")
             }
-            Self::Presenter => entry(Lesson, plain(Key::F5), "Presenter", "Full screen, large type, high contrast, with the player."),
-            Self::Bare => entry(Lesson, plain(Key::F6), "Only the picture", "Full screen, nothing but the picture."),
             Self::PresenterScale => entry(
                 Explorer,
                 plain(Key::F5),
@@ -393,12 +635,21 @@ impl Command {
                 Both,
                 command(Key::P),
                 "Find a row or a command…",
-                "By a few words of its name; also a file’s path, k 64, an engine, a colour, an axis, a sample. Ctrl+F does the same.",
+                "By a few words of its name; also a file’s path, k 64, an engine, a colour, an axis, a \
+                 sample. Ctrl+F does the same.",
             ),
-            Self::Contents => {
-                entry(Both, plain(Key::F1), "Contents", "The tour, the formats, the engines and all other documents, to be read and searched here.")
-            }
-            Self::About => entry(Both, None, "About Warpscope", "Version, licence, the GPU that searches, what draws, and where settings are kept."),
+            Self::Contents => entry(
+                Both,
+                plain(Key::F1),
+                "Contents",
+                "The tour, the formats, the engines and all other documents, to be read and searched here.",
+            ),
+            Self::About => entry(
+                Both,
+                None,
+                "About Warpscope",
+                "Version, licence, the GPU that searches, what draws, and where settings are kept.",
+            ),
             Self::Shortcuts => entry(Both, plain(Key::Questionmark), "Keyboard shortcuts", "This sheet."),
         }
     }
@@ -427,7 +678,8 @@ impl Command {
     pub fn is_typed(self) -> bool {
         // Fields have these of their own.
         let of_text = matches!(self, Self::SelectAll | Self::Undo | Self::Redo);
-        of_text || (self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel)
+        of_text
+            || (self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel)
     }
 
     /// Chooses a level of detail.

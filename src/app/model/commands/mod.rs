@@ -1,12 +1,14 @@
-//! Actions. Menus, shortcuts and the list of shortcuts are all generated from [`command::Command`]; panes send
-//! [`Action`]s, and only the `apply` of features and of the shell carry them out.
+//! Actions. Menus, shortcuts and the list of shortcuts are all generated from [`command::Command`]; panes
+//! send [`Action`]s, and only the `apply` of features and of the shell carry them out.
 
 use std::path::PathBuf;
 
 use super::draft::Draft;
 use super::files::Sample;
 use super::pane::PaneKind;
-use super::views::{ConvergenceView, CountsView, Look, PlaneView, Sort, SpaceView, TimelineView, TimingsView};
+use super::views::{
+    ConvergenceView, CountsView, Look, PlaneView, Sort, SpaceView, TimelineView, TimingsView,
+};
 use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::chooser::state::ChooserAction;
 use crate::app::features::color::state::ColorAction;

@@ -23,7 +23,12 @@ pub const PANE: Pane = Pane { kind: PaneKind::Engines, draw: engines_ui, data, m
 
 /// The runs that are compared, fastest first.
 fn data(session: &Session) -> Option<PaneData> {
-    let rows: Vec<_> = session.contest.answers().into_iter().map(|record| (record.engine.to_string(), false, record.head.clone())).collect();
+    let rows: Vec<_> = session
+        .contest
+        .answers()
+        .into_iter()
+        .map(|record| (record.engine.to_string(), false, record.head.clone()))
+        .collect();
     (!rows.is_empty()).then_some(PaneData::Runs(rows))
 }
 
@@ -35,7 +40,8 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some((spec, job, candidates)) = candidates(&context.state.draft, session, &Planner::shared()) else {
         let known = session.engines.iter().all(|status| status.device.is_some());
         let next = if known {
-            "Engines are compared on the cloud that is loaded, with queries of its rows: choose these on the left."
+            "Engines are compared on the cloud that is loaded, with queries of its rows: choose these on the \
+             left."
         } else {
             "What can run here is still being found out."
         };
@@ -73,7 +79,10 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.scope_builder(part(left), |ui| table::table_ui(ui, context, &candidates, is_asked));
     ui.painter().vline(right.left() + 4.0, right.y_range(), Stroke::new(1.0, palette.line));
     ui.scope_builder(part(right.with_min_x(right.left() + 12.0)), |ui| {
-        ScrollArea::vertical().id_salt("page of an engine").auto_shrink(false).show(ui, |ui| page_ui(ui, context, engine, &shape));
+        ScrollArea::vertical()
+            .id_salt("page of an engine")
+            .auto_shrink(false)
+            .show(ui, |ui| page_ui(ui, context, engine, &shape));
     });
 }
 
@@ -89,11 +98,13 @@ fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]
         return;
     }
     let longest = contest.longest;
-    let (count, total) =
-        comparable(candidates, longest).fold((0, 0.0), |(count, total), candidate| (count + 1, total + candidate.total_ms.unwrap_or(0.0)));
-    let button = ui.add_enabled(count > 0, Button::new(format!("Compare {}", text::count(count, "engine", "engines"))));
-    let left_out = "Runs them one after another, with the warm-ups and repeats on the left. Left out is what cannot run here, cannot take this question, \
-                    or is predicted to take longer than is chosen beside.";
+    let (count, total) = comparable(candidates, longest)
+        .fold((0, 0.0), |(count, total), candidate| (count + 1, total + candidate.total_ms.unwrap_or(0.0)));
+    let button = ui
+        .add_enabled(count > 0, Button::new(format!("Compare {}", text::count(count, "engine", "engines"))));
+    let left_out = "Runs them one after another, with the warm-ups and repeats on the left. Left out is \
+                    what cannot run here, cannot take this question, or is predicted to take longer than is \
+                    chosen beside.";
     if button.on_hover_text(left_out).on_disabled_hover_text(left_out).clicked() {
         context.actions.send(ContestAction::Start);
     }
@@ -137,7 +148,8 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
     links_ui(ui, context, engine);
     heading_ui(ui, "What it keeps");
     for place in Place::ALL {
-        let mut here = engine.keeps.iter().filter(|keeps| keeps.place == place && (keeps.is_there)(shape)).peekable();
+        let mut here =
+            engine.keeps.iter().filter(|keeps| keeps.place == place && (keeps.is_there)(shape)).peekable();
         if here.peek().is_some() {
             ui.label(palette.small(place.title()));
         }
@@ -159,7 +171,10 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
         for parameter in engine.parameters {
             ui.horizontal_wrapped(|ui| {
                 ui.label(number(parameter.name.to_owned()).strong());
-                ui.label(format!("{} It may be {}; usually {}.", parameter.help, parameter.values, parameter.default));
+                ui.label(format!(
+                    "{} It may be {}; usually {}.",
+                    parameter.help, parameter.values, parameter.default
+                ));
             });
         }
         let first = &engine.parameters[0];
@@ -230,10 +245,16 @@ fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
     let cells = elements.max(1).div_ceil(each);
     let size = match elements {
         0 => format!("{}: as many as there is room for", keeps.each),
-        _ if each > 1 => format!("{} for {}; a cell stands for {}", text::thousands(elements as u64), keeps.each, text::thousands(each as u64)),
+        _ if each > 1 => format!(
+            "{} for {}; a cell stands for {}",
+            text::thousands(elements as u64),
+            keeps.each,
+            text::thousands(each as u64)
+        ),
         _ => format!("{} for {}", text::thousands(elements as u64), keeps.each),
     };
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width().clamp(120.0, 420.0), 34.0), Sense::hover());
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width().clamp(120.0, 420.0), 34.0), Sense::hover());
     name_widget(&response, Role::Label, &format!("{}, {size}", keeps.what));
     let painter = ui.painter();
     painter.text(rect.left_top(), Align2::LEFT_TOP, keeps.what, FontId::proportional(12.0), palette.text);
@@ -241,7 +262,8 @@ fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
     let width = ((rect.width() - size.size().x - 8.0) / cells as f32).clamp(3.0, 8.0);
     let strip = Rect::from_min_size(rect.left_top() + vec2(0.0, 18.0), vec2(width * cells as f32, 12.0));
     for cell in 0..cells {
-        let at = Rect::from_min_size(strip.min + vec2(width * cell as f32, 0.0), vec2(width, strip.height())).shrink(0.5);
+        let at = Rect::from_min_size(strip.min + vec2(width * cell as f32, 0.0), vec2(width, strip.height()))
+            .shrink(0.5);
         if elements == 0 {
             painter.rect_stroke(at, 1.0, Stroke::new(1.0, color), StrokeKind::Inside);
         } else {

@@ -18,7 +18,8 @@ const GAP: f32 = 6.0;
 const HEADER: f32 = 20.0;
 const ROW: f32 = 24.0;
 
-/// Beyond this ratio of the slowest to the fastest, bars are logarithmic: on a linear scale most would be slivers.
+/// Beyond this ratio of the slowest to the fastest, bars are logarithmic: on a linear scale most would be
+/// slivers.
 const LINEAR: f64 = 20.0;
 
 /// What a cell says of an engine.
@@ -53,9 +54,16 @@ const HEADS: [Head; 10] = {
             Cell::Predicted,
             "predicted",
             64.0,
-            "What one search of all queries should take, as it was predicted before the run, by earlier runs on this machine.",
+            "What one search of all queries should take, as it was predicted before the run, by earlier \
+             runs on this machine.",
         ),
-        head(Cell::Time, "search", 66.0, "Median of the repeats. The window takes a little of the processor: for figures, use `warpscope run`."),
+        head(
+            Cell::Time,
+            "search",
+            66.0,
+            "Median of the repeats. The window takes a little of the processor: for figures, use `warpscope \
+             run`.",
+        ),
         head(Cell::Deviation, "±", 58.0, "One standard deviation of the repeats."),
         head(Cell::Bar, "", 88.0, ""),
         head(Cell::Times, "× fastest", 58.0, "How many times as long as the fastest."),
@@ -63,11 +71,22 @@ const HEADS: [Head; 10] = {
             Cell::Memory,
             "memory",
             56.0,
-            "The share of the device's memory bandwidth that reading points and queries once and writing the answers takes of this time. A matrix of distances is not counted.",
+            "The share of the device's memory bandwidth that reading points and queries once and writing \
+             the answers takes of this time. A matrix of distances is not counted.",
         ),
-        head(Cell::Answer, "answer", 48.0, "Whether its neighbours are those of the engine that answered first."),
+        head(
+            Cell::Answer,
+            "answer",
+            48.0,
+            "Whether its neighbours are those of the engine that answered first.",
+        ),
         head(Cell::Buttons, "", 76.0, ""),
-        head(Cell::Counted, "counted", 150.0, "Means of all queries; the pointer over them says what they count."),
+        head(
+            Cell::Counted,
+            "counted",
+            150.0,
+            "Means of all queries; the pointer over them says what they count.",
+        ),
     ]
 };
 
@@ -76,7 +95,8 @@ const DROPPED: [Cell; 4] = [Cell::Deviation, Cell::Predicted, Cell::Times, Cell:
 
 /// The columns that have room; a picture has no buttons.
 fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static Head> {
-    let mut heads: Vec<&Head> = HEADS.iter().filter(|head| !(is_picture && head.cell == Cell::Buttons)).collect();
+    let mut heads: Vec<&Head> =
+        HEADS.iter().filter(|head| !(is_picture && head.cell == Cell::Buttons)).collect();
     for cell in DROPPED {
         let needed: f32 = heads.iter().map(|head| head.width + spacing).sum();
         if needed <= width {
@@ -87,15 +107,19 @@ fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static Head> {
     heads
 }
 
-/// All engines: what answered, fastest first, then what can, then what cannot. While they run they stay in the order in which they run.
+/// All engines: what answered, fastest first, then what can, then what cannot. While they run they stay in
+/// the order in which they run.
 pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate], is_asked: bool) {
     let palette = context.palette;
     let contest = &context.session.contest;
-    let time = |candidate: &Candidate| contest.answer(candidate.engine).filter(|_| is_asked).map(|record| record.summary.search_ms_median);
+    let time = |candidate: &Candidate| {
+        contest.answer(candidate.engine).filter(|_| is_asked).map(|record| record.summary.search_ms_median)
+    };
     let mut order: Vec<&Candidate> = candidates.iter().collect();
     let runs = contest.under_way().is_some();
     let key = |candidate: &Candidate| {
-        let forecast = forecast(contest, candidate, is_asked).map_or(f64::INFINITY, |forecast| forecast.search_ms);
+        let forecast =
+            forecast(contest, candidate, is_asked).map_or(f64::INFINITY, |forecast| forecast.search_ms);
         match (time(candidate).filter(|_| !runs), &candidate.why_not) {
             (Some(ms), _) => (0, ms),
             (None, None) => (1, forecast),
@@ -108,7 +132,8 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
     let heads = shown(ui.available_width(), ui.spacing().item_spacing.x, context.session.picture.is_some());
     let height = ui.available_height();
     ScrollArea::horizontal().id_salt("engines").auto_shrink([false, true]).show(ui, |ui| {
-        // Numbers, links and buttons are in the row that is shown: on the usual colour of a selection some could not be read.
+        // Numbers, links and buttons are in the row that is shown: on the usual colour of a selection some
+        // could not be read.
         let selection = &mut ui.visuals_mut().selection;
         (selection.bg_fill, selection.stroke) = (palette.field_hover, Stroke::new(1.0, palette.text));
         let mut table = TableBuilder::new(ui)
@@ -166,7 +191,11 @@ fn head_ui(ui: &mut Ui, head: &Head, scale: Scale, palette: &Palette) {
         Cell::Bar => (scale.title(), scale.says()),
         _ => (head.title, head.hover.to_owned()),
     };
-    let layout = if is_number(head.cell) { Layout::right_to_left(Align::Center) } else { Layout::left_to_right(Align::Center) };
+    let layout = if is_number(head.cell) {
+        Layout::right_to_left(Align::Center)
+    } else {
+        Layout::left_to_right(Align::Center)
+    };
     let label = ui.with_layout(layout, |ui| {
         ui.add_space(if is_number(head.cell) { GAP } else { 0.0 });
         ui.add(Label::new(palette.small(title)).extend())
@@ -188,7 +217,8 @@ struct Scale {
 
 impl Scale {
     fn of(times: &[f64]) -> Self {
-        let (fastest, slowest) = times.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &ms| (least.min(ms), most.max(ms)));
+        let (fastest, slowest) =
+            times.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &ms| (least.min(ms), most.max(ms)));
         // The fastest has a bar too.
         let from = if slowest > LINEAR * fastest { 10f64.powf((fastest / 2.0).log10().floor()) } else { 0.0 };
         Self { fastest, from, to: slowest }
@@ -200,14 +230,19 @@ impl Scale {
 
     /// Where a time is, from 0 to 1.
     fn place(self, ms: f64) -> f32 {
-        let place = if self.is_logarithmic() { (ms / self.from).ln() / (self.to / self.from).ln() } else { ms / self.to };
+        let place = if self.is_logarithmic() {
+            (ms / self.from).ln() / (self.to / self.from).ln()
+        } else {
+            ms / self.to
+        };
         place.clamp(0.0, 1.0) as f32
     }
 
     /// The powers of ten within a logarithmic scale, in milliseconds.
     fn decades(self) -> impl Iterator<Item = f64> {
         let first = self.from;
-        std::iter::successors(Some(first * 10.0), |ms| Some(ms * 10.0)).take_while(move |&ms| self.is_logarithmic() && ms < self.to)
+        std::iter::successors(Some(first * 10.0), |ms| Some(ms * 10.0))
+            .take_while(move |&ms| self.is_logarithmic() && ms < self.to)
     }
 
     fn title(self) -> &'static str {
@@ -216,7 +251,11 @@ impl Scale {
 
     fn says(self) -> String {
         if self.is_logarithmic() {
-            format!("The median on a logarithmic scale from {} to {}; a line is a power of ten.", about(self.from), text::time(self.to))
+            format!(
+                "The median on a logarithmic scale from {} to {}; a line is a power of ten.",
+                about(self.from),
+                text::time(self.to)
+            )
         } else {
             "The median as a bar from 0; the longest is the slowest engine.".to_owned()
         }
@@ -270,12 +309,17 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
             Some(fraction) => number_ui(row, format!("{:.0} %", fraction * 100.0)),
             None => number_ui(row, line.median().map(text::time).unwrap_or_default()),
         },
-        Cell::Deviation => number_ui(row, line.median().and(line.answer).and_then(deviation).map(text::time).unwrap_or_default()),
+        Cell::Deviation => number_ui(
+            row,
+            line.median().and(line.answer).and_then(deviation).map(text::time).unwrap_or_default(),
+        ),
         Cell::Bar => {
             row.col(|ui| match (line.under_way(), line.median()) {
                 (Some(_), _) => under_way_ui(ui, line),
                 (None, Some(ms)) => bar_ui(ui, ms, line.scale, palette),
-                _ if line.contest().is_waiting(candidate.engine) => drop(ui.label(palette.weak("waits").size(12.0))),
+                _ if line.contest().is_waiting(candidate.engine) => {
+                    drop(ui.label(palette.weak("waits").size(12.0)))
+                }
                 _ => {}
             });
         }
@@ -284,16 +328,29 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
             number_ui(row, times.unwrap_or_default());
         }
         Cell::Memory => {
-            let share = line.answer.and_then(Roofline::of_run).and_then(|roofline| roofline.share(Limit::Memory));
-            number_ui(row, share.map(|share| if share < 0.01 { "< 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }).unwrap_or_default());
+            let share =
+                line.answer.and_then(Roofline::of_run).and_then(|roofline| roofline.share(Limit::Memory));
+            number_ui(
+                row,
+                share
+                    .map(
+                        |share| {
+                            if share < 0.01 { "< 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }
+                        },
+                    )
+                    .unwrap_or_default(),
+            );
         }
         Cell::Answer => {
             row.col(|ui| {
-                let (text, color) = match line.contest().differing(candidate.engine).filter(|_| line.answer.is_some()) {
-                    None => return,
-                    Some(0) => ("equal".to_owned(), palette.text),
-                    Some(queries) => (format!("{} differ", text::thousands(queries as u64)), palette.error),
-                };
+                let (text, color) =
+                    match line.contest().differing(candidate.engine).filter(|_| line.answer.is_some()) {
+                        None => return,
+                        Some(0) => ("equal".to_owned(), palette.text),
+                        Some(queries) => {
+                            (format!("{} differ", text::thousands(queries as u64)), palette.error)
+                        }
+                    };
                 ui.add(Label::new(RichText::new(text).color(color).size(12.0)).extend());
             });
         }
@@ -308,7 +365,8 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
 
 fn engine_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
     let (engine, palette) = (line.engine(), line.palette);
-    let is_dim = line.candidate.why_not.is_some() || line.contest().longest.leaves_out(line.candidate) && line.answer.is_none();
+    let is_dim = line.candidate.why_not.is_some()
+        || line.contest().longest.leaves_out(line.candidate) && line.answer.is_none();
     let color = if is_dim { palette.text_weak } else { palette.text };
     let text = RichText::new(engine.as_str()).color(color);
     if ui.add(Button::new(text).frame(false)).on_hover_text("Show how it works.").clicked() {
@@ -320,7 +378,9 @@ fn engine_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
 fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
     let engine = line.engine();
     ui.spacing_mut().item_spacing.x = 4.0;
-    if line.answer.is_some() && ui.small_button("Show").on_hover_text("Show its run in the other panes.").clicked() {
+    if line.answer.is_some()
+        && ui.small_button("Show").on_hover_text("Show its run in the other panes.").clicked()
+    {
         actions.send(ContestAction::Show(engine));
     }
     if line.candidate.why_not.is_none() {
@@ -345,14 +405,17 @@ fn counted_ui(ui: &mut Ui, line: &Line<'_>) {
         (Some(record), ..) => (counted(record), palette.text),
         (None, Some(why), _) => (text::sentence_case(why), palette.error),
         (None, None, Some(why)) => (text::sentence_case(why), palette.text_weak),
-        (None, None, None) if longest.leaves_out(candidate) => {
-            (format!("Left out: about {} with all passes", about(candidate.total_ms.unwrap_or(0.0))), palette.text_weak)
-        }
+        (None, None, None) if longest.leaves_out(candidate) => (
+            format!("Left out: about {} with all passes", about(candidate.total_ms.unwrap_or(0.0))),
+            palette.text_weak,
+        ),
         (None, None, None) => return,
     };
     let label = ui.add(Label::new(RichText::new(&text).color(color).size(12.0)).truncate());
     match line.answer {
-        Some(record) if !record.summary.measures.is_empty() => label.on_hover_ui(|ui| measures_ui(ui, record, palette)),
+        Some(record) if !record.summary.measures.is_empty() => {
+            label.on_hover_ui(|ui| measures_ui(ui, record, palette))
+        }
         _ => label.on_hover_text(text),
     };
 }
@@ -382,7 +445,8 @@ fn bar_ui(ui: &mut Ui, ms: f64, scale: Scale, palette: &Palette) {
 fn under_way_ui(ui: &mut Ui, line: &Line<'_>) {
     let palette = line.palette;
     let seconds = line.contest().elapsed().map_or(0, |elapsed| elapsed.as_secs());
-    let text = ui.painter().layout_no_wrap(format!("{seconds} s"), FontId::proportional(11.0), palette.text_weak);
+    let text =
+        ui.painter().layout_no_wrap(format!("{seconds} s"), FontId::proportional(11.0), palette.text_weak);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width() - 6.0, 12.0), Sense::hover());
     let frame = rect.with_max_x(rect.right() - text.size().x - 6.0);
     let part = frame.with_max_x(frame.left() + frame.width() * line.under_way().unwrap_or(0.0));
@@ -394,7 +458,9 @@ fn under_way_ui(ui: &mut Ui, line: &Line<'_>) {
 
 /// What an engine counted, means of all queries.
 fn counted(record: &RunRecord) -> String {
-    let measure = |measure: &crate::run::MeasureMean| format!("{} {}", Measure::words(&measure.name), text::significant(measure.mean));
+    let measure = |measure: &crate::run::MeasureMean| {
+        format!("{} {}", Measure::words(&measure.name), text::significant(measure.mean))
+    };
     record.summary.measures.iter().map(measure).collect::<Vec<_>>().join(", ")
 }
 
@@ -423,7 +489,11 @@ mod tests {
         assert!(shown(2000.0, 8.0, true).iter().all(|head| head.cell != Cell::Buttons));
         let narrow = cells(300.0);
         assert_eq!(narrow.len(), HEADS.len() - DROPPED.len());
-        assert!([Cell::Engine, Cell::Time, Cell::Bar, Cell::Answer, Cell::Counted].iter().all(|cell| narrow.contains(cell)));
+        assert!(
+            [Cell::Engine, Cell::Time, Cell::Bar, Cell::Answer, Cell::Counted]
+                .iter()
+                .all(|cell| narrow.contains(cell))
+        );
     }
 
     #[test]

@@ -75,9 +75,13 @@ fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         ui.label(palette.weak("No phase was timed in both."));
     }
     Grid::new("compared phases").num_columns(6).spacing([12.0, 3.0]).show(ui, |ui| {
-        for (name, color) in
-            [("phase", palette.text_weak), ("A", palette.runs[0]), ("B", palette.runs[1]), ("B − A", palette.text_weak), ("B ÷ A", palette.text_weak)]
-        {
+        for (name, color) in [
+            ("phase", palette.text_weak),
+            ("A", palette.runs[0]),
+            ("B", palette.runs[1]),
+            ("B − A", palette.text_weak),
+            ("B ÷ A", palette.text_weak),
+        ] {
             ui.label(RichText::new(name).color(color).strong());
         }
         ui.end_row();
@@ -86,11 +90,11 @@ fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
             ui.end_row();
         }
     });
-    ui.label(
-        palette.small(format!(
-            "Medians, and under them the interquartile range (IQR) of the repeats, without outliers ({RULE}). Under the ratio, the limits between which it lies with a confidence of 95 %; a difference is called one where 1 is not between them.",
-        )),
-    );
+    ui.label(palette.small(format!(
+        "Medians, and under them the interquartile range (IQR) of the repeats, without outliers ({RULE}). \
+         Under the ratio, the limits between which it lies with a confidence of 95 %; a difference is \
+         called one where 1 is not between them.",
+    )));
 }
 
 fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
@@ -105,17 +109,30 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
     let of_spread = |ui: &mut Ui, spread: &Spread| {
         let below = match spread.repeats {
             1 => "once".to_owned(),
-            _ => format!("{} to {}, {}×", text::time(spread.lower_quartile), text::time(spread.upper_quartile), spread.counted()),
+            _ => format!(
+                "{} to {}, {}×",
+                text::time(spread.lower_quartile),
+                text::time(spread.upper_quartile),
+                spread.counted()
+            ),
         };
         cell(ui, number(text::time(spread.median)).size(12.0), small(below));
     };
-    let engines = if phase.engine_a == phase.engine_b { String::new() } else { format!("{} | {}", phase.engine_a, phase.engine_b) };
+    let engines = if phase.engine_a == phase.engine_b {
+        String::new()
+    } else {
+        format!("{} | {}", phase.engine_a, phase.engine_b)
+    };
     cell(ui, RichText::new(phase.phase.name()).color(palette.phase(phase.phase)).strong(), small(engines));
     of_spread(ui, &phase.a);
     of_spread(ui, &phase.b);
     let verdict = phase.verdict;
     let color = verdict_color(verdict, palette);
-    cell(ui, number(text::difference(phase.delta_ms)).size(12.0).color(color), RichText::new(phase.text()).small().color(color));
+    cell(
+        ui,
+        number(text::difference(phase.delta_ms)).size(12.0).color(color),
+        RichText::new(phase.text()).small().color(color),
+    );
     let between = phase.interval.map_or_else(String::new, |of| of.text());
     let ratio = phase.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::digits(ratio, 3)));
     cell(ui, number(ratio).size(12.0).color(color), RichText::new(between).small().color(color));
@@ -123,7 +140,9 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
 
 fn verdict_color(verdict: Verdict, palette: &Palette) -> Color32 {
     match verdict {
-        Verdict::OtherJob | Verdict::TooFew | Verdict::NoneShown | Verdict::Unclear | Verdict::Slight => palette.text_weak,
+        Verdict::OtherJob | Verdict::TooFew | Verdict::NoneShown | Verdict::Unclear | Verdict::Slight => {
+            palette.text_weak
+        }
         Verdict::Faster => palette.intermediate,
         Verdict::Slower => palette.error,
     }
@@ -139,7 +158,11 @@ fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
     ui.horizontal_wrapped(|ui| {
         ui.label(match differing {
             0 => "All the same.".to_owned(),
-            _ => format!("{} of {} differ.", text::thousands(differing as u64), text::thousands(parameters.len() as u64)),
+            _ => format!(
+                "{} of {} differ.",
+                text::thousands(differing as u64),
+                text::thousands(parameters.len() as u64)
+            ),
         });
         ui.checkbox(&mut all, "Show all");
     });
@@ -150,7 +173,9 @@ fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
         return;
     }
     Grid::new("compared parameters").num_columns(4).spacing([12.0, 3.0]).striped(true).show(ui, |ui| {
-        for (name, color) in [("", palette.text_weak), ("", palette.text_weak), ("A", palette.runs[0]), ("B", palette.runs[1])] {
+        for (name, color) in
+            [("", palette.text_weak), ("", palette.text_weak), ("A", palette.runs[0]), ("B", palette.runs[1])]
+        {
             ui.label(RichText::new(name).color(color).strong());
         }
         ui.end_row();
@@ -160,7 +185,11 @@ fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
             ui.label(palette.weak(&parameter.name));
             for value in [&parameter.a, &parameter.b] {
                 let text = if value.is_empty() { "–" } else { value };
-                let text = RichText::new(text).size(12.0).color(if differs { palette.text } else { palette.text_weak });
+                let text = RichText::new(text).size(12.0).color(if differs {
+                    palette.text
+                } else {
+                    palette.text_weak
+                });
                 ui.scope(|ui| {
                     ui.set_max_width(230.0);
                     ui.add(Label::new(text).wrap());
@@ -200,7 +229,13 @@ pub fn figure_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
             }
         },
         Figure::Convergence if compared.bands.iter().all(Vec::is_empty) => {
-            weak(ui, &format!("Neither run keeps a history of max_distance; runs of {} do.", any_of(&registry::with_history())));
+            weak(
+                ui,
+                &format!(
+                    "Neither run keeps a history of max_distance; runs of {} do.",
+                    any_of(&registry::with_history())
+                ),
+            );
         }
         Figure::Convergence => convergence_ui(ui, compared, context.palette),
     }
@@ -211,7 +246,11 @@ fn nothing_of(quantity: &Quantity) -> String {
     match quantity {
         Quantity::Measure(name) => {
             let counting = registry::counting(name);
-            let who = if counting.is_empty() { String::new() } else { format!("; runs of {} do", any_of(&counting)) };
+            let who = if counting.is_empty() {
+                String::new()
+            } else {
+                format!("; runs of {} do", any_of(&counting))
+            };
             format!("Neither run counts {}{who}.", Measure::words(name))
         }
         _ => "Neither run has any.".to_owned(),
@@ -249,13 +288,20 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
         .height(HEIGHT)
         .width(ui.available_width().max(240.0))
         .include_y(0.0)
-        .custom_x_axes(vec![AxisHints::new_x().label(label).label_spacing(if is_time { 50.0..=80.0 } else { 30.0..=60.0 }).formatter(
-            move |mark, range| {
-                // At the very end a label would be cut.
-                let has_room = mark.value < range.end() - 0.03 * (range.end() - range.start());
-                if has_room && (!whole || mark.value.fract() == 0.0) { written(mark.value) } else { String::new() }
-            },
-        )])
+        .custom_x_axes(vec![
+            AxisHints::new_x()
+                .label(label)
+                .label_spacing(if is_time { 50.0..=80.0 } else { 30.0..=60.0 })
+                .formatter(move |mark, range| {
+                    // At the very end a label would be cut.
+                    let has_room = mark.value < range.end() - 0.03 * (range.end() - range.start());
+                    if has_room && (!whole || mark.value.fract() == 0.0) {
+                        written(mark.value)
+                    } else {
+                        String::new()
+                    }
+                }),
+        ])
         .custom_y_axes(vec![AxisHints::new_y().label("share, %").label_spacing(12.0..=24.0)])
         .label_formatter(near(move |name, at| {
             let bin = edges.windows(2).position(|pair| (place(pair[0])..place(pair[1])).contains(&at.x))?;
@@ -269,13 +315,20 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
                 written(place(edges[bin + 1]))
             ))
         }))
-        .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true).background_alpha(0.8))
+        .legend(
+            Legend::default().position(Corner::RightTop).follow_insertion_order(true).background_alpha(0.8),
+        )
         .show(ui, |plot| {
             for (name, shares, color) in [("A", a, palette.runs[0]), ("B", b, palette.runs[1])] {
-                let bars = histogram.edges.windows(2).zip(shares).filter(|(_, share)| *share > 0.0).map(|(pair, share)| {
-                    let (from, to) = (place(pair[0]), place(pair[1]));
-                    Bar::new(f64::midpoint(from, to), share).width(to - from).fill(color.gamma_multiply(0.45)).stroke(Stroke::new(1.0, color))
-                });
+                let bars = histogram.edges.windows(2).zip(shares).filter(|(_, share)| *share > 0.0).map(
+                    |(pair, share)| {
+                        let (from, to) = (place(pair[0]), place(pair[1]));
+                        Bar::new(f64::midpoint(from, to), share)
+                            .width(to - from)
+                            .fill(color.gamma_multiply(0.45))
+                            .stroke(Stroke::new(1.0, color))
+                    },
+                );
                 plot.bar_chart(BarChart::new(name, bars.collect()).color(color));
             }
         });
@@ -293,20 +346,33 @@ fn convergence_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         .x_axis_formatter(power)
         .y_axis_formatter(power)
         .label_formatter(near(|name, at| {
-            Some(format!("{name}\n{} points seen\n{}", text::digits(10f64.powf(at.x), 3), text::digits(10f64.powf(at.y), 3)))
+            Some(format!(
+                "{name}\n{} points seen\n{}",
+                text::digits(10f64.powf(at.x), 3),
+                text::digits(10f64.powf(at.y), 3)
+            ))
         }))
-        .legend(Legend::default().position(Corner::LeftBottom).follow_insertion_order(true).background_alpha(0.8))
+        .legend(
+            Legend::default().position(Corner::LeftBottom).follow_insertion_order(true).background_alpha(0.8),
+        )
         .show(ui, |plot| {
             for (side, name) in ["A", "B"].into_iter().enumerate() {
                 let color = palette.runs[side];
                 // A distance of 0 (duplicates) has no place on a log scale.
-                let shown: Vec<_> = compared.bands[side].iter().filter(|step| step.low > 0.0 && step.high.is_finite()).collect();
+                let shown: Vec<_> = compared.bands[side]
+                    .iter()
+                    .filter(|step| step.low > 0.0 && step.high.is_finite())
+                    .collect();
                 let xs: Vec<f64> = shown.iter().map(|step| step.points_seen.log10()).collect();
                 let lows: Vec<f64> = shown.iter().map(|step| step.low.log10()).collect();
                 let highs: Vec<f64> = shown.iter().map(|step| step.high.log10()).collect();
-                let medians: Vec<[f64; 2]> = shown.iter().map(|step| [step.points_seen.log10(), step.median.log10()]).collect();
+                let medians: Vec<[f64; 2]> =
+                    shown.iter().map(|step| [step.points_seen.log10(), step.median.log10()]).collect();
                 if !xs.is_empty() {
-                    plot.add(FilledArea::new(format!("{name}, 10 to 90 %"), &xs, &lows, &highs).fill_color(color.gamma_multiply(0.2)));
+                    plot.add(
+                        FilledArea::new(format!("{name}, 10 to 90 %"), &xs, &lows, &highs)
+                            .fill_color(color.gamma_multiply(0.2)),
+                    );
                     plot.line(line(format!("{name}, median"), medians, color, 1.5));
                 }
             }

@@ -25,7 +25,8 @@ fn data(session: &Session) -> Option<PaneData> {
     if let Some(compared) = &runs.compared {
         return Some(PaneData::Comparison(Arc::clone(compared)));
     }
-    let rows: Vec<(String, bool, RunFile)> = runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.run.head().clone())).collect();
+    let rows: Vec<(String, bool, RunFile)> =
+        runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.run.head().clone())).collect();
     (!rows.is_empty()).then_some(PaneData::Runs(rows))
 }
 
@@ -33,7 +34,12 @@ fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let runs = &context.session.runs;
     if runs.runs().is_empty() && runs.deleted().is_none() {
-        return without_run(context.session, "runs", "Press Run, or open a recording (.warpscope) with Open… above.").ui(ui, palette);
+        return without_run(
+            context.session,
+            "runs",
+            "Press Run, or open a recording (.warpscope) with Open… above.",
+        )
+        .ui(ui, palette);
     }
     if context.session.picture.is_none() {
         toolbar_ui(ui, context);
@@ -47,7 +53,10 @@ fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let height = (HEADER + ROW * rows + 18.0).min((ui.available_height() * 0.4).max(HEADER + 3.0 * ROW));
     table_ui(ui, context, height);
     ui.separator();
-    ScrollArea::both().id_salt("comparison").auto_shrink(false).show(ui, |ui| comparison::comparison_ui(ui, context));
+    ScrollArea::both()
+        .id_salt("comparison")
+        .auto_shrink(false)
+        .show(ui, |ui| comparison::comparison_ui(ui, context));
 }
 
 fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -77,7 +86,8 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             if ui.button("Rename").on_hover_text(format!("Rename “{name}”. F2")).clicked() {
                 actions.send(RunsAction::Rename(Some((id, name.clone()))));
             }
-            if ui.button("Delete").on_hover_text(format!("Remove “{name}” from the list. Delete")).clicked() {
+            if ui.button("Delete").on_hover_text(format!("Remove “{name}” from the list. Delete")).clicked()
+            {
                 actions.send(RunsAction::Delete(id));
             }
         }
@@ -128,7 +138,21 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
         }
         let table = table.column(Column::remainder().at_least(140.0));
         let table = table.header(HEADER, |mut header| {
-            for name in ["A, B", "pin", "run", "search, median", "IQR", "rate", "engine", "n", "q", "d", "k", "began", "device"] {
+            for name in [
+                "A, B",
+                "pin",
+                "run",
+                "search, median",
+                "IQR",
+                "rate",
+                "engine",
+                "n",
+                "q",
+                "d",
+                "k",
+                "began",
+                "device",
+            ] {
                 header.col(|ui| {
                     let text = context.palette.small(name);
                     if name == "A, B" {
@@ -143,8 +167,16 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
             body.rows(ROW, order.len(), |mut row| {
                 let at = row.index();
                 row.set_selected(shown == Some(order[at].id));
-                let neighbor = |by: isize| at.checked_add_signed(by).and_then(|at| order.get(at)).map(|run| run.id);
-                row_ui(&mut row, order[at], [neighbor(-1), neighbor(1)], runs, context.palette, context.actions);
+                let neighbor =
+                    |by: isize| at.checked_add_signed(by).and_then(|at| order.get(at)).map(|run| run.id);
+                row_ui(
+                    &mut row,
+                    order[at],
+                    [neighbor(-1), neighbor(1)],
+                    runs,
+                    context.palette,
+                    context.actions,
+                );
             });
         });
         // The bar, which floats, is below the last row.
@@ -173,11 +205,19 @@ fn key(run: &KeptRun, column: &str) -> SortKey {
     }
 }
 
-fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2], runs: &RunList, palette: &Palette, actions: &mut Actions) {
+fn row_ui(
+    row: &mut TableRow<'_, '_>,
+    run: &KeptRun,
+    beside: [Option<RunId>; 2],
+    runs: &RunList,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     row.col(|ui| choose_ui(ui, run, runs, palette, actions));
     row.col(|ui| {
         let mut pinned = run.pinned;
-        let response = ui.checkbox(&mut pinned, "").on_hover_text("A pinned run is kept when the list is full.");
+        let response =
+            ui.checkbox(&mut pinned, "").on_hover_text("A pinned run is kept when the list is full.");
         let name = format!("Pin {}", run.name);
         response.widget_info(|| egui::WidgetInfo::selected(Role::CheckBox, true, pinned, &name));
         if response.clicked() {
@@ -200,7 +240,9 @@ fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2],
     };
     let half = match run.search.repeats {
         0 | 1 => "one repeat".to_owned(),
-        _ => format!("{} to {}", text::time(run.search.lower_quartile), text::time(run.search.upper_quartile)),
+        _ => {
+            format!("{} to {}", text::time(run.search.lower_quartile), text::time(run.search.upper_quartile))
+        }
     };
     let all = format!(
         "{} of {} to {}",
@@ -217,7 +259,10 @@ fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2],
     cell(text::thousands(summary.d), "");
     cell(text::thousands(spec.k as u64), "");
     cell(text::moment(head.started_unix), "UTC");
-    cell(head.device.name.clone(), &run.from.as_ref().map_or_else(String::new, |path| format!("Opened from {}", path.display())));
+    cell(
+        head.device.name.clone(),
+        &run.from.as_ref().map_or_else(String::new, |path| format!("Opened from {}", path.display())),
+    );
 }
 
 /// A or B, or neither.
@@ -225,7 +270,8 @@ fn choose_ui(ui: &mut Ui, run: &KeptRun, runs: &RunList, palette: &Palette, acti
     let side = runs.chosen.iter().position(|&chosen| chosen == Some(run.id));
     let button = match side {
         None => Button::new(RichText::new(" ").monospace()),
-        Some(side) => Button::new(RichText::new(["A", "B"][side]).monospace().strong().color(palette.canvas)).fill(palette.runs[side]),
+        Some(side) => Button::new(RichText::new(["A", "B"][side]).monospace().strong().color(palette.canvas))
+            .fill(palette.runs[side]),
     };
     let response = ui.add(button).on_hover_text("Compare this run with another.");
     let name = format!("Compare {}", run.name);
@@ -242,7 +288,8 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
     let text = RichText::new(&run.name).color(ui.visuals().override_text_color.unwrap_or(usual));
     let response = ui.add(Button::new(text).frame(false).truncate());
     let hint = if part {
-        "Its points are not in the recording: only timings and counters can be compared. F2 renames, Delete deletes."
+        "Its points are not in the recording: only timings and counters can be compared. F2 renames, Delete \
+         deletes."
     } else {
         "Show it in all panes; Ctrl+click compares it. F2 renames, Delete deletes."
     };
@@ -276,7 +323,12 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
     if !response.has_focus() {
         return;
     }
-    ui.painter().rect_stroke(response.rect.expand(1.0), 3.0, Stroke::new(1.0, palette.accent), egui::StrokeKind::Outside);
+    ui.painter().rect_stroke(
+        response.rect.expand(1.0),
+        3.0,
+        Stroke::new(1.0, palette.accent),
+        egui::StrokeKind::Outside,
+    );
     let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
     for (key, by) in [(Key::ArrowUp, 0), (Key::ArrowDown, 1)] {
@@ -302,7 +354,8 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
 fn rename_ui(ui: &mut Ui, id: RunId, text: &str, actions: &mut Actions) {
     let mut typed = text.to_owned();
     let field = Id::unique(("name of run", id));
-    let first = ui.memory_mut(|memory| !memory.has_focus(field) && memory.data.get_temp::<bool>(field).is_none());
+    let first =
+        ui.memory_mut(|memory| !memory.has_focus(field) && memory.data.get_temp::<bool>(field).is_none());
     // The field has a ground of its own: what is to be read on a chosen row is not to be read on it.
     ui.visuals_mut().override_text_color = None;
     let response = ui.add(TextEdit::singleline(&mut typed).id(field).desired_width(ui.available_width()));

@@ -13,10 +13,17 @@ use crate::knn::Measure;
 use crate::run::{Multiprocessor, PhaseSpan, Place, WarpTime};
 use crate::text::{self, sentence_case};
 
-/// The colour of an engine's phase by its place among them: the first six have those of the concepts that the warp-per-query
-/// search deals with, in the order of its phases.
+/// The colour of an engine's phase by its place among them: the first six have those of the concepts that the
+/// warp-per-query search deals with, in the order of its phases.
 pub fn color(phase: usize, palette: &Palette) -> Color32 {
-    let concepts = [palette.phases[0], palette.rejected, palette.candidate, palette.buffer, palette.intermediate, palette.neighbor];
+    let concepts = [
+        palette.phases[0],
+        palette.rejected,
+        palette.candidate,
+        palette.buffer,
+        palette.intermediate,
+        palette.neighbor,
+    ];
     concepts.get(phase).copied().unwrap_or_else(|| palette.phases[phase % palette.phases.len()])
 }
 
@@ -26,7 +33,13 @@ impl Tracks<'_> {
         let names = ui.painter_at(Rect::from_x_y_ranges(canvas.left()..=canvas.left() + NAMES - 4.0, y));
         let plot = ui.painter_at(Rect::from_x_y_ranges(self.axis.range(), y));
         let name = |text: &str, color: Color32| {
-            names.text(pos2(canvas.left() + 4.0, y.center()), Align2::LEFT_CENTER, text, FontId::proportional(12.0), color);
+            names.text(
+                pos2(canvas.left() + 4.0, y.center()),
+                Align2::LEFT_CENTER,
+                text,
+                FontId::proportional(12.0),
+                color,
+            );
         };
         match row {
             Row::Phase(at) => {
@@ -35,13 +48,24 @@ impl Tracks<'_> {
             }
             Row::Warps => {
                 let about = match self.timeline.place {
-                    Place::Multiprocessor => format!("Warps, of at most {} at a time", text::thousands(self.timeline.most_warps() as u64)),
+                    Place::Multiprocessor => format!(
+                        "Warps, of at most {} at a time",
+                        text::thousands(self.timeline.most_warps() as u64)
+                    ),
                     Place::Thread => "Threads, while they answer queries".to_owned(),
                 };
                 let painter = ui.painter_at(Rect::from_x_y_ranges(canvas.x_range(), y));
-                painter.text(pos2(canvas.left() + 4.0, y.max - 3.0), Align2::LEFT_BOTTOM, about, FontId::proportional(12.0), self.palette.text_weak);
+                painter.text(
+                    pos2(canvas.left() + 4.0, y.max - 3.0),
+                    Align2::LEFT_BOTTOM,
+                    about,
+                    FontId::proportional(12.0),
+                    self.palette.text_weak,
+                );
             }
-            Row::Multiprocessor(at) => self.multiprocessor_ui(&plot, &self.timeline.multiprocessors[at], y.shrink(2.0)),
+            Row::Multiprocessor(at) => {
+                self.multiprocessor_ui(&plot, &self.timeline.multiprocessors[at], y.shrink(2.0))
+            }
             Row::Track(at, track) => {
                 let text = match self.timeline.place {
                     Place::Multiprocessor => format!("      warp {track}"),
@@ -73,7 +97,13 @@ impl Tracks<'_> {
             if rect.width() > 60.0 {
                 let text = text::time((span.stop_us - span.start_us) / 1e3);
                 let place = pos2(rect.left().max(self.axis.range().min) + 5.0, rect.center().y);
-                painter.with_clip_rect(rect).text(place, Align2::LEFT_CENTER, text, FontId::proportional(11.0), on(fill));
+                painter.with_clip_rect(rect).text(
+                    place,
+                    Align2::LEFT_CENTER,
+                    text,
+                    FontId::proportional(11.0),
+                    on(fill),
+                );
             }
         }
     }
@@ -100,7 +130,10 @@ impl Tracks<'_> {
         for warp in multiprocessor.tracks.iter().flatten() {
             if let Some(mark) = self.mark(warp) {
                 let left = self.axis.x(warp.start_us);
-                let rect = Rect::from_x_y_ranges(left..=self.axis.x(warp.stop_us).max(left + 2.0), Rangef::new(y.max - 3.0, y.max));
+                let rect = Rect::from_x_y_ranges(
+                    left..=self.axis.x(warp.stop_us).max(left + 2.0),
+                    Rangef::new(y.max - 3.0, y.max),
+                );
                 painter.rect_filled(rect, 0.0, mark);
             }
         }
@@ -133,7 +166,11 @@ impl Tracks<'_> {
     /// The colour of a warp that has the picked query, or a selected one.
     fn mark(&self, warp: &WarpTime) -> Option<Color32> {
         let record = self.session.record.as_ref()?;
-        let picked = self.session.answered.as_ref().filter(|answered| std::sync::Arc::ptr_eq(&answered.record, record));
+        let picked = self
+            .session
+            .answered
+            .as_ref()
+            .filter(|answered| std::sync::Arc::ptr_eq(&answered.record, record));
         if picked.is_some_and(|answered| warp.queries.contains(&(answered.query as u32))) {
             return Some(self.palette.query);
         }
@@ -188,8 +225,17 @@ enum Under<'a> {
 
 impl Tracks<'_> {
     /// The pointer's line, what is under it, and a click on it.
-    pub(super) fn point_ui(&self, ui: &Ui, response: &Response, rows: &[(Row, egui::Rangef)], actions: &mut Actions) {
-        let Some(pointer) = response.hover_pos().filter(|pointer| self.axis.range().contains(pointer.x)) else { return };
+    pub(super) fn point_ui(
+        &self,
+        ui: &Ui,
+        response: &Response,
+        rows: &[(Row, egui::Rangef)],
+        actions: &mut Actions,
+    ) {
+        let Some(pointer) = response.hover_pos().filter(|pointer| self.axis.range().contains(pointer.x))
+        else {
+            return;
+        };
         ui.painter().vline(pointer.x, ui.clip_rect().y_range(), Stroke::new(1.0, self.palette.text_weak));
         let below = pointer.y - self.top;
         let row = rows.iter().find(|(_, range)| (range.min..range.max).contains(&below)).map(|(row, _)| *row);
@@ -220,7 +266,8 @@ impl Tracks<'_> {
             Row::Warps => None,
             Row::Phase(at) => {
                 let spans = &self.timeline.phases[at].spans;
-                nearest(spans, at_us, reach, |span| [span.start_us, span.stop_us]).map(|span| Under::Phase(at, span))
+                nearest(spans, at_us, reach, |span| [span.start_us, span.stop_us])
+                    .map(|span| Under::Phase(at, span))
             }
             Row::Multiprocessor(at) => {
                 let multiprocessor = &self.timeline.multiprocessors[at];
@@ -228,7 +275,9 @@ impl Tracks<'_> {
             }
             Row::Track(at, track) => {
                 let multiprocessor = &self.timeline.multiprocessors[at];
-                let warp = nearest(&multiprocessor.tracks[track], at_us, reach, |warp| [warp.start_us, warp.stop_us])?;
+                let warp = nearest(&multiprocessor.tracks[track], at_us, reach, |warp| {
+                    [warp.start_us, warp.stop_us]
+                })?;
                 Some(Under::Warp(multiprocessor.sm, warp))
             }
         }
@@ -239,7 +288,11 @@ impl Tracks<'_> {
         let name = self.timeline.place.name(number);
         match self.timeline.place {
             Place::Multiprocessor => format!("a warp of {name}"),
-            Place::Thread => text::count(warp.queries.len() as u64, &format!("query of {name}"), &format!("queries of {name}")),
+            Place::Thread => text::count(
+                warp.queries.len() as u64,
+                &format!("query of {name}"),
+                &format!("queries of {name}"),
+            ),
         }
     }
 
@@ -265,16 +318,32 @@ impl Tracks<'_> {
                 });
                 fact_ui(ui, "took", took(warp.start_us, warp.stop_us), palette);
                 for query in warp.queries.clone().take(4) {
-                    let counted = self.record.measured.columns().next().and_then(|(name, values)| Some((name, *values.get(query as usize)?)));
-                    let counted =
-                        counted.map_or_else(String::new, |(name, value)| format!(", {} {}", text::thousands(value.into()), Measure::words(name)));
-                    let asked = query_record(self.record, query as usize).map_or("a place".to_owned(), |row| format!("row {}", text::thousands(row)));
-                    fact_ui(ui, &format!("query {}", text::thousands(u64::from(query) + 1)), format!("{asked}{counted}"), palette);
+                    let counted = self
+                        .record
+                        .measured
+                        .columns()
+                        .next()
+                        .and_then(|(name, values)| Some((name, *values.get(query as usize)?)));
+                    let counted = counted.map_or_else(String::new, |(name, value)| {
+                        format!(", {} {}", text::thousands(value.into()), Measure::words(name))
+                    });
+                    let asked = query_record(self.record, query as usize)
+                        .map_or("a place".to_owned(), |row| format!("row {}", text::thousands(row)));
+                    fact_ui(
+                        ui,
+                        &format!("query {}", text::thousands(u64::from(query) + 1)),
+                        format!("{asked}{counted}"),
+                        palette,
+                    );
                 }
                 if let (Some(cycles), Some(profile)) = (self.cycles(warp), &self.record.profile) {
                     let total = cycles.iter().sum::<u64>() as f64;
                     for (phase, cycles) in profile.phases.iter().zip(cycles) {
-                        let share = format!("{} cycles, {:.0} %", text::thousands(cycles), cycles as f64 / total * 100.0);
+                        let share = format!(
+                            "{} cycles, {:.0} %",
+                            text::thousands(cycles),
+                            cycles as f64 / total * 100.0
+                        );
                         fact_ui(ui, phase, share, palette);
                     }
                 }
@@ -292,7 +361,11 @@ fn nearest<T>(spans: &[T], at_us: f64, reach: f64, of: impl Fn(&T) -> [f64; 2]) 
         (start - at_us).max(at_us - stop).max(0.0)
     };
     let around = spans[next.saturating_sub(1)..spans.len().min(next + 1)].iter();
-    around.map(|span| (far(span), span)).filter(|(far, _)| *far <= reach).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, span)| span)
+    around
+        .map(|span| (far(span), span))
+        .filter(|(far, _)| *far <= reach)
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, span)| span)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Timeline: the phases of a run and, when it was profiled, the warps on their multiprocessors, from the device's own
-//! clock, or the queries on the threads of the CPU. W and S zoom, A and D move, F shows what is picked.
+//! Timeline: the phases of a run and, when it was profiled, the warps on their multiprocessors, from the
+//! device's own clock, or the queries on the threads of the CPU. W and S zoom, A and D move, F shows what is
+//! picked.
 
 use egui::Rangef;
 
@@ -35,7 +36,12 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return without_run(session, "timeline", "Press Run to see where the time goes.").ui(ui, palette);
     };
     let Some(derived) = session.derived.as_ref() else {
-        return empty_ui(ui, "Building the timeline…", "The run is done; its timeline is being built.", palette);
+        return empty_ui(
+            ui,
+            "Building the timeline…",
+            "The run is done; its timeline is being built.",
+            palette,
+        );
     };
     let timeline = &derived.timeline;
     let mut view = session.timeline.clone();
@@ -55,7 +61,10 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let height = rows.last().map_or(0.0, |(_, range)| range.max);
     let scroll = ScrollArea::vertical().id_salt("tracks").auto_shrink(false);
     scroll.show_viewport(ui, |ui, seen| {
-        let (canvas, response) = ui.allocate_exact_size(vec2(ui.available_width(), height.max(seen.height())), Sense::click_and_drag());
+        let (canvas, response) = ui.allocate_exact_size(
+            vec2(ui.available_width(), height.max(seen.height())),
+            Sense::click_and_drag(),
+        );
         name_widget(&response, Role::Canvas, "Tracks of the run");
         let tracks = Tracks { record, timeline, axis, palette, session, top: canvas.top() };
         let shown = rows.iter().filter(|(_, range)| range.max >= seen.top() && range.min <= seen.bottom());
@@ -93,13 +102,23 @@ struct Tracks<'a> {
 }
 
 /// The legend: phases, and the colours of warps where any are in sight.
-fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &TimelineView, context: &mut PaneContext<'_>) {
+fn head_ui(
+    ui: &mut Ui,
+    record: &RunRecord,
+    timeline: &Timeline,
+    view: &TimelineView,
+    context: &mut PaneContext<'_>,
+) {
     let palette = context.palette;
     ui.horizontal_wrapped(|ui| {
         let [from, to] = view.shown(timeline);
         let shown = (to.min(timeline.end_us) - from.max(0.0)).max(0.0) / 1e3;
         let all = text::time(timeline.end_us / 1e3);
-        ui.label(if view.window.is_none() { format!("The whole run, {all}") } else { format!("{} of {all}", text::time(shown)) });
+        ui.label(if view.window.is_none() {
+            format!("The whole run, {all}")
+        } else {
+            format!("{} of {all}", text::time(shown))
+        });
         for command in [Command::TimelineCloser, Command::TimelineFarther] {
             command_ui(ui, command, context.actions);
         }
@@ -111,7 +130,10 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
                 format!("{} has no profile to give on {}.", record.engine, record.device.name)
             } else {
                 let engines = any_of(&registry::with_profile());
-                format!("To see warps on their multiprocessors, or queries on the threads of the CPU, tick “Profile” on the left and run again; on a GPU, {engines}.")
+                format!(
+                    "To see warps on their multiprocessors, or queries on the threads of the CPU, tick \
+                     “Profile” on the left and run again; on a GPU, {engines}."
+                )
             };
             ui.label(palette.small(why));
         } else if !view.open.is_empty() && timeline.place == Place::Multiprocessor {
@@ -134,10 +156,19 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
     let painter = ui.painter_at(pane);
     let (from, to) = (axis.window[0], axis.window[1]);
     // The largest unit of which the window spans at least two.
-    let (unit, us) = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)].into_iter().find(|(_, us)| to - from >= 2.0 * us).unwrap_or(("ns", 1e-3));
+    let (unit, us) = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)]
+        .into_iter()
+        .find(|(_, us)| to - from >= 2.0 * us)
+        .unwrap_or(("ns", 1e-3));
     let (values, decimals) = linear_ticks(from / us, to / us, (axis.range().span() / 80.0) as usize);
     let font = FontId::proportional(11.0);
-    let name = painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("{unit} since start"), font.clone(), palette.text_weak);
+    let name = painter.text(
+        pane.left_top() + vec2(4.0, 4.0),
+        Align2::LEFT_TOP,
+        format!("{unit} since start"),
+        font.clone(),
+        palette.text_weak,
+    );
     for value in values.into_iter().filter(|value| *value >= 0.0) {
         let x = axis.x(value * us);
         painter.vline(x, pane.y_range(), Stroke::new(1.0, palette.grid));
@@ -156,7 +187,10 @@ fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &
     let sm = tracks.timeline.multiprocessors[at].sm;
     let open = view.open.contains(&sm);
     let left = ui.max_rect().left();
-    let rect = Rect::from_x_y_ranges(left..=left + NAMES - 6.0, Rangef::new(tracks.top + range.min, tracks.top + range.max).shrink(1.0));
+    let rect = Rect::from_x_y_ranges(
+        left..=left + NAMES - 6.0,
+        Rangef::new(tracks.top + range.min, tracks.top + range.max).shrink(1.0),
+    );
     let place = tracks.timeline.place;
     let text = format!("{} {}", if open { "▾" } else { "▸" }, place.name(sm));
     let response = ui.put(rect, Button::new(RichText::new(text).size(12.0)).frame(false));
@@ -244,7 +278,10 @@ mod tests {
         let timeline = Timeline::of(&profiled_record());
         let mut view = TimelineView::default();
         let closed = rows(&timeline, &view);
-        assert_eq!(closed.iter().filter(|(row, _)| matches!(row, Row::Multiprocessor(_))).count(), timeline.multiprocessors.len());
+        assert_eq!(
+            closed.iter().filter(|(row, _)| matches!(row, Row::Multiprocessor(_))).count(),
+            timeline.multiprocessors.len()
+        );
         assert!(!closed.iter().any(|(row, _)| matches!(row, Row::Track(..))));
         let first = &timeline.multiprocessors[0];
         view.open.insert(first.sm);

@@ -12,27 +12,38 @@ use crate::text;
 /// The choice that names no engine.
 const AUTO: &str = "Auto";
 
-const ABOUT_AUTO: &str = "The engine that is predicted to be fastest, chosen anew for each run; Run says which and why.";
+const ABOUT_AUTO: &str =
+    "The engine that is predicted to be fastest, chosen anew for each run; Run says which and why.";
 
 /// A parameter that is not given.
 const LEFT: &str = "left to the engine";
 
-pub fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
+pub fn engine_ui(
+    ui: &mut Ui,
+    draft: &mut Draft,
+    session: &Session,
+    errors: &[FieldError],
+    palette: &Palette,
+) {
     heading_ui(ui, "Engine");
     picker_ui(ui, draft, session, errors, palette);
     device_ui(ui, draft, session, palette);
     parameters_ui(ui, draft, errors, palette);
     row_ui(ui, "Order", palette, |ui, _| {
-        ui.selectable_value(&mut draft.order, Order::File, "File").on_hover_text("Points are searched in the order of the file.");
+        ui.selectable_value(&mut draft.order, Order::File, "File")
+            .on_hover_text("Points are searched in the order of the file.");
         ui.selectable_value(&mut draft.order, Order::Shuffled, "Shuffled")
             .on_hover_text("Points are searched in a random order, as the theory assumes.");
     });
     row_ui(ui, "Warm-up", palette, |ui, label| {
-        ui.add(TextEdit::singleline(&mut draft.warmup).id_salt("warmup").desired_width(48.0)).labelled_by(label);
+        ui.add(TextEdit::singleline(&mut draft.warmup).id_salt("warmup").desired_width(48.0))
+            .labelled_by(label);
         let repeats = ui.label(palette.weak("Repeats"));
-        ui.add(TextEdit::singleline(&mut draft.repeats).id_salt("repeats").desired_width(48.0)).labelled_by(repeats.id);
+        ui.add(TextEdit::singleline(&mut draft.repeats).id_salt("repeats").desired_width(48.0))
+            .labelled_by(repeats.id);
     });
-    let profile = "One more pass at the end, for Timeline: when each warp ran and on which multiprocessor, with its cycles by phase; on a CPU, when each query was answered, and by which thread.";
+    let profile = "One more pass at the end, for Timeline: when each warp ran and on which multiprocessor, \
+                   with its cycles by phase; on a CPU, when each query was answered, and by which thread.";
     ui.checkbox(&mut draft.profile, "Profile").on_hover_text(profile);
     error_ui(ui, Field::Warmup, errors, palette);
     error_ui(ui, Field::Repeats, errors, palette);
@@ -51,9 +62,11 @@ fn picker_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
         EngineChoice::Named(method) => Some(method.engine),
     };
     let name = chosen.map_or_else(|| AUTO.to_owned(), |id| id.to_string());
-    let combo = ComboBox::from_id_salt("engine").width(ui.available_width()).height(420.0).selected_text(name);
+    let combo =
+        ComboBox::from_id_salt("engine").width(ui.available_width()).height(420.0).selected_text(name);
     let response = combo.show_ui(ui, |ui| {
-        if ui.selectable_label(chosen.is_none(), AUTO).on_hover_text(ABOUT_AUTO).clicked() && chosen.is_some() {
+        if ui.selectable_label(chosen.is_none(), AUTO).on_hover_text(ABOUT_AUTO).clicked() && chosen.is_some()
+        {
             (draft.engine, draft.device) = (EngineChoice::Auto, None);
         }
         for (group, engines) in registry::grouped() {
@@ -61,7 +74,14 @@ fn picker_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
             ui.label(palette.small(group.title()));
             for engine in engines {
                 let device = draft.device.filter(|device| engine.runs_on.contains(&device.kind()));
-                engine_row_ui(ui, engine, chosen == Some(engine.id), why_not(session, engine.id, device), draft, palette);
+                engine_row_ui(
+                    ui,
+                    engine,
+                    chosen == Some(engine.id),
+                    why_not(session, engine.id, device),
+                    draft,
+                    palette,
+                );
             }
         }
     });
@@ -77,7 +97,14 @@ fn picker_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
 }
 
 /// An engine in the list: what it is, or why it cannot run, when the pointer rests on it.
-fn engine_row_ui(ui: &mut Ui, engine: &Descriptor, chosen: bool, reason: Option<&str>, draft: &mut Draft, palette: &Palette) {
+fn engine_row_ui(
+    ui: &mut Ui,
+    engine: &Descriptor,
+    chosen: bool,
+    reason: Option<&str>,
+    draft: &mut Draft,
+    palette: &Palette,
+) {
     let mut label = RichText::new(engine.id.as_str());
     // Where it is chosen all the same, a sentence below the list says why it cannot run.
     if reason.is_some() && !chosen {
@@ -116,11 +143,18 @@ fn device_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, palette: &Palett
     row_ui(ui, "Device", palette, |ui, _| {
         let shown = draft.device.map_or_else(
             || "Auto".to_owned(),
-            |device| devices.iter().find(|(of, _)| *of == device).map_or_else(|| format!("{device}: not here"), |(_, text)| text.clone()),
+            |device| {
+                devices
+                    .iter()
+                    .find(|(of, _)| *of == device)
+                    .map_or_else(|| format!("{device}: not here"), |(_, text)| text.clone())
+            },
         );
-        let combo = ComboBox::from_id_salt("device").width(ui.available_width()).selected_text(shown).truncate();
+        let combo =
+            ComboBox::from_id_salt("device").width(ui.available_width()).selected_text(shown).truncate();
         let response = combo.show_ui(ui, |ui| {
-            ui.selectable_value(&mut draft.device, None, "Auto").on_hover_text("The first device that the engine can use.");
+            ui.selectable_value(&mut draft.device, None, "Auto")
+                .on_hover_text("The first device that the engine can use.");
             for (device, text) in &devices {
                 ui.selectable_value(&mut draft.device, Some(*device), text);
             }
@@ -143,26 +177,37 @@ fn parameters_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette:
     };
     let wrong = errors.iter().any(|error| matches!(error.field, Field::Engine | Field::Parameter(_)));
     let open = wrong.then_some(true);
-    egui::CollapsingHeader::new(title).id_salt(("parameters", engine.id)).open(open).show_unindented(ui, |ui| {
-        for parameter in engine.parameters {
-            parameter_ui(ui, parameter, given.get(parameter.name).unwrap_or_default(), draft, palette);
-            error_ui(ui, Field::Parameter(parameter.name), errors, palette);
-        }
-        let reset = ui.add_enabled(!given.is_empty(), Button::new("Reset"));
-        if reset.on_hover_text("Let the engine choose all of them.").clicked() {
-            draft.choose_engine(engine);
-        }
-    });
+    egui::CollapsingHeader::new(title).id_salt(("parameters", engine.id)).open(open).show_unindented(
+        ui,
+        |ui| {
+            for parameter in engine.parameters {
+                parameter_ui(ui, parameter, given.get(parameter.name).unwrap_or_default(), draft, palette);
+                error_ui(ui, Field::Parameter(parameter.name), errors, palette);
+            }
+            let reset = ui.add_enabled(!given.is_empty(), Button::new("Reset"));
+            if reset.on_hover_text("Let the engine choose all of them.").clicked() {
+                draft.choose_engine(engine);
+            }
+        },
+    );
 }
 
 fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &str, draft: &mut Draft, palette: &Palette) {
-    let help = format!("{}\n{}. If empty: {}.", parameter.help, text::sentence_case(&parameter.values.to_string()), parameter.default);
+    let help = format!(
+        "{}\n{}. If empty: {}.",
+        parameter.help,
+        text::sentence_case(&parameter.values.to_string()),
+        parameter.default
+    );
     let row = row_ui(ui, parameter.name, palette, |ui, label| {
         let width = ui.available_width();
         match &parameter.values {
             Values::Numbers(_) => {
                 let mut typed = given.to_owned();
-                let edit = TextEdit::singleline(&mut typed).id_salt(parameter.name).hint_text(parameter.default).desired_width(width);
+                let edit = TextEdit::singleline(&mut typed)
+                    .id_salt(parameter.name)
+                    .hint_text(parameter.default)
+                    .desired_width(width);
                 let response = ui.add(edit).labelled_by(label);
                 if response.changed() {
                     draft.set_parameter(parameter.name, &typed);
@@ -171,16 +216,23 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &str, draft: &mut Dra
             }
             Values::Words(words) => {
                 let shown = if given.is_empty() { palette.weak(LEFT) } else { RichText::new(given) };
-                let combo = ComboBox::from_id_salt(parameter.name).width(width).selected_text(shown).show_ui(ui, |ui| {
-                    if ui.selectable_label(given.is_empty(), LEFT).on_hover_text(parameter.default).clicked() {
-                        draft.set_parameter(parameter.name, "");
-                    }
-                    for word in *words {
-                        if ui.selectable_label(given == *word, *word).clicked() {
-                            draft.set_parameter(parameter.name, word);
+                let combo = ComboBox::from_id_salt(parameter.name).width(width).selected_text(shown).show_ui(
+                    ui,
+                    |ui| {
+                        if ui
+                            .selectable_label(given.is_empty(), LEFT)
+                            .on_hover_text(parameter.default)
+                            .clicked()
+                        {
+                            draft.set_parameter(parameter.name, "");
                         }
-                    }
-                });
+                        for word in *words {
+                            if ui.selectable_label(given == *word, *word).clicked() {
+                                draft.set_parameter(parameter.name, word);
+                            }
+                        }
+                    },
+                );
                 name_widget(&combo.response, Role::ComboBox, parameter.name);
                 combo.response
             }

@@ -17,7 +17,8 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
     let mode = if session.lesson.open { Mode::Lesson } else { Mode::Explorer };
     let mut next = finder.clone();
     let screen = ui.ctx().content_rect();
-    let area = Modal::default_area(Id::unique("finder")).anchor(Align2::CENTER_TOP, vec2(0.0, screen.height() * 0.12));
+    let area = Modal::default_area(Id::unique("finder"))
+        .anchor(Align2::CENTER_TOP, vec2(0.0, screen.height() * 0.12));
     let modal = Modal::new(Id::unique("finder")).area(area).show(ui.ctx(), |ui| {
         ui.set_width(480.0f32.min(screen.width() - 40.0));
         // Before the field sees them: up and down choose.
@@ -36,7 +37,10 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         }
         let last = found.len().saturating_sub(1);
         next.at = if down { next.at + 1 } else { next.at.saturating_sub(usize::from(up)) }.min(last);
-        let names = session.row_names.as_deref().filter(|_| mode == Mode::Explorer && session.name_search.is_for(&next.text));
+        let names = session
+            .row_names
+            .as_deref()
+            .filter(|_| mode == Mode::Explorer && session.name_search.is_for(&next.text));
         if let Some(note) = names.and_then(|names| session.name_search.note(names)) {
             ui.label(palette.small(note));
         } else if found.is_empty() {
@@ -66,24 +70,34 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
     }
 }
 
-/// What was found; of columns there may be thousands, so only what is in sight is drawn. The line that was clicked.
+/// What was found; of columns there may be thousands, so only what is in sight is drawn. The line that was
+/// clicked.
 fn list_ui(ui: &mut Ui, found: &[Found], at: usize, moved: bool, most: f32) -> Option<usize> {
     // A bar that is always to be seen: otherwise nothing says that there is more.
     ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
     let height = found.len() as f32 * (LINE + GAP);
-    let area = ScrollArea::vertical().max_height(most.min(height)).min_scrolled_height(most.min(height)).auto_shrink([false, true]);
+    let area = ScrollArea::vertical()
+        .max_height(most.min(height))
+        .min_scrolled_height(most.min(height))
+        .auto_shrink([false, true]);
     area.show_viewport(ui, |ui, sight| {
         ui.set_height(height);
         let (start, width) = (ui.max_rect().min, ui.available_width());
-        let line = |at: usize| Rect::from_min_size(pos2(start.x, start.y + at as f32 * (LINE + GAP)), vec2(width, LINE));
+        let line = |at: usize| {
+            Rect::from_min_size(pos2(start.x, start.y + at as f32 * (LINE + GAP)), vec2(width, LINE))
+        };
         if moved {
-            ui.scroll_to_rect(line(at), (!sight.y_range().contains(line(at).center().y - start.y)).then_some(Align::Center));
+            ui.scroll_to_rect(
+                line(at),
+                (!sight.y_range().contains(line(at).center().y - start.y)).then_some(Align::Center),
+            );
         }
         let first = (sight.top() / (LINE + GAP)).max(0.0) as usize;
         let count = (sight.height() / (LINE + GAP)).ceil() as usize + 1;
         let mut chosen = None;
         for (number, entry) in found.iter().enumerate().skip(first).take(count) {
-            let clicked = ui.push_id(number, |ui| entry_ui(ui, line(number), entry, number == at).clicked()).inner;
+            let clicked =
+                ui.push_id(number, |ui| entry_ui(ui, line(number), entry, number == at).clicked()).inner;
             if clicked {
                 chosen = Some(number);
             }
@@ -101,7 +115,13 @@ fn entry_ui(ui: &mut Ui, place: Rect, entry: &Found, current: bool) -> Response 
     // Weak text is not to be read on the ground of the chosen line.
     let button = if current { button.right_text(keys) } else { button.shortcut_text(keys) };
     let button = button.min_size(place.size());
-    let line = if entry.action.is_some() { ui.put(place, button) } else { ui.add_enabled_ui(false, |ui| ui.put(place, button)).inner };
-    line.widget_info(|| egui::WidgetInfo::selected(Role::Button, entry.action.is_some(), current, &entry.text));
+    let line = if entry.action.is_some() {
+        ui.put(place, button)
+    } else {
+        ui.add_enabled_ui(false, |ui| ui.put(place, button)).inner
+    };
+    line.widget_info(|| {
+        egui::WidgetInfo::selected(Role::Button, entry.action.is_some(), current, &entry.text)
+    });
     line.on_hover_text(format!("{}\n{}", entry.text, entry.about))
 }

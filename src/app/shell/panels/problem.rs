@@ -1,5 +1,5 @@
-//! Left: what is asked, top to bottom as one thinks: data, k and metric, which are answered at once; then what is measured: queries,
-//! engine, Run.
+//! Left: what is asked, top to bottom as one thinks: data, k and metric, which are answered at once; then
+//! what is measured: queries, engine, Run.
 
 use std::sync::{Arc, Weak};
 
@@ -44,14 +44,18 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
     }
 }
 
-/// What scrolls, and under it what always stands at the bottom. It is drawn in this order, in which Tab goes too, and so the height of
-/// the latter is that of the frame before.
+/// What scrolls, and under it what always stands at the bottom. It is drawn in this order, in which Tab goes
+/// too, and so the height of the latter is that of the frame before.
 fn above_ui<R>(ui: &mut Ui, scrolls: impl FnOnce(&mut Ui), stands: impl FnOnce(&mut Ui) -> R) -> R {
     const GAP: f32 = 6.0;
     let id = ui.scope_id().with("height below");
-    let (whole, known) = (ui.available_rect_before_wrap(), ui.data(|data| data.get_temp::<f32>(id)).unwrap_or(80.0));
+    let (whole, known) =
+        (ui.available_rect_before_wrap(), ui.data(|data| data.get_temp::<f32>(id)).unwrap_or(80.0));
     let split = (whole.bottom() - known - GAP).max(whole.top());
-    ui.scope_builder(egui::UiBuilder::new().max_rect(Rect::from_min_max(whole.min, pos2(whole.right(), split))), scrolls);
+    ui.scope_builder(
+        egui::UiBuilder::new().max_rect(Rect::from_min_max(whole.min, pos2(whole.right(), split))),
+        scrolls,
+    );
     let below = Rect::from_min_max(pos2(whole.left(), split + GAP), whole.max);
     let below = ui.scope_builder(egui::UiBuilder::new().max_rect(below), |ui| {
         let said = stands(ui);
@@ -71,10 +75,20 @@ fn too_many_queries(draft: &Draft, session: &Session) -> Option<FieldError> {
     let source = draft.source().ok()?;
     let cloud = session.cloud.as_ref().filter(|cloud| *cloud.source() == source)?;
     let rows = text::count(cloud.len() as u64, "row", "rows");
-    (count > cloud.len() as u64).then(|| FieldError { field: Field::QueryCount, sentence: format!("The cloud has {rows}; choose All, or fewer.") })
+    (count > cloud.len() as u64).then(|| FieldError {
+        field: Field::QueryCount,
+        sentence: format!("The cloud has {rows}; choose All, or fewer."),
+    })
 }
 
-fn data_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
+fn data_ui(
+    ui: &mut Ui,
+    draft: &mut Draft,
+    session: &Session,
+    errors: &[FieldError],
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     heading_ui(ui, "Data");
     ui.horizontal(|ui| {
         ui.selectable_value(&mut draft.data, DataKind::Generate, "Generated");
@@ -96,17 +110,31 @@ fn data_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
 fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) -> bool {
     row_ui(ui, "Generator", palette, |ui, _| {
         let name = draft.generator.split(':').next().unwrap_or_default().trim().to_owned();
-        let combo = ComboBox::from_id_salt("generator").width(ui.available_width()).selected_text(name.clone());
+        let combo =
+            ComboBox::from_id_salt("generator").width(ui.available_width()).selected_text(name.clone());
         let response = combo.show_ui(ui, |ui| {
             for generator in generate::catalogue() {
-                if ui.selectable_label(generator.name == name, generator.name).on_hover_text(generator.about).clicked() && generator.name != name {
+                if ui
+                    .selectable_label(generator.name == name, generator.name)
+                    .on_hover_text(generator.about)
+                    .clicked()
+                    && generator.name != name
+                {
                     draft.generator = suggestion(generator);
                 }
             }
         });
         name_widget(&response.response, Role::ComboBox, "Generator");
     });
-    let spec = wide_field_ui(ui, "Spec", &mut draft.generator, "uniform:n=100000,d=2", Field::Generator, errors, palette);
+    let spec = wide_field_ui(
+        ui,
+        "Spec",
+        &mut draft.generator,
+        "uniform:n=100000,d=2",
+        Field::Generator,
+        errors,
+        palette,
+    );
     let parsed = draft.generator.parse::<generate::Spec>();
     match &parsed {
         Err(why) if !draft.generator.trim().is_empty() => {
@@ -121,21 +149,35 @@ fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: 
     let seed = field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, errors, palette);
     let entered = (spec.lost_focus() || seed.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
     let ready = parsed.is_ok() && draft.source().is_ok();
-    ui.add_enabled(ready, Button::new("Generate")).on_hover_text("Generate the cloud and show it; Run also does this when needed.").clicked()
+    ui.add_enabled(ready, Button::new("Generate"))
+        .on_hover_text("Generate the cloud and show it; Run also does this when needed.")
+        .clicked()
         || (ready && entered)
 }
 
 /// A spec with the generator's own sizes written out, to be changed.
 fn suggestion(generator: &generate::Generator) -> String {
-    let settings: Vec<String> = generator.parameters.iter().map(|parameter| format!("{}={}", parameter.key, parameter.default)).collect();
+    let settings: Vec<String> = generator
+        .parameters
+        .iter()
+        .map(|parameter| format!("{}={}", parameter.key, parameter.default))
+        .collect();
     format!("{}:{}", generator.name, settings.join(","))
 }
 
 /// Whether the file is to be read.
-fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) -> bool {
+fn file_ui(
+    ui: &mut Ui,
+    draft: &mut Draft,
+    session: &Session,
+    errors: &[FieldError],
+    palette: &Palette,
+    actions: &mut Actions,
+) -> bool {
     let before = draft.path.clone();
     let mut load_at_once = false;
-    let path = wide_field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
+    let path =
+        wide_field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
     if path.changed()
         && let Some(Source::File { path: loaded, .. }) = session.cloud.as_ref().map(|cloud| cloud.source())
     {
@@ -143,25 +185,44 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     }
     let columns = row_ui(ui, "Columns", palette, |ui, label| {
         let known = session.file_columns().is_some_and(|known| !known.columns.is_empty());
-        if known && draft.source().ok().as_ref().and_then(data_file) == session.cloud.as_ref().and_then(|cloud| data_file(cloud.source())) {
-            let about = "A table of the file's columns: which are coordinates, which is the label, which names a row.";
+        if known
+            && draft.source().ok().as_ref().and_then(data_file)
+                == session.cloud.as_ref().and_then(|cloud| data_file(cloud.source()))
+        {
+            let about = "A table of the file's columns: which are coordinates, which is the label, which \
+                         names a row.";
             if ui.button("Columns…").on_hover_text(about).clicked() {
                 actions.send(ColumnsAction::Open);
             }
         }
         let width = ui.available_width();
-        ui.add(TextEdit::singleline(&mut draft.columns).id_salt("columns").hint_text("x,y,z or all numbers").desired_width(width)).labelled_by(label)
+        ui.add(
+            TextEdit::singleline(&mut draft.columns)
+                .id_salt("columns")
+                .hint_text("x,y,z or all numbers")
+                .desired_width(width),
+        )
+        .labelled_by(label)
     });
     // Only what is known of this very file.
-    let read = session.cloud.as_ref().filter(|cloud| draft.columns.trim().is_empty() && draft.source().is_ok_and(|source| *cloud.source() == source));
+    let read = session.cloud.as_ref().filter(|cloud| {
+        draft.columns.trim().is_empty() && draft.source().is_ok_and(|source| *cloud.source() == source)
+    });
     if let Some(cloud) = read.filter(|_| session.note.is_none()) {
         let names: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(8).collect();
         let more = if cloud.dims() > 8 { format!(", … ({})", cloud.dims()) } else { String::new() };
         ui.label(palette.small(format!("Read: {}{more}", names.join(", "))));
     }
-    if draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source)) && !session.left_out.is_empty() {
+    if draft
+        .source()
+        .is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source))
+        && !session.left_out.is_empty()
+    {
         ui.horizontal_wrapped(|ui| {
-            ui.label(palette.small(format!("Left out of the coordinates: {}.", left_out_sentence(&session.left_out))));
+            ui.label(
+                palette
+                    .small(format!("Left out of the coordinates: {}.", left_out_sentence(&session.left_out))),
+            );
             let all = "Use every numeric column as a coordinate, these included.";
             if ui.small_button("Use as coordinates").on_hover_text(all).clicked() {
                 draft.columns = with_columns(&draft.columns, &session.left_out);
@@ -169,11 +230,14 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
             }
         });
     }
-    let is_shown = draft.source().is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source));
+    let is_shown = draft
+        .source()
+        .is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source));
     if let Some(pictures) = session.offered_pictures().filter(|_| is_shown) {
         ui.horizontal_wrapped(|ui| {
             ui.label(palette.small(format!("Rows may be {} pictures.", pictures.text())));
-            let where_to = "Shows each row as a picture, in tooltips and in Neighbours. Columns… takes it back.";
+            let where_to =
+                "Shows each row as a picture, in tooltips and in Neighbours. Columns… takes it back.";
             if ui.small_button("Show as pictures").on_hover_text(where_to).clicked() {
                 actions.send(ColumnsAction::ShowPictures(pictures));
             }
@@ -186,13 +250,21 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     if let Some(told) = told.filter(|_| is_shown) {
         ui.label(palette.small(text::sentence_case(&told)));
     }
-    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞").on_hover_text("For this file only; it is off again for the next one.");
-    if let Some(cloud) = session.cloud.as_ref().filter(|cloud| cloud.dropped() > 0 && draft.source().is_ok_and(|source| *cloud.source() == source)) {
+    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞")
+        .on_hover_text("For this file only; it is off again for the next one.");
+    if let Some(cloud) = session
+        .cloud
+        .as_ref()
+        .filter(|cloud| cloud.dropped() > 0 && draft.source().is_ok_and(|source| *cloud.source() == source))
+    {
         dropped_ui(ui, cloud, palette);
     }
-    let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
+    let entered =
+        (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
     let ready = draft.source().is_ok();
-    ui.add_enabled(ready, Button::new("Load")).on_hover_text("Read the file and show it; Run also does this when needed.").clicked()
+    ui.add_enabled(ready, Button::new("Load"))
+        .on_hover_text("Read the file and show it; Run also does this when needed.")
+        .clicked()
         || (ready && (entered || load_at_once))
 }
 
@@ -212,13 +284,24 @@ fn with_columns(typed: &str, left_out: &[LeftOut]) -> String {
         Ok(ColumnChoice::Named(names)) => names,
         _ => Vec::new(),
     };
-    let mut numbers: Vec<usize> = names.iter().filter_map(|name| name.parse().ok()).chain(left_out.iter().map(|column| column.number)).collect();
+    let mut numbers: Vec<usize> = names
+        .iter()
+        .filter_map(|name| name.parse().ok())
+        .chain(left_out.iter().map(|column| column.number))
+        .collect();
     numbers.sort_unstable();
     let names: Vec<String> = numbers.iter().map(usize::to_string).collect();
     column_ranges(&names).unwrap_or_default()
 }
 
-fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
+fn query_ui(
+    ui: &mut Ui,
+    draft: &mut Draft,
+    session: &Session,
+    errors: &[FieldError],
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     heading_ui(ui, "Measure");
     let about = "Time the search for all of these queries: a warm-up, the repeats, and a pass with counters.";
     ui.label(palette.small(about));
@@ -228,35 +311,58 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
         ui.selectable_value(&mut draft.queries, QueryKind::Count, "Random sample")
             .on_hover_text("So many rows, chosen at random; the seed decides which.");
         ui.selectable_value(&mut draft.queries, QueryKind::All, "All").on_hover_text("Every row is a query.");
-        ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows").on_hover_text("The rows typed here, or the one picked in a view.");
+        ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows")
+            .on_hover_text("The rows typed here, or the one picked in a view.");
         if draft.queries == QueryKind::Selected || !draft.selected_rows.is_empty() {
-            ui.selectable_value(&mut draft.queries, QueryKind::Selected, "Selected").on_hover_text("The rows that were selected in the views.");
+            ui.selectable_value(&mut draft.queries, QueryKind::Selected, "Selected")
+                .on_hover_text("The rows that were selected in the views.");
         }
-        ui.selectable_value(&mut draft.queries, QueryKind::Coordinates, "Place").on_hover_text("Any place, by coordinates in the data's units.");
-        ui.selectable_value(&mut draft.queries, QueryKind::File, "A file").on_hover_text("A file of queries, in the data's coordinates.");
+        ui.selectable_value(&mut draft.queries, QueryKind::Coordinates, "Place")
+            .on_hover_text("Any place, by coordinates in the data's units.");
+        ui.selectable_value(&mut draft.queries, QueryKind::File, "A file")
+            .on_hover_text("A file of queries, in the data's coordinates.");
     });
     match draft.queries {
         QueryKind::Count => {
             field_ui(ui, "How many", &mut draft.query_count, "1000", Field::QueryCount, errors, palette);
         }
         QueryKind::All => {
-            let rows = session.cloud.as_ref().map_or(String::new(), |cloud| format!("{}.", text::count(cloud.len() as u64, "query", "queries")));
+            let rows = session.cloud.as_ref().map_or(String::new(), |cloud| {
+                format!("{}.", text::count(cloud.len() as u64, "query", "queries"))
+            });
             ui.label(palette.small(format!("Every row is a query. {rows}")));
         }
         QueryKind::Rows => {
-            field_ui(ui, "Row numbers", &mut draft.query_rows, "0,5,10-20", Field::QueryRows, errors, palette);
+            field_ui(
+                ui,
+                "Row numbers",
+                &mut draft.query_rows,
+                "0,5,10-20",
+                Field::QueryRows,
+                errors,
+                palette,
+            );
         }
         QueryKind::Coordinates => {
             field_ui(ui, "Coordinates", &mut draft.query_place, "0.5,-1", Field::QueryPlace, errors, palette);
         }
         QueryKind::Selected => {
             let rows = text::count(draft.selected_rows.len() as u64, "row", "rows");
-            let about = format!("{rows}, as selected when Use as queries was pressed: too many to be typed here.");
+            let about =
+                format!("{rows}, as selected when Use as queries was pressed: too many to be typed here.");
             ui.label(palette.small(about));
             error_ui(ui, Field::QueryRows, errors, palette);
         }
         QueryKind::File => {
-            wide_field_ui(ui, "Query file", &mut draft.query_path, "type or paste a path", Field::QueryPath, errors, palette);
+            wide_field_ui(
+                ui,
+                "Query file",
+                &mut draft.query_path,
+                "type or paste a path",
+                Field::QueryPath,
+                errors,
+                palette,
+            );
             if ui.button("Browse…").clicked() {
                 actions.send(Action::BrowseQueries);
             }
@@ -269,24 +375,33 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
 
 fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
     heading_ui(ui, "Find");
-    let takes = plan_text(ui, draft, session, Purpose::Ask).map_or_else(String::new, |takes| format!(", in {takes}"));
+    let takes =
+        plan_text(ui, draft, session, Purpose::Ask).map_or_else(String::new, |takes| format!(", in {takes}"));
     ui.label(palette.small(format!("Answers the picked query at once{takes}.")));
     k_ui(ui, draft, errors, palette);
     row_ui(ui, "Metric", palette, |ui, _| {
-        ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Euclidean distance; its square is what is compared.");
-        ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular").on_hover_text("The angle between rows, taken as vectors.");
+        ui.selectable_value(&mut draft.metric, Metric::L2, "L2")
+            .on_hover_text("Euclidean distance; its square is what is compared.");
+        ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular")
+            .on_hover_text("The angle between rows, taken as vectors.");
         // The neighbours are the angle's: it is offered where a recording asks for it.
         if draft.metric == Metric::Cosine {
-            ui.selectable_value(&mut draft.metric, Metric::Cosine, "Cosine").on_hover_text("1 − cos of that angle: the same neighbours.");
+            ui.selectable_value(&mut draft.metric, Metric::Cosine, "Cosine")
+                .on_hover_text("1 − cos of that angle: the same neighbours.");
         }
         let axes = session.cloud.as_ref().map_or(&[][..], |cloud| cloud.axes());
         let globe = Globe::of(axes).ok();
         if Globe::is_sky(axes) || draft.metric == Metric::Sky {
-            ui.selectable_value(&mut draft.metric, Metric::Sky, "Sky").on_hover_text("Angle in degrees between positions on the celestial sphere.");
+            ui.selectable_value(&mut draft.metric, Metric::Sky, "Sky")
+                .on_hover_text("Angle in degrees between positions on the celestial sphere.");
         } else if globe.is_some() || draft.metric == Metric::Haversine {
-            let about = "Great-circle distance in km between longitudes and latitudes in degrees, told apart to about 0.5 m.";
-            let assumed = globe.and_then(|globe| globe.note(axes)).map_or_else(String::new, |note| format!("\n{}.", text::sentence_case(&note)));
-            ui.selectable_value(&mut draft.metric, Metric::Haversine, "Globe").on_hover_text(format!("{about}{assumed}"));
+            let about = "Great-circle distance in km between longitudes and latitudes in degrees, told \
+                         apart to about 0.5 m.";
+            let assumed = globe
+                .and_then(|globe| globe.note(axes))
+                .map_or_else(String::new, |note| format!("\n{}.", text::sentence_case(&note)));
+            ui.selectable_value(&mut draft.metric, Metric::Haversine, "Globe")
+                .on_hover_text(format!("{about}{assumed}"));
         }
     });
     let unit = match draft.metric {
@@ -301,21 +416,30 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         .on_hover_text("A query that is a row of the data is not among its own neighbours.");
 }
 
-/// Where the slider of k ends at most: beyond, k is typed. To the largest k that any engine finds, the usual ones would have no room on it.
+/// Where the slider of k ends at most: beyond, k is typed. To the largest k that any engine finds, the usual
+/// ones would have no room on it.
 const SLIDER_END: usize = 2048;
 
 /// k as a number and as a slider. Where answers come fast, the picked query follows either.
 fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
     row_ui(ui, "k", palette, |ui, label| {
         let most = draft.max_k().min(SLIDER_END);
-        let hint = if draft.max_k() > most { "1 or more".to_owned() } else { format!("1 to {}", text::thousands(most as u64)) };
-        ui.add(TextEdit::singleline(&mut draft.k).id_salt("k").hint_text(hint).desired_width(56.0)).labelled_by(label);
+        let hint = if draft.max_k() > most {
+            "1 or more".to_owned()
+        } else {
+            format!("1 to {}", text::thousands(most as u64))
+        };
+        ui.add(TextEdit::singleline(&mut draft.k).id_salt("k").hint_text(hint).desired_width(56.0))
+            .labelled_by(label);
         // What is outside stands at the nearest end.
         let mut k = number(Field::K, &draft.k, 0, u64::MAX).map_or(1, |k| k.clamp(1, most as u64) as usize);
         ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
         let slider = ui.add(egui::Slider::new(&mut k, 1..=most).logarithmic(true).show_value(false));
         slider.widget_info(|| egui::WidgetInfo::slider(true, k as f64, "k, slider"));
-        if slider.on_hover_text("The picked query is answered again as k changes, if that takes only a moment.").changed() {
+        if slider
+            .on_hover_text("The picked query is answered again as k changes, if that takes only a moment.")
+            .changed()
+        {
             draft.k = k.to_string();
         }
     });
@@ -333,7 +457,8 @@ struct Planned {
     text: Option<String>,
 }
 
-/// How long the run, or one query, should take, and on which engine: worked out when what it depends on changes.
+/// How long the run, or one query, should take, and on which engine: worked out when what it depends on
+/// changes.
 fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Option<String> {
     let id = Id::unique(if purpose == Purpose::Ask { "plan of a query" } else { "plan of the run" });
     let engines = session.engines.iter().filter(|status| status.device.is_some()).count();
@@ -348,14 +473,21 @@ fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Opt
     }
     let plan = plan_of(draft, session, &Planner::shared(), purpose);
     let text = plan.and_then(|plan| if purpose == Purpose::Ask { plan.short() } else { plan.sentence() });
-    let (cloud, record) = (session.cloud.as_ref().map(Arc::downgrade), session.record.as_ref().map(Arc::downgrade));
+    let (cloud, record) =
+        (session.cloud.as_ref().map(Arc::downgrade), session.record.as_ref().map(Arc::downgrade));
     let planned = Planned { draft: draft.clone(), cloud, record, engines, text };
     let text = planned.text.clone();
     ui.data_mut(|data| data.insert_temp(id, Arc::new(planned)));
     text
 }
 
-fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], palette: &Palette) -> Vec<Action> {
+fn run_ui(
+    ui: &mut Ui,
+    draft: &Draft,
+    session: &Session,
+    errors: &[FieldError],
+    palette: &Palette,
+) -> Vec<Action> {
     /// Lines under the button, so that it stays where it is whatever they say; a low window has one to spare.
     const LINES: f32 = 3.0;
     const LOW: f32 = 640.0;
@@ -367,8 +499,12 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
     let busy = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
     if busy {
         let (text, fraction) = match &session.activity {
-            Activity::Loading { what, fraction } => (format!("Loading {what}{}", percent(*fraction)), *fraction),
-            Activity::Running { stage, fraction } => (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction)),
+            Activity::Loading { what, fraction } => {
+                (format!("Loading {what}{}", percent(*fraction)), *fraction)
+            }
+            Activity::Running { stage, fraction } => {
+                (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction))
+            }
             _ => (String::new(), None),
         };
         ui.horizontal(|ui| {
@@ -379,7 +515,11 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
         return asked.take();
     }
     let reason = errors.first().map(|error| error.sentence.clone());
-    let text = RichText::new("Run").strong().color(if reason.is_none() { palette.on_accent } else { palette.text_weak });
+    let text = RichText::new("Run").strong().color(if reason.is_none() {
+        palette.on_accent
+    } else {
+        palette.text_weak
+    });
     let button = Button::new(text);
     let button = if reason.is_none() { button.fill(palette.accent) } else { button };
     let size = vec2(ui.available_width(), BUTTON);
@@ -390,7 +530,8 @@ fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], 
     }
     let said = match reason {
         Some(reason) => Some((reason, palette.error)),
-        None => plan_text(ui, draft, session, Purpose::Measure).map(|sentence| (text::sentence_case(&sentence), palette.text_weak)),
+        None => plan_text(ui, draft, session, Purpose::Measure)
+            .map(|sentence| (text::sentence_case(&sentence), palette.text_weak)),
     };
     if let Some((text, color)) = said {
         let label = Label::new(RichText::new(&text).color(color).small());

@@ -87,8 +87,11 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
 /// How the answer was found: folded, for those who look at the search and not at the points.
 fn search_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
     let record = &answered.record;
-    if let (Some(engine), Some(accessed)) = (record.descriptor().filter(|engine| !engine.is_exhaustive), answered.counted("accessed")) {
-        let (accessed, all) = (text::thousands(accessed.into()), text::count(record.cloud.len() as u64, "point", "points"));
+    if let (Some(engine), Some(accessed)) =
+        (record.descriptor().filter(|engine| !engine.is_exhaustive), answered.counted("accessed"))
+    {
+        let (accessed, all) =
+            (text::thousands(accessed.into()), text::count(record.cloud.len() as u64, "point", "points"));
         ui.label(palette.small(format!("{} looked at {accessed} of {all}.", engine.id)));
     }
     folded_ui(ui, "How it was found", |ui| {
@@ -115,7 +118,11 @@ fn folded_ui(ui: &mut Ui, title: &str, add: impl FnOnce(&mut Ui)) {
 
 fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Palette, actions: &mut Actions) {
     let count = record.query_rows.len();
-    let current = session.answered.as_ref().filter(|answered| std::ptr::eq(&*answered.record, record)).map(|answered| answered.query);
+    let current = session
+        .answered
+        .as_ref()
+        .filter(|answered| std::ptr::eq(&*answered.record, record))
+        .map(|answered| answered.query);
     ui.horizontal(|ui| {
         for (text, name, by) in [("‹", "Previous query", count - 1), ("›", "Next query", 1)] {
             let response = ui.add_enabled(count > 1, Button::new(text)).on_hover_text(name);
@@ -144,8 +151,8 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
     heading_ui(ui, "Selection");
     let (selection, facts) = (&session.selection, &session.selected);
     if selection.is_empty() {
-        let next =
-            "Nothing. Drag with Shift in Plane or Space, or over the histogram of their colours; or click a bin of Counts or a row of Neighbours.";
+        let next = "Nothing. Drag with Shift in Plane or Space, or over the histogram of their colours; or \
+                    click a bin of Counts or a row of Neighbours.";
         ui.label(palette.weak(next));
         return sets_ui(ui, session, palette, actions);
     }
@@ -163,12 +170,25 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
     }
     for measure in facts.measures.iter().take(MEASURES) {
         let (fewest, most) = measure.range();
-        let range = if fewest == most { String::new() } else { format!(", {} to {}", text::thousands(fewest.into()), text::thousands(most.into())) };
-        fact_ui(ui, &text::sentence_case(&Measure::words(&measure.name)), format!("mean {}{range}", text::digits(measure.mean, 3)), palette);
+        let range = if fewest == most {
+            String::new()
+        } else {
+            format!(", {} to {}", text::thousands(fewest.into()), text::thousands(most.into()))
+        };
+        fact_ui(
+            ui,
+            &text::sentence_case(&Measure::words(&measure.name)),
+            format!("mean {}{range}", text::digits(measure.mean, 3)),
+            palette,
+        );
     }
     for (axis, column) in cloud.axes().iter().enumerate().take(RANGES) {
         let Some((low, high)) = facts.range(cloud, axis) else { continue };
-        let text = if low == high { text::coordinate(low) } else { format!("{} to {}", text::coordinate(low), text::coordinate(high)) };
+        let text = if low == high {
+            text::coordinate(low)
+        } else {
+            format!("{} to {}", text::coordinate(low), text::coordinate(high))
+        };
         fact_ui(ui, &column.name, text, palette);
     }
     if cloud.dims() > RANGES && !facts.extremes.is_empty() {
@@ -182,7 +202,10 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
             ("Use as queries", Command::UseAsQueries),
             ("Export rows…", Command::ExportSelection),
         ] {
-            let keys = command.shortcut().map(|shortcut| format!(" {}", keys_text(ui.ctx(), &shortcut))).unwrap_or_default();
+            let keys = command
+                .shortcut()
+                .map(|shortcut| format!(" {}", keys_text(ui.ctx(), &shortcut)))
+                .unwrap_or_default();
             if ui.button(text).on_hover_text(format!("{}{keys}", command.tooltip())).clicked() {
                 actions.send(command);
             }
@@ -197,7 +220,10 @@ fn keep_ui(ui: &mut Ui, session: &Session, actions: &mut Actions) {
     let mut typed = session.sets.typed.clone();
     ui.horizontal(|ui| {
         let label = ui.label("Name");
-        let edit = TextEdit::singleline(&mut typed).id_salt("set").hint_text(session.selection.by()).desired_width(ui.available_width() - 60.0);
+        let edit = TextEdit::singleline(&mut typed)
+            .id_salt("set")
+            .hint_text(session.selection.by())
+            .desired_width(ui.available_width() - 60.0);
         let field = ui.add(edit).labelled_by(label.id).on_hover_text("A name for the selected rows.");
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         let about = "Keep the selected rows under this name, to select them again; a session saves them.";
@@ -242,7 +268,12 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
     fact_ui(ui, "Queries", text::thousands(summary.q), palette);
     let searched = if spec.metric.is_on_sphere() { " (on the sphere)" } else { "" };
     fact_ui(ui, "Dimensions", format!("{}{searched}", text::thousands(summary.d)), palette);
-    fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(Setup::from(spec).found_k())), palette);
+    fact_ui(
+        ui,
+        "k",
+        format!("{} (K = {})", spec.k, crate::knn::theory::capacity(Setup::from(spec).found_k())),
+        palette,
+    );
     let order = match spec.order {
         crate::cloud::Order::File => "file",
         crate::cloud::Order::Shuffled => "shuffled",
@@ -256,8 +287,15 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
         fact_ui(ui, "Rate", text::rate(rate), palette);
     }
     for measure in &summary.measures {
-        let bound = measure.expected.map_or_else(String::new, |bound| format!(" (≤\u{a0}{}{shuffled})", text::digits(bound, 3)));
-        fact_ui(ui, &format!("Mean {}", Measure::words(&measure.name)), format!("{}{bound}", mean(measure.mean)), palette);
+        let bound = measure
+            .expected
+            .map_or_else(String::new, |bound| format!(" (≤\u{a0}{}{shuffled})", text::digits(bound, 3)));
+        fact_ui(
+            ui,
+            &format!("Mean {}", Measure::words(&measure.name)),
+            format!("{}{bound}", mean(measure.mean)),
+            palette,
+        );
     }
     if let Some(active) = summary.active_threads {
         fact_ui(ui, "Active threads", format!("{} of 32", text::digits(active, 3)), palette);
@@ -288,19 +326,28 @@ fn method_ui(ui: &mut Ui, method: &str, state: &State, actions: &mut Actions) {
     if engine == state.draft.engine {
         return;
     }
-    let button = ui.button("Use these parameters").on_hover_text("Copy them to the fields on the left, for the next run.");
+    let button = ui
+        .button("Use these parameters")
+        .on_hover_text("Copy them to the fields on the left, for the next run.");
     if button.clicked() {
         actions.send(Action::SetDraft(Box::new(Draft { engine, ..state.draft.clone() })));
     }
 }
 
-// Above on the right: the answer in a sentence, of what kind the neighbours are, and how their distances spread.
+// Above on the right: the answer in a sentence, of what kind the neighbours are, and how their distances
+// spread.
 
 /// The bar of kinds, and the line of distances.
 const BAR: f32 = 12.0;
 
 /// Says what was found.
-pub fn answer_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
+pub fn answer_ui(
+    ui: &mut Ui,
+    session: &Session,
+    answered: &Answered,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let telling = telling(ui, session, answered);
     heading_ui(ui, "Answer");
     ui.add(Label::new(RichText::new(telling.sentence()).size(15.0)).wrap());
@@ -319,13 +366,17 @@ fn nearby_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Pale
     ui.horizontal_wrapped(|ui| {
         let label = ui.label(palette.weak("All within"));
         let edit = TextEdit::singleline(&mut typed).id_salt("radius").hint_text("0.5").desired_width(56.0);
-        let about = "Every row at most so far from the query, counted by the same distances as its neighbours.";
+        let about =
+            "Every row at most so far from the query, counted by the same distances as its neighbours.";
         let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
         if let Some(unit) = metric.unit() {
             ui.label(unit);
         }
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-        let pressed = ui.add_enabled(!typed.trim().is_empty(), Button::new("Select")).on_hover_text("Select these rows.").clicked();
+        let pressed = ui
+            .add_enabled(!typed.trim().is_empty(), Button::new("Select"))
+            .on_hover_text("Select these rows.")
+            .clicked();
         if typed != session.nearby.typed {
             actions.send(Action::TypeRadius(typed));
         }
@@ -345,7 +396,8 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette
         .horizontal_wrapped(|ui| {
             let label = ui.label(palette.weak("Why row"));
             let edit = TextEdit::singleline(&mut typed).id_salt("why").hint_text("12").desired_width(88.0);
-            let about = "Where any row of the data stands, by its number or its name: its rank and distance, the query’s rank from its side, and what the distance is made of.";
+            let about = "Where any row of the data stands, by its number or its name: its rank and \
+                         distance, the query’s rank from its side, and what the distance is made of.";
             let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             if entered {
@@ -353,7 +405,8 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette
                 field.request_focus();
             }
             let pressed = ui.add_enabled(!typed.trim().is_empty(), Button::new("Ask")).clicked();
-            // One row that is selected, by a click with Ctrl or in the table, is likely the one that is meant.
+            // One row that is selected, by a click with Ctrl or in the table, is likely the one that is
+            // meant.
             let selected = match session.selection.rows()[..] {
                 [row] => Some(row),
                 _ => session.rank.and_then(|rank| answered.neighbors().nth(rank)).map(|(row, _)| row),
@@ -405,7 +458,11 @@ fn kinds_ui(ui: &mut Ui, session: &Session, kinds: &Kinds, palette: &Palette) {
     }
     for (at, (_, count)) in parts.iter().enumerate() {
         let right = left + rect.width() * *count as f32 / total.max(1) as f32;
-        ui.painter().rect_filled(Rect::from_x_y_ranges(left..=(right - 1.0).max(left), rect.y_range()), 0.0, color(at));
+        ui.painter().rect_filled(
+            Rect::from_x_y_ranges(left..=(right - 1.0).max(left), rect.y_range()),
+            0.0,
+            color(at),
+        );
         left = right;
     }
     response.on_hover_text(&sentence);
@@ -425,7 +482,11 @@ fn kinds_ui(ui: &mut Ui, session: &Session, kinds: &Kinds, palette: &Palette) {
 /// A kind's colour and its count, which go to the next line together.
 fn kind_ui(ui: &mut Ui, text: &str, color: Color32) {
     const SQUARE: f32 = 8.0;
-    let galley = ui.painter().layout_no_wrap(text.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::WHITE);
+    let galley = ui.painter().layout_no_wrap(
+        text.to_owned(),
+        egui::TextStyle::Body.resolve(ui.style()),
+        Color32::WHITE,
+    );
     let gap = ui.spacing().item_spacing.x;
     let size = vec2(SQUARE + gap + galley.size().x + gap, galley.size().y);
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
@@ -437,7 +498,9 @@ fn kind_ui(ui: &mut Ui, text: &str, color: Color32) {
 
 /// A tick for each neighbour, from the query on the left to the farthest.
 fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
-    let (Some(&nearest), Some(&farthest)) = (telling.distances.first(), telling.distances.last()) else { return };
+    let (Some(&nearest), Some(&farthest)) = (telling.distances.first(), telling.distances.last()) else {
+        return;
+    };
     if telling.distances.len() < 2 || farthest <= 0.0 {
         return;
     }
@@ -445,7 +508,9 @@ fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
     let line = rect.center().y;
     ui.painter().hline(rect.x_range(), line, Stroke::new(1.0, palette.line));
     let at = |distance: f64| rect.left() + 1.0 + (rect.width() - 2.0) * (distance / farthest) as f32;
-    let tick = |distance: f64, color: Color32, width: f32| ui.painter().vline(at(distance), rect.y_range(), Stroke::new(width, color));
+    let tick = |distance: f64, color: Color32, width: f32| {
+        ui.painter().vline(at(distance), rect.y_range(), Stroke::new(width, color))
+    };
     for &distance in &telling.distances {
         tick(distance, palette.neighbor.gamma_multiply(0.6), 1.0);
     }
@@ -457,7 +522,12 @@ fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
     };
     tick(median, palette.text, 2.0);
     // The farthest is spelled as in the sentence above.
-    let words = format!("nearest {}, median {}, farthest {}", text::digits(nearest, 4), text::digits(median, 4), telling.within);
+    let words = format!(
+        "nearest {}, median {}, farthest {}",
+        text::digits(nearest, 4),
+        text::digits(median, 4),
+        telling.within
+    );
     name_widget(&response, Role::Image, &format!("Distances: {words}"));
     ui.label(palette.small(words));
 }

@@ -33,14 +33,17 @@ fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut A
     /// Of the room, what went wrong leaves so much to what was said since.
     const REST: f32 = 0.35;
     let (log, lesson) = (&session.log, &session.lesson);
-    let note = log.note().filter(|note| !lesson.open || note.level != Level::Info || lesson.before.as_ref() != Some(*note));
+    let note = log
+        .note()
+        .filter(|note| !lesson.open || note.level != Level::Info || lesson.before.as_ref() != Some(*note));
     let color = |entry: &Entry| match entry.level {
         Level::Info => palette.text_weak,
         Level::Warning => palette.warning,
         Level::Error => palette.error,
     };
     let entry_ui = |ui: &mut Ui, entry: &Entry| {
-        let text = if entry.level == Level::Error { format!("Error: {}", entry.text) } else { entry.text.clone() };
+        let text =
+            if entry.level == Level::Error { format!("Error: {}", entry.text) } else { entry.text.clone() };
         ui.add(Label::new(RichText::new(text).color(color(entry))).truncate()).on_hover_text(&entry.text);
     };
     if let Some(trouble) = log.trouble() {
@@ -63,13 +66,17 @@ fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut A
 }
 
 fn what_goes_on(activity: &Activity) -> Option<String> {
-    let percent = |fraction: &Option<f32>| fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
+    let percent = |fraction: &Option<f32>| {
+        fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default()
+    };
     Some(match activity {
         Activity::Idle => return None,
         Activity::Loading { what, fraction } => format!("Loading {what}{}", percent(fraction)),
         Activity::Recording { what, fraction } => format!("Recording {what}{}", percent(fraction)),
         Activity::Preparing { what, fraction } => format!("{what}{}", percent(fraction)),
-        Activity::Checking { what, fraction } => format!("Reading {what} again, to see whether it has changed{}", percent(fraction)),
+        Activity::Checking { what, fraction } => {
+            format!("Reading {what} again, to see whether it has changed{}", percent(fraction))
+        }
         Activity::Exporting { path, fraction } => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
             format!("Writing {name}{}", percent(fraction))

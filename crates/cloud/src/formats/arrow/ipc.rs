@@ -1,5 +1,5 @@
-//! Arrow IPC: files (Feather version 2), whose record batches are listed in a footer, and streams, which are the
-//! same batches in sequence.
+//! Arrow IPC: files (Feather version 2), whose record batches are listed in a footer, and streams, which are
+//! the same batches in sequence.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
@@ -8,7 +8,10 @@ use std::sync::Arc;
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
-use arrow_ipc::{Block, CompressionType, Footer, Message, MetadataVersion, root_as_footer_with_opts, root_as_message_with_opts};
+use arrow_ipc::{
+    Block, CompressionType, Footer, Message, MetadataVersion, root_as_footer_with_opts,
+    root_as_message_with_opts,
+};
 use arrow_schema::{ArrowError, SchemaRef};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -45,7 +48,10 @@ struct Batch {
 
 /// Whether bytes look like the beginning of a stream, which has no magic number.
 pub(in super::super) fn looks_streamed(head: &[u8]) -> bool {
-    let length = head.get(4..8).and_then(|length| length.first_chunk()).map_or(0, |length| u32::from_le_bytes(*length));
+    let length = head
+        .get(4..8)
+        .and_then(|length| length.first_chunk())
+        .map_or(0, |length| u32::from_le_bytes(*length));
     head.starts_with(&CONTINUED) && length > 0 && length % 8 == 0
 }
 
@@ -53,26 +59,43 @@ impl<'a, 'i> File<'a, 'i> {
     pub fn open(input: &'a Input<'i>) -> Result<Self> {
         let mut file = fs::File::open(&input.path).map_err(|why| input.io(why))?;
         let head = bytes(&mut file, input, 0, input.size.min(8))?;
-        if looks_streamed(&head) { Self::stream(&mut file, input) } else { Self::with_footer(&mut file, input) }
+        if looks_streamed(&head) {
+            Self::stream(&mut file, input)
+        } else {
+            Self::with_footer(&mut file, input)
+        }
     }
 
     fn with_footer(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self> {
         let trailer = bytes(file, input, input.size.saturating_sub(TRAILER), TRAILER)?;
         let length = trailer.try_into().ok().and_then(|trailer| read_footer_length(trailer).ok());
-        let length = length.ok_or_else(|| input.malformed("cut short", "the list of its batches, which ends the file, is not there"))? as u64;
-        let start = input.size.checked_sub(TRAILER + length).ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
+        let length = length.ok_or_else(|| {
+            input.malformed("cut short", "the list of its batches, which ends the file, is not there")
+        })? as u64;
+        let start = input
+            .size
+            .checked_sub(TRAILER + length)
+            .ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
         let footer = bytes(file, input, start, length)?;
         let footer = verified_footer(&footer, input)?;
         let schema = footer.schema().ok_or_else(|| input.malformed("footer", "there are no columns"))?;
         let schema = Arc::new(try_fb_to_schema(schema).map_err(|why| error(input, "footer", why))?);
         // Many batches in the same place would be read as often.
-        let length = |block: &Block| u64::from(block.metaDataLength().cast_unsigned()).saturating_add(block.bodyLength().cast_unsigned());
-        let all = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
+        let length = |block: &Block| {
+            u64::from(block.metaDataLength().cast_unsigned())
+                .saturating_add(block.bodyLength().cast_unsigned())
+        };
+        let all =
+            footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
         let promised = all.map(length).fold(0, u64::saturating_add);
         if promised > input.size {
-            return Err(input.malformed("footer", format!("its batches have {promised} bytes in a file of {}", input.size)));
+            return Err(input.malformed(
+                "footer",
+                format!("its batches have {promised} bytes in a file of {}", input.size),
+            ));
         }
-        let mut batches: Vec<Batch> = footer.dictionaries().iter().flatten().map(|&block| Batch { block, rows: None }).collect();
+        let mut batches: Vec<Batch> =
+            footer.dictionaries().iter().flatten().map(|&block| Batch { block, rows: None }).collect();
         for &block in footer.recordBatches().iter().flatten() {
             let head = bytes(file, input, block.offset() as u64, block.metaDataLength() as u64)?;
             let rows = rows(&described(&head, input)?, input)?;
@@ -86,26 +109,43 @@ impl<'a, 'i> File<'a, 'i> {
         let (mut at, mut found, mut batches) = (0, None, Vec::new());
         while at < input.size {
             input.check()?;
-            let damaged = || input.malformed(format!("byte {at}"), "no message of an Arrow stream begins here");
+            let damaged =
+                || input.malformed(format!("byte {at}"), "no message of an Arrow stream begins here");
             let start = bytes(file, input, at, 8)?;
-            let length = start.strip_prefix(&CONTINUED).and_then(|length| length.try_into().ok()).map(u32::from_le_bytes).ok_or_else(damaged)?;
+            let length = start
+                .strip_prefix(&CONTINUED)
+                .and_then(|length| length.try_into().ok())
+                .map(u32::from_le_bytes)
+                .ok_or_else(damaged)?;
             if length == 0 {
                 if at + 8 < input.size {
                     let what = format!("byte {}", at + 8);
-                    return Err(input.malformed(what, "something follows the end of the stream; write each stream into a file of its own"));
+                    return Err(input.malformed(
+                        what,
+                        "something follows the end of the stream; write each stream into a file of its own",
+                    ));
                 }
                 break;
             }
             let head = bytes(file, input, at + 8, length.into())?;
             let message = verified_message(&head, input, damaged)?;
-            let (head, body) = (i32::try_from(length).ok().and_then(|length| length.checked_add(8)), message.bodyLength());
+            let (head, body) =
+                (i32::try_from(length).ok().and_then(|length| length.checked_add(8)), message.bodyLength());
             let block = Block::new(at as i64, head.ok_or_else(damaged)?, body);
-            let end = u64::try_from(body).ok().and_then(|body| at.checked_add(8 + u64::from(length))?.checked_add(body)).ok_or_else(damaged)?;
+            let end = u64::try_from(body)
+                .ok()
+                .and_then(|body| at.checked_add(8 + u64::from(length))?.checked_add(body))
+                .ok_or_else(damaged)?;
             if end > input.size {
-                return Err(input.malformed("cut short", format!("a batch ends at byte {end} of {}", input.size)));
+                return Err(
+                    input.malformed("cut short", format!("a batch ends at byte {end} of {}", input.size))
+                );
             }
             if let Some(schema) = message.header_as_schema() {
-                found = Some((try_fb_to_schema(schema).map_err(|why| error(input, "columns", why))?, message.version()));
+                found = Some((
+                    try_fb_to_schema(schema).map_err(|why| error(input, "columns", why))?,
+                    message.version(),
+                ));
             } else if let Some(batch) = message.header_as_record_batch() {
                 batches.push(Batch { block, rows: Some(rows(&batch, input)?) });
             } else if message.header_as_dictionary_batch().is_some() {
@@ -117,8 +157,8 @@ impl<'a, 'i> File<'a, 'i> {
         Ok(Self { input, schema: Arc::new(schema), version, batches, stream: true })
     }
 
-    /// Reads a block, after checking its size and the declared sizes of its compressed buffers against the file. Returns the
-    /// bytes that it takes with what it unpacks to, which are claimed.
+    /// Reads a block, after checking its size and the declared sizes of its compressed buffers against the
+    /// file. Returns the bytes that it takes with what it unpacks to, which are claimed.
     fn block(&self, file: &mut fs::File, block: &Block) -> Result<(Buffer, u64)> {
         let (head, body) = (block.metaDataLength() as u64, block.bodyLength() as u64);
         let mut taken = head.saturating_add(body);
@@ -130,15 +170,20 @@ impl<'a, 'i> File<'a, 'i> {
         let batch = described(message, self.input)?;
         if let Some(compression) = batch.compression() {
             if compression.codec() == CompressionType::ZSTD {
-                let why = "it is not read; write the file with LZ4: pandas, polars and pyarrow take compression=\"lz4\"";
+                let why = "it is not read; write the file with LZ4: pandas, polars and pyarrow take \
+                           compression=\"lz4\"";
                 return Err(self.input.unsupported("zstd compression of all columns", why));
             }
             // An empty buffer, such as a validity bitmap without nulls, does not even store its size.
             for part in batch.buffers().iter().flatten().filter(|part| part.length() != 0) {
                 let start = usize::try_from(part.offset()).unwrap_or(usize::MAX);
                 let Some(promised) = body.get(start..).and_then(|part| part.first_chunk()) else { continue };
-                if i64::from_le_bytes(*promised) > (part.length().unsigned_abs().saturating_mul(LZ4)).cast_signed() {
-                    return Err(self.input.malformed("data", "a compressed part promises more than it can hold"));
+                if i64::from_le_bytes(*promised)
+                    > (part.length().unsigned_abs().saturating_mul(LZ4)).cast_signed()
+                {
+                    return Err(self
+                        .input
+                        .malformed("data", "a compressed part promises more than it can hold"));
                 }
                 // Less than none means that it is not compressed.
                 let unpacked = u64::try_from(i64::from_le_bytes(*promised)).unwrap_or(0);
@@ -152,25 +197,33 @@ impl<'a, 'i> File<'a, 'i> {
 
 /// The number of rows that a batch promises.
 fn rows(batch: &arrow_ipc::RecordBatch<'_>, input: &Input<'_>) -> Result<u64> {
-    u64::try_from(batch.length()).map_err(|_| input.malformed("data", format!("a batch promises {} rows", batch.length())))
+    u64::try_from(batch.length())
+        .map_err(|_| input.malformed("data", format!("a batch promises {} rows", batch.length())))
 }
 
-/// The record batch in a message, of rows or of dictionary values. If it were anywhere else, the decoder would find it all the
-/// same, and take other bytes for its body than those that are checked.
+/// The record batch in a message, of rows or of dictionary values. If it were anywhere else, the decoder
+/// would find it all the same, and take other bytes for its body than those that are checked.
 fn described<'m>(message: &'m [u8], input: &Input<'_>) -> Result<arrow_ipc::RecordBatch<'m>> {
     // Newer files write a marker before the length.
     let skipped = if message.starts_with(&CONTINUED) { 8 } else { 4 };
     let damaged = || input.malformed("data", "a batch does not begin with its description");
     let message = verified_message(message.get(skipped..).unwrap_or_default(), input, damaged)?;
-    message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data()).ok_or_else(damaged)
+    message
+        .header_as_record_batch()
+        .or_else(|| message.header_as_dictionary_batch()?.data())
+        .ok_or_else(damaged)
 }
 
 fn bytes(file: &mut fs::File, input: &Input<'_>, start: u64, length: u64) -> Result<Vec<u8>> {
     if start.saturating_add(length) > input.size {
-        return Err(input.malformed("cut short", format!("{length} bytes at {start} are outside of the file")));
+        return Err(
+            input.malformed("cut short", format!("{length} bytes at {start} are outside of the file"))
+        );
     }
     let mut bytes = vec![0; length as usize];
-    file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut bytes)).map_err(|why| input.io(why))?;
+    file.seek(SeekFrom::Start(start))
+        .and_then(|_| file.read_exact(&mut bytes))
+        .map_err(|why| input.io(why))?;
     Ok(bytes)
 }
 
@@ -183,7 +236,10 @@ impl Batches for File<'_, '_> {
         let rows = self.batches.iter().filter_map(|batch| batch.rows);
         let batches = rows.clone().count();
         let name = if self.stream { "Arrow IPC stream" } else { "Arrow IPC" };
-        (rows.fold(0, u64::saturating_add), format!("{name}, {batches} batch{}", if batches == 1 { "" } else { "es" }))
+        (
+            rows.fold(0, u64::saturating_add),
+            format!("{name}, {batches} batch{}", if batches == 1 { "" } else { "es" }),
+        )
     }
 
     fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<()> {
@@ -225,8 +281,8 @@ impl Batches for File<'_, '_> {
 
 // Opens Arrow's descriptions of columns within limits that depend on their size.
 //
-// They are flatbuffers, in which a table may be referred to any number of times, so that a few kilobytes unfold to millions of
-// columns. The limits of the decoder would let them become gigabytes.
+// They are flatbuffers, in which a table may be referred to any number of times, so that a few kilobytes
+// unfold to millions of columns. The limits of the decoder would let them become gigabytes.
 
 /// Bytes that a table takes at least; one without fields takes these, and as many where it is referred to.
 const TABLE: usize = 4;
@@ -245,20 +301,30 @@ fn limits(bytes: &[u8]) -> VerifierOptions {
 }
 
 /// Verifies a message; `damaged` makes the error if it is none.
-fn verified_message<'m>(bytes: &'m [u8], input: &Input<'_>, damaged: impl FnOnce() -> FormatError) -> Result<Message<'m>> {
+fn verified_message<'m>(
+    bytes: &'m [u8],
+    input: &Input<'_>,
+    damaged: impl FnOnce() -> FormatError,
+) -> Result<Message<'m>> {
     let limits = limits(bytes);
-    root_as_message_with_opts(&limits, bytes).map_err(|why| refused(&why, bytes, &limits, input).unwrap_or_else(damaged))
+    root_as_message_with_opts(&limits, bytes)
+        .map_err(|why| refused(&why, bytes, &limits, input).unwrap_or_else(damaged))
 }
 
 /// Holds the footer of an Arrow file to the limits before the decoder unfolds it.
 fn verified_footer<'f>(bytes: &'f [u8], input: &Input<'_>) -> Result<Footer<'f>> {
     let (limits, damaged) = (limits(bytes), || input.malformed("footer", "it is damaged"));
-    root_as_footer_with_opts(&limits, bytes).map_err(|why| refused(&why, bytes, &limits, input).unwrap_or_else(damaged))
+    root_as_footer_with_opts(&limits, bytes)
+        .map_err(|why| refused(&why, bytes, &limits, input).unwrap_or_else(damaged))
 }
 
 /// Checks the description of columns that a Parquet file may carry beside its own.
 pub(super) fn check_embedded(entries: Option<&Vec<KeyValue>>, input: &Input<'_>) -> Result<()> {
-    let values = entries.into_iter().flatten().filter(|entry| entry.key == ARROW_SCHEMA_META_KEY).filter_map(|entry| entry.value.as_ref());
+    let values = entries
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry.key == ARROW_SCHEMA_META_KEY)
+        .filter_map(|entry| entry.value.as_ref());
     for value in values {
         // The decoder says what else is wrong.
         let Ok(bytes) = BASE64_STANDARD.decode(value) else { continue };
@@ -274,9 +340,17 @@ pub(super) fn check_embedded(entries: Option<&Vec<KeyValue>>, input: &Input<'_>)
 }
 
 /// The error, if a limit is why.
-fn refused(why: &InvalidFlatbuffer, bytes: &[u8], limits: &VerifierOptions, input: &Input<'_>) -> Option<FormatError> {
+fn refused(
+    why: &InvalidFlatbuffer,
+    bytes: &[u8],
+    limits: &VerifierOptions,
+    input: &Input<'_>,
+) -> Option<FormatError> {
     let unfolds = |most: usize, what: &str| {
-        let why = format!("its {} bytes unfold to more than {most} {what}, which is the most that is read", bytes.len());
+        let why = format!(
+            "its {} bytes unfold to more than {most} {what}, which is the most that is read",
+            bytes.len()
+        );
         Some(input.unsupported("description of columns", why))
     };
     match why {

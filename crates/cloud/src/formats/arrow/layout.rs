@@ -71,32 +71,64 @@ enum What {
 impl Layout {
     pub fn of(file: &dyn Batches, input: &Input<'_>) -> Result<Self> {
         let schema = file.schema();
-        let lists: Vec<usize> = (0..schema.fields().len()).filter(|&root| values::is_list(schema.field(root).data_type())).collect();
+        let lists: Vec<usize> = (0..schema.fields().len())
+            .filter(|&root| values::is_list(schema.field(root).data_type()))
+            .collect();
         let widths = widths(file, &lists, input)?;
-        let named = lists.iter().zip(&widths).map(|(&root, &width)| (schema.field(root).name().len() as u64 + COLUMN).saturating_mul(width as u64));
+        let named = lists.iter().zip(&widths).map(|(&root, &width)| {
+            (schema.field(root).name().len() as u64 + COLUMN).saturating_mul(width as u64)
+        });
         let bytes = named.fold(0, u64::saturating_add);
         if bytes > MAX_LIST_COLUMNS {
-            let why = format!("named after their lists they take {bytes} bytes, and the most that are read are {MAX_LIST_COLUMNS}");
+            let why = format!(
+                "named after their lists they take {bytes} bytes, and the most that are read are \
+                 {MAX_LIST_COLUMNS}"
+            );
             return Err(input.unsupported("columns of lists", why));
         }
-        let promised = widths.iter().copied().max().filter(|&width| width > MAX_PROMISED_COLUMNS && width as u64 > input.size);
+        let promised = widths
+            .iter()
+            .copied()
+            .max()
+            .filter(|&width| width > MAX_PROMISED_COLUMNS && width as u64 > input.size);
         if let Some(width) = promised {
-            return Err(input.malformed("columns of lists", format!("a list has {width} elements, and the file {} bytes", input.size)));
+            return Err(input.malformed(
+                "columns of lists",
+                format!("a list has {width} elements, and the file {} bytes", input.size),
+            ));
         }
         let geo = schema.metadata().get("geo").map_or("", String::as_str);
         input.claim((geo.len() * size_of::<Value>()) as u64, "the description of geometries")?;
         let geo: Value = serde_json::from_str(geo).unwrap_or_default();
-        let mut layout = Self { columns: Vec::new(), lists: HashMap::new(), vectors: Vec::new(), candidates: Vec::new(), geometries: HashMap::new() };
-        layout.geometries = schema.fields().iter().enumerate().filter_map(|(root, field)| Some((root, Geometry::of(field, &geo)?))).collect();
+        let mut layout = Self {
+            columns: Vec::new(),
+            lists: HashMap::new(),
+            vectors: Vec::new(),
+            candidates: Vec::new(),
+            geometries: HashMap::new(),
+        };
+        layout.geometries = schema
+            .fields()
+            .iter()
+            .enumerate()
+            .filter_map(|(root, field)| Some((root, Geometry::of(field, &geo)?)))
+            .collect();
         let mut points = Vec::new();
         for (root, field) in schema.fields().iter().enumerate() {
             let (name, kind) = (field.name(), field.data_type());
             let geometry = layout.geometries.get(&root);
             if let Ok(position) = lists.binary_search(&root) {
                 let of = widths[position];
-                let place = geometry.filter(|_| (2..=3).contains(&of)).map(|geometry| axes(name, of, geometry.degrees()));
-                let column = |at: usize| place.as_ref().map_or_else(|| SheetColumn::numeric(format!("{name}{at}")), |axes| axes[at].clone());
-                let rank = if place.is_some() { POINTS } else { rank(name, values::is_floating(kind), false) };
+                let place = geometry
+                    .filter(|_| (2..=3).contains(&of))
+                    .map(|geometry| axes(name, of, geometry.degrees()));
+                let column = |at: usize| {
+                    place
+                        .as_ref()
+                        .map_or_else(|| SheetColumn::numeric(format!("{name}{at}")), |axes| axes[at].clone())
+                };
+                let rank =
+                    if place.is_some() { POINTS } else { rank(name, values::is_floating(kind), false) };
                 layout.append(root, field, rank, (0..of).map(|at| (column(at), What::Element { at, of })));
                 layout.lists.insert(root, name.clone());
                 continue;
@@ -106,7 +138,8 @@ impl Layout {
                 let columns = axes(name, found.len(), degrees || geometry.is_some_and(Geometry::degrees));
                 points.push((root, columns.into_iter().zip(found.into_iter().map(What::Field))));
             } else if let Some(fractions) = values::is_nested(kind) {
-                let why = geometry.map_or_else(|| "lists of lists, not of numbers".to_owned(), |_| unreadable("geometry"));
+                let why = geometry
+                    .map_or_else(|| "lists of lists, not of numbers".to_owned(), |_| unreadable("geometry"));
                 let (rank, why) = (rank(name, fractions, false), format!("it holds {why}"));
                 layout.candidates.push(Candidate { name: name.clone(), rank, columns: Vec::new(), why });
             }
@@ -116,22 +149,59 @@ impl Layout {
                 kind => What::Other(shortened(kind)),
             };
             // Dates, booleans and the index of pandas are unlikely to be coordinates.
-            let beside = kind.is_temporal() || *kind == DataType::Boolean || name.starts_with("__index_level_");
-            layout.columns.push(Origin { name: name.clone(), root, what, narrow: values::fits_f32(kind), beside, moment: Moment::of(kind) });
+            let beside =
+                kind.is_temporal() || *kind == DataType::Boolean || name.starts_with("__index_level_");
+            layout.columns.push(Origin {
+                name: name.clone(),
+                root,
+                what,
+                narrow: values::fits_f32(kind),
+                beside,
+                moment: Moment::of(kind),
+            });
         }
-        points.into_iter().for_each(|(root, columns)| layout.append(root, schema.field(root), POINTS, columns));
+        points
+            .into_iter()
+            .for_each(|(root, columns)| layout.append(root, schema.field(root), POINTS, columns));
         layout.sample(file, input)?;
         Ok(layout)
     }
 
     /// Adds columns of elements, and what they are together.
-    fn append(&mut self, root: usize, field: &Field, rank: u8, columns: impl Iterator<Item = (SheetColumn, What)>) {
+    fn append(
+        &mut self,
+        root: usize,
+        field: &Field,
+        rank: u8,
+        columns: impl Iterator<Item = (SheetColumn, What)>,
+    ) {
         let (start, narrow) = (self.columns.len(), values::fits_f32(field.data_type()));
-        let origin = |(column, what): (SheetColumn, What)| Origin { name: column.name, root, what, narrow, beside: column.beside, moment: None };
+        let origin = |(column, what): (SheetColumn, What)| Origin {
+            name: column.name,
+            root,
+            what,
+            narrow,
+            beside: column.beside,
+            moment: None,
+        };
         self.columns.extend(columns.map(origin));
-        let crs = self.geometries.get(&root).and_then(|geometry| geometry.crs.as_ref()).map(|crs| format!(", {}", crs.name)).unwrap_or_default();
-        let why = format!("{} `{}`{crs}", if rank == POINTS { "points of" } else { "the list" }, printable(field.name()));
-        self.candidates.push(Candidate { name: field.name().clone(), rank, columns: (start..self.columns.len()).collect(), why });
+        let crs = self
+            .geometries
+            .get(&root)
+            .and_then(|geometry| geometry.crs.as_ref())
+            .map(|crs| format!(", {}", crs.name))
+            .unwrap_or_default();
+        let why = format!(
+            "{} `{}`{crs}",
+            if rank == POINTS { "points of" } else { "the list" },
+            printable(field.name())
+        );
+        self.candidates.push(Candidate {
+            name: field.name().clone(),
+            rank,
+            columns: (start..self.columns.len()).collect(),
+            why,
+        });
     }
 
     /// Looks for vectors in texts and bytes. Texts are not read where a list is the vector by its name.
@@ -139,7 +209,8 @@ impl Layout {
         let schema = file.schema();
         let texts = self.candidates.iter().all(|candidate| candidate.rank <= POINTS);
         let sampled = |kind: &DataType| values::is_binary(kind) || texts && values::is_text(kind);
-        let roots: Vec<usize> = (0..schema.fields().len()).filter(|&root| sampled(schema.field(root).data_type())).collect();
+        let roots: Vec<usize> =
+            (0..schema.fields().len()).filter(|&root| sampled(schema.field(root).data_type())).collect();
         if roots.is_empty() {
             return Ok(());
         }
@@ -158,13 +229,26 @@ impl Layout {
         })?;
         for (root, seen) in roots.into_iter().zip(seen) {
             let (field, geometry) = (schema.field(root), self.geometries.get(&root));
-            let Some(vector) = seen.vector(root, field.name(), geometry.and_then(|geometry| geometry.crs.as_ref())) else { continue };
-            let rank = if geometry.is_some_and(|geometry| geometry.primary) { vector.rank.max(POINTS + 1) } else { vector.rank };
+            let Some(vector) =
+                seen.vector(root, field.name(), geometry.and_then(|geometry| geometry.crs.as_ref()))
+            else {
+                continue;
+            };
+            let rank = if geometry.is_some_and(|geometry| geometry.primary) {
+                vector.rank.max(POINTS + 1)
+            } else {
+                vector.rank
+            };
             input.claim(SheetColumn::claimed(vector.columns.len() as u64), "the columns")?;
-            let cell = |(at, column): (usize, &SheetColumn)| (column.clone(), What::Cell { vector: self.vectors.len(), at });
+            let cell = |(at, column): (usize, &SheetColumn)| {
+                (column.clone(), What::Cell { vector: self.vectors.len(), at })
+            };
             let columns: Vec<_> = vector.columns.iter().enumerate().map(cell).collect();
             self.append(root, field, rank, columns.into_iter());
-            self.candidates.last_mut().into_iter().for_each(|candidate| candidate.why.clone_from(&vector.why));
+            self.candidates
+                .last_mut()
+                .into_iter()
+                .for_each(|candidate| candidate.why.clone_from(&vector.why));
             self.vectors.push(vector);
         }
         Ok(())
@@ -172,12 +256,20 @@ impl Layout {
 
     pub fn columns(&self) -> Vec<SheetColumn> {
         let column = |position: &Origin| {
-            let column = SheetColumn { beside: position.beside, moment: position.moment, ..SheetColumn::numeric(position.name.clone()) };
+            let column = SheetColumn {
+                beside: position.beside,
+                moment: position.moment,
+                ..SheetColumn::numeric(position.name.clone())
+            };
             match &position.what {
                 What::Number => column,
-                What::Element { .. } | What::Field(_) | What::Cell { .. } => SheetColumn { element: true, ..column },
+                What::Element { .. } | What::Field(_) | What::Cell { .. } => {
+                    SheetColumn { element: true, ..column }
+                }
                 What::Text => SheetColumn { kind: ColumnKind::Text, ..column },
-                What::Other(kind) => SheetColumn { kind: ColumnKind::Text, example: Some((0, kind.clone())), ..column },
+                What::Other(kind) => {
+                    SheetColumn { kind: ColumnKind::Text, example: Some((0, kind.clone())), ..column }
+                }
             }
         };
         self.columns.iter().map(column).collect()
@@ -202,9 +294,14 @@ impl Layout {
         !matches!(self.columns[column].what, What::Other(_))
     }
 
-    /// Reads the numbers of some columns, given in ascending order, row by row; null becomes NaN. `array` returns the array
-    /// at an index in the schema. The error is a row and the reason.
-    pub fn fill<'b>(&self, array: impl Fn(usize) -> Option<&'b ArrayRef>, selected: &[usize], rows: &mut [f64]) -> Result<(), (usize, String)> {
+    /// Reads the numbers of some columns, given in ascending order, row by row; null becomes NaN. `array`
+    /// returns the array at an index in the schema. The error is a row and the reason.
+    pub fn fill<'b>(
+        &self,
+        array: impl Fn(usize) -> Option<&'b ArrayRef>,
+        selected: &[usize],
+        rows: &mut [f64],
+    ) -> Result<(), (usize, String)> {
         rows.fill(f64::NAN);
         let mut start = 0;
         for same in selected.chunk_by(|&a, &b| self.root(a) == self.root(b)) {
@@ -217,13 +314,21 @@ impl Layout {
         Ok(())
     }
 
-    /// Writes the numbers of those columns that come from one array into `rows`; nulls leave the value unchanged. `positions`
-    /// is their range in `selected`. The error is a row of the array and the reason.
-    fn numbers(&self, array: &ArrayRef, selected: &[usize], positions: Range<usize>, rows: &mut [f64]) -> Result<(), (usize, String)> {
+    /// Writes the numbers of those columns that come from one array into `rows`; nulls leave the value
+    /// unchanged. `positions` is their range in `selected`. The error is a row of the array and the reason.
+    fn numbers(
+        &self,
+        array: &ArrayRef,
+        selected: &[usize],
+        positions: Range<usize>,
+        rows: &mut [f64],
+    ) -> Result<(), (usize, String)> {
         let of = |position: usize| &self.columns[selected[position]];
         match of(positions.start).what {
             What::Element { of: length, .. } => {
-                let named = |why: String| format!("the list in column `{}` {why}", self.lists[&of(positions.start).root]);
+                let named = |why: String| {
+                    format!("the list in column `{}` {why}", self.lists[&of(positions.start).root])
+                };
                 let each = |row: usize, list: &[f64]| {
                     for position in positions.clone() {
                         if let What::Element { at, .. } = of(position).what {
@@ -234,7 +339,8 @@ impl Layout {
                 values::lists(array, length, each).map_err(|(row, why)| (row, named(why)))
             }
             What::Number => {
-                values::numbers(array, rows.iter_mut().skip(positions.start).step_by(selected.len())).map_err(|why| (0, why))?;
+                values::numbers(array, rows.iter_mut().skip(positions.start).step_by(selected.len()))
+                    .map_err(|why| (0, why))?;
                 // The same column again, if it was selected twice.
                 for row in rows.chunks_exact_mut(selected.len()) {
                     let value = row[positions.start];
@@ -243,16 +349,25 @@ impl Layout {
                 Ok(())
             }
             What::Field(_) => {
-                let points = array.as_struct_opt().ok_or_else(|| (0, "a structure turned into another type".to_owned()))?;
+                let points = array
+                    .as_struct_opt()
+                    .ok_or_else(|| (0, "a structure turned into another type".to_owned()))?;
                 for position in positions {
                     let What::Field(field) = of(position).what else { continue };
-                    values::numbers(points.column(field), rows.iter_mut().skip(position).step_by(selected.len())).map_err(|why| (0, why))?;
-                    (0..array.len()).filter(|&row| array.is_null(row)).for_each(|row| rows[row * selected.len() + position] = f64::NAN);
+                    values::numbers(
+                        points.column(field),
+                        rows.iter_mut().skip(position).step_by(selected.len()),
+                    )
+                    .map_err(|why| (0, why))?;
+                    (0..array.len())
+                        .filter(|&row| array.is_null(row))
+                        .for_each(|row| rows[row * selected.len() + position] = f64::NAN);
                 }
                 Ok(())
             }
             What::Cell { vector, .. } => {
-                let (vector, binary, mut numbers) = (&self.vectors[vector], values::is_binary(array.data_type()), Vec::new());
+                let (vector, binary, mut numbers) =
+                    (&self.vectors[vector], values::is_binary(array.data_type()), Vec::new());
                 for row in 0..array.len() {
                     let Some(bytes) = values::bytes(array, row) else { continue };
                     vector.read(bytes, binary, &mut numbers).map_err(|why| (row, why))?;
@@ -279,12 +394,19 @@ impl Geometry {
     fn of(field: &Field, geo: &Value) -> Option<Self> {
         if let Some(column) = geo.get("columns").and_then(|columns| columns.get(field.name())) {
             let crs = column.get("crs").map_or_else(|| Crs::of_json(&"OGC:CRS84".into()), Crs::of_json);
-            return Some(Self { crs, primary: geo.get("primary_column").and_then(Value::as_str) == Some(field.name()) });
+            return Some(Self {
+                crs,
+                primary: geo.get("primary_column").and_then(Value::as_str) == Some(field.name()),
+            });
         }
         let metadata = |key: &str| field.metadata().get(key).map(String::as_str);
-        let extension = metadata("ARROW:extension:name").is_some_and(|name| name.starts_with("geoarrow.") || name == "ogc.wkb");
+        let extension = metadata("ARROW:extension:name")
+            .is_some_and(|name| name.starts_with("geoarrow.") || name == "ogc.wkb");
         let about = || serde_json::from_str::<Value>(metadata("ARROW:extension:metadata")?).ok();
-        extension.then(|| Self { crs: about().as_ref().and_then(|about| Crs::of_json(about.get("crs")?)), primary: false })
+        extension.then(|| Self {
+            crs: about().as_ref().and_then(|about| Crs::of_json(about.get("crs")?)),
+            primary: false,
+        })
     }
 
     fn degrees(&self) -> bool {
@@ -331,9 +453,10 @@ fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<
         })?;
     }
     let checked = |width: Option<usize>| match width.unwrap_or(0) {
-        width if width > MAX_COLUMNS => {
-            Err(input.unsupported(format!("lists of {width} numbers"), format!("the most that are read are {MAX_COLUMNS}")))
-        }
+        width if width > MAX_COLUMNS => Err(input.unsupported(
+            format!("lists of {width} numbers"),
+            format!("the most that are read are {MAX_COLUMNS}"),
+        )),
         width => Ok(width),
     };
     widths.into_iter().map(checked).collect()

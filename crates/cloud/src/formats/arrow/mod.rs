@@ -1,8 +1,8 @@
 //! Typed tables: Parquet and Arrow IPC (Feather 2), read one batch of rows at a time.
 //!
-//! Numbers are coordinates, nulls NaN. A column of lists of numbers (an embedding) becomes one column per list element, as do points
-//! and vectors in texts; one such column is the cloud unless others are selected. Strings and dictionaries of strings are categories. Dates are
-//! numbers, and single ones are shown as dates.
+//! Numbers are coordinates, nulls NaN. A column of lists of numbers (an embedding) becomes one column per
+//! list element, as do points and vectors in texts; one such column is the cloud unless others are selected.
+//! Strings and dictionaries of strings are categories. Dates are numbers, and single ones are shown as dates.
 
 mod ipc;
 mod layout;
@@ -14,7 +14,10 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use super::columns::Cell;
 use super::vector_cell::settle;
-use super::{ColumnKind, FormatError, Input, Picked, Records, Result, Sheet, SheetColumn, Texts, Want, cell, decoded, number_cell, printable};
+use super::{
+    ColumnKind, FormatError, Input, Picked, Records, Result, Sheet, SheetColumn, Texts, Want, cell, decoded,
+    number_cell, printable,
+};
 use crate::table::{Real, Values, with_values};
 pub(super) use ipc::looks_streamed;
 use layout::Layout;
@@ -32,7 +35,8 @@ trait Batches {
     fn schema(&self) -> SchemaRef;
     /// The number of rows, and the format's name for display; known before reading.
     fn about(&self) -> (u64, String);
-    /// Reads the columns with these ascending indices in batches, starting with the batch that contains row `from`.
+    /// Reads the columns with these ascending indices in batches, starting with the batch that contains row
+    /// `from`.
     fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<()>;
 }
 
@@ -81,7 +85,9 @@ fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
         return input.io(why);
     }
     let said = why.to_string();
-    if matches!(why, ArrowError::NotYetImplemented(_)) || ["NYI", "upport", "mplemented"].iter().any(|word| said.contains(word)) {
+    if matches!(why, ArrowError::NotYetImplemented(_))
+        || ["NYI", "upport", "mplemented"].iter().any(|word| said.contains(word))
+    {
         return input.unsupported(what, format!("it is not read ({said}); write it as CSV or .npy"));
     }
     input.malformed(what, "damaged, and cannot be decoded")
@@ -90,10 +96,12 @@ fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
 fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let layout = Layout::of(file, input)?;
     let mut columns = layout.columns();
-    let numbers: Vec<bool> = columns.iter().map(|column| column.kind == ColumnKind::Numeric && !column.beside).collect();
+    let numbers: Vec<bool> =
+        columns.iter().map(|column| column.kind == ColumnKind::Numeric && !column.beside).collect();
     let (declared, note) = settle(&mut columns, &layout.candidates, |at| numbers[at], input, want)?;
     let selected: Vec<usize> = want.resolve(&columns, input)?;
-    let selected: Vec<usize> = selected.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
+    let selected: Vec<usize> =
+        selected.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
     // Only the requested text column is read completely; the others need one example each.
     let texts = match want {
         Want::Column(_) => want.resolve(&columns, input)?.into_iter().find(|&at| layout.is_text(at)),
@@ -126,7 +134,9 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet>
         for (at, column) in columns.iter_mut().enumerate().filter(|(at, _)| layout.is_text(*at)) {
             let Some(array) = array(layout.root(at)) else { continue };
             if column.example.is_none() {
-                column.example = (0..array.len()).find_map(|row| Some((start + row as u64, cell::excerpt(values::text(array, row)?.as_bytes()))));
+                column.example = (0..array.len()).find_map(|row| {
+                    Some((start + row as u64, cell::excerpt(values::text(array, row)?.as_bytes())))
+                });
             }
             if texts == Some(at) {
                 for row in 0..array.len() {
@@ -146,10 +156,16 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet>
     if let Some(at) = texts {
         columns[at].texts = Some(found);
     }
-    for column in columns.iter_mut().filter(|column| column.kind == ColumnKind::Text && column.example.is_none()) {
+    for column in
+        columns.iter_mut().filter(|column| column.kind == ColumnKind::Text && column.example.is_none())
+    {
         column.example = Some((0, "text".to_owned()));
     }
-    Ok(Sheet { skipped: note.into_iter().collect(), declared, ..Sheet::new(input, format, columns, selected, read, values) })
+    Ok(Sheet {
+        skipped: note.into_iter().collect(),
+        declared,
+        ..Sheet::new(input, format, columns, selected, read, values)
+    })
 }
 
 // Reads all columns of a few rows, decoding only the batches that contain them.
@@ -159,7 +175,10 @@ fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result
     let columns = layout.columns();
     let rows = file.about().0;
     input.check_records(wanted, rows)?;
-    let mut roots: Vec<usize> = (0..columns.len()).filter(|&at| layout.is_read(at) && input.wants(at)).map(|at| layout.root(at)).collect();
+    let mut roots: Vec<usize> = (0..columns.len())
+        .filter(|&at| layout.is_read(at) && input.wants(at))
+        .map(|at| layout.root(at))
+        .collect();
     roots.sort_unstable();
     roots.dedup();
     let mut picked = Picked::new(wanted);
@@ -177,24 +196,32 @@ fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result
                 && *record < start + batch.num_rows() as u64
             {
                 let row = batch.slice((record - start) as usize, 1);
-                let cells =
-                    cells(&layout, &columns, &roots, &row, &|at| input.wants(at)).map_err(|why| input.malformed(format!("record {record}"), why))?;
+                let cells = cells(&layout, &columns, &roots, &row, &|at| input.wants(at))
+                    .map_err(|why| input.malformed(format!("record {record}"), why))?;
                 picked.found.insert(*record, cells);
                 left = rest;
             }
             Ok(left.len() == before)
         })?;
         if left.len() == before {
-            return Err(input.malformed("cut short", format!("{rows} rows are promised, and row {first} is not there")));
+            return Err(input
+                .malformed("cut short", format!("{rows} rows are promised, and row {first} is not there")));
         }
     }
     Ok(picked.into_records(SheetColumn::names(columns)))
 }
 
 /// The cells of a one-row batch whose arrays are those of `roots`.
-fn cells(layout: &Layout, columns: &[SheetColumn], roots: &[usize], row: &RecordBatch, wants: &dyn Fn(usize) -> bool) -> Result<Vec<Cell>, String> {
+fn cells(
+    layout: &Layout,
+    columns: &[SheetColumn],
+    roots: &[usize],
+    row: &RecordBatch,
+    wants: &dyn Fn(usize) -> bool,
+) -> Result<Vec<Cell>, String> {
     let array = |root: usize| roots.binary_search(&root).ok().map(|at| row.column(at));
-    let numeric: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].kind == ColumnKind::Numeric && wants(at)).collect();
+    let numeric: Vec<usize> =
+        (0..columns.len()).filter(|&at| columns[at].kind == ColumnKind::Numeric && wants(at)).collect();
     let mut numbers = vec![f64::NAN; numeric.len()];
     layout.fill(array, &numeric, &mut numbers).map_err(|(_, why)| why)?;
     let mut cells = vec![Cell::Missing; columns.len()];

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray as _;
 use arrow_array::temporal_conversions::as_datetime;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, TimestampMicrosecondType};
-use arrow_array::{Array as _, ArrayRef, GenericListArray, OffsetSizeTrait, downcast_dictionary_array, downcast_temporal_array};
+use arrow_array::{
+    Array as _, ArrayRef, GenericListArray, OffsetSizeTrait, downcast_dictionary_array,
+    downcast_temporal_array,
+};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use serde::{Deserialize, Serialize};
@@ -19,13 +22,18 @@ pub(super) fn is_number(kind: &DataType) -> bool {
     kind.is_integer()
         || kind.is_floating()
         || kind.is_temporal() && !matches!(kind, DataType::Interval(_))
-        || matches!(kind, DataType::Boolean | DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..))
+        || matches!(
+            kind,
+            DataType::Boolean | DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..)
+        )
 }
 
 /// The type of the elements of a list.
 fn elements(kind: &DataType) -> Option<&DataType> {
     match kind {
-        DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) => Some(field.data_type()),
+        DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) => {
+            Some(field.data_type())
+        }
         _ => None,
     }
 }
@@ -52,7 +60,10 @@ pub(super) fn is_text(kind: &DataType) -> bool {
 
 /// Whether the type is bytes.
 pub(super) fn is_binary(kind: &DataType) -> bool {
-    matches!(kind, DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_))
+    matches!(
+        kind,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_)
+    )
 }
 
 /// Whether the type is a list of lists of numbers or of points; then, whether the numbers have fractions.
@@ -64,14 +75,19 @@ pub(super) fn is_nested(kind: &DataType) -> Option<bool> {
     }
 }
 
-/// The fields of a structure that are axes of a point: longitude, latitude and height, or x, y and z. True for degrees.
+/// The fields of a structure that are axes of a point: longitude, latitude and height, or x, y and z. True
+/// for degrees.
 pub(super) fn axes(fields: &Fields) -> Option<(bool, Vec<usize>)> {
-    let named = |field: &Field, names: &[&str]| names.iter().any(|name| field.name().eq_ignore_ascii_case(name)) && is_number(field.data_type());
+    let named = |field: &Field, names: &[&str]| {
+        names.iter().any(|name| field.name().eq_ignore_ascii_case(name)) && is_number(field.data_type())
+    };
     let find = |names: &[&str]| fields.iter().position(|field| named(field, names));
-    [(true, [LONGITUDES, LATITUDES, &["height", "altitude"]]), (false, [&["x"], &["y"], &["z"]])].into_iter().find_map(|(degrees, names)| {
-        let axes: Vec<usize> = names.into_iter().map_while(find).collect();
-        (axes.len() >= 2).then_some((degrees, axes))
-    })
+    [(true, [LONGITUDES, LATITUDES, &["height", "altitude"]]), (false, [&["x"], &["y"], &["z"]])]
+        .into_iter()
+        .find_map(|(degrees, names)| {
+            let axes: Vec<usize> = names.into_iter().map_while(find).collect();
+            (axes.len() >= 2).then_some((degrees, axes))
+        })
 }
 
 /// Whether the type is a list of numbers per row.
@@ -80,7 +96,11 @@ pub(super) fn is_list(kind: &DataType) -> bool {
 }
 
 /// Copies the numbers of an array that are stored as `T`; nulls leave `out` unchanged.
-fn copy<'v, T: ArrowNativeType>(array: &ArrayRef, out: impl Iterator<Item = &'v mut f64>, widen: impl Fn(T) -> f64) {
+fn copy<'v, T: ArrowNativeType>(
+    array: &ArrayRef,
+    out: impl Iterator<Item = &'v mut f64>,
+    widen: impl Fn(T) -> f64,
+) {
     let data = array.to_data();
     for (row, (out, &value)) in out.zip(data.buffer::<T>(0)).enumerate().take(array.len()) {
         if array.is_valid(row) {
@@ -102,9 +122,11 @@ pub(super) fn numbers<'v>(array: &ArrayRef, out: impl Iterator<Item = &'v mut f6
         DataType::Int8 => copy::<i8>(array, out, f64::from),
         DataType::Int16 => copy::<i16>(array, out, f64::from),
         DataType::Int32 | DataType::Date32 | DataType::Time32(_) => copy::<i32>(array, out, f64::from),
-        DataType::Int64 | DataType::Date64 | DataType::Time64(_) | DataType::Timestamp(..) | DataType::Duration(_) => {
-            copy::<i64>(array, out, |value| value as f64)
-        }
+        DataType::Int64
+        | DataType::Date64
+        | DataType::Time64(_)
+        | DataType::Timestamp(..)
+        | DataType::Duration(_) => copy::<i64>(array, out, |value| value as f64),
         DataType::UInt8 => copy::<u8>(array, out, f64::from),
         DataType::UInt16 => copy::<u16>(array, out, f64::from),
         DataType::UInt32 => copy::<u32>(array, out, f64::from),
@@ -132,8 +154,14 @@ fn range(array: &ArrayRef, row: usize) -> (usize, usize) {
             let lists = array.as_fixed_size_list();
             (lists.value_offset_at(row), lists.value_length() as usize)
         }
-        DataType::List(_) => (array.as_list::<i32>().value_offsets()[row] as usize, array.as_list::<i32>().value_length(row) as usize),
-        _ => (array.as_list::<i64>().value_offsets()[row] as usize, array.as_list::<i64>().value_length(row) as usize),
+        DataType::List(_) => (
+            array.as_list::<i32>().value_offsets()[row] as usize,
+            array.as_list::<i32>().value_length(row) as usize,
+        ),
+        _ => (
+            array.as_list::<i64>().value_offsets()[row] as usize,
+            array.as_list::<i64>().value_length(row) as usize,
+        ),
     }
 }
 
@@ -154,11 +182,20 @@ fn inner(array: &ArrayRef) -> (ArrayRef, usize) {
 
 /// Bytes that [`lists`] takes for its numbers.
 pub(super) fn flattened(array: &ArrayRef) -> u64 {
-    if is_list(array.data_type()) { (inner(array).0.len() as u64).saturating_mul(size_of::<f64>() as u64) } else { 0 }
+    if is_list(array.data_type()) {
+        (inner(array).0.len() as u64).saturating_mul(size_of::<f64>() as u64)
+    } else {
+        0
+    }
 }
 
-/// Passes each list of `of` numbers to `each` with its row, skipping nulls. The error is a row and the reason.
-pub(super) fn lists(array: &ArrayRef, of: usize, mut each: impl FnMut(usize, &[f64])) -> Result<(), (usize, String)> {
+/// Passes each list of `of` numbers to `each` with its row, skipping nulls. The error is a row and the
+/// reason.
+pub(super) fn lists(
+    array: &ArrayRef,
+    of: usize,
+    mut each: impl FnMut(usize, &[f64]),
+) -> Result<(), (usize, String)> {
     let (inner, first) = inner(array);
     let mut flat = vec![f64::NAN; inner.len()];
     numbers(&inner, flat.iter_mut()).map_err(|why| (0, why))?;
@@ -168,7 +205,10 @@ pub(super) fn lists(array: &ArrayRef, of: usize, mut each: impl FnMut(usize, &[f
             return Err((row, format!("has {length} numbers and the first one {of}; all must be as long")));
         }
         let start = start - first;
-        each(row, flat.get(start..start + length).ok_or_else(|| (row, "ends outside of its numbers".to_owned()))?);
+        each(
+            row,
+            flat.get(start..start + length).ok_or_else(|| (row, "ends outside of its numbers".to_owned()))?,
+        );
     }
     Ok(())
 }
@@ -271,7 +311,8 @@ impl Moment {
     }
 }
 
-/// The date or timestamp in a row, to the last digit; `None` for other types, for null, and beyond the calendar's range.
+/// The date or timestamp in a row, to the last digit; `None` for other types, for null, and beyond the
+/// calendar's range.
 pub(super) fn date(array: &ArrayRef, row: usize) -> Option<String> {
     let moment = Moment::of(array.data_type()).filter(|_| array.is_valid(row))?;
     downcast_temporal_array!(

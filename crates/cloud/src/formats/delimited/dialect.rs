@@ -37,7 +37,8 @@ pub(super) struct Dialect {
     pub mark: Option<&'static [u8]>,
     /// Length of Excel's first line, `sep=;`, with its end.
     pub preamble: usize,
-    /// Where the first record begins, if its commas and spaces separate digits in a way that has several readings.
+    /// Where the first record begins, if its commas and spaces separate digits in a way that has several
+    /// readings.
     pub unclear: Option<usize>,
     /// The comments before the first record, without their marks: some writers put the column names there.
     comments: Vec<Vec<u8>>,
@@ -66,9 +67,13 @@ impl Dialect {
         while records.len() < RECORDS && !rest.is_empty() {
             let (line, after) = first_line(rest);
             let begins = records.is_empty() && dialect.mark.is_none();
-            if let Some(mark) = mark_of(line).filter(|&mark| begins || mark == MARKS[0] || dialect.mark == Some(mark)) {
+            if let Some(mark) =
+                mark_of(line).filter(|&mark| begins || mark == MARKS[0] || dialect.mark == Some(mark))
+            {
                 if records.iter().all(Census::is_count) {
-                    dialect.comments.push(line[line.iter().take_while(|byte| mark.contains(byte)).count()..].to_vec());
+                    dialect
+                        .comments
+                        .push(line[line.iter().take_while(|byte| mark.contains(byte)).count()..].to_vec());
                 }
                 dialect.mark = dialect.mark.or((mark != MARKS[0]).then_some(mark));
                 rest = after;
@@ -92,14 +97,22 @@ impl Dialect {
                 ([], _) => counted,
                 ([second, ..], Separator::Spaces) => second.words > 1,
                 // `1,5` may be a number.
-                ([second, ..], Separator::Byte(delimiter)) => second.count(delimiter) > usize::from(delimiter == b','),
+                ([second, ..], Separator::Byte(delimiter)) => {
+                    second.count(delimiter) > usize::from(delimiter == b',')
+                }
             };
             if counts {
                 let unclear = unclear.then_some(begin);
-                return Self { separator: if rest.is_empty() { Separator::Spaces } else { separator }, counted: true, unclear, ..dialect };
+                return Self {
+                    separator: if rest.is_empty() { Separator::Spaces } else { separator },
+                    counted: true,
+                    unclear,
+                    ..dialect
+                };
             }
         }
-        let (separator, unclear) = declared.map_or_else(|| choose(&records, tabs), |separator| (separator, false));
+        let (separator, unclear) =
+            declared.map_or_else(|| choose(&records, tabs), |separator| (separator, false));
         Self { separator, unclear: unclear.then_some(begin), ..dialect }
     }
 
@@ -122,22 +135,29 @@ impl Dialect {
         format!("{separator}{commas}")
     }
 
-    /// Column names from the last comment before the first record that has as many fields as the record, none of them a number. The comment
-    /// may be delimited in another way than the records.
+    /// Column names from the last comment before the first record that has as many fields as the record, none
+    /// of them a number. The comment may be delimited in another way than the records.
     pub fn commented_names(&self, width: usize) -> Option<Vec<String>> {
         /// Words of sentences.
         const WORDS: [&str; 8] = ["a", "and", "by", "for", "is", "of", "the", "with"];
         let names = |mut fields: Vec<&[u8]>| {
             fields.pop_if(|last| last.trim_ascii().is_empty());
             let names: Vec<String> = fields.iter().map(|field| cell::name(field)).collect();
-            let is_name = |field: &&[u8]| Cell::parse(field) == Cell::Text && (width < 3 || !WORDS.iter().any(|word| *field == word.as_bytes()));
+            let is_name = |field: &&[u8]| {
+                Cell::parse(field) == Cell::Text
+                    && (width < 3 || !WORDS.iter().any(|word| *field == word.as_bytes()))
+            };
             // `m m m` are units.
             let distinct = names.iter().collect::<HashSet<_>>().len();
             (distinct == width && names.len() == width && fields.iter().all(is_name)).then_some(names)
         };
         self.comments.iter().rev().find_map(|comment| {
-            let comment = comment.windows(2).position(|pair| pair == b": ").map_or(&comment[..], |at| &comment[at + 2..]);
-            let delimited = CANDIDATES.into_iter().map(|delimiter| comment.split(|&byte| byte == delimiter).collect());
+            let comment = comment
+                .windows(2)
+                .position(|pair| pair == b": ")
+                .map_or(&comment[..], |at| &comment[at + 2..]);
+            let delimited =
+                CANDIDATES.into_iter().map(|delimiter| comment.split(|&byte| byte == delimiter).collect());
             delimited.chain([words(comment).filter(|word| !is_bracketed(word)).collect()]).find_map(names)
         })
     }
@@ -154,14 +174,18 @@ fn first_line(text: &[u8]) -> (&[u8], &[u8]) {
     (&text[..end], &text[(end + 1).min(text.len())..])
 }
 
-/// The mark of a comment. A line that could be a record, such as the point `! 1 2` or the header `;x;y`, is not one.
+/// The mark of a comment. A line that could be a record, such as the point `! 1 2` or the header `;x;y`, is
+/// not one.
 fn mark_of(line: &[u8]) -> Option<&'static [u8]> {
     let mark = MARKS.into_iter().find(|mark| line.starts_with(mark))?;
     let text = &line[mark.len()..];
     let is_record = match mark {
         b"#" | b"//" => false,
         b";" if text.contains(&b';') || text.first().is_some_and(|first| *first != b' ') => true,
-        _ => text.first().is_some_and(|first| CANDIDATES.contains(first)) || words(text).count() > 1 && words(text).all(is_number),
+        _ => {
+            text.first().is_some_and(|first| CANDIDATES.contains(first))
+                || words(text).count() > 1 && words(text).all(is_number)
+        }
     };
     (!is_record).then_some(mark)
 }
@@ -176,13 +200,18 @@ fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
     if tabs && first.count(b'\t') > 0 {
         return (Separator::Byte(b'\t'), false);
     }
-    let fields = |record: &Census<'_>, separator| if let Separator::Byte(delimiter) = separator { record.count(delimiter) + 1 } else { record.words };
+    let fields = |record: &Census<'_>, separator| {
+        if let Separator::Byte(delimiter) = separator { record.count(delimiter) + 1 } else { record.words }
+    };
     // The header may lack a name for the names of rows, or the delimiter that ends each row.
     let even = |separator, slack: usize| {
         let widths = || records.iter().skip(slack).map(|record| fields(record, separator));
         let lone = slack > 0 && separator == Separator::Byte(b',') && first.count(b',') == 0;
-        widths().next().is_some_and(|width| width > 1 && width.abs_diff(fields(first, separator)) == slack && widths().all(|other| other == width))
-            && !lone
+        widths().next().is_some_and(|width| {
+            width > 1
+                && width.abs_diff(fields(first, separator)) == slack
+                && widths().all(|other| other == width)
+        }) && !lone
     };
     let separators = || CANDIDATES.into_iter().map(Separator::Byte).chain([Separator::Spaces]);
     match [0, 1].into_iter().find_map(|slack| separators().find(|&separator| even(separator, slack))) {
@@ -190,17 +219,23 @@ fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
         Some(separator) => return (separator, false),
         None => {}
     }
-    // Every delimiter gives uneven records: the reader will report where. The most frequent one is the best guess.
-    let guess = match CANDIDATES.into_iter().max_by_key(|&candidate| records.iter().map(|record| record.count(candidate)).sum::<usize>()) {
-        Some(candidate) if records.iter().any(|record| record.count(candidate) > 0) => Separator::Byte(candidate),
+    // Every delimiter gives uneven records: the reader will report where. The most frequent one is the best
+    // guess.
+    let guess = match CANDIDATES
+        .into_iter()
+        .max_by_key(|&candidate| records.iter().map(|record| record.count(candidate)).sum::<usize>())
+    {
+        Some(candidate) if records.iter().any(|record| record.count(candidate) > 0) => {
+            Separator::Byte(candidate)
+        }
         _ if first.words > 1 => Separator::Spaces,
         _ => Separator::Byte(b','),
     };
     (guess, false)
 }
 
-/// Tells decimal commas between spaces (`1,5 2,25`) from delimiters, in records with the same number of commas and of words. Tuples, such as
-/// `1,5 2,7` for two pairs, are unclear.
+/// Tells decimal commas between spaces (`1,5 2,25`) from delimiters, in records with the same number of
+/// commas and of words. Tuples, such as `1,5 2,7` for two pairs, are unclear.
 fn commas(records: &[Census<'_>]) -> (Separator, bool) {
     let (mut decimal, mut numeric, mut certain, mut trailing) = (true, true, false, false);
     let (mut parts, mut wholes, mut fractions) = (HashSet::new(), HashSet::new(), HashSet::new());
@@ -214,7 +249,8 @@ fn commas(records: &[Census<'_>]) -> (Separator, bool) {
             // A number without a comma is not a tuple; neither are `8,05` and `1,5e3`.
             [whole] => certain |= is_number(whole),
             [whole, fraction] if number(bare, ',').is_some() && !is_code(whole) => {
-                certain |= is_code(fraction) || fraction.len() > 4 || !fraction.iter().all(u8::is_ascii_digit);
+                certain |=
+                    is_code(fraction) || fraction.len() > 4 || !fraction.iter().all(u8::is_ascii_digit);
                 wholes.insert(whole.len());
                 fractions.insert(fraction.len());
             }
@@ -224,13 +260,20 @@ fn commas(records: &[Census<'_>]) -> (Separator, bool) {
     // The second numbers of pairs would have different lengths, as the first ones do.
     certain |= records.len() > 7 && fractions.len() == 1 && wholes.len() > 1;
     let tuples = numeric && parts.len() == 1 && !parts.contains(&1);
-    let all = |test: &dyn Fn(&[&[u8]]) -> bool| records.iter().all(|record| test(&record.text.split(|&byte| byte == b',').collect::<Vec<_>>()));
-    // If commas delimited, some field of each record would be several numbers, unless spaces separate thousands: `1 234,5 678`.
-    let jammed = all(&|fields| fields.iter().any(|field| words(field).count() > 1 && words(field).all(is_number)));
+    let all = |test: &dyn Fn(&[&[u8]]) -> bool| {
+        records.iter().all(|record| test(&record.text.split(|&byte| byte == b',').collect::<Vec<_>>()))
+    };
+    // If commas delimited, some field of each record would be several numbers, unless spaces separate
+    // thousands: `1 234,5 678`.
+    let jammed =
+        all(&|fields| fields.iter().any(|field| words(field).count() > 1 && words(field).all(is_number)));
     let spaced = all(&|fields| fields.iter().all(|field| number(field, '.').is_some()));
     let delimits = if trailing { !decimal || !tuples } else { !jammed || !decimal && !tuples };
     let is_decimal = decimal && !trailing && !spaced && (certain || !tuples);
-    (if is_decimal && !delimits { Separator::Spaces } else { Separator::Byte(b',') }, !delimits && !is_decimal)
+    (
+        if is_decimal && !delimits { Separator::Spaces } else { Separator::Byte(b',') },
+        !delimits && !is_decimal,
+    )
 }
 
 /// How often each candidate delimiter occurs in a record, outside quotes.
@@ -327,22 +370,41 @@ mod tests {
         }
         assert_eq!(separator("  1  2 3\n 4 5\t6\n"), Separator::Spaces);
         assert_eq!(separator("x y z\n1 2 3\n"), Separator::Spaces);
-        assert_eq!(Dialect::detect(b"a,b\tc\n1\t2\n", true, Hints { tabs: true, ..Hints::default() }).separator, Separator::Byte(b'\t'));
+        assert_eq!(
+            Dialect::detect(b"a,b\tc\n1\t2\n", true, Hints { tabs: true, ..Hints::default() }).separator,
+            Separator::Byte(b'\t')
+        );
     }
 
     #[test]
     fn a_count_may_stand_first() {
         assert!(detect("2\n1 2 3\n4 5 6\n").counted);
-        assert!(Dialect::detect(b"2\n", true, Hints { counted: true, ..Hints::default() }).counted && !detect("2\n").counted);
+        assert!(
+            Dialect::detect(b"2\n", true, Hints { counted: true, ..Hints::default() }).counted
+                && !detect("2\n").counted
+        );
         let cloud = detect("//X;Y;Z\n2\n1;2;3\n4;5;6\n");
-        assert!(cloud.counted && cloud.separator == Separator::Byte(b';') && cloud.commented_names(3).is_some());
-        assert!(detect("2\n1,2,3\n4,5,6\n").counted && !detect("2\n1,5\n2,5\n").counted, "1,5 may be a number");
-        assert!(!detect("2 1\n1 2\n").counted && !detect("2\n1\n").counted && !detect("name\n1 2\n").counted && !detect("2\n1,2\n").counted);
+        assert!(
+            cloud.counted && cloud.separator == Separator::Byte(b';') && cloud.commented_names(3).is_some()
+        );
+        assert!(
+            detect("2\n1,2,3\n4,5,6\n").counted && !detect("2\n1,5\n2,5\n").counted,
+            "1,5 may be a number"
+        );
+        assert!(
+            !detect("2 1\n1 2\n").counted
+                && !detect("2\n1\n").counted
+                && !detect("name\n1 2\n").counted
+                && !detect("2\n1,2\n").counted
+        );
     }
 
     #[test]
     fn a_cut_record_does_not_count() {
-        assert_eq!(Dialect::detect(b"1;2,0\n3;4,0\n5;", false, Hints::default()).separator, Separator::Byte(b';'));
+        assert_eq!(
+            Dialect::detect(b"1;2,0\n3;4,0\n5;", false, Hints::default()).separator,
+            Separator::Byte(b';')
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Detects what precedes the data: a header, units; and whether records begin with names of rows or end with blank fields.
+//! Detects what precedes the data: a header, units; and whether records begin with names of rows or end with
+//! blank fields.
 
 use std::io::BufRead;
 
@@ -10,7 +11,8 @@ use crate::formats::{Input, Result};
 /// Number of records that the first one is compared with.
 const RECORDS: usize = 64;
 
-/// Minimum number of columns for 0, 1, 2, … to be a header of whole numbers: with fewer, it is just as likely the corner of a grid.
+/// Minimum number of columns for 0, 1, 2, … to be a header of whole numbers: with fewer, it is just as likely
+/// the corner of a grid.
 const NUMBERED: usize = 4;
 
 /// How a text begins, and what its records have besides the named columns.
@@ -40,7 +42,11 @@ struct Row {
 }
 
 /// Detects the heading from the beginning of a text.
-pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<Heading> {
+pub(super) fn detect(
+    mut records: Records<impl BufRead>,
+    dialect: &Dialect,
+    input: &Input<'_>,
+) -> Result<Heading> {
     if !records.advance(input)? || dialect.counted && !records.advance(input)? {
         return Ok(Heading::default());
     }
@@ -62,19 +68,26 @@ pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect, inpu
         used = used.max(row(&records, dialect).used);
     }
     let longer = rest.first().is_some_and(|row| row.cells.len() > first.cells.len());
-    let row_names = longer && used == first.used + 1 && (numbered || !first.cells.iter().any(is_number)) && has_row_names(&rest, used, dialect);
+    let row_names = longer
+        && used == first.used + 1
+        && (numbered || !first.cells.iter().any(is_number))
+        && has_row_names(&rest, used, dialect);
     let even = rest.iter().all(|row| row.cells.len() == first.cells.len());
-    let width = if row_names || even || used <= first.used { used.max(first.used) } else { first.cells.len() };
+    let width =
+        if row_names || even || used <= first.used { used.max(first.used) } else { first.cells.len() };
     let trailing = first.cells.len() > width || rest.iter().any(|row| row.cells.len() > width);
     let skip = usize::from(row_names);
     let first = &first.cells[..(width - skip).min(first.cells.len())];
     let below: Vec<&[Cell]> = rest.iter().filter_map(|row| row.cells.get(skip..first.len() + skip)).collect();
     let mut named = row_names || is_header(first, &below) || numbered && is_numbering(first.len(), &below);
-    let mut note = row_names.then(|| "the header has no name for the first column, which was taken as the names of the rows".to_owned());
+    let mut note = row_names.then(|| {
+        "the header has no name for the first column, which was taken as the names of the rows".to_owned()
+    });
     if numbered && !named && (2..NUMBERED).contains(&first.len()) && !rest.is_empty() {
         named = !rest.iter().any(|row| row.whole);
         let read = if named {
-            "was taken as a header, since all numbers below it have decimals; if it is a point, write its numbers with decimals too"
+            "was taken as a header, since all numbers below it have decimals; if it is a point, write its \
+             numbers with decimals too"
         } else {
             "was read as a point; if it numbers the columns, pass over it with --skip-lines"
         };
@@ -90,7 +103,8 @@ fn row(records: &Records<impl BufRead>, dialect: &Dialect) -> Row {
     for (at, cell) in row.cells.iter().enumerate() {
         let field = records.field(at).trim_ascii();
         row.used = if field.is_empty() { row.used } else { at + 1 };
-        row.whole |= is_number(cell) && field.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+'));
+        row.whole |=
+            is_number(cell) && field.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+'));
     }
     row
 }
@@ -103,13 +117,16 @@ fn value(cell: Option<&Cell>) -> Option<f64> {
     if let Some(&Cell::Number(number)) = cell { Some(number) } else { None }
 }
 
-/// Whether records that are one field longer than the header, all of them, begin with names: texts, or ascending whole numbers.
+/// Whether records that are one field longer than the header, all of them, begin with names: texts, or
+/// ascending whole numbers.
 fn has_row_names(rest: &[Row], used: usize, dialect: &Dialect) -> bool {
     let name = |row: &Row| row.cells[0] == Cell::Text;
     let numbers: Vec<f64> = rest.iter().filter_map(|row| value(row.cells.first())).collect();
     let begins = numbers.first().is_some_and(|&number| number == 0.0 || number == 1.0);
-    let by =
-        |fits: &dyn Fn(f64) -> bool| numbers.iter().all(|number| number.fract() == 0.0) && numbers.windows(2).all(|pair| fits(pair[1] - pair[0]));
+    let by = |fits: &dyn Fn(f64) -> bool| {
+        numbers.iter().all(|number| number.fract() == 0.0)
+            && numbers.windows(2).all(|pair| fits(pair[1] - pair[0]))
+    };
     // Beside a comma they may be parts of numbers: `1,5`.
     let counts = numbers.len() == rest.len()
         && if dialect.separator == Separator::Byte(b',') {
@@ -117,7 +134,8 @@ fn has_row_names(rest: &[Row], used: usize, dialect: &Dialect) -> bool {
         } else {
             (begins || numbers.len() > 2) && by(&|step| step > 0.0)
         };
-    rest.iter().all(|row| row.cells.len() == rest[0].cells.len() && row.used == used) && (rest.iter().all(name) || counts)
+    rest.iter().all(|row| row.cells.len() == rest[0].cells.len() && row.used == used)
+        && (rest.iter().all(name) || counts)
 }
 
 /// Whether the second record holds units: no numbers, and short texts above numbers.
@@ -126,16 +144,23 @@ fn is_units(second: &[Vec<u8>], rest: &[Row]) -> bool {
     let mut columns = second.iter().map(|field| field.trim_ascii()).zip(units.cells.iter().zip(&below.cells));
     let fits = |(field, (unit, below)): (&[u8], (&Cell, &Cell))| {
         let marked = is_bracketed(field) || field.iter().all(|byte| b"-=:".contains(byte));
-        let short = field.len() <= 16 && field.iter().any(|&byte| byte.is_ascii_alphabetic() || !byte.is_ascii() || byte == b'%');
+        let short = field.len() <= 16
+            && field.iter().any(|&byte| byte.is_ascii_alphabetic() || !byte.is_ascii() || byte == b'%');
         *unit == Cell::Missing || *unit == Cell::Text && (marked || short && *below != Cell::Text)
     };
     // A dash may stand for a missing number.
-    columns.clone().all(fits) && columns.any(|(field, (unit, below))| field != b"-" && *unit == Cell::Text && is_number(below))
+    columns.clone().all(fits)
+        && columns.any(|(field, (unit, below))| field != b"-" && *unit == Cell::Text && is_number(below))
 }
 
-/// Whether the first record is none of the table but counts it, as scikit-learn begins its own files: the rows, the columns before the last,
-/// and the names of the classes that the last one has by number. The next record has that many columns, of numbers alone.
-pub(super) fn is_summary(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<bool> {
+/// Whether the first record is none of the table but counts it, as scikit-learn begins its own files: the
+/// rows, the columns before the last, and the names of the classes that the last one has by number. The next
+/// record has that many columns, of numbers alone.
+pub(super) fn is_summary(
+    mut records: Records<impl BufRead>,
+    dialect: &Dialect,
+    input: &Input<'_>,
+) -> Result<bool> {
     if !records.advance(input)? {
         return Ok(false);
     }
@@ -146,22 +171,26 @@ pub(super) fn is_summary(mut records: Records<impl BufRead>, dialect: &Dialect, 
     if !named || !records.advance(input)? {
         return Ok(false);
     }
-    Ok(records.len() as f64 == columns + 1.0 && cells(&records, dialect).iter().all(|cell| matches!(cell, Cell::Number(_))))
+    Ok(records.len() as f64 == columns + 1.0
+        && cells(&records, dialect).iter().all(|cell| matches!(cell, Cell::Number(_))))
 }
 
 fn cells(records: &Records<impl BufRead>, dialect: &Dialect) -> Vec<Cell> {
     (0..records.len()).map(|at| dialect.cell(at, records.field(at))).collect()
 }
 
-/// A first record without numbers is a header, and one of only numbers is not. With both, it may be a header with years
-/// among its names, or the first of many labelled points.
+/// A first record without numbers is a header, and one of only numbers is not. With both, it may be a header
+/// with years among its names, or the first of many labelled points.
 fn is_header(first: &[Cell], rest: &[&[Cell]]) -> bool {
     let numbers: Vec<f64> = first.iter().filter_map(|cell| value(Some(cell))).collect();
     if numbers.is_empty() {
         return true;
     }
     // How pandas writes unnamed columns with an index: an empty field, then 0, 1, 2, ….
-    if first[0] == Cell::Missing && numbers.len() > 1 && (1..first.len()).all(|at| first[at] == Cell::Number((at - 1) as f64)) {
+    if first[0] == Cell::Missing
+        && numbers.len() > 1
+        && (1..first.len()).all(|at| first[at] == Cell::Number((at - 1) as f64))
+    {
         return true;
     }
     if !first.contains(&Cell::Text) {
@@ -173,13 +202,18 @@ fn is_header(first: &[Cell], rest: &[&[Cell]]) -> bool {
         return true;
     }
     // Consecutive years or indices beside a name, which the next record does not continue.
-    let counted = |numbers: &[f64]| numbers.len() > 1 && numbers[0].fract() == 0.0 && numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
-    let below: Vec<f64> = rest.first().into_iter().copied().flatten().filter_map(|cell| value(Some(cell))).collect();
+    let counted = |numbers: &[f64]| {
+        numbers.len() > 1
+            && numbers[0].fract() == 0.0
+            && numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0)
+    };
+    let below: Vec<f64> =
+        rest.first().into_iter().copied().flatten().filter_map(|cell| value(Some(cell))).collect();
     counted(&numbers) && !counted(&below)
 }
 
-/// Whether 0, 1, 2, … number the columns, as pandas writes them for an array without names, rather than being the first of a
-/// series of running numbers, combinations or permutations.
+/// Whether 0, 1, 2, … number the columns, as pandas writes them for an array without names, rather than being
+/// the first of a series of running numbers, combinations or permutations.
 fn is_numbering(width: usize, rest: &[&[Cell]]) -> bool {
     let goes_on = |record: &&[Cell]| {
         let whole = |cell: &Cell| value(Some(cell)).filter(|number| number.fract() == 0.0);
@@ -223,7 +257,11 @@ mod tests {
         ] {
             let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
             with_input(u64::MAX, |input| {
-                assert_eq!(is_summary(Records::new(text.as_bytes(), &dialect), &dialect, input).unwrap(), summary, "{text:?}");
+                assert_eq!(
+                    is_summary(Records::new(text.as_bytes(), &dialect), &dialect, input).unwrap(),
+                    summary,
+                    "{text:?}"
+                );
             });
         }
     }

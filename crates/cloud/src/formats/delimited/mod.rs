@@ -1,8 +1,8 @@
 //! Delimited text: `.csv`, `.tsv`, `.txt`, space-aligned columns; also gzipped.
 //!
-//! A record is a line, or several if a quoted field contains line ends. Blank lines and lines that begin with `#` are not
-//! records. A column is numeric if every field that is not empty (or NA, NaN, null, none) parses as a number, in the one
-//! notation that all of its numbers fit.
+//! A record is a line, or several if a quoted field contains line ends. Blank lines and lines that begin with
+//! `#` are not records. A column is numeric if every field that is not empty (or NA, NaN, null, none) parses
+//! as a number, in the one notation that all of its numbers fit.
 
 mod dialect;
 mod header;
@@ -28,11 +28,16 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut columns = text.columns.clone();
     let (width, vectors) = (columns.len(), std::mem::take(&mut text.vectors));
     let candidates = append(&mut columns, &vectors, input)?;
-    let (declared, note) = settle(&mut columns, &candidates, |at| text.texts.binary_search(&at).is_err(), input, want)?;
+    let (declared, note) =
+        settle(&mut columns, &candidates, |at| text.texts.binary_search(&at).is_err(), input, want)?;
     let mut selected = want.resolve(&columns, input)?;
     let read = |candidate: &Candidate| selected.iter().any(|at| candidate.columns.contains(at));
-    let vectors: Vec<(usize, &Vector)> =
-        candidates.iter().zip(&vectors).filter(|(candidate, _)| read(candidate)).map(|(candidate, vector)| (candidate.columns[0], vector)).collect();
+    let vectors: Vec<(usize, &Vector)> = candidates
+        .iter()
+        .zip(&vectors)
+        .filter(|(candidate, _)| read(candidate))
+        .map(|(candidate, vector)| (candidate.columns[0], vector))
+        .collect();
     let (mut numbers, mut elements) = (Vec::new(), vec![f64::NAN; columns.len() - width]);
     let mut filled = vec![false; columns.len()];
     let mut values: Vec<f64> = Vec::new();
@@ -45,7 +50,12 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         }
         for &(start, vector) in &vectors {
             if let Err(why) = vector.read(text.field(vector.at), false, &mut numbers) {
-                let what = format!("line {}, record {}, column `{}`", text.line(input)?, text.rows - 1, columns[vector.at].name);
+                let what = format!(
+                    "line {}, record {}, column `{}`",
+                    text.line(input)?,
+                    text.rows - 1,
+                    columns[vector.at].name
+                );
                 return Err(input.unusable(what, why, Some(Hint::OtherColumns)));
             }
             elements[start - width..][..numbers.len()].copy_from_slice(&numbers);
@@ -118,7 +128,9 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut picked = Picked::new(wanted);
     for (&record, cells) in &mut picked.found {
         // Skips ahead to the last known mark before the record.
-        if let Some((mark, byte)) = marks.as_ref().and_then(|marks| marks.before(record)).filter(|&(mark, _)| mark > text.rows) {
+        if let Some((mark, byte)) =
+            marks.as_ref().and_then(|marks| marks.before(record)).filter(|&(mark, _)| mark > text.rows)
+        {
             text.go_to(mark, byte, input)?;
         }
         while text.rows <= record && text.advance(input)? {
@@ -158,8 +170,14 @@ pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64> {
 }
 
 /// Leaves out the values of columns that turned out to be text.
-fn drop_text(values: Vec<f64>, selected: &mut Vec<usize>, columns: &[SheetColumn], input: &Input<'_>) -> Result<Vec<f64>> {
-    let numeric: Vec<usize> = (0..selected.len()).filter(|&at| columns[selected[at]].kind != ColumnKind::Text).collect();
+fn drop_text(
+    values: Vec<f64>,
+    selected: &mut Vec<usize>,
+    columns: &[SheetColumn],
+    input: &Input<'_>,
+) -> Result<Vec<f64>> {
+    let numeric: Vec<usize> =
+        (0..selected.len()).filter(|&at| columns[selected[at]].kind != ColumnKind::Text).collect();
     let values = gather(values, selected.len(), &numeric, &input.path)?;
     *selected = numeric.into_iter().map(|at| selected[at]).collect();
     Ok(values)

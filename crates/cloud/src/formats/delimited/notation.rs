@@ -26,7 +26,9 @@ impl Notation {
         match (self, plain) {
             (Self::Point, Cell::Text) => number(field, '.').map_or(Cell::Text, Cell::Number),
             (Self::Comma, Cell::Text) => number(field, ',').map_or(Cell::Text, Cell::Number),
-            (Self::Comma, Cell::Number(value)) if value.is_finite() => number(field, ',').map_or(Cell::Text, Cell::Number),
+            (Self::Comma, Cell::Number(value)) if value.is_finite() => {
+                number(field, ',').map_or(Cell::Text, Cell::Number)
+            }
             (Self::Doubtful, Cell::Number(_)) if is_ambiguous(field) => Cell::Text,
             _ => plain,
         }
@@ -53,7 +55,8 @@ struct Tally {
 }
 
 impl Tally {
-    const NONE: Self = Self { numbers: 0, texts: 0, other: false, point: true, comma: true, ambiguous: false };
+    const NONE: Self =
+        Self { numbers: 0, texts: 0, other: false, point: true, comma: true, ambiguous: false };
 
     fn add(&mut self, field: &[u8], first: bool) {
         let plain = match Cell::parse(field) {
@@ -76,12 +79,14 @@ impl Tally {
         self.ambiguous |= point.is_some() && comma.is_some() && point != comma;
     }
 
-    /// Whether some numbers need another notation. A damaged number or a repeated header does not turn the column into text.
+    /// Whether some numbers need another notation. A damaged number or a repeated header does not turn the
+    /// column into text.
     fn is_other(&self) -> bool {
         self.other && self.numbers >= self.texts
     }
 
-    /// The notation that all numbers fit. Where the column leaves two readings, `commas` decides: whether another column has decimal commas.
+    /// The notation that all numbers fit. Where the column leaves two readings, `commas` decides: whether
+    /// another column has decimal commas.
     fn notation(&self, commas: bool) -> Notation {
         let undecided = self.point && self.comma && self.ambiguous;
         match (self.point, self.comma) {
@@ -105,7 +110,11 @@ pub(super) fn detect(text: &[u8], dialect: &Dialect, input: &Input<'_>) -> Resul
     let mut first = true;
     while records.advance(input)? {
         columns.resize(columns.len().max(records.len()), Tally::NONE);
-        columns.iter_mut().take(records.len()).enumerate().for_each(|(at, column)| column.add(records.field(at), first));
+        columns
+            .iter_mut()
+            .take(records.len())
+            .enumerate()
+            .for_each(|(at, column)| column.add(records.field(at), first));
         first = false;
     }
     let commas = columns.iter().any(|column| column.is_other() && column.comma && !column.point);
@@ -169,7 +178,9 @@ mod tests {
             ("name,x\n\"Berlin, Mitte\",1\n", &[Plain, Plain]),
         ] {
             let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
-            with_input(u64::MAX, |input| assert_eq!(detect(text.as_bytes(), &dialect, input).unwrap(), notations, "{text:?}"));
+            with_input(u64::MAX, |input| {
+                assert_eq!(detect(text.as_bytes(), &dialect, input).unwrap(), notations, "{text:?}")
+            });
         }
     }
 
@@ -187,7 +198,11 @@ mod tests {
             ("", Cell::Missing, Cell::Missing, Cell::Missing),
             ("1,2,3", Cell::Text, Cell::Text, Cell::Text),
         ] {
-            assert_eq!([Comma, Point, Doubtful].map(|notation| notation.cell(field.as_bytes())), [comma, point, doubtful], "{field:?}");
+            assert_eq!(
+                [Comma, Point, Doubtful].map(|notation| notation.cell(field.as_bytes())),
+                [comma, point, doubtful],
+                "{field:?}"
+            );
         }
     }
 

@@ -12,7 +12,15 @@ use crate::formats::{FormatError, Input, Result, cell};
 /// An iterator over the records of a text.
 pub(super) enum Records<R> {
     Quoted(Box<Quoted<R>>),
-    Spaced { reader: R, line_end: u8, mark: Option<&'static [u8]>, line: Vec<u8>, fields: Vec<Range<usize>>, start: u64, next: u64 },
+    Spaced {
+        reader: R,
+        line_end: u8,
+        mark: Option<&'static [u8]>,
+        line: Vec<u8>,
+        fields: Vec<Range<usize>>,
+        start: u64,
+        next: u64,
+    },
 }
 
 /// Records whose fields may be quoted.
@@ -21,7 +29,8 @@ pub(super) struct Quoted<R> {
     parser: csv_core::Reader,
     /// What introduces a comment besides `#`, which the parser passes over.
     mark: Option<&'static [u8]>,
-    /// The fields of the current record without their quotes, one after the other, and the end of each; both have room for more.
+    /// The fields of the current record without their quotes, one after the other, and the end of each; both
+    /// have room for more.
     fields: Vec<u8>,
     ends: Vec<usize>,
     count: usize,
@@ -47,7 +56,8 @@ impl<R: BufRead> Quoted<R> {
             // The last line may lack its end. Where quotes are open, an end belongs to the field.
             let closing = at_end && !self.closed;
             let bytes = if closing { b"\n" } else { self.reader.buffer() };
-            let (result, read, written, ends) = self.parser.read_record(bytes, &mut self.fields[length..], &mut self.ends[self.count..]);
+            let (result, read, written, ends) =
+                self.parser.read_record(bytes, &mut self.fields[length..], &mut self.ends[self.count..]);
             if closing {
                 self.closed = read > 0;
                 if written > 0 {
@@ -62,12 +72,16 @@ impl<R: BufRead> Quoted<R> {
             self.count += ends;
             match result {
                 ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::OutputFull if length as u64 >= MAX_LINE => return Err(input.too_long("a record")),
+                ReadRecordResult::OutputFull if length as u64 >= MAX_LINE => {
+                    return Err(input.too_long("a record"));
+                }
                 ReadRecordResult::OutputFull => grow(&mut self.fields, "a record of text", input)?,
                 ReadRecordResult::OutputEndsFull if self.count > MAX_COLUMNS => return Err(too_wide(input)),
                 ReadRecordResult::OutputEndsFull => grow(&mut self.ends, "the fields of a record", input)?,
                 ReadRecordResult::Record if self.count > MAX_COLUMNS => return Err(too_wide(input)),
-                ReadRecordResult::Record if self.mark.is_some_and(|mark| self.fields[..self.ends[0]].starts_with(mark)) => {
+                ReadRecordResult::Record
+                    if self.mark.is_some_and(|mark| self.fields[..self.ends[0]].starts_with(mark)) =>
+                {
                     (length, self.count, self.start) = (0, 0, self.next);
                 }
                 ReadRecordResult::Record => return Ok(true),
@@ -88,7 +102,10 @@ fn grow<T: Copy + Default>(buffer: &mut Vec<T>, what: &str, input: &Input<'_>) -
 
 /// The error for a record of more than [`MAX_COLUMNS`] fields.
 fn too_wide(input: &Input<'_>) -> FormatError {
-    input.unsupported(format!("more than {MAX_COLUMNS} columns"), "these are the most that are read; is the table transposed?")
+    input.unsupported(
+        format!("more than {MAX_COLUMNS} columns"),
+        "these are the most that are read; is the table transposed?",
+    )
 }
 
 impl<R: BufRead> Records<R> {
@@ -108,7 +125,15 @@ impl<R: BufRead> Records<R> {
                 closed: false,
                 unclosed: false,
             })),
-            Separator::Spaces => Self::Spaced { reader, line_end, mark, line: Vec::new(), fields: Vec::new(), start: 0, next: 0 },
+            Separator::Spaces => Self::Spaced {
+                reader,
+                line_end,
+                mark,
+                line: Vec::new(),
+                fields: Vec::new(),
+                start: 0,
+                next: 0,
+            },
         }
     }
 
@@ -116,8 +141,13 @@ impl<R: BufRead> Records<R> {
     pub fn restart(&mut self, reader: R, dialect: &Dialect) {
         let before = std::mem::replace(self, Self::new(reader, dialect));
         match (self, before) {
-            (Self::Quoted(now), Self::Quoted(before)) => (now.fields, now.ends) = (before.fields, before.ends),
-            (Self::Spaced { line, fields, .. }, Self::Spaced { line: line_before, fields: fields_before, .. }) => {
+            (Self::Quoted(now), Self::Quoted(before)) => {
+                (now.fields, now.ends) = (before.fields, before.ends)
+            }
+            (
+                Self::Spaced { line, fields, .. },
+                Self::Spaced { line: line_before, fields: fields_before, .. },
+            ) => {
                 (*line, *fields) = (line_before, fields_before);
             }
             _ => {}
@@ -127,8 +157,8 @@ impl<R: BufRead> Records<R> {
     /// Advances to the next record; false at the end.
     ///
     /// # Errors
-    /// [`FormatError::Unsupported`] for a record of more than [`MAX_LINE`] bytes or [`MAX_COLUMNS`] fields; I/O errors, and
-    /// those of [`Input::claim`].
+    /// [`FormatError::Unsupported`] for a record of more than [`MAX_LINE`] bytes or [`MAX_COLUMNS`] fields;
+    /// I/O errors, and those of [`Input::claim`].
     pub fn advance(&mut self, input: &Input<'_>) -> Result<bool> {
         match self {
             Self::Quoted(quoted) => quoted.advance(input),
@@ -143,7 +173,11 @@ impl<R: BufRead> Records<R> {
                     continue;
                 }
                 // A field takes two bytes at least, with the space that ends it.
-                input.reserve_for(fields, (line.len() / 2 + 1).min(MAX_COLUMNS + 1).saturating_sub(fields.len()), "the fields of a record")?;
+                input.reserve_for(
+                    fields,
+                    (line.len() / 2 + 1).min(MAX_COLUMNS + 1).saturating_sub(fields.len()),
+                    "the fields of a record",
+                )?;
                 split_spaces(line, fields);
                 if fields.len() > MAX_COLUMNS {
                     return Err(too_wide(input));
@@ -199,8 +233,8 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// Converts carriage returns to line feeds. The csv reader ends a comment only at a line feed, so in a text with only
-/// carriage returns it would swallow the rest.
+/// Converts carriage returns to line feeds. The csv reader ends a comment only at a line feed, so in a text
+/// with only carriage returns it would swallow the rest.
 pub(super) struct Ended<R> {
     reader: R,
     by_return: bool,
@@ -216,14 +250,17 @@ impl<R: Read> Read for Ended<R> {
     }
 }
 
-/// Splits a line at runs of white space; quotes protect white space. Stops once there are more than [`MAX_COLUMNS`] fields.
+/// Splits a line at runs of white space; quotes protect white space. Stops once there are more than
+/// [`MAX_COLUMNS`] fields.
 fn split_spaces(line: &[u8], fields: &mut Vec<Range<usize>>) {
     fields.clear();
     let mut at = 0;
     while at < line.len() && fields.len() <= MAX_COLUMNS {
         if line[at].is_ascii_whitespace() {
             at += 1;
-        } else if let Some(length) = (line[at] == b'"').then(|| line[at + 1..].iter().position(|&byte| byte == b'"')).flatten() {
+        } else if let Some(length) =
+            (line[at] == b'"').then(|| line[at + 1..].iter().position(|&byte| byte == b'"')).flatten()
+        {
             fields.push(at + 1..at + 1 + length);
             at += length + 2;
         } else {

@@ -63,7 +63,10 @@ impl<'a> Text<Stream<'a>> {
             return Err(input.malformed("nothing to read", "the file is blank"));
         }
         if is_grid(&sample) {
-            return Err(input.unsupported("Esri ASCII grids are not read", "convert it to points, for instance with gdal_translate -of XYZ"));
+            return Err(input.unsupported(
+                "Esri ASCII grids are not read",
+                "convert it to points, for instance with gdal_translate -of XYZ",
+            ));
         }
         let name = input.path.to_string_lossy().to_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -71,9 +74,12 @@ impl<'a> Text<Stream<'a>> {
         let whole = (sample.len() as u64) < SAMPLE;
         let mut dialect = Dialect::detect(&sample, whole, hints);
         if let Some(at) = dialect.unclear {
-            let line = input.skipped + 1 + sample[..at].iter().filter(|&&byte| byte == dialect.line_end).count() as u64;
+            let line = input.skipped
+                + 1
+                + sample[..at].iter().filter(|&&byte| byte == dialect.line_end).count() as u64;
             let text = sample[at..].split(|&byte| byte == dialect.line_end).next().unwrap_or_default();
-            let why = "commas may be within numbers or between them; write decimal points and no other marks, or separate the numbers by semicolons";
+            let why = "commas may be within numbers or between them; write decimal points and no other \
+                       marks, or separate the numbers by semicolons";
             return Err(input.malformed(format!("line {line}, `{}`", cell::excerpt(text)), why));
         }
         sample.drain(..dialect.preamble);
@@ -83,8 +89,13 @@ impl<'a> Text<Stream<'a>> {
         }
         let base = dialect.preamble as u64;
         dialect.notations = notation::detect(&sample, &dialect, input)?;
-        let summary = !dialect.counted && header::is_summary(Records::new(&sample[..], &dialect), &dialect, input)?;
-        let mut heading = if summary { Heading::default() } else { header::detect(Records::new(&sample[..], &dialect), &dialect, input)? };
+        let summary =
+            !dialect.counted && header::is_summary(Records::new(&sample[..], &dialect), &dialect, input)?;
+        let mut heading = if summary {
+            Heading::default()
+        } else {
+            header::detect(Records::new(&sample[..], &dialect), &dialect, input)?
+        };
         let passed = usize::from(heading.named || summary || dialect.counted) + usize::from(heading.units);
         let (seen, begins) = vectors(Records::new(&sample[..], &dialect), &dialect, passed, input)?;
         if begins {
@@ -108,13 +119,18 @@ impl<'a> Text<Stream<'a>> {
         }
         let mut first_line = None;
         if found && summary {
-            let note = format!("the first line, `{}`, was not read: it counts rows and columns, and names classes", records.excerpt());
+            let note = format!(
+                "the first line, `{}`, was not read: it counts rows and columns, and names classes",
+                records.excerpt()
+            );
             skipped.push(note.clone());
             first_line = Some(note);
             found = records.advance(input)?;
         }
         match promised {
-            Some(0) if !found => return Err(input.malformed("nothing to read", "the first line says that there are 0 rows")),
+            Some(0) if !found => {
+                return Err(input.malformed("nothing to read", "the first line says that there are 0 rows"));
+            }
             Some(promised) if !found => return Err(input.miscounted("rows", 0, promised)),
             _ => {}
         }
@@ -130,14 +146,19 @@ impl<'a> Text<Stream<'a>> {
             heading.row_names.then(String::new).into_iter().chain(first).take(width).collect()
         };
         if header {
-            let numbers = (0..records.len()).filter(|&at| matches!(Cell::parse(records.field(at)), Cell::Number(_))).count();
+            let numbers = (0..records.len())
+                .filter(|&at| matches!(Cell::parse(records.field(at)), Cell::Number(_)))
+                .count();
             if heading.note.is_none() && numbers > 0 {
                 let which = if numbers == records.len() { "its names are" } else { "some of its names are" };
                 skipped.push(format!("the first line was taken as a header, though {which} numbers"));
             }
             if !heading.row_names && width > 1 && records.field(0).trim_ascii().is_empty() {
-                skipped
-                    .push("the first column has no name and is called d0; if it only numbers the rows, choose the others with --columns".to_owned());
+                skipped.push(
+                    "the first column has no name and is called d0; if it only numbers the rows, choose the \
+                     others with --columns"
+                        .to_owned(),
+                );
             }
         }
         if let Some(note) = heading.note {
@@ -148,14 +169,20 @@ impl<'a> Text<Stream<'a>> {
         let numbers = !header && (0..width).all(|at| dialect.cell(at, records.field(at)) != Cell::Text);
         let usual = || if numbers { usual_names(&end, width) } else { None };
         input.claim((width * COLUMN) as u64, "the columns")?;
-        let mut columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
+        let mut columns =
+            named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
         columns.iter_mut().take(usize::from(heading.row_names)).for_each(|column| column.beside = true);
         if heading.units && records.advance(input)? {
-            skipped.push(format!("the line under the header, `{}`, was not read: it holds units", records.excerpt()));
+            skipped.push(format!(
+                "the line under the header, `{}`, was not read: it holds units",
+                records.excerpt()
+            ));
         }
         let header_name = if header { "header" } else { "no header" };
-        let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
-        let vectors = seen.iter().filter_map(|(&at, seen)| seen.vector(at, &columns.get(at)?.name, None)).collect();
+        let format =
+            format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
+        let vectors =
+            seen.iter().filter_map(|(&at, seen)| seen.vector(at, &columns.get(at)?.name, None)).collect();
         let text_start = (!gzip).then_some(before);
         Ok(Self {
             records,
@@ -193,8 +220,8 @@ impl<R: BufRead> Text<R> {
     /// Advances to the next data record; false at the end.
     ///
     /// # Errors
-    /// [`FormatError::Malformed`] for a record with a different number of fields, and at the end if there are not as
-    /// many records as declared.
+    /// [`FormatError::Malformed`] for a record with a different number of fields, and at the end if there are
+    /// not as many records as declared.
     pub fn advance(&mut self, input: &Input<'_>) -> Result<bool> {
         loop {
             if !std::mem::take(&mut self.pending) && !self.records.advance(input)? {
@@ -211,13 +238,20 @@ impl<R: BufRead> Text<R> {
                 continue;
             }
             let (fields, columns) = (self.records.len(), self.columns.len());
-            if fields == columns || self.trailing && fields > columns && (columns..fields).all(|at| self.field(at).trim_ascii().is_empty()) {
+            if fields == columns
+                || self.trailing
+                    && fields > columns
+                    && (columns..fields).all(|at| self.field(at).trim_ascii().is_empty())
+            {
                 self.rows += 1;
                 return Ok(true);
             }
             if !self.records.is_blank() {
                 let what = self.place(input)?;
-                return Err(input.malformed(what, format!("fields: {} where there should be {}", self.records.len(), self.columns.len())));
+                return Err(input.malformed(
+                    what,
+                    format!("fields: {} where there should be {}", self.records.len(), self.columns.len()),
+                ));
             }
         }
     }
@@ -228,7 +262,8 @@ impl<R: BufRead> Text<R> {
         if !due || self.records.len() != 1 || self.columns.len() == 1 {
             return false;
         }
-        let count: Option<u64> = std::str::from_utf8(self.records.field(0)).ok().and_then(|count| count.trim().parse().ok());
+        let count: Option<u64> =
+            std::str::from_utf8(self.records.field(0)).ok().and_then(|count| count.trim().parse().ok());
         if let (Some(promised), Some(count)) = (&mut self.promised, count) {
             *promised = promised.saturating_add(count);
         }
@@ -266,9 +301,16 @@ impl<R: BufRead> Text<R> {
     }
 }
 
-/// The vectors in the text columns of a sample, after skipping `passed` records, and whether the skipped ones hold vectors themselves.
-fn vectors(mut records: Records<impl BufRead>, dialect: &Dialect, mut passed: usize, input: &Input<'_>) -> Result<(BTreeMap<usize, Seen>, bool)> {
-    let (mut found, mut numbers, mut width, mut above) = (BTreeMap::<usize, Seen>::new(), Vec::new(), None, Vec::new());
+/// The vectors in the text columns of a sample, after skipping `passed` records, and whether the skipped ones
+/// hold vectors themselves.
+fn vectors(
+    mut records: Records<impl BufRead>,
+    dialect: &Dialect,
+    mut passed: usize,
+    input: &Input<'_>,
+) -> Result<(BTreeMap<usize, Seen>, bool)> {
+    let (mut found, mut numbers, mut width, mut above) =
+        (BTreeMap::<usize, Seen>::new(), Vec::new(), None, Vec::new());
     while records.advance(input)? && !records.is_unclosed() {
         let first = passed > 0;
         passed = passed.saturating_sub(1);
@@ -276,7 +318,10 @@ fn vectors(mut records: Records<impl BufRead>, dialect: &Dialect, mut passed: us
             continue;
         }
         // Hexadecimal digits may look like a number.
-        let may = |at: usize, field: &[u8]| dialect.cell(at, field) == Cell::Text || field.len() >= 42 && field.iter().all(u8::is_ascii_hexdigit);
+        let may = |at: usize, field: &[u8]| {
+            dialect.cell(at, field) == Cell::Text
+                || field.len() >= 42 && field.iter().all(u8::is_ascii_hexdigit)
+        };
         for at in (0..records.len()).filter(|&at| may(at, records.field(at))) {
             let content = vector_cell::parse(records.field(at), false, &mut numbers);
             match content {
@@ -314,13 +359,16 @@ fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
     match names {
         None => SheetColumn::unnamed(width),
         Some(names) => {
-            let name = |(at, name): (usize, String)| SheetColumn::numeric(if name.is_empty() { format!("d{at}") } else { name });
+            let name = |(at, name): (usize, String)| {
+                SheetColumn::numeric(if name.is_empty() { format!("d{at}") } else { name })
+            };
             names.into_iter().enumerate().map(name).collect()
         }
     }
 }
 
-/// Conventional names of scanner columns, which begin with x, y and z. Only `.pts` has a convention for the rest.
+/// Conventional names of scanner columns, which begin with x, y and z. Only `.pts` has a convention for the
+/// rest.
 fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
     let rest: &[&str] = match (extension, width) {
         ("pts", 4) => &["intensity"],
@@ -329,14 +377,20 @@ fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
         ("pts" | "xyz" | "asc", 4..) => &[],
         _ => return None,
     };
-    let name = |at: usize| ["x", "y", "z"].get(at).or_else(|| rest.get(at.wrapping_sub(3))).map_or_else(|| format!("d{at}"), |&name| name.to_owned());
+    let name = |at: usize| {
+        ["x", "y", "z"]
+            .get(at)
+            .or_else(|| rest.get(at.wrapping_sub(3)))
+            .map_or_else(|| format!("d{at}"), |&name| name.to_owned())
+    };
     Some((0..width).map(name).collect())
 }
 
-/// The 1-based line of the record that begins at a byte offset, or after it if blank lines and comments precede it.
+/// The 1-based line of the record that begins at a byte offset, or after it if blank lines and comments
+/// precede it.
 ///
-/// With two-byte line ends, the reader reports the offset of the second byte; what counts is the line whose content
-/// continues past that offset.
+/// With two-byte line ends, the reader reports the offset of the second byte; what counts is the line whose
+/// content continues past that offset.
 fn line_of(start: u64, dialect: &Dialect, input: &Input<'_>) -> Result<u64> {
     let (mut stream, _) = unpacked::text(input)?;
     let mut before = 0;

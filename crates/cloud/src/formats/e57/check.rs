@@ -15,8 +15,8 @@ const CONTENT: u64 = 1020;
 /// Copies of a queue while it grows, in its old size and its new one.
 const GROWING: u64 = 3;
 
-/// Claims the memory of the values that the decoder holds at a time, and returns how much that is. Where the packets are damaged
-/// this ends, as the decoder will, which says why.
+/// Claims the memory of the values that the decoder holds at a time, and returns how much that is. Where the
+/// packets are damaged this ends, as the decoder will, which says why.
 pub(super) fn claim(scan: &PointCloud, input: &Input<'_>) -> Result<u64> {
     let file = File::open(&input.path).map_err(|why| input.io(why))?;
     let mut pages = Pages { file: BufReader::new(file), at: 0, physical: 0 };
@@ -91,13 +91,18 @@ impl Queues {
     /// Takes the points that a packet has completed.
     fn take(&mut self, input: &Input<'_>) -> Result<()> {
         // Of values without bits there are as many as of the others.
-        let values = || self.bits.iter().zip(&self.widths).filter_map(|(bits, &width)| bits.checked_div(width));
+        let values =
+            || self.bits.iter().zip(&self.widths).filter_map(|(bits, &width)| bits.checked_div(width));
         let (least, most) = (values().min().unwrap_or(0), values().max().unwrap_or(0));
         if most - least > MAX_E57_AHEAD {
             let why = format!("the most that are read are {MAX_E57_AHEAD}; convert it to LAS or PLY");
-            return Err(input.unsupported(format!("{} values of an attribute before those of others", most - least), why));
+            return Err(input.unsupported(
+                format!("{} values of an attribute before those of others", most - least),
+                why,
+            ));
         }
-        let constant = (self.widths.iter().filter(|&&width| width == 0).count() as u64).saturating_mul(least - self.points);
+        let constant = (self.widths.iter().filter(|&&width| width == 0).count() as u64)
+            .saturating_mul(least - self.points);
         let held: u64 = values().map(|count| count - self.points).sum();
         self.most = self.most.max(held.saturating_add(constant));
         self.points = least;
@@ -140,8 +145,8 @@ impl Pages {
     }
 }
 
-// Checks XML before the decoder's parser gets it, which takes time with the cube of the namespaces that nest, and with the
-// square of the attributes of an element.
+// Checks XML before the decoder's parser gets it, which takes time with the cube of the namespaces that nest,
+// and with the square of the attributes of an element.
 
 /// Checks nesting and attributes. What is no XML is left to the parser.
 ///
@@ -166,7 +171,10 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
             _ => {
                 let tag = Tag::of(rest);
                 if tag.attributes > MAX_XML_ATTRIBUTES {
-                    return Err(format!("an element has more than {MAX_XML_ATTRIBUTES} attributes, which are the most that are read"));
+                    return Err(format!(
+                        "an element has more than {MAX_XML_ATTRIBUTES} attributes, which are the most that \
+                         are read"
+                    ));
                 }
                 deepest = deepest.max(depth + 1);
                 if depth < MAX_XML_DEPTH {
@@ -174,7 +182,8 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
                     let namespaces: usize = declared.iter().sum();
                     if namespaces > MAX_XML_NAMESPACES {
                         return Err(format!(
-                            "elements within one another declare {namespaces} namespaces, and the most that are read are {MAX_XML_NAMESPACES}"
+                            "elements within one another declare {namespaces} namespaces, and the most that \
+                             are read are {MAX_XML_NAMESPACES}"
                         ));
                     }
                 }
@@ -189,7 +198,11 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
         let Some(end) = end else { break };
         rest = &rest[end..];
     }
-    if deepest > MAX_XML_DEPTH { Err(format!("elements nest {deepest} deep, and the most that is read is {MAX_XML_DEPTH}")) } else { Ok(()) }
+    if deepest > MAX_XML_DEPTH {
+        Err(format!("elements nest {deepest} deep, and the most that is read is {MAX_XML_DEPTH}"))
+    } else {
+        Ok(())
+    }
 }
 
 /// The place after the first `end`, from `start` on.
@@ -212,7 +225,8 @@ struct Tag {
 impl Tag {
     /// Reads a tag, of one with too many attributes only the beginning.
     fn of(text: &[u8]) -> Self {
-        // The name of an attribute is between the end of the value before and its `=`, so that no byte is looked at again and again.
+        // The name of an attribute is between the end of the value before and its `=`, so that no byte is
+        // looked at again and again.
         let (mut tag, mut quote, mut name) = (Self::default(), None, 0);
         for (at, &byte) in text.iter().enumerate() {
             match (quote, byte) {

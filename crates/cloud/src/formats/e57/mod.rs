@@ -1,7 +1,8 @@
 //! E57 laser scans: x, y and z of one scan, in the frame of the file, and the other attributes of its points.
 //!
-//! Spherical coordinates are converted to Cartesian, the scan's pose is applied, and points that the scanner marks as
-//! invalid, or of which it only knows the direction, are rows of NaN. Each scan of a file is a [`Entry`].
+//! Spherical coordinates are converted to Cartesian, the scan's pose is applied, and points that the scanner
+//! marks as invalid, or of which it only knows the direction, are rows of NaN. Each scan of a file is a
+//! [`Entry`].
 
 mod check;
 
@@ -12,7 +13,10 @@ use ::e57::{E57Reader, PointCloud, RecordDataType, RecordName, RecordValue, Tran
 
 use super::limits::MAX_E57_ATTRIBUTES;
 use super::parts::{self, Entry};
-use super::{Crs, FormatError, Input, Picked, Records, Result, Sheet, SheetColumn, Want, Watched, decoded, number_cell, printable, whole};
+use super::{
+    Crs, FormatError, Input, Picked, Records, Result, Sheet, SheetColumn, Want, Watched, decoded,
+    number_cell, printable, whole,
+};
 
 /// Bytes that are made of a byte of XML, about.
 const XML: u64 = 8;
@@ -23,7 +27,10 @@ fn check_pages(input: &Input<'_>) -> Result<()> {
     if behind == 0 {
         return Ok(());
     }
-    let why = format!("{behind} bytes follow the last page of {} bytes: it is cut short, or something was added to it", check::PAGE);
+    let why = format!(
+        "{behind} bytes follow the last page of {} bytes: it is cut short, or something was added to it",
+        check::PAGE
+    );
     Err(input.malformed("E57", why))
 }
 
@@ -38,7 +45,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         let scans = file.pointclouds();
         let (scan, name) = choose(&scans, input)?;
         let cells = Cell::of(scan, input)?;
-        let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
+        let columns: Vec<SheetColumn> =
+            cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
         let selected = want.resolve(&columns, input)?;
         let queued = check::claim(scan, input)?;
         let mut values = Vec::new();
@@ -50,11 +58,18 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         })?;
         input.release(queued);
         if read != scan.records {
-            return Err(input.malformed("cut short", format!("{} points are promised and there are {read}", scan.records)));
+            return Err(input.malformed(
+                "cut short",
+                format!("{} points are promised and there are {read}", scan.records),
+            ));
         }
         let kind = if scan.has_cartesian() { "" } else { ", spherical" };
         let transformed = if scan.transform.is_some() { ", placed by its pose" } else { "" };
-        let crs = file.coordinate_metadata().and_then(Crs::of_wkt).map(|crs| format!(", {}", crs.about())).unwrap_or_default();
+        let crs = file
+            .coordinate_metadata()
+            .and_then(Crs::of_wkt)
+            .map(|crs| format!(", {}", crs.about()))
+            .unwrap_or_default();
         let format = format!("E57, scan `{}`{kind}{transformed}{crs}", printable(&name));
         Ok(Sheet::new(input, format, columns, selected, scan.records, values))
     })
@@ -113,12 +128,16 @@ fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCl
 
 fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>> {
     let mut file = Near { file: input.open()?, at: 0 };
-    // The decoder allocates memory for the XML before reading it; its offset and length are at bytes 24 and 32.
+    // The decoder allocates memory for the XML before reading it; its offset and length are at bytes 24 and
+    // 32.
     let header: [u8; 48] = input.read(&mut file)?;
     let number = |at: usize| whole(&header[at..at + 8]);
     let end = number(24).saturating_add(number(32));
     if end > input.size {
-        return Err(input.malformed("cut short", format!("the description of the scans ends at byte {end} of {}", input.size)));
+        return Err(input.malformed(
+            "cut short",
+            format!("the description of the scans ends at byte {end} of {}", input.size),
+        ));
     }
     check_pages(input)?;
     input.claim(number(32).saturating_mul(XML), "the description of the scans")?;
@@ -135,10 +154,14 @@ fn error(why: ::e57::Error, input: &Input<'_>) -> FormatError {
         return FormatError::Cancelled;
     }
     let text = why.to_string();
-    let text =
-        ["Invalid E57 content: ", "Failed to read E57: ", "Internal error: "].iter().find_map(|start| text.strip_prefix(start)).unwrap_or(&text);
+    let text = ["Invalid E57 content: ", "Failed to read E57: ", "Internal error: "]
+        .iter()
+        .find_map(|start| text.strip_prefix(start))
+        .unwrap_or(&text);
     match why {
-        ::e57::Error::NotImplemented { desc } => input.unsupported("E57", format!("{desc}; convert it to LAS or PLY")),
+        ::e57::Error::NotImplemented { desc } => {
+            input.unsupported("E57", format!("{desc}; convert it to LAS or PLY"))
+        }
         _ => input.malformed("E57", text),
     }
 }
@@ -162,8 +185,8 @@ fn list(scans: &[PointCloud]) -> Vec<Entry> {
     parts
 }
 
-/// Checks what the header declares against the size of the file. Constant values take no bits, so without any others the
-/// decoder would produce points without end.
+/// Checks what the header declares against the size of the file. Constant values take no bits, so without any
+/// others the decoder would produce points without end.
 fn check_scan(scan: &PointCloud, input: &Input<'_>) -> Result<()> {
     if scan.prototype.len() > MAX_E57_ATTRIBUTES {
         let why = format!("the most that are read are {MAX_E57_ATTRIBUTES}; convert it to LAS or PLY");
@@ -174,7 +197,10 @@ fn check_scan(scan: &PointCloud, input: &Input<'_>) -> Result<()> {
         return Err(input.unsupported("points that are all the same", "nothing of them is stored"));
     }
     if scan.records.saturating_mul(bits) > input.size.saturating_mul(8) {
-        return Err(input.malformed("cut short", format!("the file is too small for the {} points that it promises", scan.records)));
+        return Err(input.malformed(
+            "cut short",
+            format!("the file is too small for the {} points that it promises", scan.records),
+        ));
     }
     Ok(())
 }
@@ -208,7 +234,9 @@ enum Origin {
 impl Cell {
     fn of(scan: &PointCloud, input: &Input<'_>) -> Result<Vec<Self>> {
         if !scan.has_cartesian() && !scan.has_spherical() {
-            return Err(input.malformed("no coordinates", "the scan has neither Cartesian nor spherical ones"));
+            return Err(
+                input.malformed("no coordinates", "the scan has neither Cartesian nor spherical ones")
+            );
         }
         let axis = |(axis, name): (usize, &&str)| Self { name: (*name).to_owned(), from: Origin::Axis(axis) };
         Ok(["x", "y", "z"].iter().enumerate().map(axis).chain(Self::attributes(scan)).collect())
@@ -256,22 +284,34 @@ fn number(scan: &PointCloud, point: &[RecordValue], at: usize) -> f64 {
 fn position_of(scan: &PointCloud, point: &[RecordValue]) -> [f64; 3] {
     let value = |name: &RecordName| index(scan, name).map(|at| number(scan, point, at));
     let (names, state) = if scan.has_cartesian() {
-        ([RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ], RecordName::CartesianInvalidState)
+        (
+            [RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ],
+            RecordName::CartesianInvalidState,
+        )
     } else {
-        ([RecordName::SphericalRange, RecordName::SphericalAzimuth, RecordName::SphericalElevation], RecordName::SphericalInvalidState)
+        (
+            [RecordName::SphericalRange, RecordName::SphericalAzimuth, RecordName::SphericalElevation],
+            RecordName::SphericalInvalidState,
+        )
     };
     if value(&state).is_some_and(|state| state != 0.0) {
         return [f64::NAN; 3];
     }
     let [a, b, c] = names.map(|name| value(&name).unwrap_or(f64::NAN));
-    let local = if scan.has_cartesian() { [a, b, c] } else { [a * c.cos() * b.cos(), a * c.cos() * b.sin(), a * c.sin()] };
+    let local = if scan.has_cartesian() {
+        [a, b, c]
+    } else {
+        [a * c.cos() * b.cos(), a * c.cos() * b.sin(), a * c.sin()]
+    };
     scan.transform.as_ref().map_or(local, |pose| transformed(pose, local))
 }
 
 /// Rotates a point by the quaternion (w, v), p + 2v × (v × p + w·p), and translates it.
 fn transformed(Transform { rotation, translation }: &Transform, point: [f64; 3]) -> [f64; 3] {
     let axis = [rotation.x, rotation.y, rotation.z];
-    let cross = |a: [f64; 3], b: [f64; 3]| [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+    let cross = |a: [f64; 3], b: [f64; 3]| {
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    };
     let inner = cross(axis, point);
     let turn = cross(axis, [0, 1, 2].map(|at| inner[at] + rotation.w * point[at]));
     let shift = [translation.x, translation.y, translation.z];
@@ -326,11 +366,17 @@ mod tests {
         // 100 bytes are 800 bits.
         assert_eq!(error(2, 6, 400), "");
         assert_eq!(error(2, 6, 401), "cut short: the file is too small for the 401 points that it promises");
-        assert_eq!(error(64, i64::MAX, u64::MAX), format!("cut short: the file is too small for the {} points that it promises", u64::MAX));
+        assert_eq!(
+            error(64, i64::MAX, u64::MAX),
+            format!("cut short: the file is too small for the {} points that it promises", u64::MAX)
+        );
         // What takes no bits would be made without end.
         assert_eq!(error(3, 5, 1), "points that are all the same: nothing of them is stored");
         assert_eq!(error(0, 5, 1), "points that are all the same: nothing of them is stored");
         assert_eq!(error(3, 5, 0), "");
-        assert_eq!(error(65, 6, 1), "65 attributes of a point: the most that are read are 64; convert it to LAS or PLY");
+        assert_eq!(
+            error(65, 6, 1),
+            "65 attributes of a point: the most that are read are 64; convert it to LAS or PLY"
+        );
     }
 }

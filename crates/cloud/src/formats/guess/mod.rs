@@ -76,7 +76,10 @@ impl Guess {
 
     /// Numeric columns that are taken for no coordinates, by their numbers in the file.
     pub fn left_out(&self) -> impl Iterator<Item = (usize, &Guessed)> {
-        self.columns.iter().enumerate().filter(|(_, column)| column.role.is_numeric() && column.role != Role::Coordinate)
+        self.columns
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| column.role.is_numeric() && column.role != Role::Coordinate)
     }
 
     /// `searches x, y (by name), not id (id)`: the columns, what decided, and the numbers that are left out.
@@ -94,39 +97,48 @@ impl Guess {
         format!("searches {} ({})", listed(self.taken.iter().map(|&at| &*self.columns[at].name)), self.reason)
     }
 
-    /// `id (id), price, size (other numbers)`: the numbers that are left out, by their roles. Texts are among them where no heading decided
-    /// and there are as many of them as columns that are searched: one may be what was meant.
+    /// `id (id), price, size (other numbers)`: the numbers that are left out, by their roles. Texts are among
+    /// them where no heading decided and there are as many of them as columns that are searched: one may be
+    /// what was meant.
     pub(super) fn others(&self) -> String {
         let texts = self.columns.iter().filter(|column| column.role == Role::Text).count();
-        let texts = matches!(self.reason, Reason::AllNumeric | Reason::Values) && (1..=texts).contains(&self.taken.len());
+        let texts = matches!(self.reason, Reason::AllNumeric | Reason::Values)
+            && (1..=texts).contains(&self.taken.len());
         let of_role = |role: Role| {
-            let others = self
-                .columns
-                .iter()
-                .filter(|column| column.role == role && role != Role::Coordinate && (role.is_numeric() || role == Role::Text && texts));
+            let others = self.columns.iter().filter(|column| {
+                column.role == role
+                    && role != Role::Coordinate
+                    && (role.is_numeric() || role == Role::Text && texts)
+            });
             let names = listed(others.map(|column| &*column.name));
             (!names.is_empty()).then(|| format!("{names} ({})", role.name()))
         };
         Role::iter().filter_map(of_role).collect::<Vec<_>>().join(", ")
     }
 
-    /// Columns as they are typed for `--columns`: by name, or by number where there are many, or a name is not its column's alone.
+    /// Columns as they are typed for `--columns`: by name, or by number where there are many, or a name is
+    /// not its column's alone.
     pub fn typed(&self, columns: &[usize]) -> String {
         /// With more, numbers are shorter.
         const NAMED: usize = 8;
         let name = |&at: &usize| {
             let name = self.columns[at].name.as_str();
-            let plain = name.starts_with(|first: char| first.is_alphabetic()) && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-            (plain && self.columns.iter().filter(|column| column.name.eq_ignore_ascii_case(name)).count() == 1).then_some(name)
+            let plain = name.starts_with(|first: char| first.is_alphabetic())
+                && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+            (plain
+                && self.columns.iter().filter(|column| column.name.eq_ignore_ascii_case(name)).count() == 1)
+                .then_some(name)
         };
-        let names = if columns.len() > NAMED { None } else { columns.iter().map(name).collect::<Option<Vec<_>>>() };
+        let names =
+            if columns.len() > NAMED { None } else { columns.iter().map(name).collect::<Option<Vec<_>>>() };
         names.map_or_else(|| ranges(columns), |names| names.join(","))
     }
 
-    /// Coordinates without a hole to be chosen instead of those that have some, of which `kept` of `rows` rows have none: those that
-    /// headings name, or, where most rows would be lost, as many as are whole.
+    /// Coordinates without a hole to be chosen instead of those that have some, of which `kept` of `rows`
+    /// rows have none: those that headings name, or, where most rows would be lost, as many as are whole.
     pub fn whole(&self, kept: u64, rows: u64) -> Option<String> {
-        let whole: Vec<usize> = self.taken.iter().copied().filter(|&at| self.columns[at].holes == Some(0)).collect();
+        let whole: Vec<usize> =
+            self.taken.iter().copied().filter(|&at| self.columns[at].holes == Some(0)).collect();
         let all = whole == self.taken && self.differs();
         let offered = !whole.is_empty() && (all || whole.len() >= LEAST && kept.saturating_mul(2) < rows);
         offered.then(|| self.typed(&whole))
@@ -151,23 +163,35 @@ impl Sheet {
         let mut is_held = vec![false; self.columns.len()];
         self.selected.iter().for_each(|&at| is_held[at] = true);
         // One bad value must not change which columns are taken.
-        let may = |column: &SheetColumn, role| !column.made_up && !column.beside && (role == Role::Coordinate || column.mixed);
+        let may = |column: &SheetColumn, role| {
+            !column.made_up && !column.beside && (role == Role::Coordinate || column.mixed)
+        };
         let headings = |texts: bool| {
-            let is_text = |column: &SheetColumn| texts && column.kind == ColumnKind::Text && !column.made_up && !column.beside;
+            let is_text = |column: &SheetColumn| {
+                texts && column.kind == ColumnKind::Text && !column.made_up && !column.beside
+            };
             let columns = self.columns.iter().zip(&found).enumerate();
-            let heading = |(at, (column, &role))| (is_held[at] && may(column, role) || is_text(column)).then_some(column.name.as_str());
+            let heading = |(at, (column, &role))| {
+                (is_held[at] && may(column, role) || is_text(column)).then_some(column.name.as_str())
+            };
             coordinates(&columns.map(heading).collect::<Vec<_>>())
         };
         let named = || {
             let numbers = headings(false).map(|found| found.columns);
-            // Degrees, minutes and seconds in a text are still a position: other numbers are not searched in its place.
-            let texts = || headings(true).filter(|found| found.space != Space::Flat).map(|found| found.columns);
+            // Degrees, minutes and seconds in a text are still a position: other numbers are not searched in
+            // its place.
+            let texts =
+                || headings(true).filter(|found| found.space != Space::Flat).map(|found| found.columns);
             numbers.or_else(|| conventional(&self.columns)).or_else(texts)
         };
-        let elements: Vec<usize> = (0..self.columns.len()).filter(|&at| self.columns[at].element && !self.columns[at].beside).collect();
-        let numeric: Vec<usize> = usual.iter().copied().filter(|&at| found[at] != Role::MostlyEmpty).collect();
-        let read =
-            |columns: &mut dyn Iterator<Item = usize>| columns.filter(|&at| found[at] == Role::Coordinate && holes[at].is_some()).collect::<Vec<_>>();
+        let elements: Vec<usize> = (0..self.columns.len())
+            .filter(|&at| self.columns[at].element && !self.columns[at].beside)
+            .collect();
+        let numeric: Vec<usize> =
+            usual.iter().copied().filter(|&at| found[at] != Role::MostlyEmpty).collect();
+        let read = |columns: &mut dyn Iterator<Item = usize>| {
+            columns.filter(|&at| found[at] == Role::Coordinate && holes[at].is_some()).collect::<Vec<_>>()
+        };
         let mut roles = found.clone();
         let (taken, reason) = if let Some(Declared { columns, why }) = &self.declared {
             (columns.clone(), Reason::Declared(why.clone()))
@@ -179,7 +203,11 @@ impl Sheet {
         } else {
             self.tell_apart(&read(&mut numeric.iter().copied()), &mut roles);
             // Also numbers with a text among them, which is an error and not another dimension less.
-            let coordinates: Vec<usize> = numeric.iter().copied().filter(|&at| matches!(roles[at], Role::Coordinate | Role::Text)).collect();
+            let coordinates: Vec<usize> = numeric
+                .iter()
+                .copied()
+                .filter(|&at| matches!(roles[at], Role::Coordinate | Role::Text))
+                .collect();
             // Without headings, what looks like a label may be a coordinate.
             let least = if self.is_headed() { 0 } else { LEAST };
             if coordinates.len() >= least && coordinates != usual {
@@ -199,13 +227,17 @@ impl Sheet {
             *role = match *role {
                 _ if is_taken[at] => Role::Coordinate,
                 // Nobody read the values: the heading says it.
-                Role::Coordinate if !is_held[at] && !self.columns[at].made_up => values::by_heading(&self.columns[at].name),
+                Role::Coordinate if !is_held[at] && !self.columns[at].made_up => {
+                    values::by_heading(&self.columns[at].name)
+                }
                 Role::Coordinate => Role::Other,
                 told => told,
             };
         }
         let columns = self.columns.iter().zip(roles).zip(holes);
-        let columns = columns.map(|((column, role), holes)| Guessed { name: column.name.clone(), role, holes }).collect();
+        let columns = columns
+            .map(|((column, role), holes)| Guessed { name: column.name.clone(), role, holes })
+            .collect();
         let unnamed = taken.iter().all(|&at| self.columns[at].made_up);
         Guess { columns, taken, usual, reason, unnamed }
     }
@@ -215,7 +247,9 @@ impl Sheet {
         match self.columns[at].kind {
             ColumnKind::Text => Role::Text,
             ColumnKind::Empty => Role::Empty,
-            ColumnKind::Numeric if holes.is_some_and(|holes| holes.saturating_mul(2) > self.rows) => Role::MostlyEmpty,
+            ColumnKind::Numeric if holes.is_some_and(|holes| holes.saturating_mul(2) > self.rows) => {
+                Role::MostlyEmpty
+            }
             ColumnKind::Numeric => Role::Coordinate,
         }
     }
@@ -224,7 +258,8 @@ impl Sheet {
     fn tell_apart(&self, columns: &[usize], roles: &mut [Role]) {
         let width = self.selected.len();
         let position_of = places(&self.selected, self.columns.len());
-        let held: Vec<(usize, usize)> = columns.iter().filter_map(|&at| Some((at, position_of[at]?))).collect();
+        let held: Vec<(usize, usize)> =
+            columns.iter().filter_map(|&at| Some((at, position_of[at]?))).collect();
         let value = |row: usize, column: usize| self.values.get(row * width + held[column].1);
         let names = held.iter().map(|&(at, _)| self.columns[at].name.as_str()).collect();
         let rows = self.values.len() / width.max(1);
@@ -241,13 +276,15 @@ impl Sheet {
         }
         let file = file_of(&self.path);
         let name = file.to_string_lossy().to_ascii_lowercase();
-        let ending = name.strip_suffix(".gz").unwrap_or(&name).rsplit('.').next().unwrap_or_default().to_owned();
+        let ending =
+            name.strip_suffix(".gz").unwrap_or(&name).rsplit('.').next().unwrap_or_default().to_owned();
         SCANS.contains(&ending.as_str()) || begins_with_a_comment(&file)
     }
 
     /// Rows in which a column has no finite number; `None` where it was not read.
     fn holes(&self) -> Vec<Option<u64>> {
-        let mut holes: Vec<Option<u64>> = self.columns.iter().map(|column| column.range.map(|range| range.holes())).collect();
+        let mut holes: Vec<Option<u64>> =
+            self.columns.iter().map(|column| column.range.map(|range| range.holes())).collect();
         let counted = with_values!(&self.values, values => holes_of(values, self.selected.len()));
         self.selected.iter().zip(counted).for_each(|(&at, count)| holes[at] = Some(count));
         holes
@@ -257,7 +294,8 @@ impl Sheet {
 /// Whether headings name coordinates. `numeric` is whether a column may be one.
 pub(super) fn name_coordinates(columns: &[SheetColumn], numeric: impl Fn(usize) -> bool) -> bool {
     let may = |at: usize| !columns[at].made_up && !columns[at].element && numeric(at);
-    let headings: Vec<Option<&str>> = columns.iter().enumerate().map(|(at, column)| may(at).then_some(column.name.as_str())).collect();
+    let headings: Vec<Option<&str>> =
+        columns.iter().enumerate().map(|(at, column)| may(at).then_some(column.name.as_str())).collect();
     conventional(columns).is_some() || position(&headings).is_some()
 }
 
@@ -271,7 +309,10 @@ fn holes_of<T: Real>(values: &[T], width: usize) -> Vec<u64> {
         // Most have none, and are passed over without counting by column.
         if values.iter().any(|value| !value.get().is_finite()) {
             for row in values.chunks_exact(width) {
-                row.iter().zip(&mut holes).filter(|(value, _)| !value.get().is_finite()).for_each(|(_, count)| *count += 1);
+                row.iter()
+                    .zip(&mut holes)
+                    .filter(|(value, _)| !value.get().is_finite())
+                    .for_each(|(_, count)| *count += 1);
             }
         }
         holes

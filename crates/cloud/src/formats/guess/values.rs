@@ -1,4 +1,5 @@
-//! Which numeric columns are no coordinates but labels or numbers of rows, by their headings and their values.
+//! Which numeric columns are no coordinates but labels or numbers of rows, by their headings and their
+//! values.
 
 use crate::roles::{Role, has_word, is_in, lower_words};
 
@@ -6,15 +7,15 @@ use crate::roles::{Role, has_word, is_in, lower_words};
 const LABELS: &str = "label labels class target species category classification cluster digit";
 
 /// Words in headings of ids.
-const IDS: &str = "id ids rowid uuid zip zipcode postcode fips geoid objectid fid gid uid pid ogc \
-    rownum rownumber";
+const IDS: &str =
+    "id ids rowid uuid zip zipcode postcode fips geoid objectid fid gid uid pid ogc rownum rownumber";
 
 /// Words of ids and of measures: a `row_index` counts rows, an `air_quality_index` does not.
 const NUMBERS: &str = "index idx serial";
 
 /// Words in headings of times.
-const TIMES: &str = "time times timestamp timestamps ts datetime date day epoch unix created updated zeit zeitstempel datum fecha hora tiempo heure temps \
-                     ora tempo t";
+const TIMES: &str = "time times timestamp timestamps ts datetime date day epoch unix created updated zeit \
+                     zeitstempel datum fecha hora tiempo heure temps ora tempo t";
 
 /// What is counted where one of these is an id in any case.
 const COUNTED: &str = "row record object";
@@ -38,7 +39,12 @@ impl Heading {
             _ => false,
         };
         let id = counts || has_word(&words, IDS);
-        Self { label: words.last().is_some_and(|last| is_in(last, LABELS)), id, number, time: has_word(&words, TIMES) }
+        Self {
+            label: words.last().is_some_and(|last| is_in(last, LABELS)),
+            id,
+            number,
+            time: has_word(&words, TIMES),
+        }
     }
 }
 
@@ -65,15 +71,18 @@ pub(super) struct Columns<'a> {
     pub rows: usize,
     /// The value of a row, and of a column by its place in `names`; NaN where there is none.
     pub value: &'a dyn Fn(usize, usize) -> f64,
-    /// Whether names are headings of the file. Those that look made up, such as `d3`, say nothing in any case.
+    /// Whether names are headings of the file. Those that look made up, such as `d3`, say nothing in any
+    /// case.
     pub headed: bool,
 }
 
 impl Columns<'_> {
-    /// The role of each column. A label has a heading that says so and few whole values; without headings it is the first or the
-    /// last column, of whole numbers 0 to m or 1 to m, all of which occur, where the other columns reach elsewhere. An id has a
-    /// heading that says so and whole values, or is a first column without a heading of its own that names each row by another whole number.
-    /// A time has a heading that says so, or is a first column without headings. Without headings colours or normals may follow a position.
+    /// The role of each column. A label has a heading that says so and few whole values; without headings it
+    /// is the first or the last column, of whole numbers 0 to m or 1 to m, all of which occur, where the
+    /// other columns reach elsewhere. An id has a heading that says so and whole values, or is a first column
+    /// without a heading of its own that names each row by another whole number. A time has a heading that
+    /// says so, or is a first column without headings. Without headings colours or normals may follow a
+    /// position.
     pub fn roles(&self) -> Vec<Role> {
         let headed = self.headed && self.names.iter().enumerate().any(|(at, name)| !is_generated(name, at));
         let last = self.names.len().saturating_sub(1);
@@ -82,7 +91,11 @@ impl Columns<'_> {
             // Only what its heading or its place makes a candidate is looked at.
             let says = Heading::of(self.names[column]);
             let unnamed = column == 0 && self.rows > 1 && is_unnamed(self.names[column]);
-            let candidate = if headed { says.label || says.id || says.number || unnamed } else { outermost && self.rows >= FEW_ROWS };
+            let candidate = if headed {
+                says.label || says.id || says.number || unnamed
+            } else {
+                outermost && self.rows >= FEW_ROWS
+            };
             if (says.time && headed || candidate && !headed && column == 0) && self.is_time(column, !headed) {
                 return Role::Time;
             }
@@ -96,7 +109,12 @@ impl Columns<'_> {
                     () if unnamed && values[0] >= 0 && distinct() => Role::Id,
                     () => Role::Coordinate,
                 }
-            } else if self.counts_rows(column) || column == 0 && values[0] >= 0 && distinct() && (1..=last).all(|other| self.whole(other).is_none()) {
+            } else if self.counts_rows(column)
+                || column == 0
+                    && values[0] >= 0
+                    && distinct()
+                    && (1..=last).all(|other| self.whole(other).is_none())
+            {
                 Role::Id
             } else if is_class(&values) && !self.is_like_others(column) {
                 Role::Label
@@ -111,18 +129,21 @@ impl Columns<'_> {
         roles
     }
 
-    /// Marks what follows a position of three columns if that includes colours, 0 to 255, or unit vectors: normals, or the quaternions of a
-    /// trajectory.
+    /// Marks what follows a position of three columns if that includes colours, 0 to 255, or unit vectors:
+    /// normals, or the quaternions of a trajectory.
     ///
-    /// Only of tables as narrow as scans are, whose other columns are few: pixels and hillshades are not colours.
+    /// Only of tables as narrow as scans are, whose other columns are few: pixels and hillshades are not
+    /// colours.
     fn find_position(&self, roles: &mut [Role]) {
         /// A position, a colour, a direction and a few others.
         const WIDEST: usize = 13;
         const OTHERS: usize = 3;
         let first = usize::from(matches!(roles.first(), Some(Role::Id | Role::Time)));
         let after = first + 3;
-        let varies = |column: usize| self.spread().any(|row| (self.value)(row, column) != (self.value)(0, column));
-        let is_scan = (after..first + WIDEST).contains(&roles.len()) && (first..after).all(|at| roles[at] == Role::Coordinate && varies(at));
+        let varies =
+            |column: usize| self.spread().any(|row| (self.value)(row, column) != (self.value)(0, column));
+        let is_scan = (after..first + WIDEST).contains(&roles.len())
+            && (first..after).all(|at| roles[at] == Role::Coordinate && varies(at));
         if !is_scan {
             return;
         }
@@ -158,17 +179,20 @@ impl Columns<'_> {
             return false;
         }
         let mut most = 0.0f64;
-        let all = self.spread().flat_map(|row| (from..from + 3).map(move |column| (row, column))).all(|(row, column)| {
-            let value = (self.value)(row, column);
-            most = most.max(value);
-            value.fract() == 0.0 && (0.0..=255.0).contains(&value)
-        });
+        let all = self.spread().flat_map(|row| (from..from + 3).map(move |column| (row, column))).all(
+            |(row, column)| {
+                let value = (self.value)(row, column);
+                most = most.max(value);
+                value.fract() == 0.0 && (0.0..=255.0).contains(&value)
+            },
+        );
         all && most >= 64.0
     }
 
     /// Whether `width` columns are a unit vector, or zero, in every row.
     fn are_units(&self, from: usize, width: usize) -> bool {
-        let length = |row: usize| (from..from + width).map(|column| (self.value)(row, column).powi(2)).sum::<f64>();
+        let length =
+            |row: usize| (from..from + width).map(|column| (self.value)(row, column).powi(2)).sum::<f64>();
         let mut nonzero = 0;
         from + width <= self.names.len()
             && self.spread().all(|row| {
@@ -178,12 +202,13 @@ impl Columns<'_> {
             && nonzero >= FEW_ROWS
     }
 
-    /// Whether a column counts seconds since 1970, or thousandths, millionths or billionths of them, or holds dates such as 20240131;
-    /// `rises`: and never goes back.
+    /// Whether a column counts seconds since 1970, or thousandths, millionths or billionths of them, or holds
+    /// dates such as 20240131; `rises`: and never goes back.
     fn is_time(&self, column: usize, rises: bool) -> bool {
         /// From 1973 to 2096.
         const SECONDS: std::ops::Range<f64> = 1e8..4e9;
-        let unit = |value: f64| [1.0, 1e3, 1e6, 1e9].into_iter().position(|unit| SECONDS.contains(&(value / unit)));
+        let unit =
+            |value: f64| [1.0, 1e3, 1e6, 1e9].into_iter().position(|unit| SECONDS.contains(&(value / unit)));
         let values: Vec<f64> = self.spread().map(|row| (self.value)(row, column)).collect();
         let is_date = |value: f64| {
             let date = value as u32;
@@ -230,7 +255,9 @@ impl Columns<'_> {
     fn is_like_others(&self, column: usize) -> bool {
         let extent = |column: usize| {
             let values = self.spread().map(|row| (self.value)(row, column));
-            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], value| [min.min(value), max.max(value)])
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], value| {
+                [min.min(value), max.max(value)]
+            })
         };
         let own = extent(column);
         let alike = (0..self.names.len()).filter(|&other| other != column && extent(other) == own).count();
@@ -256,7 +283,10 @@ fn is_generated(name: &str, at: usize) -> bool {
 /// Whether the values are 0 to m, or 1 to m, all of which occur.
 fn is_class(values: &[i64]) -> bool {
     let (Some(&least), Some(&most)) = (values.first(), values.last()) else { return false };
-    (0..=1).contains(&least) && most > least && (most - least) as usize + 1 == values.len() && values.len() <= FEW_CLASSES
+    (0..=1).contains(&least)
+        && most > least
+        && (most - least) as usize + 1 == values.len()
+        && values.len() <= FEW_CLASSES
 }
 
 #[cfg(test)]
@@ -272,7 +302,9 @@ mod tests {
     fn a_label_without_a_heading_is_the_last_column() {
         // Pixels of 0 to 16, and a digit.
         let names = ["d0", "d1", "d2", "d3"];
-        let digits = roles(&names, 200, |row, column| if column == 3 { (row % 10) as f64 } else { ((row * 7 + column) % 17) as f64 });
+        let digits = roles(&names, 200, |row, column| {
+            if column == 3 { (row % 10) as f64 } else { ((row * 7 + column) % 17) as f64 }
+        });
         assert_eq!(digits, [Coordinate, Coordinate, Coordinate, Label]);
         let pixels = roles(&names, 200, |row, column| ((row * 7 + column) % 17) as f64);
         assert_eq!(pixels, [Coordinate; 4], "the last is like the others");
@@ -282,7 +314,9 @@ mod tests {
 
     #[test]
     fn numbers_that_count_the_rows_are_ids() {
-        let table = |row: usize, column: usize| if column == 2 { 100_001.0 + row as f64 } else { (row as f64 * 0.37).sin() };
+        let table = |row: usize, column: usize| {
+            if column == 2 { 100_001.0 + row as f64 } else { (row as f64 * 0.37).sin() }
+        };
         assert_eq!(roles(&["d0", "d1", "d2"], 50, table), [Coordinate, Coordinate, Id]);
         assert_eq!(roles(&["a", "b", "t"], 50, table), [Coordinate; 3], "with headings they have to say so");
         assert_eq!(roles(&["d0", "d1", "d2"], 9, table), [Coordinate; 3], "of few rows it is chance");
@@ -292,8 +326,10 @@ mod tests {
     fn headings_say_what_a_column_is() {
         let third = |row: usize, column: usize| if column < 2 { row as f64 * 0.5 } else { (row % 3) as f64 };
         let halves = |row: usize, _: usize| row as f64 * 0.5;
-        let with_holes = |row: usize, column: usize| if row.is_multiple_of(2) { f64::NAN } else { third(row, column) };
-        let counting = |row: usize, column: usize| if column < 2 { row as f64 * 0.5 } else { (row * 7) as f64 };
+        let with_holes =
+            |row: usize, column: usize| if row.is_multiple_of(2) { f64::NAN } else { third(row, column) };
+        let counting =
+            |row: usize, column: usize| if column < 2 { row as f64 * 0.5 } else { (row * 7) as f64 };
         type Value<'a> = &'a dyn Fn(usize, usize) -> f64;
         for (name, value, role) in [
             ("class", &third as Value<'_>, Label),
@@ -315,30 +351,63 @@ mod tests {
             ("part_index", &counting, Id),
             ("serial_number", &counting, Id),
         ] {
-            assert_eq!(roles(&["width", "height", name], 30, value), [Coordinate, Coordinate, role], "{name}");
+            assert_eq!(
+                roles(&["width", "height", name], 30, value),
+                [Coordinate, Coordinate, role],
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn the_index_of_a_data_frame_is_an_id() {
-        let table = |row: usize, column: usize| if column == 0 { row as f64 } else { (row * (7 + column) % 5) as f64 };
+        let table = |row: usize, column: usize| {
+            if column == 0 { row as f64 } else { (row * (7 + column) % 5) as f64 }
+        };
         for first in ["d0", "Unnamed: 0"] {
             assert_eq!(roles(&[first, "a", "b"], 4, table), [Id, Coordinate, Coordinate], "{first}");
-            assert_eq!(roles(&[first, "a", "b"], 4, |row, column| table(3 - row, column)), [Id, Coordinate, Coordinate], "a filtered frame");
-            assert_eq!(roles(&[first, "a", "b"], 4, |row, column| table(row / 2, column)), [Coordinate; 3], "{first} repeats");
+            assert_eq!(
+                roles(&[first, "a", "b"], 4, |row, column| table(3 - row, column)),
+                [Id, Coordinate, Coordinate],
+                "a filtered frame"
+            );
+            assert_eq!(
+                roles(&[first, "a", "b"], 4, |row, column| table(row / 2, column)),
+                [Coordinate; 3],
+                "{first} repeats"
+            );
         }
         assert_eq!(roles(&["time", "a", "b"], 4, table), [Coordinate; 3], "it has a name");
     }
 
     #[test]
     fn times_with_a_heading_are_told_by_their_values() {
-        let since = |start: f64, step: f64| move |row: usize, column: usize| if column == 1 { start - row as f64 * step } else { row as f64 * 0.5 };
+        let since = |start: f64, step: f64| {
+            move |row: usize, column: usize| {
+                if column == 1 { start - row as f64 * step } else { row as f64 * 0.5 }
+            }
+        };
         for heading in ["timestamp", "Time", "created_at", "unixTime", "Datum", "t"] {
-            assert_eq!(roles(&["a", heading, "b"], 30, since(1_700_000_000_123.0, 250.0)), [Coordinate, Role::Time, Coordinate], "{heading}");
+            assert_eq!(
+                roles(&["a", heading, "b"], 30, since(1_700_000_000_123.0, 250.0)),
+                [Coordinate, Role::Time, Coordinate],
+                "{heading}"
+            );
         }
-        assert_eq!(roles(&["a", "date", "b"], 20, since(20_240_130.0, 1.0)), [Coordinate, Role::Time, Coordinate]);
-        assert_eq!(roles(&["a", "date", "b"], 60, since(20_240_130.0, 1.0)), [Coordinate; 3], "there is no 20240099");
-        assert_eq!(roles(&["a", "time", "b"], 30, since(2.5, 0.1)), [Coordinate; 3], "elapsed seconds may be an axis");
+        assert_eq!(
+            roles(&["a", "date", "b"], 20, since(20_240_130.0, 1.0)),
+            [Coordinate, Role::Time, Coordinate]
+        );
+        assert_eq!(
+            roles(&["a", "date", "b"], 60, since(20_240_130.0, 1.0)),
+            [Coordinate; 3],
+            "there is no 20240099"
+        );
+        assert_eq!(
+            roles(&["a", "time", "b"], 30, since(2.5, 0.1)),
+            [Coordinate; 3],
+            "elapsed seconds may be an axis"
+        );
         assert_eq!(roles(&["a", "population", "b"], 30, since(1_700_000_000.0, 250.0)), [Coordinate; 3]);
     }
 
@@ -351,7 +420,10 @@ mod tests {
         let names = ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"];
         let of = |width: usize, value: &dyn Fn(usize, usize) -> f64| roles(&names[..width], 40, value);
         let xyz = |rest: &[Role]| [vec![Coordinate; 3], rest.to_vec()].concat();
-        assert_eq!(of(6, &|row, column| if column < 3 { place(row, column) } else { color(row, column) }), xyz(&[Color; 3]));
+        assert_eq!(
+            of(6, &|row, column| if column < 3 { place(row, column) } else { color(row, column) }),
+            xyz(&[Color; 3])
+        );
         let with_intensity = |row, column| match column {
             0..3 => place(row, column),
             3 => row as f64 * 0.25,
@@ -372,7 +444,9 @@ mod tests {
         let wide: Vec<&str> = wide.iter().map(String::as_str).collect();
         let pixels = |row: usize, column: usize| if column < 4 { 0.0 } else { color(row, column) };
         assert_eq!(roles(&wide, 40, pixels), [Coordinate; 40], "the corner of a picture is dark");
-        let hillshade = |row: usize, column: usize| if (3..6).contains(&column) { color(row, column) } else { place(row, column) };
+        let hillshade = |row: usize, column: usize| {
+            if (3..6).contains(&column) { color(row, column) } else { place(row, column) }
+        };
         assert_eq!(roles(&wide[..12], 40, hillshade), [Coordinate; 12], "too many others for a scan");
         let gaps = |row: usize, column: usize| if column == 0 { f64::NAN } else { place(row, column) };
         assert_eq!(of(3, &gaps), [Coordinate; 3], "no value is seen");
@@ -380,7 +454,9 @@ mod tests {
 
     #[test]
     fn names_that_a_reader_made_up_say_nothing() {
-        let table = |row: usize, column: usize| if column == 2 { (row % 3) as f64 } else { (row * (7 + column) % 50) as f64 * 0.5 };
+        let table = |row: usize, column: usize| {
+            if column == 2 { (row % 3) as f64 } else { (row * (7 + column) % 50) as f64 * 0.5 }
+        };
         let of = |headed| Columns { names: vec!["x", "y", "z"], rows: 60, value: &table, headed }.roles();
         assert_eq!((of(true), of(false)), (vec![Coordinate; 3], vec![Coordinate, Coordinate, Label]));
     }

@@ -30,7 +30,14 @@ pub(super) struct Found {
 /// Lists the data sets below the root, at most [`MAX_DATA_SETS`].
 pub(super) fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Found> {
     let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
-    let mut walk = Walk { file, input, above: Vec::new(), seen: HashSet::from([root.address()]), again: 0, found: Found::default() };
+    let mut walk = Walk {
+        file,
+        input,
+        above: Vec::new(),
+        seen: HashSet::from([root.address()]),
+        again: 0,
+        found: Found::default(),
+    };
     walk.group(&root, "")?;
     Ok(walk.found)
 }
@@ -64,7 +71,9 @@ impl Walk<'_, '_> {
         let sorted = self.header(group, path)?;
         let (groups, sets) = group.member_names().map_err(|why| error(self.input, "HDF5", why))?;
         if sorted && ![&groups, &sets].iter().all(|names| names.is_sorted_by(|a, b| a < b)) {
-            return Err(self.input.malformed(named(path), "its names are not sorted; restore the file from an intact copy"));
+            return Err(self
+                .input
+                .malformed(named(path), "its names are not sorted; restore the file from an intact copy"));
         }
         for name in sets {
             self.input.check()?;
@@ -84,10 +93,14 @@ impl Walk<'_, '_> {
             let inner = group.group(&name).map_err(|why| error(self.input, &named(&path), why))?;
             // Links between groups may form a cycle.
             let followed = self.above.len() < MAX_HDF5_DEPTH && !self.above.contains(&inner.address());
-            // Groups are as many as the file has room for, but ways to them multiply: 14 groups of 4 links are 268 million.
+            // Groups are as many as the file has room for, but ways to them multiply: 14 groups of 4 links
+            // are 268 million.
             self.again += usize::from(!self.seen.insert(inner.address()) || !followed);
             if self.again > MAX_LISTED_AGAIN {
-                let why = format!("each is listed under all its names, at most {MAX_LISTED_AGAIN} in all, and there are more");
+                let why = format!(
+                    "each is listed under all its names, at most {MAX_LISTED_AGAIN} in all, and there are \
+                     more"
+                );
                 return Err(self.input.unsupported("groups that are linked more than once", why));
             }
             if followed {
@@ -97,16 +110,25 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Checks the header of a group before the decoder looks for its members, and returns whether their names are sorted, as in a symbol table.
+    /// Checks the header of a group before the decoder looks for its members, and returns whether their names
+    /// are sorted, as in a symbol table.
     fn header(&self, group: &Group, path: &str) -> Result<bool> {
-        let header = self.file.get_or_parse_header(group.address()).map_err(|why| error(self.input, "HDF5", why))?;
+        let header =
+            self.file.get_or_parse_header(group.address()).map_err(|why| error(self.input, "HDF5", why))?;
         // The decoder takes for a group what has one message of a group.
-        if header.messages.iter().any(|message| matches!(message, HdfMessage::Dataspace(_) | HdfMessage::DataLayout(_))) {
+        if header
+            .messages
+            .iter()
+            .any(|message| matches!(message, HdfMessage::Dataspace(_) | HdfMessage::DataLayout(_)))
+        {
             return Err(self.input.malformed(named(path), "its header is also that of a data set"));
         }
         let links = header.messages.iter().filter(|message| matches!(message, HdfMessage::Link(_))).count();
         if links > MAX_HDF5_LINKS {
-            let why = format!("the most that are read are {MAX_HDF5_LINKS}, as each is looked for among all; write it with h5repack IN OUT");
+            let why = format!(
+                "the most that are read are {MAX_HDF5_LINKS}, as each is looked for among all; write it \
+                 with h5repack IN OUT"
+            );
             return Err(self.input.unsupported(format!("{}: {links} links in its header", named(path)), why));
         }
         Ok(header.messages.iter().any(|message| matches!(message, HdfMessage::SymbolTable(_))))
@@ -134,8 +156,8 @@ impl Walk<'_, '_> {
     }
 }
 
-// What a data set's metadata says twice. Only the newest versions of the format have checksums, so in the others a flipped bit shows where it
-// contradicts the rest.
+// What a data set's metadata says twice. Only the newest versions of the format have checksums, so in the
+// others a flipped bit shows where it contradicts the rest.
 
 /// Levels of a chunk index at most: each multiplies the chunks by 32 or more.
 const MAX_LEVELS: u8 = 12;
@@ -143,28 +165,46 @@ const MAX_LEVELS: u8 = 12;
 const OF_CHUNK: u64 = 64;
 
 /// Refuses a data set whose metadata contradicts itself. `what` names it.
-pub(super) fn check(file: &Hdf5File, set: &Dataset, number: Number, what: &str, input: &Input<'_>) -> Result<()> {
+pub(super) fn check(
+    file: &Hdf5File,
+    set: &Dataset,
+    number: Number,
+    what: &str,
+    input: &Input<'_>,
+) -> Result<()> {
     let failed = |why: Error| match why {
-        Error::InvalidData(why) => input.malformed(what, format!("inconsistent metadata ({why}); restore the file from an intact copy")),
+        Error::InvalidData(why) => input
+            .malformed(what, format!("inconsistent metadata ({why}); restore the file from an intact copy")),
         why => super::error(input, what, why),
     };
     is_standard(set, number).map_err(failed)?;
     let header = file.get_or_parse_header(set.address()).map_err(failed)?;
     let elements: u64 = set.shape().iter().fold(1, |product, &size| product.saturating_mul(size));
     let bytes = elements.saturating_mul(number.size() as u64);
-    let within = set.max_dims().is_none_or(|most| set.shape().iter().zip(most).all(|(size, most)| size <= most));
-    require(within, || format!("shape {:?} exceeds the maximum shape {:?}", set.shape(), set.max_dims().unwrap_or_default())).map_err(failed)?;
-    let filters =
-        header.messages.iter().find_map(|message| if let HdfMessage::FilterPipeline(pipeline) = message { Some(&pipeline.filters) } else { None });
+    let within =
+        set.max_dims().is_none_or(|most| set.shape().iter().zip(most).all(|(size, most)| size <= most));
+    require(within, || {
+        format!("shape {:?} exceeds the maximum shape {:?}", set.shape(), set.max_dims().unwrap_or_default())
+    })
+    .map_err(failed)?;
+    let filters = header.messages.iter().find_map(|message| {
+        if let HdfMessage::FilterPipeline(pipeline) = message { Some(&pipeline.filters) } else { None }
+    });
     for message in &header.messages {
         let HdfMessage::DataLayout(layout) = message else { continue };
         match &layout.layout {
-            DataLayout::Compact { data } => require(data.len() as u64 == bytes, || format!("{} bytes of data for {bytes}", data.len())),
+            DataLayout::Compact { data } => {
+                require(data.len() as u64 == bytes, || format!("{} bytes of data for {bytes}", data.len()))
+            }
             // The first versions of the layout store the number of elements.
-            DataLayout::Contiguous { size, .. } => require([bytes, elements].contains(size), || format!("{size} bytes of data for {bytes}")),
+            DataLayout::Contiguous { size, .. } => {
+                require([bytes, elements].contains(size), || format!("{size} bytes of data for {bytes}"))
+            }
             DataLayout::Chunked { address, chunk_indexing: None, .. } => {
                 let sizes: Vec<u64> = set.chunks().into_iter().flatten().map(u64::from).collect();
-                let grid = set.shape().iter().zip(&sizes).fold(1u64, |product, (size, chunk)| product.saturating_mul(size.div_ceil((*chunk).max(1))));
+                let grid = set.shape().iter().zip(&sizes).fold(1u64, |product, (size, chunk)| {
+                    product.saturating_mul(size.div_ceil((*chunk).max(1)))
+                });
                 let claimed = grid.min(input.size / 32).saturating_mul(OF_CHUNK);
                 input.claim(claimed, "the index of chunks")?;
                 let index = Index {
@@ -249,18 +289,25 @@ impl Index<'_> {
         self.stored.sort_unstable();
         let end = self.file.storage().len();
         let ends = self.stored.iter().skip(1).map(|&(start, _)| start).chain([end]);
-        let apart = self.stored.iter().zip(ends).all(|(&(start, size), next)| start.checked_add(size).is_some_and(|stop| stop <= next));
+        let apart = self
+            .stored
+            .iter()
+            .zip(ends)
+            .all(|(&(start, size), next)| start.checked_add(size).is_some_and(|stop| stop <= next));
         require(apart, || "its chunks overlap, or reach beyond the file".to_owned())
     }
 
     /// Checks a node and those below it, and returns its first key and the one after its last.
     fn node(&mut self, address: u64, levels: u8) -> Result<(Key, Key), Error> {
-        require(levels > 0 && self.seen.insert(address), || "the chunk index contains a cycle or is too deep".to_owned())?;
+        require(levels > 0 && self.seen.insert(address), || {
+            "the chunk index contains a cycle or is too deep".to_owned()
+        })?;
         let (offset, length) = (self.file.superblock().offset_size, self.file.superblock().length_size);
         let (rank, pointer) = (self.set.ndim(), usize::from(offset));
         let head = self.file.storage().read_range(address, 8)?;
         let (used, key) = (usize::from(u16::from_le_bytes([head[6], head[7]])), 8 + 8 * (rank + 1));
-        let bytes = self.file.storage().read_range(address, 8 + 2 * pointer + used * (key + pointer) + key)?;
+        let bytes =
+            self.file.storage().read_range(address, 8 + 2 * pointer + used * (key + pointer) + key)?;
         let node = BTreeV1Node::parse(&mut Cursor::new(&bytes), offset, length, Some(rank as u32))?;
         let keys: Vec<Key> = node.keys.into_iter().filter_map(of_chunks).collect();
         require(keys.len() == used + 1, || "the chunk index points to a group index".to_owned())?;
@@ -270,24 +317,38 @@ impl Index<'_> {
                 continue;
             }
             let (first, after) = self.node(child, levels - 1)?;
-            require(keys[at] == first && keys[at + 1] == after, || "two levels of its index of chunks differ".to_owned())?;
+            require(keys[at] == first && keys[at + 1] == after, || {
+                "two levels of its index of chunks differ".to_owned()
+            })?;
         }
         Ok((keys[0].clone(), keys[used].clone()))
     }
 
     fn chunk(&mut self, (size, mask, place): &Key, address: u64) -> Result<(), Error> {
         let (at, rest) = place.split_at(self.set.ndim());
-        let inside = at.iter().zip(self.set.shape()).zip(&self.sizes).all(|((at, size), chunk)| at < size && at.is_multiple_of((*chunk).max(1)));
+        let inside = at
+            .iter()
+            .zip(self.set.shape())
+            .zip(&self.sizes)
+            .all(|((at, size), chunk)| at < size && at.is_multiple_of((*chunk).max(1)));
         let ordered = self.last.as_deref().is_none_or(|last| last < at);
-        require(inside && ordered && rest == [0] && (self.stored.len() as u64) < self.grid, || format!("unexpected chunk at {at:?} in its index"))?;
-        let raw = self.sizes.iter().fold(self.number.size() as u64, |product, &size| product.saturating_mul(size));
+        require(inside && ordered && rest == [0] && (self.stored.len() as u64) < self.grid, || {
+            format!("unexpected chunk at {at:?} in its index")
+        })?;
+        let raw =
+            self.sizes.iter().fold(self.number.size() as u64, |product, &size| product.saturating_mul(size));
         // Whether one of these filters is skipped, or used.
         let any = |skipped: bool, is: &dyn Fn(u16) -> bool| {
-            self.filters.iter().enumerate().any(|(at, filter)| is(filter.id) && (mask >> at & 1 == 1) == skipped)
+            self.filters
+                .iter()
+                .enumerate()
+                .any(|(at, filter)| is(filter.id) && (mask >> at & 1 == 1) == skipped)
         };
         let packs = any(false, &|id| ![FILTER_SHUFFLE, FILTER_FLETCHER32].contains(&id));
         let plain = raw + if any(false, &|id| id == FILTER_FLETCHER32) { super::CHECKSUM } else { 0 };
-        require(packs || u64::from(*size) == plain, || format!("its chunk at {at:?} has {size} bytes, not {plain}"))?;
+        require(packs || u64::from(*size) == plain, || {
+            format!("its chunk at {at:?} has {size} bytes, not {plain}")
+        })?;
         let skips = any(true, &|id| id == FILTER_SHUFFLE);
         require(mask.checked_shr(self.filters.len() as u32).unwrap_or(0) == 0 && !(packs && skips), || {
             format!("its chunk at {at:?} skips filters {mask:#b}")

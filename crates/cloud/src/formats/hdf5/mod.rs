@@ -1,6 +1,7 @@
 //! HDF5: each numeric data set of one or two dimensions is a part, named by its path from the root.
 //!
-//! In the ann-benchmarks layout, `train` is the cloud, `test` the queries, and `neighbors` and `distances` the answers.
+//! In the ann-benchmarks layout, `train` is the cloud, `test` the queries, and `neighbors` and `distances`
+//! the answers.
 
 mod metadata;
 
@@ -12,14 +13,20 @@ use std::sync::atomic::Ordering::Relaxed;
 use hdf5_reader::datatype_api::H5Type;
 use hdf5_reader::error::Error;
 use hdf5_reader::storage::FileStorage;
-use hdf5_reader::{ByteOrder, DEFAULT_MAX_CHUNK_BYTES, Dataset, Datatype, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+use hdf5_reader::{
+    ByteOrder, DEFAULT_MAX_CHUNK_BYTES, Dataset, Datatype, FilterRegistry, Hdf5File, OpenOptions, SliceInfo,
+    SliceInfoElem,
+};
 use metadata::Found;
 
 use super::limits::{LZF, MAX_COLUMNS, MAX_HDF5_CHUNK, MAX_HDF5_VALUES};
 use super::lzf::Lzf;
 use super::npy::sizes;
 use super::parts::{self, Entry, State};
-use super::{Endian, FormatError, Input, Number, Range, Records, Result, Sheet, SheetColumn, Want, decoded, number_cell, printable};
+use super::{
+    Endian, FormatError, Input, Number, Range, Records, Result, Sheet, SheetColumn, Want, decoded,
+    number_cell, printable,
+};
 use crate::table::{Real, Values, with_values};
 
 /// LZF's identifier in the HDF Group's filter registry.
@@ -47,7 +54,8 @@ pub(super) fn attribute(input: &Input<'_>, name: &str) -> Result<Option<String>>
     decoded("HDF5", input, read)
 }
 
-/// Opens a file. The number is the most bytes that a chunk packed by LZF may unpack to, to be set once that is known.
+/// Opens a file. The number is the most bytes that a chunk packed by LZF may unpack to, to be set once that
+/// is known.
 fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>)> {
     let mut filters = FilterRegistry::new();
     let most = Arc::new(AtomicU64::new(DEFAULT_MAX_CHUNK_BYTES as u64));
@@ -55,16 +63,21 @@ fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>)> {
     filters.register(LZF_FILTER, Box::new(move |_, packed, _| unpack_lzf(packed, held.load(Relaxed))));
     let options = OpenOptions::default().with_filter_registry(filters);
     let storage = FileStorage::open(&input.path).map_err(|why| error(input, "HDF5", why))?;
-    let file = Hdf5File::from_storage_with_options(Arc::new(storage), options).map_err(|why| error(input, "HDF5", why))?;
+    let file = Hdf5File::from_storage_with_options(Arc::new(storage), options)
+        .map_err(|why| error(input, "HDF5", why))?;
     // In a truncated file, missing data could read as other data or as nothing.
     let promised = file.superblock().eof_address;
     if promised > input.size && promised != u64::MAX {
-        return Err(input.malformed("cut short", format!("the file should have {promised} bytes and has {}", input.size)));
+        return Err(input.malformed(
+            "cut short",
+            format!("the file should have {promised} bytes and has {}", input.size),
+        ));
     }
     Ok((file, most))
 }
 
-/// Decompresses LZF, h5py's own compression. What is larger than `most` is truncated, which the reader detects.
+/// Decompresses LZF, h5py's own compression. What is larger than `most` is truncated, which the reader
+/// detects.
 fn unpack_lzf(packed: &[u8], most: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     Lzf::new(packed).take(most.min(packed.len() as u64 * LZF)).read_to_end(&mut bytes)?;
@@ -76,15 +89,19 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
     match why {
         Error::Io(why) => input.io(why),
         Error::Context { source, .. } => error(input, what, *source),
-        Error::UnexpectedEof { .. } => input.malformed("cut short", "the file ends in the middle of its data"),
+        Error::UnexpectedEof { .. } => {
+            input.malformed("cut short", "the file ends in the middle of its data")
+        }
         Error::UnsupportedFilter(filter) => {
-            let why = format!("{filter} is not read; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as .npy");
+            let why = format!(
+                "{filter} is not read; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as \
+                 .npy"
+            );
             input.unsupported(format!("{what}: compression"), why)
         }
         // The decoder reports features that are newer than itself, or rare, in these words.
-        why if why.to_string().starts_with("unsupported") => {
-            input.unsupported(what, format!("it is not read ({why}); write it as .npy, or with h5repack IN OUT"))
-        }
+        why if why.to_string().starts_with("unsupported") => input
+            .unsupported(what, format!("it is not read ({why}); write it as .npy, or with h5repack IN OUT")),
         why => input.malformed(what, format!("it cannot be decoded ({why})")),
     }
 }
@@ -102,7 +119,10 @@ fn part(name: String, set: &Dataset) -> (Entry, State) {
         (Ok(_), 1 | 2) if columns == 0 => Some("it has no columns".to_owned()),
         (Ok(_), 1 | 2) => None,
         (Ok(_), 0) => Some("it is one number".to_owned()),
-        (Ok(_), rank) => Some(format!("it has {rank} dimensions, {}; reshape it to points × coordinates", sizes(set.shape()))),
+        (Ok(_), rank) => Some(format!(
+            "it has {rank} dimensions, {}; reshape it to points × coordinates",
+            sizes(set.shape())
+        )),
     };
     let state = match (&unread, set.dtype()) {
         (None, _) => State::Whole,
@@ -132,8 +152,13 @@ fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>)> 
         };
         if parts::choose(&parts, input).is_err() {
             let what = format!("part `{name}`");
-            let set =
-                file.dataset(name).map_err(|why| if missing(&why) { input.malformed(&*what, "there is none") } else { error(input, &what, why) })?;
+            let set = file.dataset(name).map_err(|why| {
+                if missing(&why) {
+                    input.malformed(&*what, "there is none")
+                } else {
+                    error(input, &what, why)
+                }
+            })?;
             return Ok((part(name.trim_matches('/').to_owned(), &set).0, Some(set)));
         }
     }
@@ -159,21 +184,31 @@ fn choose(input: &Input<'_>) -> Result<Chosen> {
     };
     let (number, _) = element(set.dtype()).map_err(|why| input.unsupported(what.as_str(), why))?;
     if *width > MAX_COLUMNS as u64 {
-        return Err(input.unsupported(what, format!("the most columns that are read are {MAX_COLUMNS}, and it has {width}; is it transposed?")));
+        return Err(input.unsupported(
+            what,
+            format!(
+                "the most columns that are read are {MAX_COLUMNS}, and it has {width}; is it transposed?"
+            ),
+        ));
     }
     input.check_shape(*rows, *width)?;
     let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
     if promised > input.size.saturating_mul(MAX_HDF5_VALUES) {
-        let why = format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size);
+        let why =
+            format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size);
         return Err(input.malformed(what, why));
     }
     let unpacked = unpacked(&set, number);
     if unpacked > input.size.saturating_mul(MAX_HDF5_VALUES).max(MAX_HDF5_CHUNK) {
-        let why = format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size);
+        let why =
+            format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size);
         return Err(input.malformed(what, why));
     }
     metadata::check(&file, &set, number, &what, input)?;
-    most.store(chunk_sizes(&set).fold(number.size() as u64, u64::saturating_mul).saturating_add(CHECKSUM), Relaxed);
+    most.store(
+        chunk_sizes(&set).fold(number.size() as u64, u64::saturating_mul).saturating_add(CHECKSUM),
+        Relaxed,
+    );
     Ok(Chosen { part, set, number, what })
 }
 
@@ -198,13 +233,21 @@ fn chunk_rows(set: &Dataset) -> u64 {
 
 impl Chosen {
     /// Reads some complete rows, and passes on what is made of their numbers.
-    fn rows<T>(&self, rows: std::ops::Range<u64>, input: &Input<'_>, make: impl FnOnce(&[Value]) -> Result<T>) -> Result<T> {
+    fn rows<T>(
+        &self,
+        rows: std::ops::Range<u64>,
+        input: &Input<'_>,
+        make: impl FnOnce(&[Value]) -> Result<T>,
+    ) -> Result<T> {
         let lines = SliceInfoElem::Slice { start: rows.start, end: rows.end, step: 1 };
         let values = SliceInfoElem::Slice { start: 0, end: self.part.columns, step: 1 };
         let selections = if self.part.table { vec![lines, values] } else { vec![lines] };
         let taken = self.taken(&rows);
         input.claim(taken, "chunks")?;
-        let slice = self.set.read_slice::<Value>(&SliceInfo { selections }).map_err(|why| error(input, &self.what, why))?;
+        let slice = self
+            .set
+            .read_slice::<Value>(&SliceInfo { selections })
+            .map_err(|why| error(input, &self.what, why))?;
         let made = match slice.as_slice() {
             Some(numbers) => make(numbers),
             None => make(&slice.iter().copied().collect::<Vec<_>>()),
@@ -213,7 +256,8 @@ impl Chosen {
         Ok(made)
     }
 
-    /// Bytes that this takes: the chunks that the rows are in, the numbers as they are stored, and as they are read.
+    /// Bytes that this takes: the chunks that the rows are in, the numbers as they are stored, and as they
+    /// are read.
     fn taken(&self, rows: &std::ops::Range<u64>) -> u64 {
         let along = chunk_rows(&self.set);
         let chunks = rows.end.div_ceil(along) - rows.start / along;
@@ -248,7 +292,9 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         selected.clear();
         let mut ranges = vec![Range::default(); width as usize];
         let mut take = |numbers: &[Value]| {
-            numbers.chunks_exact(width as usize).for_each(|row| row.iter().zip(&mut ranges).for_each(|(value, range)| range.take_in(value.0)));
+            numbers.chunks_exact(width as usize).for_each(|row| {
+                row.iter().zip(&mut ranges).for_each(|(value, range)| range.take_in(value.0))
+            });
             Ok(())
         };
         let read = visit(&chosen, input, &mut take);
@@ -263,7 +309,12 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
 }
 
 /// Appends the selected columns of all rows.
-fn read_rows<T: Real>(chosen: &Chosen, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<()> {
+fn read_rows<T: Real>(
+    chosen: &Chosen,
+    selected: &[usize],
+    values: &mut Vec<T>,
+    input: &Input<'_>,
+) -> Result<()> {
     let width = chosen.part.columns as usize;
     let all = selected.iter().copied().eq(0..width);
     visit(chosen, input, &mut |numbers| {
@@ -272,7 +323,8 @@ fn read_rows<T: Real>(chosen: &Chosen, selected: &[usize], values: &mut Vec<T>, 
         if all {
             values.extend(numbers.iter().map(one));
         } else {
-            values.extend(numbers.chunks_exact(width).flat_map(|row| selected.iter().map(|&at| one(&row[at]))));
+            values
+                .extend(numbers.chunks_exact(width).flat_map(|row| selected.iter().map(|&at| one(&row[at]))));
         }
         Ok(())
     })
@@ -292,7 +344,8 @@ fn visit(chosen: &Chosen, input: &Input<'_>, take: &mut Take<'_>) -> Result<()> 
         let end = row.saturating_add(step).min(rows);
         chosen.rows(row..end, input, |numbers| {
             if numbers.len() as u64 != (end - row) * width {
-                return Err(input.malformed("cut short", format!("rows {row} to {end} have {} numbers", numbers.len())));
+                return Err(input
+                    .malformed("cut short", format!("rows {row} to {end} have {} numbers", numbers.len())));
             }
             take(numbers)
         })?;
@@ -317,13 +370,18 @@ fn element(dtype: &Datatype) -> Result<(Number, Endian), String> {
         }
         Datatype::FloatingPoint { size, byte_order } => {
             let number = Number::of('f', u64::from(*size));
-            (number.ok_or_else(|| format!("its floats have {size} bytes; store 32- or 64-bit ones"))?, byte_order)
+            (
+                number.ok_or_else(|| format!("its floats have {size} bytes; store 32- or 64-bit ones"))?,
+                byte_order,
+            )
         }
         // How h5py stores booleans.
         Datatype::Enum { base, .. } => return element(base),
         Datatype::String { .. } => return Err("it is text".to_owned()),
         Datatype::VarLen { .. } => return Err("its rows differ in length".to_owned()),
-        Datatype::Compound { .. } => return Err("its elements are records; store their numbers as columns".to_owned()),
+        Datatype::Compound { .. } => {
+            return Err("its elements are records; store their numbers as columns".to_owned());
+        }
         _ => return Err("its elements are no numbers".to_owned()),
     };
     Ok((number, if *order == ByteOrder::BigEndian { Endian::Big } else { Endian::Little }))
@@ -336,7 +394,9 @@ impl H5Type for Value {
 
     fn from_bytes(bytes: &[u8], dtype: &Datatype) -> Result<Self, Error> {
         let (number, endian) = element(dtype).map_err(Error::InvalidData)?;
-        let bytes = bytes.get(..number.size()).ok_or_else(|| Error::InvalidData("an element is cut short".to_owned()))?;
+        let bytes = bytes
+            .get(..number.size())
+            .ok_or_else(|| Error::InvalidData("an element is cut short".to_owned()))?;
         Ok(Self(number.one(endian, bytes)))
     }
 

@@ -1,5 +1,6 @@
-//! GeoJSON points and their properties. `coordinates` are longitude, latitude and height in WGS 84, or x, y and z where the
-//! collection names a projected reference system. A feature with several points becomes one row per point with the same properties; one without geometry is NaN.
+//! GeoJSON points and their properties. `coordinates` are longitude, latitude and height in WGS 84, or x, y
+//! and z where the collection names a projected reference system. A feature with several points becomes one
+//! row per point with the same properties; one without geometry is NaN.
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected};
@@ -23,7 +24,8 @@ impl Geo {
         match kind {
             "FeatureCollection" => Some(Self::Collection),
             "Feature" => Some(Self::Feature),
-            "Point" | "MultiPoint" | "LineString" | "MultiLineString" | "Polygon" | "MultiPolygon" | "GeometryCollection" => Some(Self::Geometry),
+            "Point" | "MultiPoint" | "LineString" | "MultiLineString" | "Polygon" | "MultiPolygon"
+            | "GeometryCollection" => Some(Self::Geometry),
             _ => None,
         }
     }
@@ -79,11 +81,15 @@ impl Rows<'_, '_, '_> {
                     positions
                 }
                 ("Point" | "MultiPoint", _) => {
-                    let why = self.builder.input().malformed(feature, format!("its coordinates are not those of a {kind}: x, y and maybe z"));
+                    let why = self.builder.input().malformed(
+                        feature,
+                        format!("its coordinates are not those of a {kind}: x, y and maybe z"),
+                    );
                     return stop(self.builder.fail(why));
                 }
                 _ => {
-                    let why = "points are read only; make its vertices or centres points first, for instance in QGIS";
+                    let why = "points are read only; make its vertices or centres points first, for \
+                               instance in QGIS";
                     let why = self.builder.input().unsupported(format!("{feature}, a {kind}"), why);
                     return stop(self.builder.fail(why));
                 }
@@ -119,7 +125,10 @@ impl Accept for Rows<'_, '_, '_> {
             match name.as_str() {
                 "features" => map.next_value_seed(Seed(&mut self))?,
                 // The standard of 2008 allowed others than WGS 84.
-                "crs" => self.builder.degrees = map.next_value::<Option<Named>>()?.and_then(Named::degrees).or(Some(true)),
+                "crs" => {
+                    self.builder.degrees =
+                        map.next_value::<Option<Named>>()?.and_then(Named::degrees).or(Some(true))
+                }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }

@@ -1,9 +1,10 @@
 //! JSON: an array of points; an object that contains one or is a table; or one point per line (JSON
 //! Lines); and GeoJSON points.
 //!
-//! A point is an array of numbers, an object of numbers and strings, or a number. Nested arrays and objects become columns
-//! of their own: `embedding_0`, `embedding_1`, …, `position.x`. Numeric strings count as numbers; true is 1 and false is 0;
-//! missing members are NaN. The text is parsed as a stream; only the numbers are held in memory.
+//! A point is an array of numbers, an object of numbers and strings, or a number. Nested arrays and objects
+//! become columns of their own: `embedding_0`, `embedding_1`, …, `position.x`. Numeric strings count as
+//! numbers; true is 1 and false is 0; missing members are NaN. The text is parsed as a stream; only the
+//! numbers are held in memory.
 
 mod geo;
 mod object;
@@ -62,7 +63,8 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String> {
                 return Ok("JSON, an object".to_owned());
             }
             if found.parts.is_empty() {
-                let why = "there is none in the object; write an array of arrays or of objects, for instance df.to_json(…, orient=\"records\")";
+                let why = "there is none in the object; write an array of arrays or of objects, for \
+                           instance df.to_json(…, orient=\"records\")";
                 return Err(input.malformed("no array of points", why));
             }
             let chosen = &found.parts[parts::choose(&found.parts, input)?];
@@ -80,8 +82,13 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String> {
 /// Lists the arrays of an object.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
     let found = if open(input)?.1 == Shape::Object { members(input)? } else { None };
-    let several =
-        |found: Members<'_, '_>| if found.table().is_none() && found.kind.as_deref().and_then(Geo::of).is_none() { found.parts } else { Vec::new() };
+    let several = |found: Members<'_, '_>| {
+        if found.table().is_none() && found.kind.as_deref().and_then(Geo::of).is_none() {
+            found.parts
+        } else {
+            Vec::new()
+        }
+    };
     Ok(found.map(several).unwrap_or_default())
 }
 
@@ -123,8 +130,8 @@ fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape)
     Ok((BufReader::with_capacity(1 << 16, Tokens::new(Cursor::new(sample).chain(text), input)), shape))
 }
 
-/// Resolves the result of parsing. The builder's error is more specific than the parser's; a builder that has everything it
-/// needs also stops the parser.
+/// Resolves the result of parsing. The builder's error is more specific than the parser's; a builder that has
+/// everything it needs also stops the parser.
 fn done(result: serde_json::Result<()>, builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<()> {
     match builder.failed.take() {
         Some(why) => Err(why),
@@ -136,13 +143,17 @@ fn done(result: serde_json::Result<()>, builder: &mut Builder<'_, '_>, input: &I
 fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
     match why.classify() {
         Category::Io => input.io(why.into()),
-        Category::Eof => input.malformed("cut short", format!("the file ends in the middle of its data, in line {}", why.line())),
+        Category::Eof => input.malformed(
+            "cut short",
+            format!("the file ends in the middle of its data, in line {}", why.line()),
+        ),
         Category::Syntax | Category::Data => {
             let (line, column) = (why.line(), why.column());
             let text = why.to_string();
             let text = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
             // Python writes these by default.
-            let hint = if text == "expected value" { "; NaN and Infinity are not JSON: write null" } else { "" };
+            let hint =
+                if text == "expected value" { "; NaN and Infinity are not JSON: write null" } else { "" };
             input.malformed(format!("line {line}, column {column}"), format!("{}{hint}", plain(text)))
         }
     }
@@ -153,8 +164,14 @@ fn plain(text: &str) -> String {
     let known = [
         ("expected ident", "a word that is none of true, false and null"),
         ("key must be a string", "the name of a member must be a text in quotes"),
-        ("control character (\\u0000-\\u001F) found while parsing a string", "a text goes on beyond its line, or has a control character"),
-        ("recursion limit exceeded", "arrays and objects nest more than 127 deep, which is the most that is read"),
+        (
+            "control character (\\u0000-\\u001F) found while parsing a string",
+            "a text goes on beyond its line, or has a control character",
+        ),
+        (
+            "recursion limit exceeded",
+            "arrays and objects nest more than 127 deep, which is the most that is read",
+        ),
         ("invalid unicode code point", "bytes that are not UTF-8; save it as UTF-8"),
     ];
     if let Some((_, plain)) = known.iter().find(|(said, _)| *said == text) {
@@ -231,7 +248,9 @@ pub(super) fn begins(head: &[u8]) -> bool {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
     looks(head)
         && match values.next() {
-            Some(Ok(_)) => matches!(text[values.byte_offset()..].trim_ascii_start().first(), None | Some(b'[' | b'{')),
+            Some(Ok(_)) => {
+                matches!(text[values.byte_offset()..].trim_ascii_start().first(), None | Some(b'[' | b'{'))
+            }
             Some(Err(why)) => why.is_eof(),
             None => false,
         }
@@ -264,10 +283,12 @@ fn end_of_value(text: &[u8]) -> Option<usize> {
 
 /// Bytes of a token that are not counted.
 const FREE: u64 = 1 << 16;
-/// How often a token is held: where the parser unescapes it, which may have twice the room, and as a name or text.
+/// How often a token is held: where the parser unescapes it, which may have twice the room, and as a name or
+/// text.
 const TIMES: u64 = 4;
 
-/// A JSON text that fails at a text or number of more than [`MAX_LINE`] bytes, and counts the memory of long ones.
+/// A JSON text that fails at a text or number of more than [`MAX_LINE`] bytes, and counts the memory of long
+/// ones.
 struct Tokens<'i, 'p, R> {
     inner: R,
     input: &'i Input<'p>,
@@ -379,12 +400,14 @@ mod tests {
             parts.iter().for_each(|(part, times)| text.extend(part.repeat(*times).into_bytes()));
             let mut result = Ok(0);
             with_input(free, |input| {
-                result = io::copy(&mut Tokens::new(&text[..], input), &mut io::sink()).map_err(|why| input.io(why));
+                result = io::copy(&mut Tokens::new(&text[..], input), &mut io::sink())
+                    .map_err(|why| input.io(why));
             });
             result
         };
         let long = 1 << 20;
-        for token in [&[("[\"", 1), ("a", long)][..], &[("[\"", 1), ("\\\"", long)], &[("[", 1), ("1", long)]] {
+        for token in [&[("[\"", 1), ("a", long)][..], &[("[\"", 1), ("\\\"", long)], &[("[", 1), ("1", long)]]
+        {
             assert!(matches!(read(1 << 20, token), Err(FormatError::Memory { .. })), "{:?}", token[0]);
             assert!(read(1 << 24, token).is_ok());
         }

@@ -37,13 +37,24 @@ pub(super) enum Table {
 
 impl<'i, 'p> Members<'i, 'p> {
     pub fn new(input: &'i Input<'p>) -> Self {
-        Self { input, failed: None, parts: Vec::new(), kind: None, names: Vec::new(), sizes: Vec::new(), numbered: false }
+        Self {
+            input,
+            failed: None,
+            parts: Vec::new(),
+            kind: None,
+            names: Vec::new(),
+            sizes: Vec::new(),
+            numbered: false,
+        }
     }
 
     /// Whether the object is one table: lists of equal length, or objects with equal keys.
     pub fn table(&self) -> Option<Table> {
         let (first, rest) = self.sizes.split_first()?;
-        let alike = first.rows > 0 && rest.iter().all(|size| size.rows == first.rows && size.keys == first.keys && size.objects == first.objects);
+        let alike = first.rows > 0
+            && rest.iter().all(|size| {
+                size.rows == first.rows && size.keys == first.keys && size.objects == first.objects
+            });
         match first {
             _ if !alike => None,
             _ if !self.sizes.iter().all(|size| size.flat) => None,
@@ -73,7 +84,10 @@ impl Accept for &mut Members<'_, '_> {
             if name == "columns" {
                 self.names = member.texts;
             }
-            if let Err(why) = self.input.claim((name.len() + size_of::<Entry>() + size_of::<Size>()) as u64, "the members of an object") {
+            if let Err(why) = self.input.claim(
+                (name.len() + size_of::<Entry>() + size_of::<Size>()) as u64,
+                "the members of an object",
+            ) {
                 self.failed = Some(why);
                 return Err(A::Error::custom("stopped"));
             }
@@ -141,12 +155,19 @@ impl Accept for Member {
         let mut size = Size { columns: 1, flat: true, ..Size::default() };
         let mut texts = Vec::new();
         while self.outer && size.flat {
-            let Some(found) = seq.next_element_seed(Seed(Self::INNER))? else { return Ok(Found { size: Some(size), texts, text: None }) };
+            let Some(found) = seq.next_element_seed(Seed(Self::INNER))? else {
+                return Ok(Found { size: Some(size), texts, text: None });
+            };
             size.rows += 1;
-            texts.extend(found.text.filter(|_| self.texts && texts.len() as u64 + 1 == size.rows && texts.len() < MAX_PARTS));
+            texts.extend(
+                found
+                    .text
+                    .filter(|_| self.texts && texts.len() as u64 + 1 == size.rows && texts.len() < MAX_PARTS),
+            );
             if let Some(inner) = found.size {
                 size.flat = false;
-                // All elements are assumed to be like the first; differences are found when the points are read.
+                // All elements are assumed to be like the first; differences are found when the points are
+                // read.
                 if size.rows == 1 {
                     (size.columns, size.table, size.objects) = (inner.rows, true, inner.objects);
                 }

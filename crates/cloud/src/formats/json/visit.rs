@@ -7,7 +7,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unex
 use super::table::{Builder, Kind, POINT, Place, Step};
 use crate::formats::cell::Cell;
 
-/// A value that a place of the text may hold, and what is made of it. Any other is an error that says what is expected.
+/// A value that a place of the text may hold, and what is made of it. Any other is an error that says what is
+/// expected.
 pub(super) trait Accept: Sized {
     type Value;
 
@@ -139,7 +140,8 @@ impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let (kind, length) = Seed(Node { builder: self.0, place: &Place::of(POINT), item: false }).deserialize(deserializer)?;
+        let (kind, length) = Seed(Node { builder: self.0, place: &Place::of(POINT), item: false })
+            .deserialize(deserializer)?;
         stop(self.0.end_point(kind, length))
     }
 }
@@ -162,7 +164,9 @@ impl Accept for Node<'_, '_, '_, '_> {
         let Self { builder, place, item } = self;
         stop(match (number(&found), found) {
             (Some(value), _) => builder.set(place, Cell::Number(value), "", item),
-            (_, Unexpected::Bool(value)) => builder.set(place, Cell::Number(f64::from(u8::from(value))), "", item),
+            (_, Unexpected::Bool(value)) => {
+                builder.set(place, Cell::Number(f64::from(u8::from(value))), "", item)
+            }
             (_, Unexpected::Str(text)) => builder.set_text(place, text, item),
             _ => builder.set(place, Cell::Missing, "", item),
         })?;

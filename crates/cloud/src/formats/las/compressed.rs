@@ -1,13 +1,16 @@
-//! LAZ: chunks of points, compressed record by record (formats 0 to 5) or in one layer per field (formats 6 to 10).
+//! LAZ: chunks of points, compressed record by record (formats 0 to 5) or in one layer per field (formats 6
+//! to 10).
 //!
-//! The decoder allocates by numbers in the file: entries of the chunk table, bytes of a layer. Both are checked against the
-//! size of the file first, and what calls itself as often as the data say is decoded in [`super::times`]. Anything else that is
-//! malformed makes the decoder panic, which the caller contains.
+//! The decoder allocates by numbers in the file: entries of the chunk table, bytes of a layer. Both are
+//! checked against the size of the file first, and what calls itself as often as the data say is decoded in
+//! [`super::times`]. Anything else that is malformed makes the decoder panic, which the caller contains.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use laz::laszip::{ChunkTable, CompressorType, LazItemType};
-use laz::record::{LayeredPointRecordDecompressor, RecordDecompressor as _, SequentialPointRecordDecompressor};
+use laz::record::{
+    LayeredPointRecordDecompressor, RecordDecompressor as _, SequentialPointRecordDecompressor,
+};
 use laz::{DecompressionSelection, LasZipError, LazVlr};
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
@@ -16,13 +19,20 @@ use super::{Layout, Take};
 use crate::formats::limits::{MAX_CHUNK_BYTES, MAX_CHUNK_POINTS, MAX_POINTS_PER_BYTE};
 use crate::formats::{Input, Result, contained, whole};
 
-pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
+pub(super) fn visit(
+    layout: &Layout,
+    xyz_only: bool,
+    from: u64,
+    input: &Input<'_>,
+    take: &mut Take<'_>,
+) -> Result<()> {
     let bad = |why: &str| input.malformed("compressed points", why);
     let decode = |why: LasZipError| match why {
         LasZipError::IoError(why) => input.io(why),
         why => bad(&format!("they cannot be decoded ({why})")),
     };
-    let vlr = layout.laszip.as_ref().ok_or_else(|| bad("there is no record that says how they are compressed"))?;
+    let vlr =
+        layout.laszip.as_ref().ok_or_else(|| bad("there is no record that says how they are compressed"))?;
     // The VLR begins with the compressor type, which the crate does not expose.
     let is = |kind: CompressorType| vlr.starts_with(&(kind as u16).to_le_bytes());
     let (layered, chunked) = (is(CompressorType::LayeredChunked), is(CompressorType::PointWiseChunked));
@@ -31,7 +41,11 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
     }
     let vlr = LazVlr::from_buffer(vlr).map_err(decode)?;
     if vlr.items_size() != layout.record as u64 {
-        return Err(bad(&format!("they take {} bytes each, and {} by the header", vlr.items_size(), layout.record)));
+        return Err(bad(&format!(
+            "they take {} bytes each, and {} by the header",
+            vlr.items_size(),
+            layout.record
+        )));
     }
     let mut file = input.open()?;
     if layout.points == 0 {
@@ -42,7 +56,11 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
     if chunks.is_some_and(|count| count.saturating_mul(layout.record as u64) > input.size) {
         return Err(bad("the table has more chunks than the file has room for"));
     }
-    let layers = if layered { Some(layers(&vlr).ok_or_else(|| bad("layers of a kind that is not known"))?) } else { None };
+    let layers = if layered {
+        Some(layers(&vlr).ok_or_else(|| bad("layers of a kind that is not known"))?)
+    } else {
+        None
+    };
     if let Some(chunks) = Chunks::of(&mut file, &vlr, layers, layout, input) {
         return chunks.visit(file, xyz_only, from, input, take);
     }
@@ -54,12 +72,20 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
     let mut records = vec![0; batch * layout.record];
     let mut left = layout.points;
     let needs_table = chunked || layered;
-    let table = if needs_table && vlr.uses_variable_size_chunks() { Some(ChunkTable::read_from(&mut file, &vlr).map_err(decode)?) } else { None };
+    let table = if needs_table && vlr.uses_variable_size_chunks() {
+        Some(ChunkTable::read_from(&mut file, &vlr).map_err(decode)?)
+    } else {
+        None
+    };
     // The points of a chunk.
     let promised = |chunk: usize| match &table {
         _ if !needs_table => Ok(layout.points),
         None => Ok(u64::from(vlr.chunk_size())),
-        Some(table) => table.as_ref().get(chunk).map(|entry| entry.point_count).ok_or_else(|| bad("the table has too few chunks")),
+        Some(table) => table
+            .as_ref()
+            .get(chunk)
+            .map(|entry| entry.point_count)
+            .ok_or_else(|| bad("the table has too few chunks")),
     };
     let first = layout.start + if needs_table { ChunkTable::OFFSET_SIZE as u64 } else { 0 };
     file.seek(SeekFrom::Start(first)).map_err(io)?;
@@ -104,7 +130,9 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
     fn new(source: R, layers: Option<u64>) -> Self {
         match layers {
             None => Self::Sequential(SequentialPointRecordDecompressor::new(source)),
-            Some(layers) => Self::Layered { decoder: LayeredPointRecordDecompressor::new(source), layers, times: None },
+            Some(layers) => {
+                Self::Layered { decoder: LayeredPointRecordDecompressor::new(source), layers, times: None }
+            }
         }
     }
 
@@ -112,7 +140,9 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
     fn layer_bytes(&mut self, record: usize, size: u64) -> io::Result<u64> {
         match self {
             Self::Sequential(_) => Ok(0),
-            Self::Layered { decoder, layers, .. } => check_layers(decoder.get_mut(), record as u64, *layers, size),
+            Self::Layered { decoder, layers, .. } => {
+                check_layers(decoder.get_mut(), record as u64, *layers, size)
+            }
         }
     }
 
@@ -124,12 +154,20 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
                 add_fields(decoder, vlr)
             }
             Self::Layered { decoder, layers, times } => {
-                *times = if xyz_only { None } else { Some(Box::new(ChunkTimes::of(decoder.get_mut(), record as u64, *layers)?)) };
+                *times = if xyz_only {
+                    None
+                } else {
+                    Some(Box::new(ChunkTimes::of(decoder.get_mut(), record as u64, *layers)?))
+                };
                 decoder.reset();
                 decoder.set_fields_from(vlr.items())?;
                 // With `xyz_only`, z and the mandatory x and y. Times are decoded by [`ChunkTimes`].
                 let base = DecompressionSelection::base().decompress_z();
-                decoder.set_selection(if xyz_only { base } else { DecompressionSelection::all().skip_gps_time() });
+                decoder.set_selection(if xyz_only {
+                    base
+                } else {
+                    DecompressionSelection::all().skip_gps_time()
+                });
                 Ok(())
             }
         }
@@ -150,7 +188,9 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
 /// What the table of chunks has beyond the number of points in the header, in words.
 pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
     let vlr = LazVlr::from_buffer(layout.laszip.as_ref()?).ok()?;
-    let damaged = || Some("the table of chunks is damaged or cut off, and was not read; all points are there".to_owned());
+    let damaged = || {
+        Some("the table of chunks is damaged or cut off, and was not read; all points are there".to_owned())
+    };
     let mut file = input.open().ok()?;
     let count = match chunks_in_table(&mut file, layout, input) {
         Ok(Some(count)) => count,
@@ -179,7 +219,10 @@ pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
 }
 
 /// Gives a decoder of points one after the other its fields.
-pub(super) fn add_fields<R: Read>(decoder: &mut SequentialPointRecordDecompressor<'_, R>, vlr: &LazVlr) -> Result<(), LasZipError> {
+pub(super) fn add_fields<R: Read>(
+    decoder: &mut SequentialPointRecordDecompressor<'_, R>,
+    vlr: &LazVlr,
+) -> Result<(), LasZipError> {
     for item in vlr.items() {
         if matches!(item.item_type(), LazItemType::GpsTime) && item.version() == 2 {
             decoder.add_field_decompressor(PointTime::default());
@@ -191,7 +234,11 @@ pub(super) fn add_fields<R: Read>(decoder: &mut SequentialPointRecordDecompresso
 }
 
 /// Number of chunks in the table, read where the decoder will look for it; `None` if there is no table.
-fn chunks_in_table(file: &mut (impl Read + Seek), layout: &Layout, input: &Input<'_>) -> io::Result<Option<u64>> {
+fn chunks_in_table(
+    file: &mut (impl Read + Seek),
+    layout: &Layout,
+    input: &Input<'_>,
+) -> io::Result<Option<u64>> {
     let mut number = |at: u64, bytes: usize| {
         let mut raw = [0; 8];
         file.seek(SeekFrom::Start(at))?;
@@ -232,7 +279,12 @@ fn layers(vlr: &LazVlr) -> Option<u64> {
 /// The bytes of the layers of the chunk at the current position, which is preserved.
 ///
 /// Fails unless they are within the file.
-pub(super) fn check_layers(file: &mut (impl Read + Seek), record: u64, layers: u64, size: u64) -> io::Result<u64> {
+pub(super) fn check_layers(
+    file: &mut (impl Read + Seek),
+    record: u64,
+    layers: u64,
+    size: u64,
+) -> io::Result<u64> {
     let start = file.stream_position()?;
     // The first point and the number of points precede the sizes.
     file.seek(SeekFrom::Start(start + record + 4))?;
@@ -246,10 +298,11 @@ pub(super) fn check_layers(file: &mut (impl Read + Seek), record: u64, layers: u
     Ok(total)
 }
 
-// The chunks of a LAZ file. Each is compressed independently, so several are decompressed in parallel, and those before a
-// requested point are skipped.
+// The chunks of a LAZ file. Each is compressed independently, so several are decompressed in parallel, and
+// those before a requested point are skipped.
 
-/// Bytes that a decoder keeps for each byte of a point, at most: the counts of all symbols, in each of four channels.
+/// Bytes that a decoder keeps for each byte of a point, at most: the counts of all symbols, in each of four
+/// channels.
 const DECODER: u64 = 1 << 14;
 
 /// Byte range and points of a chunk.
@@ -269,8 +322,15 @@ struct Chunks<'l> {
 }
 
 impl<'l> Chunks<'l> {
-    /// Reads the chunk table; `None` if there is none or it does not match the file's size and number of points.
-    pub fn of(file: &mut (impl Read + Seek), vlr: &'l LazVlr, layers: Option<u64>, layout: &'l Layout, input: &Input<'_>) -> Option<Self> {
+    /// Reads the chunk table; `None` if there is none or it does not match the file's size and number of
+    /// points.
+    pub fn of(
+        file: &mut (impl Read + Seek),
+        vlr: &'l LazVlr,
+        layers: Option<u64>,
+        layout: &'l Layout,
+        input: &Input<'_>,
+    ) -> Option<Self> {
         let kind = layout.laszip.as_ref()?.first_chunk().map(|kind| u16::from_le_bytes(*kind))?;
         if kind != CompressorType::PointWiseChunked as u16 && kind != CompressorType::LayeredChunked as u16 {
             return None;
@@ -283,7 +343,10 @@ impl<'l> Chunks<'l> {
             // In a table of fixed-size chunks, the last entry claims a full chunk.
             let (bytes, points) = (entry.byte_count, entry.point_count.min(left));
             let end = start.checked_add(bytes).filter(|&end| end <= input.size)?;
-            if points > MAX_CHUNK_POINTS || points * layout.record as u64 > MAX_CHUNK_BYTES || points / MAX_POINTS_PER_BYTE > bytes {
+            if points > MAX_CHUNK_POINTS
+                || points * layout.record as u64 > MAX_CHUNK_BYTES
+                || points / MAX_POINTS_PER_BYTE > bytes
+            {
                 return None;
             }
             chunks.push(Chunk { start, bytes, points });
@@ -292,9 +355,16 @@ impl<'l> Chunks<'l> {
         (left == 0).then_some(Self { chunks, vlr, layers, layout })
     }
 
-    /// Passes raw records with the number of the first to `take`, starting with the chunk that contains record `from`.
-    /// `xyz_only`: only x, y and z are needed.
-    pub fn visit(&self, mut file: impl Read + Seek, xyz_only: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
+    /// Passes raw records with the number of the first to `take`, starting with the chunk that contains
+    /// record `from`. `xyz_only`: only x, y and z are needed.
+    pub fn visit(
+        &self,
+        mut file: impl Read + Seek,
+        xyz_only: bool,
+        from: u64,
+        input: &Input<'_>,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
         let (mut first, mut skipped) = (0, 0);
         while let Some(chunk) = self.chunks.get(skipped).filter(|chunk| first + chunk.points <= from) {
             first += chunk.points;
@@ -309,16 +379,22 @@ impl<'l> Chunks<'l> {
             let mut packed = Vec::new();
             for chunk in group {
                 let mut bytes = vec![0; chunk.bytes as usize];
-                file.seek(SeekFrom::Start(chunk.start)).and_then(|_| file.read_exact(&mut bytes)).map_err(|why| input.io(why))?;
+                file.seek(SeekFrom::Start(chunk.start))
+                    .and_then(|_| file.read_exact(&mut bytes))
+                    .map_err(|why| input.io(why))?;
                 packed.push(bytes);
             }
-            let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| contained(|| self.unpack(packed, chunk.points, xyz_only));
+            let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| {
+                contained(|| self.unpack(packed, chunk.points, xyz_only))
+            };
             let unpacked: Vec<_> = group.par_iter().zip(&packed).map(unpack).collect();
             for (chunk, records) in group.iter().zip(unpacked) {
                 let records = match records {
                     Ok(Ok(records)) => records,
                     Ok(Err(LasZipError::IoError(why))) => return Err(input.io(why)),
-                    Ok(Err(_)) => return Err(input.malformed("compressed points", "damaged, and cannot be decoded")),
+                    Ok(Err(_)) => {
+                        return Err(input.malformed("compressed points", "damaged, and cannot be decoded"));
+                    }
                     Err(why) => return Err(why.error("compressed points", input)),
                 };
                 if !take(first, &records)? {
@@ -389,7 +465,8 @@ mod tests {
 
     #[test]
     fn a_chunk_that_promises_17_gigabytes_is_read_piece_by_piece() {
-        let vlr = LazVlrBuilder::default().with_point_format(1, 0).unwrap().with_variable_chunk_size().build();
+        let vlr =
+            LazVlrBuilder::default().with_point_format(1, 0).unwrap().with_variable_chunk_size().build();
         let mut table = ChunkTable::with_capacity(1);
         table.push(ChunkTableEntry { point_count: MAX_CHUNK_POINTS, byte_count: 10_000 });
         let mut content = vec![0; 10_008];
@@ -399,7 +476,10 @@ mod tests {
         file.write_all(&content).unwrap();
         let input = Input::new(file.path(), &Silent).unwrap();
         // Of 65,535 bytes each, or of 1024.
-        let found = |record: usize| Chunks::of(&mut Cursor::new(&content), &vlr, None, &layout(MAX_CHUNK_POINTS, record), &input).is_some();
+        let found = |record: usize| {
+            Chunks::of(&mut Cursor::new(&content), &vlr, None, &layout(MAX_CHUNK_POINTS, record), &input)
+                .is_some()
+        };
         assert_eq!((found(65_535), found(1 << 10)), (false, true));
     }
 }

@@ -48,7 +48,10 @@ impl Field {
 /// The fields of a point format, 0 to 10, with x, y and z first; wave packets are left out.
 pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Field> {
     let mut fields: Vec<Field> = (0..3)
-        .map(|axis| Field { transform: Some((scale[axis], offset[axis])), ..Field::new(["x", "y", "z"][axis], 4 * axis, Number::I32) })
+        .map(|axis| Field {
+            transform: Some((scale[axis], offset[axis])),
+            ..Field::new(["x", "y", "z"][axis], 4 * axis, Number::I32)
+        })
         .collect();
     let mut add = |name, at, number| fields.push(Field::new(name, at, number));
     add("intensity", 12, Number::U16);
@@ -96,12 +99,18 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
         add("gps_time", at, Number::F64);
     }
     if let Some(at) = colour {
-        ["red", "green", "blue"].into_iter().enumerate().for_each(|(channel, name)| add(name, at + 2 * channel, Number::U16));
+        ["red", "green", "blue"]
+            .into_iter()
+            .enumerate()
+            .for_each(|(channel, name)| add(name, at + 2 * channel, Number::U16));
     }
     if let Some(at) = infrared {
         add("nir", at, Number::U16);
     }
-    fields.extend(first_bits.iter().map(|&(name, at, lowest, count)| Field { bits: Some((lowest, count)), ..Field::new(name, at, Number::U8) }));
+    fields.extend(first_bits.iter().map(|&(name, at, lowest, count)| Field {
+        bits: Some((lowest, count)),
+        ..Field::new(name, at, Number::U8)
+    }));
     if format >= 6
         && let Some(angle) = fields.iter_mut().find(|field| field.name == "scan_angle")
     {
@@ -113,7 +122,8 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
 
 /// The described extra bytes, starting at byte `at` of each record of `length` bytes.
 ///
-/// Fields past the end of the record are left out, as are arrays and untyped bytes, which still advance the offset.
+/// Fields past the end of the record are left out, as are arrays and untyped bytes, which still advance the
+/// offset.
 pub(super) fn extra(descriptions: &[u8], mut at: usize, length: usize) -> Vec<Field> {
     use Number::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     const TYPES: [Number; 10] = [U8, I8, U16, I16, U32, I32, U64, I64, F32, F64];
@@ -130,7 +140,10 @@ pub(super) fn extra(descriptions: &[u8], mut at: usize, length: usize) -> Vec<Fi
             && count == 1
             && at + size <= length
         {
-            let name = String::from_utf8_lossy(raw[4..36].split(|&byte| byte == 0).next().unwrap_or_default()).trim().to_owned();
+            let name =
+                String::from_utf8_lossy(raw[4..36].split(|&byte| byte == 0).next().unwrap_or_default())
+                    .trim()
+                    .to_owned();
             let real = |at: usize| Number::F64.one(Endian::Little, &raw[at..at + 8]);
             let scale = if options & 8 == 0 { 1.0 } else { real(112) };
             let offset = if options & 16 == 0 { 0.0 } else { real(136) };
@@ -168,7 +181,13 @@ mod tests {
             raw[136..144].copy_from_slice(&10f64.to_le_bytes());
             raw
         };
-        let descriptions = [describe(0, 3, "bytes"), describe(3, 24, "height"), describe(13, 0, "pair"), describe(9, 0, "late")].concat();
+        let descriptions = [
+            describe(0, 3, "bytes"),
+            describe(3, 24, "height"),
+            describe(13, 0, "pair"),
+            describe(9, 0, "late"),
+        ]
+        .concat();
         let fields = extra(&descriptions, 20, 33);
         let mut record = [0; 33];
         record[23] = 4;

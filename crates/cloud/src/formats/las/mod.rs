@@ -1,7 +1,7 @@
 //! LAS and LAZ laser scans: x, y and z, as `raw × scale + offset` in f64, and the other fields on demand.
 //!
-//! Points are decoded directly from their records, whose extent is checked against the size of the file first; layered files
-//! decode only the layers needed.
+//! Points are decoded directly from their records, whose extent is checked against the size of the file
+//! first; layered files decode only the layers needed.
 
 mod compressed;
 mod fields;
@@ -15,7 +15,8 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use super::limits::{BATCH_POINTS, MAX_POINTS_PER_BYTE};
 use super::{
-    Crs, Declared, Even, Input, Picked, Range, Records, Result, Sheet, SheetColumn, Want, contained, decoded, number_cell, read_bytes, whole,
+    Crs, Declared, Even, Input, Picked, Range, Records, Result, Sheet, SheetColumn, Want, contained, decoded,
+    number_cell, read_bytes, whole,
 };
 use crate::ColumnChoice;
 use fields::Field;
@@ -43,7 +44,8 @@ type Take<'a> = dyn FnMut(u64, &[u8]) -> Result<bool> + Send + 'a;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let layout = Layout::read(input)?;
-    let mut columns: Vec<SheetColumn> = layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
+    let mut columns: Vec<SheetColumn> =
+        layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
     let declared = declare(&layout, &mut columns, input, want)?;
     let mut selected = want.resolve(&columns, input)?;
     let mut values: Vec<f64> = Vec::new();
@@ -69,7 +71,12 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         })?;
     }
     let crs = layout.crs.as_ref().map(|crs| format!(", {}", crs.about())).unwrap_or_default();
-    let format = format!("{} {}, point format {}{crs}", if layout.compressed { "LAZ" } else { "LAS" }, layout.version, layout.point_format);
+    let format = format!(
+        "{} {}, point format {}{crs}",
+        if layout.compressed { "LAZ" } else { "LAS" },
+        layout.version,
+        layout.point_format
+    );
     let mut skipped = Vec::new();
     if layout.unused > 0 {
         skipped.push(format!("{} more descriptions of extra bytes were not read", layout.unused));
@@ -86,8 +93,14 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     Ok(Sheet { skipped, declared, ..Sheet::new(input, format, columns, selected, layout.points, values) })
 }
 
-/// What the coordinate system says of x, y and z: degrees become `longitude` and `latitude`, which are searched on the globe.
-fn declare(layout: &Layout, columns: &mut [SheetColumn], input: &Input<'_>, want: &Want<'_>) -> Result<Option<Declared>> {
+/// What the coordinate system says of x, y and z: degrees become `longitude` and `latitude`, which are
+/// searched on the globe.
+fn declare(
+    layout: &Layout,
+    columns: &mut [SheetColumn],
+    input: &Input<'_>,
+    want: &Want<'_>,
+) -> Result<Option<Declared>> {
     let Some(crs) = &layout.crs else { return Ok(None) };
     if !layout.is_geographic() {
         if crs.geographic && matches!(want, Want::Chosen(ColumnChoice::Default)) {
@@ -99,7 +112,10 @@ fn declare(layout: &Layout, columns: &mut [SheetColumn], input: &Input<'_>, want
     for (column, old) in columns.iter_mut().zip(["x", "y", "z"]) {
         column.alias = Some(old);
     }
-    Ok(Some(Declared { columns: vec![0, 1], why: format!("{} by its {}; heights are left out", crs.name, layout.crs_from) }))
+    Ok(Some(Declared {
+        columns: vec![0, 1],
+        why: format!("{} by its {}; heights are left out", crs.name, layout.crs_from),
+    }))
 }
 
 /// Reads all fields of some records.
@@ -167,9 +183,11 @@ impl Layout {
         let points = header.large_file.map_or(0, |large| large.number_of_point_records);
         let points = if points == 0 { header.number_of_point_records.into() } else { points };
         // The two highest bits mark compression: LASzip sets one, an old draft both.
-        let (point_format, compressed) = (header.point_data_record_format & 0x3f, header.point_data_record_format & 0xc0 != 0);
-        let least =
-            *LEAST.get(usize::from(point_format)).ok_or_else(|| input.unsupported(format!("point format {point_format}"), "there are 0 to 10"))?;
+        let (point_format, compressed) =
+            (header.point_data_record_format & 0x3f, header.point_data_record_format & 0xc0 != 0);
+        let least = *LEAST
+            .get(usize::from(point_format))
+            .ok_or_else(|| input.unsupported(format!("point format {point_format}"), "there are 0 to 10"))?;
         let record = usize::from(header.point_data_record_length);
         if record < least {
             return Err(bad(format!("a point of format {point_format} takes {least} bytes, not {record}")));
@@ -185,7 +203,10 @@ impl Layout {
         }
         let bytes = input.size - start;
         if !compressed && points.saturating_mul(record as u64) > bytes {
-            return Err(input.malformed("cut short", format!("the header promises {points} points and there are {}", bytes / record as u64)));
+            return Err(input.malformed(
+                "cut short",
+                format!("the header promises {points} points and there are {}", bytes / record as u64),
+            ));
         }
         if compressed && points / MAX_POINTS_PER_BYTE > bytes {
             return Err(bad(format!("{points} points cannot be in {bytes} bytes")));
@@ -196,7 +217,8 @@ impl Layout {
         let mut described = 0u32;
         let (mut wkt, mut keys, mut texts) = (None, Vec::new(), Vec::new());
         let mut at = u64::from(header.header_size);
-        // Once, and the records follow one another: a seek discards what is buffered, many times what an empty one takes.
+        // Once, and the records follow one another: a seek discards what is buffered, many times what an
+        // empty one takes.
         file.seek(SeekFrom::Start(at)).map_err(|why| input.io(why))?;
         for _ in 0..header.number_of_variable_length_records {
             if at + VLR_HEADER > start {
@@ -204,7 +226,11 @@ impl Layout {
             }
             let vlr = raw::Vlr::read_from(&mut file, false).map_err(decode)?;
             at += VLR_HEADER + vlr.data.len() as u64;
-            if compressed && laszip.is_none() && vlr.user_id.starts_with(laz::LazVlr::USER_ID.as_bytes()) && vlr.record_id == laz::LazVlr::RECORD_ID {
+            if compressed
+                && laszip.is_none()
+                && vlr.user_id.starts_with(laz::LazVlr::USER_ID.as_bytes())
+                && vlr.record_id == laz::LazVlr::RECORD_ID
+            {
                 laszip = Some(vlr.data);
             } else if vlr.user_id.starts_with(b"LASF_Spec") && vlr.record_id == 4 {
                 // There is one; more would describe the same bytes under other names.
@@ -226,24 +252,45 @@ impl Layout {
         }
         // Extended records may follow the points.
         let points_end = start.saturating_add(points.saturating_mul(record as u64));
-        let end = header.evlr.map(|evlr| evlr.start_of_first_evlr).filter(|&first| (points_end..=input.size).contains(&first));
+        let end = header
+            .evlr
+            .map(|evlr| evlr.start_of_first_evlr)
+            .filter(|&first| (points_end..=input.size).contains(&first));
         let behind = if compressed { 0 } else { end.unwrap_or(input.size).saturating_sub(points_end) };
-        let (mut crs_from, mut crs) = ("WKT", wkt.as_deref().and_then(|text| Crs::of_wkt(&String::from_utf8_lossy(text))));
+        let (mut crs_from, mut crs) =
+            ("WKT", wkt.as_deref().and_then(|text| Crs::of_wkt(&String::from_utf8_lossy(text))));
         if crs.is_none() {
             (crs_from, crs) = ("GeoKeys", Crs::of_keys(&keys, &texts));
         }
         let unused = described.saturating_sub(1);
-        let mut layout = Self { version, point_format, compressed, start, points, behind, record, fields, unused, laszip, crs, crs_from };
+        let mut layout = Self {
+            version,
+            point_format,
+            compressed,
+            start,
+            points,
+            behind,
+            record,
+            fields,
+            unused,
+            laszip,
+            crs,
+            crs_from,
+        };
         // A system that was given by mistake must not make degrees of metres.
-        let are_degrees =
-            [header.min_x, header.max_x].iter().all(|x| x.abs() <= 360.0) && [header.min_y, header.max_y].iter().all(|y| y.abs() <= 90.0);
+        let are_degrees = [header.min_x, header.max_x].iter().all(|x| x.abs() <= 360.0)
+            && [header.min_y, header.max_y].iter().all(|y| y.abs() <= 90.0);
         if let Some(crs) = layout.crs.as_mut().filter(|crs| crs.geographic && !are_degrees) {
             crs.geographic = false;
             crs.name += ", which its coordinates are not";
             crs.unit.clear();
         }
         if layout.is_geographic() {
-            layout.fields.iter_mut().zip(["longitude", "latitude", "height"]).for_each(|(field, name)| name.clone_into(&mut field.name));
+            layout
+                .fields
+                .iter_mut()
+                .zip(["longitude", "latitude", "height"])
+                .for_each(|(field, name)| name.clone_into(&mut field.name));
         }
         Ok(layout)
     }
@@ -267,21 +314,29 @@ impl Layout {
         let start = values.len();
         values.resize(start + records.len() / self.record * width, 0.0);
         let fields: Vec<&Field> = selected.iter().map(|&at| &self.fields[at]).collect();
-        let chunks = values[start..].par_chunks_mut(CHUNK * width).zip(records.par_chunks(CHUNK * self.record));
+        let chunks =
+            values[start..].par_chunks_mut(CHUNK * width).zip(records.par_chunks(CHUNK * self.record));
         chunks.for_each(|(values, records)| {
             let rows = values.chunks_exact_mut(width).zip(records.chunks_exact(self.record));
             if let [0, 1, 2] = selected {
-                rows.for_each(|(row, record)| row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.coordinate(record)));
+                rows.for_each(|(row, record)| {
+                    row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.coordinate(record))
+                });
             } else {
-                rows.for_each(|(row, record)| row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.value(record)));
+                rows.for_each(|(row, record)| {
+                    row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.value(record))
+                });
             }
         });
     }
 
-    /// Passes raw records to `take` in batches. `xyz_only`: only x, y and z are needed. Records before `from` may be skipped.
+    /// Passes raw records to `take` in batches. `xyz_only`: only x, y and z are needed. Records before `from`
+    /// may be skipped.
     fn visit(&self, input: &Input<'_>, xyz_only: bool, from: u64, take: &mut Take<'_>) -> Result<()> {
         if self.compressed {
-            return decoded("compressed points", input, || compressed::visit(self, xyz_only, from, input, take));
+            return decoded("compressed points", input, || {
+                compressed::visit(self, xyz_only, from, input, take)
+            });
         }
         let mut file = input.open()?;
         file.seek(SeekFrom::Start(self.start)).map_err(|why| input.io(why))?;
@@ -302,7 +357,11 @@ impl Layout {
 }
 
 /// The well-known text among the records after the points.
-fn wkt_after(file: &mut (impl Read + Seek), evlr: raw::header::Evlr, input: &Input<'_>) -> Result<Option<Vec<u8>>> {
+fn wkt_after(
+    file: &mut (impl Read + Seek),
+    evlr: raw::header::Evlr,
+    input: &Input<'_>,
+) -> Result<Option<Vec<u8>>> {
     let mut at = evlr.start_of_first_evlr;
     for _ in 0..evlr.number_of_evlrs.min(EXTENDED.0) {
         if at.saturating_add(EVLR_HEADER) > input.size {
@@ -312,7 +371,11 @@ fn wkt_after(file: &mut (impl Read + Seek), evlr: raw::header::Evlr, input: &Inp
         let head: [u8; EVLR_HEADER as usize] = input.read(file)?;
         let length = whole(&head[20..28]);
         at = at.saturating_add(EVLR_HEADER).saturating_add(length);
-        if head[2..].starts_with(PROJECTION) && head[18..20] == 2112u16.to_le_bytes() && length <= EXTENDED.1 && at <= input.size {
+        if head[2..].starts_with(PROJECTION)
+            && head[18..20] == 2112u16.to_le_bytes()
+            && length <= EXTENDED.1
+            && at <= input.size
+        {
             return read_bytes(file, length).map(Some).map_err(|why| input.io(why));
         }
     }

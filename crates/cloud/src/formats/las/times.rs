@@ -1,7 +1,8 @@
 //! The GPS times of a compressed scan.
 //!
-//! These are decoded here because the crate's decoder calls itself for as long as the data say that another sequence of times
-//! goes on. A few damaged bytes say so often enough to overflow the stack, which ends the program.
+//! These are decoded here because the crate's decoder calls itself for as long as the data say that another
+//! sequence of times goes on. A few damaged bytes say so often enough to overflow the stack, which ends the
+//! program.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
@@ -164,10 +165,11 @@ impl<R: Read> FieldDecompressor<R> for PointTime {
 
 // The GPS times of a chunk in layers, one per field.
 //
-// Which points have a time of their own stands in the layer of x and y, and is not told by the crate, which reads all layers
-// but that of the times: the layer of x and y is read a second time.
+// Which points have a time of their own stands in the layer of x and y, and is not told by the crate, which
+// reads all layers but that of the times: the layer of x and y is read a second time.
 
-/// Byte offsets in a record: of the return number with the number of returns, of the scanner channel, and of the time.
+/// Byte offsets in a record: of the return number with the number of returns, of the scanner channel, and of
+/// the time.
 const RETURNS: usize = 14;
 const CHANNEL: usize = 15;
 const TIME: usize = 22;
@@ -207,8 +209,8 @@ pub(super) struct ChunkTimes {
 }
 
 impl ChunkTimes {
-    /// Reads the layers of the chunk at the current position, which is preserved. `record` is the size of a point, `layers` the
-    /// number of layers; their sizes have been checked against the size of the file.
+    /// Reads the layers of the chunk at the current position, which is preserved. `record` is the size of a
+    /// point, `layers` the number of layers; their sizes have been checked against the size of the file.
     pub fn of(file: &mut (impl Read + Seek), record: u64, layers: u64) -> io::Result<Self> {
         if layers <= BEFORE as u64 {
             // What stands where the size of the times would is none, and was not checked.
@@ -224,7 +226,8 @@ impl ChunkTimes {
         let data = start + record + 4 + 4 * layers;
         let xy = layer(file, data, size(0))?;
         let gps = size(BEFORE);
-        let gps = if gps > 0 { Some(layer(file, data + (0..BEFORE).map(size).sum::<u64>(), gps)?) } else { None };
+        let gps =
+            if gps > 0 { Some(layer(file, data + (0..BEFORE).map(size).sum::<u64>(), gps)?) } else { None };
         file.seek(SeekFrom::Start(start))?;
         let mut contexts = [None, None, None, None];
         let channel = usize::from(first[CHANNEL] >> 4 & 3);
@@ -301,7 +304,8 @@ struct Context {
 impl Context {
     fn new(of: u8, number: u8, time: i64) -> Self {
         let model = |symbols| ArithmeticModelBuilder::new(symbols).build();
-        let integer = |contexts| IntegerDecompressorBuilder::new().bits(32).contexts(contexts).build_initialized();
+        let integer =
+            |contexts| IntegerDecompressorBuilder::new().bits(32).contexts(contexts).build_initialized();
         Self {
             number,
             of,
@@ -321,7 +325,9 @@ impl Context {
 
     /// What the changes of the next point depend on.
     fn kind(&self) -> usize {
-        usize::from(self.number == 1) + 2 * usize::from(self.number >= self.of) + 4 * usize::from(self.changed)
+        usize::from(self.number == 1)
+            + 2 * usize::from(self.number >= self.of)
+            + 4 * usize::from(self.changed)
     }
 
     /// Passes over a point in the layer of x and y.
@@ -341,11 +347,16 @@ impl Context {
             _ => (self.number + layer.decode_symbol(&mut self.number_of_same_time)? as u8 + 2) % 16,
         };
         let only = u32::from(self.of == 1);
-        let median = 2 * usize::from(MEDIAN_OF[usize::from(self.of)][usize::from(self.number)]) + usize::from(self.changed);
+        let median = 2 * usize::from(MEDIAN_OF[usize::from(self.of)][usize::from(self.number)])
+            + usize::from(self.changed);
         let [xs, ys] = &mut self.medians;
         xs[median].add(self.x.decompress(layer, xs[median].get(), only)?);
         let bits = self.x.k();
-        ys[median].add(self.y.decompress(layer, ys[median].get(), only + if bits < 20 { bits & !1 } else { 20 })?);
+        ys[median].add(self.y.decompress(
+            layer,
+            ys[median].get(),
+            only + if bits < 20 { bits & !1 } else { 20 },
+        )?);
         Ok(())
     }
 }
@@ -391,19 +402,24 @@ impl Median {
 mod tests {
     use super::*;
 
-    /// A chunk whose item says that there are fewer layers than a point's time needs: what stands in the place of the sizes was checked by
-    /// nobody, here four gigabytes.
+    /// A chunk whose item says that there are fewer layers than a point's time needs: what stands in the
+    /// place of the sizes was checked by nobody, here four gigabytes.
     #[test]
     fn a_size_that_is_none_is_not_read() {
         const RECORD: u64 = 30;
         let sizes = [0_u32; BEFORE].into_iter().chain([u32::MAX]).flat_map(u32::to_le_bytes);
-        let chunk: Vec<u8> = std::iter::repeat_n(0, RECORD as usize + 4).chain(sizes).chain(std::iter::repeat_n(7, 100)).collect();
+        let chunk: Vec<u8> = std::iter::repeat_n(0, RECORD as usize + 4)
+            .chain(sizes)
+            .chain(std::iter::repeat_n(7, 100))
+            .collect();
         for layers in [1, BEFORE as u64] {
-            let refused = ChunkTimes::of(&mut Cursor::new(chunk.clone()), RECORD, layers).err().map(|why| why.kind());
+            let refused =
+                ChunkTimes::of(&mut Cursor::new(chunk.clone()), RECORD, layers).err().map(|why| why.kind());
             assert_eq!(refused, Some(io::ErrorKind::InvalidData), "{layers} layers");
         }
         // Promised, but not there.
-        let refused = ChunkTimes::of(&mut Cursor::new(chunk), RECORD, BEFORE as u64 + 1).err().map(|why| why.kind());
+        let refused =
+            ChunkTimes::of(&mut Cursor::new(chunk), RECORD, BEFORE as u64 + 1).err().map(|why| why.kind());
         assert_eq!(refused, Some(io::ErrorKind::UnexpectedEof));
     }
 }

@@ -34,9 +34,12 @@ impl Progress for Changing {
 /// 20,000 rows x 3: more than a buffer holds.
 fn samples() -> [Sample; 4] {
     let value = |at: usize| (at * 37 % 101) as f32;
-    let csv: String = (0..20_000).map(|row| format!("{},{},{}\n", value(3 * row), value(3 * row + 1), value(3 * row + 2))).collect();
+    let csv: String = (0..20_000)
+        .map(|row| format!("{},{},{}\n", value(3 * row), value(3 * row + 1), value(3 * row + 2)))
+        .collect();
     let bytes: Vec<u8> = (0..60_000).flat_map(|at| value(at).to_le_bytes()).collect();
-    let ply = "ply\nformat binary_little_endian 1.0\nelement vertex 20000\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
+    let ply = "ply\nformat binary_little_endian 1.0\nelement vertex 20000\nproperty float x\nproperty float \
+               y\nproperty float z\nend_header\n";
     let big_ann = [20_000_u32.to_le_bytes(), 3_u32.to_le_bytes()].concat();
     [
         Sample::new("a.csv", csv),
@@ -49,7 +52,12 @@ fn samples() -> [Sample; 4] {
 /// As it was an hour ago: some systems note times in coarse steps.
 fn put(path: &Path, content: &[u8]) {
     fs::write(path, content).unwrap();
-    File::options().write(true).open(path).unwrap().set_modified(SystemTime::now() - Duration::from_hours(1)).unwrap();
+    File::options()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_modified(SystemTime::now() - Duration::from_hours(1))
+        .unwrap();
 }
 
 #[test]

@@ -18,11 +18,14 @@ impl Sample {
 
 #[test]
 fn numbers_and_categories_of_a_text() {
-    let sample = Sample::new("a.csv", "x,city,y,late,none\n1,Ulm,5,7,\n,Köln,6,8,NA\ninf,Ulm,7,9z,\n4,,8,,\n");
+    let sample =
+        Sample::new("a.csv", "x,city,y,late,none\n1,Ulm,5,7,\n,Köln,6,8,NA\ninf,Ulm,7,9z,\n4,,8,,\n");
     assert_values(&sample.numbers("X"), &[1.0, f64::NAN, f64::INFINITY, 4.0]);
     assert_values(&sample.numbers("2"), &[5.0, 6.0, 7.0, 8.0]);
     assert_values(&sample.numbers("none"), &[f64::NAN; 4]);
-    let categories = |given: &[&str], codes: &[u32]| Ok(ColumnData::Categories { names: names(given), codes: codes.to_vec() });
+    let categories = |given: &[&str], codes: &[u32]| {
+        Ok(ColumnData::Categories { names: names(given), codes: codes.to_vec() })
+    };
     assert_eq!(sample.column("city"), categories(&["Ulm", "Köln", ""], &[0, 1, 0, 2]));
     // What turns to text late is text from the beginning.
     assert_eq!(sample.column("late"), categories(&["7", "8", "9z", ""], &[0, 1, 2, 3]));
@@ -41,8 +44,11 @@ fn too_many_texts_are_refused() {
 
 #[test]
 fn a_scan_has_all_its_fields() {
-    for (format, compressed) in [(0, false), (1, true), (3, false), (3, true), (6, true), (7, false), (7, true)] {
-        let sample = Sample::new(if compressed { "a.laz" } else { "a.las" }, las::scan(format, compressed, 9000));
+    for (format, compressed) in
+        [(0, false), (1, true), (3, false), (3, true), (6, true), (7, false), (7, true)]
+    {
+        let sample =
+            Sample::new(if compressed { "a.laz" } else { "a.las" }, las::scan(format, compressed, 9000));
         let counted: Vec<f64> = (0..9000).map(f64::from).collect();
         assert_eq!(sample.numbers("intensity"), counted, "format {format}, compressed {compressed}");
         assert_eq!(sample.numbers("number_of_returns"), vec![1.0; 9000]);
@@ -65,7 +71,10 @@ fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
     if sheet.selected.len() == sheet.columns.len() {
         let width = sheet.selected.len();
         let cell = |at| super::super::columns::number_cell(sheet.values.get(at));
-        let whole: Vec<Vec<Cell>> = wanted.iter().map(|&record| (0..width).map(|at| cell(record as usize * width + at)).collect()).collect();
+        let whole: Vec<Vec<Cell>> = wanted
+            .iter()
+            .map(|&record| (0..width).map(|at| cell(record as usize * width + at)).collect())
+            .collect();
         assert_eq!(found.rows, whole);
     }
     assert_records_agree(&sample.path, "");
@@ -80,7 +89,8 @@ fn records_of_every_format() {
     let numbers = |values: &[f64]| values.iter().map(|&value| Cell::Number(value)).collect::<Vec<_>>();
     let floats: Vec<u8> = (0..15u8).flat_map(|at| f32::from(at).to_le_bytes()).collect();
     let wanted = [4, 0, 4, 2];
-    let rows = [[12.0, 13.0, 14.0], [0.0, 1.0, 2.0], [12.0, 13.0, 14.0], [6.0, 7.0, 8.0]].map(|row| numbers(&row));
+    let rows =
+        [[12.0, 13.0, 14.0], [0.0, 1.0, 2.0], [12.0, 13.0, 14.0], [6.0, 7.0, 8.0]].map(|row| numbers(&row));
     assert_eq!(records_of(&Sample::new("a.npy", npy::npy("<f4", false, "(5, 3)", &floats)), &wanted), rows);
     let packed = npz::npz(&[("a.npy", npy::npy("<f4", false, "(5, 3)", &floats))]);
     assert_eq!(records_of(&Sample::new("a.npz", packed), &wanted), rows);
@@ -93,19 +103,30 @@ fn records_of_every_format() {
                     .map(|(at, array)| (if at.starts_with(name) { "x.npy" } else { at }, array)),
             )
         };
-        let want =
-            if fortran { [[4.0, 9.0, 14.0], [0.0, 5.0, 10.0], [4.0, 9.0, 14.0], [2.0, 7.0, 12.0]].map(|row| numbers(&row)) } else { rows.clone() };
+        let want = if fortran {
+            [[4.0, 9.0, 14.0], [0.0, 5.0, 10.0], [4.0, 9.0, 14.0], [2.0, 7.0, 12.0]].map(|row| numbers(&row))
+        } else {
+            rows.clone()
+        };
         for packed in ["first", "second"] {
-            assert_eq!(records_of(&Sample::new("a.npz", archive(packed)), &wanted), want, "{packed}, {fortran}");
+            assert_eq!(
+                records_of(&Sample::new("a.npz", archive(packed)), &wanted),
+                want,
+                "{packed}, {fortran}"
+            );
         }
     }
     let big_endian: Vec<u8> = (0..15u8).flat_map(|at| f32::from(at).to_be_bytes()).collect();
     let images = idx::idx(13, &[5, 3], &big_endian);
     assert_eq!(records_of(&Sample::new("a.idx", &images), &wanted), rows);
     assert_eq!(records_of(&Sample::new("a.idx.gz", gzip(&images)), &wanted), rows);
-    let atoms: String = (0..5).map(|row| format!("H {} {} {}\n", 3 * row, 3 * row + 1, 3 * row + 2)).collect();
+    let atoms: String =
+        (0..5).map(|row| format!("H {} {} {}\n", 3 * row, 3 * row + 1, 3 * row + 2)).collect();
     let with_element = |row: &Vec<Cell>| [&[Cell::Text("H".to_owned())], &row[..]].concat();
-    assert_eq!(records_of(&Sample::new("a.xyz", format!("5\n\n{atoms}")), &wanted), rows.each_ref().map(with_element));
+    assert_eq!(
+        records_of(&Sample::new("a.xyz", format!("5\n\n{atoms}")), &wanted),
+        rows.each_ref().map(with_element)
+    );
     for content in [pcd::ascii(), pcd::binary(), pcd::compressed()] {
         let found = records_of(&Sample::new("a.pcd", content), &[2, 1, 2]);
         assert_eq!((&found[0], &found[0][1], &found[1][0]), (&found[2], &Cell::Number(-2.0), &Cell::Missing));
@@ -115,15 +136,27 @@ fn records_of_every_format() {
     assert_eq!(by_column[0], numbers(&[4.0, 9.0, 14.0]));
     let texmex: Vec<u8> = floats.chunks(12).flat_map(|row| [&3i32.to_le_bytes()[..], row].concat()).collect();
     assert_eq!(records_of(&Sample::new("a.fvecs", texmex), &wanted), rows);
-    assert_eq!(records_of(&Sample::new("a.fbin", [&5u32.to_le_bytes()[..], &3u32.to_le_bytes(), &floats].concat()), &wanted), rows);
-    let header = "ply\nformat FORMAT 1.0\nelement face 2\nproperty list uchar uchar l\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
-    let binary = [header.replace("FORMAT", "binary_little_endian").as_bytes(), &[1, 7, 2, 7, 7], &floats].concat();
+    assert_eq!(
+        records_of(
+            &Sample::new("a.fbin", [&5u32.to_le_bytes()[..], &3u32.to_le_bytes(), &floats].concat()),
+            &wanted
+        ),
+        rows
+    );
+    let header = "ply\nformat FORMAT 1.0\nelement face 2\nproperty list uchar uchar l\nelement vertex \
+                  5\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
+    let binary =
+        [header.replace("FORMAT", "binary_little_endian").as_bytes(), &[1, 7, 2, 7, 7], &floats].concat();
     assert_eq!(records_of(&Sample::new("a.ply", binary), &wanted), rows);
     let text: String = (0..5).map(|row| format!("{} {} {}\n", 3 * row, 3 * row + 1, 3 * row + 2)).collect();
     let ascii = header.replace("FORMAT", "ascii").replace("face 2", "face 0") + &text;
     assert_eq!(records_of(&Sample::new("a.ply", ascii), &wanted), rows);
     // Lists among the numbers of a vertex make it uneven.
-    let uneven: Vec<u8> = floats.chunks(12).enumerate().flat_map(|(at, row)| [&[at as u8][..], &vec![9; at], row].concat()).collect();
+    let uneven: Vec<u8> = floats
+        .chunks(12)
+        .enumerate()
+        .flat_map(|(at, row)| [&[at as u8][..], &vec![9; at], row].concat())
+        .collect();
     let lists = header
         .replace("FORMAT", "binary_little_endian")
         .replace("face 2", "face 0")
@@ -133,7 +166,10 @@ fn records_of_every_format() {
     for (format, compressed) in [(3, false), (1, true), (7, true)] {
         let sample = Sample::new("a.las", las::scan(format, compressed, 60_000));
         let found = records_of(&sample, &[59_999, 3, 8192]);
-        assert_eq!(found.iter().map(|row| row[3].clone()).collect::<Vec<_>>(), numbers(&[59_999.0, 3.0, 8192.0]));
+        assert_eq!(
+            found.iter().map(|row| row[3].clone()).collect::<Vec<_>>(),
+            numbers(&[59_999.0, 3.0, 8192.0])
+        );
     }
 }
 
@@ -158,13 +194,24 @@ fn digits_behind_a_zero_are_shown_as_they_stand_and_stay_numbers() {
         let sample = Sample::new(name, text);
         let found = records(&sample.path, &[0, 1], &Silent).unwrap().rows;
         let code = |text: &str| Cell::Text(text.to_owned());
-        assert_eq!(found, [[Cell::Number(1.5), code("06484")], [code("007"), Cell::Number(10_115.0)]], "{text}");
+        assert_eq!(
+            found,
+            [[Cell::Number(1.5), code("06484")], [code("007"), Cell::Number(10_115.0)]],
+            "{text}"
+        );
         let numbers: Vec<Option<f64>> = found.iter().flatten().map(Cell::number).collect();
         assert_eq!(numbers, [1.5, 6484.0, 7.0, 10_115.0].map(Some));
-        assert_eq!(column(&sample.path, "zip", &Silent).unwrap(), ColumnData::Numbers(vec![6484.0, 10_115.0]));
+        assert_eq!(
+            column(&sample.path, "zip", &Silent).unwrap(),
+            ColumnData::Numbers(vec![6484.0, 10_115.0])
+        );
         assert_eq!(sample.table("").1, [1.5, 6484.0, 7.0, 10_115.0]);
     }
-    assert_eq!([Cell::Text("2024-10-04".to_owned()), Cell::Text("12".to_owned()), Cell::Missing].map(|cell| cell.number()), [None; 3]);
+    assert_eq!(
+        [Cell::Text("2024-10-04".to_owned()), Cell::Text("12".to_owned()), Cell::Missing]
+            .map(|cell| cell.number()),
+        [None; 3]
+    );
 }
 
 /// Remembers which bytes of the file were read.
@@ -184,39 +231,61 @@ impl crate::progress::Progress for Reads {
 #[test]
 fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
     let marks = Marks::default();
-    for (start, end, separator) in [("", "\n", ","), ("\u{feff}x,n\r\n", "\r\n", ","), ("# about\nx n\n", "\n", " ")] {
-        let record =
-            |at: usize| format!("{at}{separator}\"text {at}\"{}{end}", if at % 1000 == 7 { format!("{end}# comment") } else { String::new() });
+    for (start, end, separator) in
+        [("", "\n", ","), ("\u{feff}x,n\r\n", "\r\n", ","), ("# about\nx n\n", "\n", " ")]
+    {
+        let record = |at: usize| {
+            format!(
+                "{at}{separator}\"text {at}\"{}{end}",
+                if at % 1000 == 7 { format!("{end}# comment") } else { String::new() }
+            )
+        };
         let sample = Sample::new("a.csv", start.to_owned() + &(0..60_000).map(record).collect::<String>());
         let size = std::fs::metadata(&sample.path).unwrap().len();
-        let cells = |at: u64, reads: &Reads| records_by_marks(&sample.path, &[at], &marks, reads).unwrap().rows.remove(0);
+        let cells = |at: u64, reads: &Reads| {
+            records_by_marks(&sample.path, &[at], &marks, reads).unwrap().rows.remove(0)
+        };
         let want = |at: u64| [Cell::Number(at as f64), Cell::Text(format!("text {at}"))];
         assert_eq!(cells(55_000, &Reads::default()), want(55_000));
         let reads = Reads::default();
         assert_eq!(cells(59_999, &reads), want(59_999));
         // The beginning tells how the text is made; what lies between is passed over.
-        let between = reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
+        let between =
+            reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
         assert_eq!(between, 0, "{:?} of {size}", reads.0.lock().unwrap());
         let scattered = [0, 1, 16_383, 16_384, 16_385, 32_768, 7, 54_999];
         for at in scattered {
             assert_eq!(cells(at, &Reads::default()), want(at), "{start:?}");
         }
         // Likewise between records that are asked for together.
-        assert_eq!(records_by_marks(&sample.path, &scattered, &marks, &Silent).unwrap().rows, scattered.map(want));
+        assert_eq!(
+            records_by_marks(&sample.path, &scattered, &marks, &Silent).unwrap().rows,
+            scattered.map(want)
+        );
         let reads = Reads::default();
-        assert_eq!(records_by_marks(&sample.path, &[59_999, 3, 59_999], &marks, &reads).unwrap().rows, [59_999, 3, 59_999].map(want));
-        let between = reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
+        assert_eq!(
+            records_by_marks(&sample.path, &[59_999, 3, 59_999], &marks, &reads).unwrap().rows,
+            [59_999, 3, 59_999].map(want)
+        );
+        let between =
+            reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
         assert_eq!(between, 0, "{:?} of {size}", reads.0.lock().unwrap());
         // What is wrong is told with its line, wherever the reading began, and another file has no marks.
         std::fs::write(&sample.path, "x,n\n1,a\n2\n").unwrap();
-        assert!(records_by_marks(&sample.path, &[1], &marks, &Silent).unwrap_err().to_string().starts_with("line 3, record 1: "));
+        assert!(
+            records_by_marks(&sample.path, &[1], &marks, &Silent)
+                .unwrap_err()
+                .to_string()
+                .starts_with("line 3, record 1: ")
+        );
     }
 }
 
 #[test]
 fn a_record_of_several_scans_is_found_by_the_marks_too() {
     let marks = Marks::default();
-    let scan = |from: usize| -> String { (from..from + 20_000).map(|at| format!("{at} 0.5 1 7\n")).collect() };
+    let scan =
+        |from: usize| -> String { (from..from + 20_000).map(|at| format!("{at} 0.5 1 7\n")).collect() };
     let text: String = (0..3).map(|at| format!("20000\n{}", scan(at * 20_000))).collect();
     let sample = Sample::new("a.pts", text);
     // The last of each leaves marks on the way; a count line lies between a mark and the next.

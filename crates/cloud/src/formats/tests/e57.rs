@@ -34,21 +34,25 @@ fn file(scans: Vec<Scan>) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Points on a parabola, of which the second is invalid and the third only a direction, with a scaled intensity that is
-/// invalid in the first.
+/// Points on a parabola, of which the second is invalid and the third only a direction, with a scaled
+/// intensity that is invalid in the first.
 fn cartesian(name: &'static str, pose: Option<Transform>, count: usize) -> Scan {
     let prototype = vec![
         record(RecordName::CartesianX, RecordDataType::Single { min: None, max: None }),
         double(RecordName::CartesianY),
         double(RecordName::CartesianZ),
         record(RecordName::CartesianInvalidState, RecordDataType::Integer { min: 0, max: 2 }),
-        record(RecordName::Intensity, RecordDataType::ScaledInteger { min: 0, max: 1000, scale: 0.25, offset: 10.0 }),
+        record(
+            RecordName::Intensity,
+            RecordDataType::ScaledInteger { min: 0, max: 1000, scale: 0.25, offset: 10.0 },
+        ),
         record(RecordName::IsIntensityInvalid, RecordDataType::Integer { min: 0, max: 1 }),
         record(RecordName::ColorRed, RecordDataType::Integer { min: 7, max: 7 }),
     ];
-    let prototype = prototype
-        .into_iter()
-        .chain([RecordName::ColorGreen, RecordName::ColorBlue].map(|name| record(name, RecordDataType::Integer { min: 0, max: 255 })));
+    let prototype = prototype.into_iter().chain(
+        [RecordName::ColorGreen, RecordName::ColorBlue]
+            .map(|name| record(name, RecordDataType::Integer { min: 0, max: 255 })),
+    );
     let point = |at: usize| {
         vec![
             RecordValue::Single(at as f32),
@@ -66,16 +70,29 @@ fn cartesian(name: &'static str, pose: Option<Transform>, count: usize) -> Scan 
 }
 
 fn spherical() -> Scan {
-    let prototype = vec![double(RecordName::SphericalRange), double(RecordName::SphericalAzimuth), double(RecordName::SphericalElevation)];
-    let point = |[range, azimuth, elevation]: [f64; 3]| [range, azimuth, elevation].map(RecordValue::Double).to_vec();
+    let prototype = vec![
+        double(RecordName::SphericalRange),
+        double(RecordName::SphericalAzimuth),
+        double(RecordName::SphericalElevation),
+    ];
+    let point =
+        |[range, azimuth, elevation]: [f64; 3]| [range, azimuth, elevation].map(RecordValue::Double).to_vec();
     let quarter = std::f64::consts::FRAC_PI_2;
-    Scan("dome", prototype, None, [[2.0, 0.0, 0.0], [3.0, quarter, 0.0], [4.0, 1.0, quarter], [5.0, 0.6, -0.3]].map(point).to_vec())
+    Scan(
+        "dome",
+        prototype,
+        None,
+        [[2.0, 0.0, 0.0], [3.0, quarter, 0.0], [4.0, 1.0, quarter], [5.0, 0.6, -0.3]].map(point).to_vec(),
+    )
 }
 
 /// A quarter turn about z, then a step.
 fn build_problem() -> Transform {
     let half = std::f64::consts::FRAC_1_SQRT_2;
-    Transform { rotation: Quaternion { w: half, x: 0.0, y: 0.0, z: half }, translation: Translation { x: 100.0, y: 200.0, z: 300.0 } }
+    Transform {
+        rotation: Quaternion { w: half, x: 0.0, y: 0.0, z: half },
+        translation: Translation { x: 100.0, y: 200.0, z: 300.0 },
+    }
 }
 
 pub(super) fn one() -> Vec<u8> {
@@ -87,13 +104,20 @@ fn points_and_their_attributes_are_read_and_invalid_ones_are_nan() {
     // Many packets and pages.
     let count = 20_000;
     let sample = Sample::new("a.e57", file(vec![cartesian("hall", None, count)]));
-    let want: Vec<f64> = (0..count).flat_map(|at| if at == 1 || at == 2 { [NAN; 3] } else { [at as f64, (at * at) as f64, -1.5] }).collect();
+    let want: Vec<f64> = (0..count)
+        .flat_map(|at| if at == 1 || at == 2 { [NAN; 3] } else { [at as f64, (at * at) as f64, -1.5] })
+        .collect();
     let (found_names, values) = sample.table("");
     assert_eq!(found_names, names(&["x", "y", "z"]));
     assert_values(&values, &want);
     let info = sample.info();
-    assert_eq!((info.rows, info.format.as_str(), info.columns[0].missing), (count as u64, "E57, scan `hall`, EPSG:25832, metres", 2));
-    let want: Vec<f64> = (0..count).flat_map(|at| [255.0, 7.0, if at == 0 { NAN } else { (at % 1000) as f64 * 0.25 + 10.0 }]).collect();
+    assert_eq!(
+        (info.rows, info.format.as_str(), info.columns[0].missing),
+        (count as u64, "E57, scan `hall`, EPSG:25832, metres", 2)
+    );
+    let want: Vec<f64> = (0..count)
+        .flat_map(|at| [255.0, 7.0, if at == 0 { NAN } else { (at % 1000) as f64 * 0.25 + 10.0 }])
+        .collect();
     assert_values(&sample.table("blue,red,intensity").1, &want);
 }
 
@@ -101,14 +125,29 @@ fn points_and_their_attributes_are_read_and_invalid_ones_are_nan() {
 fn spherical_coordinates_and_poses_become_cartesian_ones_of_the_file() {
     let near = |found: &[f64], want: &[f64]| {
         assert_eq!(found.len(), want.len());
-        found
-            .iter()
-            .zip(want)
-            .for_each(|(found, want)| assert!((found - want).abs() < 1e-12 || found.is_nan() && want.is_nan(), "{found} and {want}"));
+        found.iter().zip(want).for_each(|(found, want)| {
+            assert!((found - want).abs() < 1e-12 || found.is_nan() && want.is_nan(), "{found} and {want}")
+        });
     };
     let sample = Sample::new("a.e57", file(vec![spherical()]));
     let (a, e) = (0.6f64, -0.3f64);
-    near(&sample.table("").1, &[2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 4.0, 5.0 * a.cos() * e.cos(), 5.0 * a.sin() * e.cos(), 5.0 * e.sin()]);
+    near(
+        &sample.table("").1,
+        &[
+            2.0,
+            0.0,
+            0.0,
+            0.0,
+            3.0,
+            0.0,
+            0.0,
+            0.0,
+            4.0,
+            5.0 * a.cos() * e.cos(),
+            5.0 * a.sin() * e.cos(),
+            5.0 * e.sin(),
+        ],
+    );
     assert_eq!(sample.info().format, "E57, scan `dome`, spherical");
     let sample = Sample::new("a.e57", file(vec![cartesian("", Some(build_problem()), 5)]));
     // (x, y) turns into (−y, x).
@@ -119,8 +158,13 @@ fn spherical_coordinates_and_poses_become_cartesian_ones_of_the_file() {
 
 #[test]
 fn several_scans_ask_which() {
-    let sample = Sample::new("a.e57", file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]));
-    assert_eq!(sample.error(), "several clouds: say which with FILE:NAME; there are `hall` (4 × 7), `dome` (4 × 3), `hall #2` (2 × 7)");
+    let sample =
+        Sample::new("a.e57", file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]));
+    assert_eq!(
+        sample.error(),
+        "several clouds: say which with FILE:NAME; there are `hall` (4 × 7), `dome` (4 × 3), `hall #2` (2 × \
+         7)"
+    );
     assert_eq!(sample.read_part("dome").unwrap().rows(), 4);
     assert_eq!(sample.read_part("hall #2").unwrap().rows(), 2);
     assert!(sample.read_part("roof").unwrap_err().to_string().starts_with("part `roof`: there is none; "));
@@ -128,9 +172,16 @@ fn several_scans_ask_which() {
 
 #[test]
 fn what_is_no_cloud_is_refused() {
-    assert_eq!(Sample::new("a.e57", file(vec![])).error(), "no scans: there are no points in the file, maybe images only");
+    assert_eq!(
+        Sample::new("a.e57", file(vec![])).error(),
+        "no scans: there are no points in the file, maybe images only"
+    );
     let whole = one();
-    assert!(Sample::new("a.e57", &whole[..whole.len() - 1024]).error().starts_with("cut short: the description of the scans ends at byte"));
+    assert!(
+        Sample::new("a.e57", &whole[..whole.len() - 1024])
+            .error()
+            .starts_with("cut short: the description of the scans ends at byte")
+    );
     let mut damaged = file(vec![cartesian("hall", None, 20_000)]);
     damaged[50_000] ^= 1;
     let message = Sample::new("a.e57", damaged).error();

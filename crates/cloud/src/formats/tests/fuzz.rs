@@ -10,7 +10,8 @@ use super::*;
 fn valid() -> Vec<(&'static str, Vec<u8>)> {
     let ply = |format: &str| {
         format!(
-            "ply\nformat {format} 1.0\nelement face 1\nproperty list uchar int l\nelement vertex 3\nproperty float x\nproperty list uchar short m\nproperty double y\nend_header\n"
+            "ply\nformat {format} 1.0\nelement face 1\nproperty list uchar int l\nelement vertex \
+             3\nproperty float x\nproperty list uchar short m\nproperty double y\nend_header\n"
         )
     };
     let array = npy::npy("<f4", false, "(4, 3)", &[7; 48]);
@@ -46,7 +47,10 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
         ("a.vec", words::glove(4)),
         ("a.xyz", molecule::WATER.into()),
         ("a.json", b"[[1,2.5,-3e2],[4,5,null]]".to_vec()),
-        ("a.json", b"{\"points\":[{\"x\":1,\"y\":[2,3],\"z\":\"a\"},{\"x\":true,\"y\":[4,5]}],\"b\":[[1]]}".to_vec()),
+        (
+            "a.json",
+            b"{\"points\":[{\"x\":1,\"y\":[2,3],\"z\":\"a\"},{\"x\":true,\"y\":[4,5]}],\"b\":[[1]]}".to_vec(),
+        ),
         ("a.json", b"{\"x\":[1,2],\"y\":[3,null],\"n\":[\"a\",\"b\"]}".to_vec()),
         ("a.json", b"{\"x\":{\"0\":1,\"1\":2},\"y\":{\"0\":3,\"1\":4}}".to_vec()),
         ("a.geojson", json::PLACES.into()),
@@ -65,7 +69,9 @@ fn what_is_damaged_below_is_whole() {
 #[test]
 fn what_is_made_of_a_binary_file_is_counted() {
     let text = ["csv", "txt", "pts", "gz", "vec", "xyz", "json", "jsonl", "geojson"];
-    for (name, content) in valid().into_iter().filter(|(name, _)| !text.contains(&name.rsplit('.').next().unwrap())) {
+    for (name, content) in
+        valid().into_iter().filter(|(name, _)| !text.contains(&name.rsplit('.').next().unwrap()))
+    {
         let sample = Sample::new(name, content);
         let read = |free: u64| {
             let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
@@ -87,7 +93,10 @@ fn try_to_read(name: &str, content: &[u8]) {
     }
     let _ = describe(&sample.path, &Silent).map(|info| serde_json::to_string(&info).unwrap());
     if let Ok(found) = records(&sample.path, &[1, 0], &Silent) {
-        assert!(found.rows.len() == 2 && found.rows.iter().all(|row| row.len() == found.columns.len()), "{found:?}");
+        assert!(
+            found.rows.len() == 2 && found.rows.iter().all(|row| row.len() == found.columns.len()),
+            "{found:?}"
+        );
     }
 }
 
@@ -105,7 +114,11 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn damaged_bytes_return(which in any::<prop::sample::Index>(), damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), head in any::<bool>()) {
+    fn damaged_bytes_return(
+        which in any::<prop::sample::Index>(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        head in any::<bool>(),
+    ) {
         let files = valid_once();
         let (name, content) = &files[which.index(files.len())];
         let mut content = content.clone();
@@ -119,7 +132,12 @@ proptest! {
     }
 
     #[test]
-    fn extreme_numbers_return(which in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), number in prop::sample::select(&[0u32, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX, u32::MAX - 1][..]), wide in any::<bool>()) {
+    fn extreme_numbers_return(
+        which in any::<prop::sample::Index>(),
+        at in any::<prop::sample::Index>(),
+        number in prop::sample::select(&[0u32, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX, u32::MAX - 1][..]),
+        wide in any::<bool>(),
+    ) {
         let files = valid_once();
         let (name, content) = &files[which.index(files.len())];
         let mut content = content.clone();

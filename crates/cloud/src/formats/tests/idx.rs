@@ -2,7 +2,12 @@ use super::*;
 
 /// An array as MNIST's are written.
 pub(super) fn idx(kind: u8, sizes: &[u32], data: &[u8]) -> Vec<u8> {
-    [&[0, 0, kind, sizes.len() as u8][..], &sizes.iter().flat_map(|size| size.to_be_bytes()).collect::<Vec<_>>(), data].concat()
+    [
+        &[0, 0, kind, sizes.len() as u8][..],
+        &sizes.iter().flat_map(|size| size.to_be_bytes()).collect::<Vec<_>>(),
+        data,
+    ]
+    .concat()
 }
 
 /// Three images of 2 × 3.
@@ -27,7 +32,10 @@ fn open_in(folder: &TempDir, name: &str) -> Sheet {
 fn an_image_is_a_row_of_pixels() {
     for name in ["train-images-idx3-ubyte", "a.idx", "train-images.idx3-ubyte"] {
         let sample = Sample::new(name, images());
-        assert_eq!(sample.table(""), (names(&["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]), (0..18).map(f64::from).collect()));
+        assert_eq!(
+            sample.table(""),
+            (names(&["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]), (0..18).map(f64::from).collect())
+        );
         assert_eq!(sample.info().format, "IDX, 3 × 2 × 3 u8");
     }
     for name in ["train-images-idx3-ubyte.gz", "a.idx.gz", "a.idx3-ubyte.gz"] {
@@ -47,11 +55,20 @@ fn every_type_and_rank_is_read() {
         (13, 1.5f32.to_be_bytes().to_vec(), 1.5),
         (14, (-2.5f64).to_be_bytes().to_vec(), -2.5),
     ] {
-        assert_eq!(Sample::new("a.idx", idx(kind, &[2], &bytes.repeat(2))).table(""), (names(&["x"]), vec![value; 2]));
-        assert_eq!(Sample::new("a.idx", idx(kind, &[1, 4], &bytes.repeat(4))).table("").0, names(&["d0", "d1", "d2", "d3"]));
+        assert_eq!(
+            Sample::new("a.idx", idx(kind, &[2], &bytes.repeat(2))).table(""),
+            (names(&["x"]), vec![value; 2])
+        );
+        assert_eq!(
+            Sample::new("a.idx", idx(kind, &[1, 4], &bytes.repeat(4))).table("").0,
+            names(&["d0", "d1", "d2", "d3"])
+        );
         assert_eq!(Sample::new("a.idx", idx(kind, &[1, 2, 1, 2], &bytes.repeat(4))).table("").1, [value; 4]);
     }
-    assert_eq!(Sample::new("train-labels-idx1-ubyte", idx(8, &[2], &[7, 9])).table(""), (names(&["label"]), vec![7.0, 9.0]));
+    assert_eq!(
+        Sample::new("train-labels-idx1-ubyte", idx(8, &[2], &[7, 9])).table(""),
+        (names(&["label"]), vec![7.0, 9.0])
+    );
 }
 
 #[test]
@@ -64,14 +81,23 @@ fn the_labels_beside_the_images_are_a_column_and_no_coordinate() {
         ("train-images-idx3-ubyte.gz", true, "train-labels-idx1-ubyte", false),
     ] {
         let pack = |packed: bool, content: Vec<u8>| if packed { gzip(content) } else { content };
-        let folder = folder(&[(images_name, pack(packed, images())), (labels_name, pack(packed_labels, labels.clone()))]);
+        let folder = folder(&[
+            (images_name, pack(packed, images())),
+            (labels_name, pack(packed_labels, labels.clone())),
+        ]);
         let sheet = open_in(&folder, images_name);
         let info = sheet.info();
-        assert_eq!((info.columns.len(), info.columns[6].name.as_str(), info.default_columns.len()), (7, "label", 6));
+        assert_eq!(
+            (info.columns.len(), info.columns[6].name.as_str(), info.default_columns.len()),
+            (7, "label", 6)
+        );
         assert_eq!((info.columns[6].min, info.columns[6].max), (Some(0.0), Some(5.0)));
         let path = folder.path().join(images_name);
         assert_eq!(read(&path, &"label".parse().unwrap(), &Silent).unwrap().values, [5.0, 0.0, 4.0]);
-        assert_eq!(read(&path, &ColumnChoice::Default, &Silent).unwrap().values, (0..18).map(f64::from).collect::<Vec<f64>>());
+        assert_eq!(
+            read(&path, &ColumnChoice::Default, &Silent).unwrap().values,
+            (0..18).map(f64::from).collect::<Vec<f64>>()
+        );
     }
     // Those of another set, or none at all, do not keep the images from being read.
     for (content, why) in [
@@ -81,7 +107,10 @@ fn the_labels_beside_the_images_are_a_column_and_no_coordinate() {
     ] {
         let folder = folder(&[("x-images", images()), ("x-labels", content)]);
         let info = open_in(&folder, "x-images").info();
-        assert_eq!((info.columns.len(), &info.skipped[..]), (6, &[format!("the labels in x-labels were not read: {why}")][..]));
+        assert_eq!(
+            (info.columns.len(), &info.skipped[..]),
+            (6, &[format!("the labels in x-labels were not read: {why}")][..])
+        );
     }
 }
 
@@ -90,22 +119,40 @@ fn headers_that_lie_are_found_out() {
     let error = |content: Vec<u8>| Sample::new("a.idx", content).error();
     assert!(error(idx(8, &[4, 2, 3], &[0; 18])).starts_with("cut short"));
     assert!(error(idx(8, &[u32::MAX, 2, 3], &[0; 18])).starts_with("cut short"));
-    assert_eq!(error(idx(8, &[1, u32::MAX, u32::MAX], &[])), "rows of 18446744065119617025 numbers: the most that are read are 1048576");
+    assert_eq!(
+        error(idx(8, &[1, u32::MAX, u32::MAX], &[])),
+        "rows of 18446744065119617025 numbers: the most that are read are 1048576"
+    );
     // A few bytes ask for a million columns.
     let wide = idx(13, &[1, 1 << 20], &[0; 4]);
     let why = "cut short: the header promises rows of 1048576 numbers, and one is more than the file holds";
-    assert_eq!((error(wide.clone()), Sample::new("a.idx.gz", gzip(&wide)).error()), (why.to_owned(), why.to_owned()));
+    assert_eq!(
+        (error(wide.clone()), Sample::new("a.idx.gz", gzip(&wide)).error()),
+        (why.to_owned(), why.to_owned())
+    );
     let none = "nothing to read: the header says that there are 0 rows";
     assert_eq!(
-        (error(idx(13, &[0, 1 << 20], &[])), Sample::new("a.idx.gz", gzip(idx(8, &[0, 2036, 49], &[]))).error()),
+        (
+            error(idx(13, &[0, 1 << 20], &[])),
+            Sample::new("a.idx.gz", gzip(idx(8, &[0, 2036, 49], &[]))).error()
+        ),
         (none.to_owned(), none.to_owned())
     );
-    assert_eq!(Sample::new("a.idx.gz", gzip(idx(13, &[1, 1 << 14], &[0; 4 << 14]))).info().columns.len(), 1 << 14);
+    assert_eq!(
+        Sample::new("a.idx.gz", gzip(idx(13, &[1, 1 << 14], &[0; 4 << 14]))).info().columns.len(),
+        1 << 14
+    );
     assert_eq!(error(idx(8, &[3, 0, 3], &[])), "header: its rows have no numbers");
     assert_eq!(error(idx(10, &[3], &[1, 2, 3])), "header: elements of type 0x0a, which IDX does not know");
     assert_eq!(error(idx(8, &[1; 9], &[1])), "header: an array of 9 dimensions");
-    assert_eq!(error(b"\0\x01\x08\x01".to_vec()), "header: it does not begin with two zero bytes; is it another format?");
-    assert_eq!(Sample::new("a.idx", idx(8, &[1], &[1, 2])).info().skipped, ["what follows the numbers was not read"]);
+    assert_eq!(
+        error(b"\0\x01\x08\x01".to_vec()),
+        "header: it does not begin with two zero bytes; is it another format?"
+    );
+    assert_eq!(
+        Sample::new("a.idx", idx(8, &[1], &[1, 2])).info().skipped,
+        ["what follows the numbers was not read"]
+    );
     assert_eq!(Sample::new("a.idx", idx(8, &[0, 2, 2], &[])).info().rows, 0);
     // A number of vectors that looks like it is none.
     let vectors = [&0x0108_0000u32.to_le_bytes()[..], &1u32.to_le_bytes(), &[0; 4]].concat();

@@ -18,8 +18,16 @@ fn points_are_arrays_objects_or_numbers_in_an_array_an_object_or_lines() {
         ("a.json", "[{\"x\":1.5,\"y\":-2},{\"y\":4,\"x\":3e3}]", "JSON, an array of objects"),
         ("a.ndjson", "{\"x\":1.5,\"y\":-2}\n{\"x\":3e3,\"y\":4}\n", "JSON Lines of objects"),
         ("a.json", "{\"x\":1.5,\"y\":-2}\n{\"x\":3e3,\"y\":4}\n", "JSON Lines of objects"),
-        ("a.json", "{\"n\":2,\"rows\":[[1.5,-2],[3e3,4]],\"more\":{\"a\":[[1]]}}", "JSON, `rows`: an array of arrays"),
-        ("a.json", "{\"rows\":[{\"x\":\"1.5\",\"y\":-2,\"id\":\"a\"},{\"x\":3e3,\"y\":4}]}", "JSON, `rows`: an array of objects"),
+        (
+            "a.json",
+            "{\"n\":2,\"rows\":[[1.5,-2],[3e3,4]],\"more\":{\"a\":[[1]]}}",
+            "JSON, `rows`: an array of arrays",
+        ),
+        (
+            "a.json",
+            "{\"rows\":[{\"x\":\"1.5\",\"y\":-2,\"id\":\"a\"},{\"x\":3e3,\"y\":4}]}",
+            "JSON, `rows`: an array of objects",
+        ),
         ("a.json", "[[\"x\",\"y\"],[1.5,-2],[3e3,4]]", "JSON, an array of arrays, header"),
         ("a.txt", "[[1.5,-2],[3e3,4]]", "JSON, an array of arrays"),
         ("cloud", "{\"x\":1.5,\"y\":-2}\n{\"x\":3e3,\"y\":4}\n", "JSON Lines of objects"),
@@ -41,20 +49,29 @@ fn points_are_arrays_objects_or_numbers_in_an_array_an_object_or_lines() {
 
 #[test]
 fn what_is_missing_is_nan_and_keeps_its_row() {
-    let sample = Sample::new("a.json", "[{\"a\":1},{\"b\":2,\"a\":null},{\"c\":true},{\"a\":4,\"b\":\"NaN\",\"c\":false}]");
+    let sample = Sample::new(
+        "a.json",
+        "[{\"a\":1},{\"b\":2,\"a\":null},{\"c\":true},{\"a\":4,\"b\":\"NaN\",\"c\":false}]",
+    );
     assert_eq!(sample.info().default_columns, [0, 1, 2]);
     assert_values(&sample.table("a,b,c").1, &[1.0, NAN, NAN, NAN, 2.0, NAN, NAN, NAN, 1.0, 4.0, NAN, 0.0]);
     // Of two members of one name the last counts.
     assert_eq!(Sample::new("a.json", "[{\"a\":1,\"a\":2},{\"a\":3}]").table("").1, [2.0, 3.0]);
-    assert_eq!(Sample::new("a.json", "[{\"a\":1,\"b\":null},{\"a\":1}]").info().columns[1].kind, ColumnKind::Empty);
+    assert_eq!(
+        Sample::new("a.json", "[{\"a\":1,\"b\":null},{\"a\":1}]").info().columns[1].kind,
+        ColumnKind::Empty
+    );
 }
 
 #[test]
 fn arrays_in_objects_are_the_coordinates() {
-    let text =
-        "{\"id\":7,\"text\":\"a b\",\"embedding\":[1,2,3],\"at\":{\"lat\":5}}\n{\"id\":8,\"text\":\"c\",\"embedding\":[4,5,6],\"at\":{\"lat\":6}}\n";
+    let text = "{\"id\":7,\"text\":\"a b\",\"embedding\":[1,2,3],\"at\":{\"lat\":5}}\n\
+                {\"id\":8,\"text\":\"c\",\"embedding\":[4,5,6],\"at\":{\"lat\":6}}\n";
     let sample = Sample::new("a.jsonl", text);
-    assert_eq!(sample.table(""), (names(&["embedding_0", "embedding_1", "embedding_2"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    assert_eq!(
+        sample.table(""),
+        (names(&["embedding_0", "embedding_1", "embedding_2"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    );
     assert_eq!(sample.table("at.lat,id").1, [5.0, 7.0, 6.0, 8.0]);
     // Images are rows of rows.
     assert_eq!(
@@ -67,13 +84,24 @@ fn arrays_in_objects_are_the_coordinates() {
 fn texts_are_there_when_they_are_asked_for() {
     let text = "[{\"x\":1,\"name\":\"b\"},{\"x\":2},{\"x\":3,\"name\":\"a\"},{\"x\":4,\"name\":\"b\"}]";
     let sample = Sample::new("a.json", text);
-    let ColumnData::Categories { names: found, codes } = column(&sample.path, "name", &Silent).unwrap() else { panic!("names are text") };
+    let ColumnData::Categories { names: found, codes } = column(&sample.path, "name", &Silent).unwrap()
+    else {
+        panic!("names are text")
+    };
     assert_eq!((found, codes), (names(&["b", "", "a"]), vec![0, 1, 2, 0]));
     assert_eq!(column(&sample.path, "x", &Silent).unwrap(), ColumnData::Numbers(vec![1.0, 2.0, 3.0, 4.0]));
     let picked = records(&sample.path, &[2, 1], &Silent).unwrap();
     assert_eq!(picked.columns, names(&["x", "name"]));
-    assert_eq!(picked.rows, [[Cell::Number(3.0), Cell::Text("a".to_owned())], [Cell::Number(2.0), Cell::Missing]]);
-    assert!(records(&sample.path, &[4], &Silent).unwrap_err().to_string().starts_with("record 4: there are 4 records"));
+    assert_eq!(
+        picked.rows,
+        [[Cell::Number(3.0), Cell::Text("a".to_owned())], [Cell::Number(2.0), Cell::Missing]]
+    );
+    assert!(
+        records(&sample.path, &[4], &Silent)
+            .unwrap_err()
+            .to_string()
+            .starts_with("record 4: there are 4 records")
+    );
     // What follows the last of the records is not looked at.
     let picked = records(&Sample::new("a.json", "[[1,2],[3,4],[5,oops").path, &[1], &Silent).unwrap();
     assert_eq!(picked.rows, [[Cell::Number(3.0), Cell::Number(4.0)]]);
@@ -82,8 +110,12 @@ fn texts_are_there_when_they_are_asked_for() {
 
 #[test]
 fn an_object_with_several_arrays_asks_which() {
-    let sample = Sample::new("a.json", "{\"one\":[[1,2],[3,4]],\"two\":[{\"a\":5}],\"list\":[1,2,3],\"none\":1}");
-    assert_eq!(sample.error(), "several clouds: say which with FILE:NAME; there are `one` (2 × 2), `two` (1 × 1), `list` (3)");
+    let sample =
+        Sample::new("a.json", "{\"one\":[[1,2],[3,4]],\"two\":[{\"a\":5}],\"list\":[1,2,3],\"none\":1}");
+    assert_eq!(
+        sample.error(),
+        "several clouds: say which with FILE:NAME; there are `one` (2 × 2), `two` (1 × 1), `list` (3)"
+    );
     assert_eq!(sample.part("two"), [5.0]);
     assert_eq!(sample.part("list"), [1.0, 2.0, 3.0]);
     assert_eq!(parts(&sample.path, &Silent).unwrap().len(), 3);
@@ -98,19 +130,35 @@ fn an_object_may_be_a_table() {
         // What pandas writes of a frame: to_dict("list"), to_json() and its orients index and split.
         ("{\"x\":[1.5,3e3],\"n\":[\"a\",\"b\"],\"y\":[-2,4]}", "JSON, an object of columns"),
         ("{\"name\":\"two\",\"x\":[1.5,3e3],\"y\":[-2,4],\"n\":[\"a\",\"b\"]}", "JSON, an object of columns"),
-        ("{\"x\":{\"0\":1.5,\"1\":3e3},\"y\":{\"0\":-2,\"1\":4},\"n\":{\"0\":\"a\",\"1\":\"b\"}}", "JSON, an object of columns"),
-        ("{\"0\":{\"x\":1.5,\"y\":-2,\"n\":\"a\"},\"1\":{\"x\":3e3,\"y\":4,\"n\":\"b\"}}", "JSON, an object of objects"),
-        ("{\"columns\":[\"x\",\"y\",\"n\"],\"index\":[0,1],\"data\":[[1.5,-2,\"a\"],[3e3,4,\"b\"]]}", "JSON, `data`: an array of arrays"),
+        (
+            "{\"x\":{\"0\":1.5,\"1\":3e3},\"y\":{\"0\":-2,\"1\":4},\"n\":{\"0\":\"a\",\"1\":\"b\"}}",
+            "JSON, an object of columns",
+        ),
+        (
+            "{\"0\":{\"x\":1.5,\"y\":-2,\"n\":\"a\"},\"1\":{\"x\":3e3,\"y\":4,\"n\":\"b\"}}",
+            "JSON, an object of objects",
+        ),
+        (
+            "{\"columns\":[\"x\",\"y\",\"n\"],\"index\":[0,1],\"data\":[[1.5,-2,\"a\"],[3e3,4,\"b\"]]}",
+            "JSON, `data`: an array of arrays",
+        ),
     ] {
         let sample = Sample::new("a.json", text);
         assert_eq!(sample.table(""), want, "{text}");
         assert_eq!(sample.table("y").1, [-2.0, 4.0], "{text}");
         assert_eq!((sample.info().format.as_str(), sample.info().rows), (format, 2), "{text}");
-        let ColumnData::Categories { names: found, codes } = column(&sample.path, "n", &Silent).unwrap() else { panic!("n is text") };
+        let ColumnData::Categories { names: found, codes } = column(&sample.path, "n", &Silent).unwrap()
+        else {
+            panic!("n is text")
+        };
         assert_eq!((found, codes), (names(&["a", "b"]), vec![0, 1]), "{text}");
         let picked = records(&sample.path, &[1], &Silent).unwrap();
         let place = |name: &str| picked.columns.iter().position(|column| column == name).unwrap();
-        assert_eq!((&picked.rows[0][place("y")], &picked.rows[0][place("n")]), (&Cell::Number(4.0), &Cell::Text("b".to_owned())), "{text}");
+        assert_eq!(
+            (&picked.rows[0][place("y")], &picked.rows[0][place("n")]),
+            (&Cell::Number(4.0), &Cell::Text("b".to_owned())),
+            "{text}"
+        );
     }
     let sample = Sample::new("a.json", "{\"x\":[1,null,3],\"y\":[4,5,6]}");
     assert_values(&sample.table("").1, &[1.0, 4.0, NAN, 5.0, 3.0, 6.0]);
@@ -120,19 +168,29 @@ fn an_object_may_be_a_table() {
 }
 
 /// Two features, of which one has two places.
-pub(super) const PLACES: &str = r#"{"type": "FeatureCollection", "name": "towns", "features": [
-    {"type": "Feature", "properties": {"name": "Ulm", "people": 126}, "geometry": {"type": "Point", "coordinates": [9.99, 48.4]}},
-    {"type": "Feature", "geometry": {"coordinates": [[8.5, 47.4], [8.6, 47.5]], "type": "MultiPoint"}, "properties": {"people": 421, "x": 7}}
-]}"#;
+pub(super) const PLACES: &str = concat!(
+    r#"{"type": "FeatureCollection", "name": "towns", "features": [
+    {"type": "Feature", "properties": {"name": "Ulm", "people": 126}, "#,
+    r#""geometry": {"type": "Point", "coordinates": [9.99, 48.4]}},
+    {"type": "Feature", "geometry": {"coordinates": [[8.5, 47.4], [8.6, 47.5]], "#,
+    r#""type": "MultiPoint"}, "properties": {"people": 421, "x": 7}}
+]}"#,
+);
 
 #[test]
 fn geojson_is_its_points_and_their_properties() {
     for (name, text) in [("a.geojson", PLACES.to_owned()), ("a.json", PLACES.replace(['\n', ' '], ""))] {
         let sample = Sample::new(name, text);
         assert_eq!(sample.info().format, "GeoJSON of points");
-        assert_eq!(sample.table(""), (names(&["longitude", "latitude"]), vec![9.99, 48.4, 8.5, 47.4, 8.6, 47.5]));
+        assert_eq!(
+            sample.table(""),
+            (names(&["longitude", "latitude"]), vec![9.99, 48.4, 8.5, 47.4, 8.6, 47.5])
+        );
         assert_eq!(sample.table("people").1, [126.0, 421.0, 421.0]);
-        let ColumnData::Categories { names: found, .. } = column(&sample.path, "name", &Silent).unwrap() else { panic!("names are text") };
+        let ColumnData::Categories { names: found, .. } = column(&sample.path, "name", &Silent).unwrap()
+        else {
+            panic!("names are text")
+        };
         assert_eq!(found, names(&["Ulm", ""]));
         let picked = records(&sample.path, &[2], &Silent).unwrap();
         assert_eq!(
@@ -143,14 +201,20 @@ fn geojson_is_its_points_and_their_properties() {
     let values = |text: &str| Sample::new("a.json", text).table("").1;
     assert_eq!(values("{\"type\":\"Point\",\"coordinates\":[1,2,3]}"), [1.0, 2.0], "without its height");
     assert_eq!(values("{\"type\":\"MultiPoint\",\"coordinates\":[[1,2],[3,4]]}"), [1.0, 2.0, 3.0, 4.0]);
-    let nowhere = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":null,\"properties\":null},{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,2]}}]}";
+    let nowhere = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":null,\
+                   \"properties\":null},\
+                   {\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,2]}}]}";
     assert_values(&values(nowhere), &[NAN, NAN, 1.0, 2.0]);
     let error = |text: &str| Sample::new("a.geojson", text).error();
-    let area = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,0],[0,1],[0,0]]]},\"properties\":{}}]}";
+    let area = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":\
+                {\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,0],[0,1],[0,0]]]},\"properties\":{}}]}";
     assert!(error(area).starts_with("feature 0, a Polygon: points are read only"), "{}", error(area));
     let flat = error("{\"type\":\"Point\",\"coordinates\":[1]}");
     assert_eq!(flat, "feature 0: its coordinates are not those of a Point: x, y and maybe z");
-    assert!(error("{\"type\":\"FeatureCollection\",\"features\":7}").contains("7 where there should be an array of features"));
+    assert!(
+        error("{\"type\":\"FeatureCollection\",\"features\":7}")
+            .contains("7 where there should be an array of features")
+    );
 }
 
 #[test]
@@ -158,7 +222,10 @@ fn errors_name_the_place() {
     let error = |text: &str| Sample::new("a.json", text).error();
     assert_eq!(error("[[1,2],[3]]"), "record 1: fields: 1 where there should be 2");
     assert_eq!(error("[[1,2],{\"a\":3}]"), "record 1: it is an object and the first one an array");
-    assert_eq!(error("[[1,2],\n[3,NaN]]"), "line 2, column 4: expected value; NaN and Infinity are not JSON: write null");
+    assert_eq!(
+        error("[[1,2],\n[3,NaN]]"),
+        "line 2, column 4: expected value; NaN and Infinity are not JSON: write null"
+    );
     assert_eq!(error("[[1,2],[3,4"), "cut short: the file ends in the middle of its data, in line 1");
     assert_eq!(error("[[1,tru]]"), "line 1, column 8: a word that is none of true, false and null");
     assert_eq!(error("[{\"a\":1,\nb:2}]"), "line 2, column 1: the name of a member must be a text in quotes");
@@ -171,12 +238,16 @@ fn errors_name_the_place() {
     assert_eq!(error("[[],[]]"), "no coordinates: the points are empty");
     assert_eq!(
         error("{\"a\":1}"),
-        "no array of points: there is none in the object; write an array of arrays or of objects, for instance df.to_json(…, orient=\"records\")"
+        "no array of points: there is none in the object; write an array of arrays or of objects, for \
+         instance df.to_json(…, orient=\"records\")"
     );
     // Lists of different lengths are no table, and one list is one column.
     assert!(error("{\"x\":[1,2],\"y\":[3]}").starts_with("several clouds: "));
     assert_eq!(error("{\"points\":{\"x\":[1]}}"), error("{\"a\":1}"));
-    assert_eq!(error("[[\"a\"],[\"b\"]]"), "no coordinates: no column holds only numbers; column `a` has `b` in record 0");
+    assert_eq!(
+        error("[[\"a\"],[\"b\"]]"),
+        "no coordinates: no column holds only numbers; column `a` has `b` in record 0"
+    );
     assert_eq!(error("  \n"), "nothing to read: the file is blank");
     assert_eq!(error("[\0]"), "not JSON: there are NUL bytes in it; is it UTF-16? Save it as UTF-8");
 }

@@ -16,7 +16,17 @@ pub(super) fn scan(format: u8, compressed: bool, count: i32) -> Vec<u8> {
         let gps_time = writer.header().point_format().has_gps_time.then_some(f64::from(i) * 0.1);
         let color = writer.header().point_format().has_color.then(|| ::las::Color::new(1, 2, i as u16));
         writer
-            .write_point(Point { x, y, z, gps_time, color, intensity: i as u16, return_number: 1, number_of_returns: 1, ..Default::default() })
+            .write_point(Point {
+                x,
+                y,
+                z,
+                gps_time,
+                color,
+                intensity: i as u16,
+                return_number: 1,
+                number_of_returns: 1,
+                ..Default::default()
+            })
             .unwrap();
     }
     writer.close().unwrap();
@@ -31,15 +41,25 @@ fn place(i: i32) -> [f64; 3] {
 #[test]
 fn plain_and_compressed_scans_of_old_and_new_formats() {
     // 60,000 points are two chunks.
-    for (format, compressed, count) in
-        [(0, false, 10), (3, false, 9000), (6, false, 10), (0, true, 10), (1, true, 60_000), (3, true, 100), (6, true, 60_000), (7, true, 100)]
-    {
+    for (format, compressed, count) in [
+        (0, false, 10),
+        (3, false, 9000),
+        (6, false, 10),
+        (0, true, 10),
+        (1, true, 60_000),
+        (3, true, 100),
+        (6, true, 60_000),
+        (7, true, 100),
+    ] {
         let sample = Sample::new(if compressed { "a.laz" } else { "a.las" }, scan(format, compressed, count));
         let want: Vec<f64> = (0..count).flat_map(place).collect();
         let (found_names, found) = sample.table("");
         assert_eq!(found_names, names(&["x", "y", "z"]));
         assert!(found == want, "format {format}, compressed {compressed}");
-        assert_eq!(sample.table("z,x").1, want.chunks(3).flat_map(|row| [row[2], row[0]]).collect::<Vec<_>>());
+        assert_eq!(
+            sample.table("z,x").1,
+            want.chunks(3).flat_map(|row| [row[2], row[0]]).collect::<Vec<_>>()
+        );
         let name = if compressed { "LAZ" } else { "LAS" };
         assert_eq!((sample.info().rows, sample.info().format.starts_with(name)), (count as u64, true));
     }
@@ -95,12 +115,17 @@ fn headers_that_lie_are_found_out() {
     let plain = scan(1, false, 100);
     let packed = scan(1, true, 100);
     let layered = scan(6, true, 100);
-    let patched = |scan: &[u8], at: usize, bytes: &[u8]| [&scan[..at], bytes, &scan[at + bytes.len()..]].concat();
-    // The offset of the points stands at byte 96, their number at 107 (at 247 in LAS 1.4), their format at 104 and length at 105.
+    let patched =
+        |scan: &[u8], at: usize, bytes: &[u8]| [&scan[..at], bytes, &scan[at + bytes.len()..]].concat();
+    // The offset of the points stands at byte 96, their number at 107 (at 247 in LAS 1.4), their format at
+    // 104 and length at 105.
     let start = |scan: &[u8]| u32::from_le_bytes(scan[96..100].try_into().unwrap()) as usize;
     let table = |scan: &[u8]| u64::from_le_bytes(scan[start(scan)..][..8].try_into().unwrap()) as usize;
     for (content, part) in [
-        (patched(&plain, 107, &101u32.to_le_bytes()), "cut short: the header promises 101 points and there are 100"),
+        (
+            patched(&plain, 107, &101u32.to_le_bytes()),
+            "cut short: the header promises 101 points and there are 100",
+        ),
         (patched(&plain, 107, &u32::MAX.to_le_bytes()), "cut short: the header promises 4294967295 points"),
         (patched(&plain, 96, &u32::MAX.to_le_bytes()), "LAS header: the points begin at byte 4294967295"),
         (patched(&plain, 104, &[11]), "point format 11: there are 0 to 10"),
@@ -114,7 +139,10 @@ fn headers_that_lie_are_found_out() {
         (patched(&packed, 107, &(100 * packed.len() as u32).to_le_bytes()), "points cannot be in"),
         (patched(&packed, 107, &100_000u32.to_le_bytes()), ""),
         (patched(&packed, 105, &[60, 0]), "they take 28 bytes each, and 60 by the header"),
-        (patched(&packed, table(&packed) + 4, &u32::MAX.to_le_bytes()), "the table has more chunks than the file has room for"),
+        (
+            patched(&packed, table(&packed) + 4, &u32::MAX.to_le_bytes()),
+            "the table has more chunks than the file has room for",
+        ),
         (packed[..start(&packed) + 20].to_vec(), "cut short"),
         // The sizes of the layers follow the first point and the number of points.
         (patched(&layered, start(&layered) + 8 + 30 + 4, &u32::MAX.to_le_bytes()), "cut short"),
@@ -133,7 +161,16 @@ fn timed(format: u8, points: &[(f64, u8, u8)]) -> Vec<u8> {
     for (at, &(time, scanner_channel, number)) in points.iter().enumerate() {
         let color = writer.header().point_format().has_color.then(|| ::las::Color::new(1, 2, at as u16));
         let (x, y) = ((at * at % 977) as f64, (at * 7 % 31) as f64);
-        let point = Point { x, y, gps_time: Some(time), color, scanner_channel, return_number: number, number_of_returns: 5, ..Default::default() };
+        let point = Point {
+            x,
+            y,
+            gps_time: Some(time),
+            color,
+            scanner_channel,
+            return_number: number,
+            number_of_returns: 5,
+            ..Default::default()
+        };
         writer.write_point(point).unwrap();
     }
     writer.close().unwrap();
@@ -207,8 +244,13 @@ fn long_points_are_read_few_at_a_time() {
 fn points_that_the_header_does_not_have_are_said() {
     // Two chunks of 50,000 points at most.
     let whole = scan(1, true, 60_000);
-    let patched = |count: u32| Sample::new("a.laz", [&whole[..107], &count.to_le_bytes(), &whole[111..]].concat());
-    for (count, want) in [(60_000, None), (50_001, None), (50_000, Some("1 chunk after the points that the header has was not read"))] {
+    let patched =
+        |count: u32| Sample::new("a.laz", [&whole[..107], &count.to_le_bytes(), &whole[111..]].concat());
+    for (count, want) in [
+        (60_000, None),
+        (50_001, None),
+        (50_000, Some("1 chunk after the points that the header has was not read")),
+    ] {
         let info = patched(count).info();
         assert_eq!((info.rows, info.skipped.first().map(String::as_str)), (count.into(), want));
     }
@@ -246,7 +288,12 @@ fn extra_bytes_are_described_once() {
     plain[105] += 1;
     plain.insert(start + 28, 7);
     plain.push(8);
-    let sample = |names: &[&str]| Sample::new("a.las", with_records(&plain, &names.iter().map(|name| describe(name)).collect::<Vec<_>>()));
+    let sample = |names: &[&str]| {
+        Sample::new(
+            "a.las",
+            with_records(&plain, &names.iter().map(|name| describe(name)).collect::<Vec<_>>()),
+        )
+    };
     let one = sample(&["a"]).info();
     assert_eq!((one.columns.last().unwrap().name.as_str(), one.skipped.len()), ("a", 0));
     let three = sample(&["a", "b", "a"]);
@@ -270,7 +317,8 @@ fn empty_records_are_read_together() {
             false
         }
     }
-    let sample = Sample::new("a.las", with_records(&scan(1, false, 2), &vec![record("nobody", 1, &[]); 10_000]));
+    let sample =
+        Sample::new("a.las", with_records(&scan(1, false, 2), &vec![record("nobody", 1, &[]); 10_000]));
     let reads = Reads::default();
     assert_eq!(describe(&sample.path, &reads).unwrap().rows, 2);
     // Half a megabyte in buffers of a quarter.
@@ -299,9 +347,17 @@ fn later_versions_count_their_points_in_64_bits() {
             let table = u64::from_le_bytes(*later[at..].first_chunk().unwrap());
             later[at..at + 8].copy_from_slice(&(table + 18).to_le_bytes());
         }
-        for (content, version) in [(patched(0, 100, 4), "1.4"), (patched(100, 0, 4), "1.4"), (patched(7, 100, 4), "1.4"), (later, "1.5")] {
+        for (content, version) in [
+            (patched(0, 100, 4), "1.4"),
+            (patched(100, 0, 4), "1.4"),
+            (patched(7, 100, 4), "1.4"),
+            (later, "1.5"),
+        ] {
             let sample = Sample::new("a.las", content);
-            assert!(sample.table("").1 == (0..100).flat_map(place).collect::<Vec<_>>(), "{version}, {compressed}");
+            assert!(
+                sample.table("").1 == (0..100).flat_map(place).collect::<Vec<_>>(),
+                "{version}, {compressed}"
+            );
             assert!(sample.info().format.contains(version));
         }
     }
@@ -315,7 +371,15 @@ fn degrees(format: u8) -> Vec<u8> {
     builder.transforms = Vector { x: transform, y: transform, z: transform };
     let mut writer = Writer::new(std::io::Cursor::new(Vec::new()), builder.into_header().unwrap()).unwrap();
     for i in 0..3 {
-        writer.write_point(Point { x: 10.0 + f64::from(i), y: 60.5, z: 150.0, gps_time: Some(0.0), ..Default::default() }).unwrap();
+        writer
+            .write_point(Point {
+                x: 10.0 + f64::from(i),
+                y: 60.5,
+                z: 150.0,
+                gps_time: Some(0.0),
+                ..Default::default()
+            })
+            .unwrap();
     }
     writer.close().unwrap();
     writer.into_inner().unwrap().into_inner()
@@ -323,11 +387,17 @@ fn degrees(format: u8) -> Vec<u8> {
 
 fn keys(entries: &[[u16; 4]]) -> Vec<u8> {
     let all = [&[[1, 1, 0, entries.len() as u16]], entries].concat();
-    record("LASF_Projection", 34735, &all.iter().flatten().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>())
+    record(
+        "LASF_Projection",
+        34735,
+        &all.iter().flatten().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>(),
+    )
 }
 
-const GLOBE: &str =
-    r#"GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]]"#;
+const GLOBE: &str = concat!(
+    r#"GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],"#,
+    r#"UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]]"#,
+);
 
 #[test]
 fn degrees_are_longitude_and_latitude() {
@@ -342,7 +412,8 @@ fn degrees_are_longitude_and_latitude() {
         let start = content.len() as u64;
         content[235..243].copy_from_slice(&start.to_le_bytes());
         content[243..247].copy_from_slice(&2u32.to_le_bytes());
-        [content, extended("copc", 1000, &[7; 99]), extended("LASF_Projection", 2112, GLOBE.as_bytes())].concat()
+        [content, extended("copc", 1000, &[7; 99]), extended("LASF_Projection", 2112, GLOBE.as_bytes())]
+            .concat()
     };
     for (content, from) in [
         (with_records(&degrees(1), &[keys(&geographic)]), "GeoKeys"),
@@ -350,16 +421,26 @@ fn degrees_are_longitude_and_latitude() {
         (after(degrees(6)), "WKT"),
     ] {
         let sample = Sample::new("a.las", content);
-        assert_eq!(sample.table(""), (names(&["longitude", "latitude"]), vec![10.0, 60.5, 11.0, 60.5, 12.0, 60.5]));
+        assert_eq!(
+            sample.table(""),
+            (names(&["longitude", "latitude"]), vec![10.0, 60.5, 11.0, 60.5, 12.0, 60.5])
+        );
         // By their old names too, as in other programs.
         assert_eq!(sample.table("x,y,z").0, names(&["longitude", "latitude", "height"]));
         assert_eq!(sample.table("Z,latitude").1[..2], [150.0, 60.5]);
         assert!(column(&sample.path, "y", &Silent).is_ok());
         let info = sample.info();
         assert_eq!((&info.guessed_columns, &info.default_columns), (&vec![0, 1], &vec![0, 1]));
-        assert!(info.format.ends_with(", EPSG:4326") || info.format.ends_with(", EPSG:4326, degrees"), "{}", info.format);
+        assert!(
+            info.format.ends_with(", EPSG:4326") || info.format.ends_with(", EPSG:4326, degrees"),
+            "{}",
+            info.format
+        );
         let input = Input::new(&sample.path, &Silent).unwrap();
-        let declared = crate::formats::las::read(&input, &Want::Chosen(&ColumnChoice::Default)).unwrap().declared.unwrap();
+        let declared = crate::formats::las::read(&input, &Want::Chosen(&ColumnChoice::Default))
+            .unwrap()
+            .declared
+            .unwrap();
         assert_eq!(declared.why, format!("EPSG:4326 by its {from}; heights are left out"));
     }
 }
@@ -371,13 +452,26 @@ fn other_systems_are_named_with_their_unit() {
         (sample.table("").0.join(","), sample.info().format)
     };
     let feet = [[1024, 0, 1, 1], [2048, 0, 1, 4269], [3072, 0, 1, 2926], [3076, 0, 1, 9003]];
-    assert_eq!(format(degrees(1), &feet), ("x,y,z".to_owned(), "LAS 1.2, point format 1, EPSG:2926, US survey feet".to_owned()));
+    assert_eq!(
+        format(degrees(1), &feet),
+        ("x,y,z".to_owned(), "LAS 1.2, point format 1, EPSG:2926, US survey feet".to_owned())
+    );
     // Metres that are called degrees by mistake.
     let mistaken = "LAS 1.2, point format 1, EPSG:4326, which its coordinates are not";
-    assert_eq!(format(scan(1, false, 9), &[[1024, 0, 1, 2], [2048, 0, 1, 4326]]), ("x,y,z".to_owned(), mistaken.to_owned()));
+    assert_eq!(
+        format(scan(1, false, 9), &[[1024, 0, 1, 2], [2048, 0, 1, 4326]]),
+        ("x,y,z".to_owned(), mistaken.to_owned())
+    );
     // Other angles are no degrees, unless somebody chose.
-    let grads = Sample::new("a.las", with_records(&degrees(1), &[keys(&[[1024, 0, 1, 2], [2048, 0, 1, 4807], [2054, 0, 1, 9105]])]));
-    assert_eq!(grads.error(), "EPSG:4807, units EPSG:9105: its angles are not degrees; reproject it, or choose columns: --columns x,y,z");
+    let grads = Sample::new(
+        "a.las",
+        with_records(&degrees(1), &[keys(&[[1024, 0, 1, 2], [2048, 0, 1, 4807], [2054, 0, 1, 9105]])]),
+    );
+    assert_eq!(
+        grads.error(),
+        "EPSG:4807, units EPSG:9105: its angles are not degrees; reproject it, or choose columns: --columns \
+         x,y,z"
+    );
     assert_eq!(grads.table("x,y,z").0, names(&["x", "y", "z"]));
 }
 
@@ -390,7 +484,10 @@ fn records_after_the_points_may_lie() {
     let head = record("LASF_Projection", 2112, &[]);
     for (length, more) in [(u64::MAX, 0), (1 << 40, 10), (100, 10), (0, 0)] {
         let record = [&head[..20], &u64::to_le_bytes(length), &[0; 32], &vec![b'['; more][..]].concat();
-        assert_eq!(Sample::new("a.las", [&content[..], &record].concat()).table("").0, names(&["x", "y", "z"]));
+        assert_eq!(
+            Sample::new("a.las", [&content[..], &record].concat()).table("").0,
+            names(&["x", "y", "z"])
+        );
     }
     assert_eq!(Sample::new("a.las", content).table("").0, names(&["x", "y", "z"]));
 }

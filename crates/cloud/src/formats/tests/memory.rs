@@ -6,7 +6,10 @@ use super::*;
 fn texts() -> Vec<(&'static str, String)> {
     let vector = |word: usize| format!("w{word} {}", vec!["0.5"; 30].join(" "));
     let feature = |at: usize| {
-        format!("{{\"type\":\"Feature\",\"geometry\":{{\"type\":\"Point\",\"coordinates\":[1,2]}},\"properties\":{{\"p{at}\":\"{at}\"}}}}")
+        format!(
+            "{{\"type\":\"Feature\",\"geometry\":{{\"type\":\"Point\",\"coordinates\":[1,2]}},\"properties\"\
+             :{{\"p{at}\":\"{at}\"}}}}"
+        )
     };
     let features = |features: String| format!("{{\"type\":\"FeatureCollection\",\"features\":[{features}]}}");
     let many = |one: &dyn Fn(usize) -> String, by: &str| (0..500).map(one).collect::<Vec<_>>().join(by);
@@ -27,9 +30,19 @@ fn texts() -> Vec<(&'static str, String)> {
         ("new.geojson", features(many(&feature, ","))),
         (
             "properties.geojson",
-            features(feature(0).replace("\"p0\":", &many(&|at| format!("\"p{at}\":{at},"), "").replace("\"p499\":499,", "\"p499\":"))),
+            features(feature(0).replace(
+                "\"p0\":",
+                &many(&|at| format!("\"p{at}\":{at},"), "").replace("\"p499\":499,", "\"p499\":"),
+            )),
         ),
-        ("places.geojson", features(feature(0).replace("Point", "MultiPoint").replace("[1,2]", &format!("[{}]", vec!["[1,2]"; 5000].join(","))))),
+        (
+            "places.geojson",
+            features(
+                feature(0)
+                    .replace("Point", "MultiPoint")
+                    .replace("[1,2]", &format!("[{}]", vec!["[1,2]"; 5000].join(","))),
+            ),
+        ),
         ("atoms.xyz", format!("5000\n\n{}", "H 1 2 3\n".repeat(5000))),
         ("frames.xyz", "1\n\nH 1 2 3\n".repeat(5000)),
         ("fields.xyz", format!("1\n\nH{}\n", " 1".repeat(5000))),
@@ -47,7 +60,9 @@ fn every_reader_of_text_counts_what_it_makes() {
             (format.read)(&input, &Want::Everything)
         };
         match read(1 << 14) {
-            Err(FormatError::Memory { needed, free, .. }) => assert!(needed > free && free == 1 << 14, "{name}: {needed} of {free}"),
+            Err(FormatError::Memory { needed, free, .. }) => {
+                assert!(needed > free && free == 1 << 14, "{name}: {needed} of {free}")
+            }
             other => panic!("{name}: {other:?}"),
         }
         assert!(!matches!(read(1 << 26), Err(FormatError::Memory { .. })), "{name}");
@@ -89,17 +104,32 @@ fn long_names_are_cut_and_found_by_what_they_are() {
 fn frames_beyond_those_listed_open_by_number() {
     let sample = Sample::new("a.xyz", "1\n\nH 1 2 3\n".repeat(limits::MAX_PARTS + 2));
     assert_eq!(parts(&sample.path, &Silent).unwrap().len(), limits::MAX_PARTS);
-    assert_eq!(sample.error(), format!("more frames than are listed: say which with FILE:NUMBER; there are {}", limits::MAX_PARTS + 2));
+    assert_eq!(
+        sample.error(),
+        format!(
+            "more frames than are listed: say which with FILE:NUMBER; there are {}",
+            limits::MAX_PARTS + 2
+        )
+    );
     let last = sample.read_part(&(limits::MAX_PARTS + 1).to_string()).unwrap();
     assert_eq!(last.values, [1.0, 2.0, 3.0]);
 }
 
-/// Honest files of which little is kept at a time: what is given back must be what was claimed, neither less nor more.
+/// Honest files of which little is kept at a time: what is given back must be what was claimed, neither less
+/// nor more.
 #[test]
 fn what_is_read_in_parts_fits_a_part_of_the_memory() {
-    let feature = |at: usize| format!("{{\"type\":\"Feature\",\"geometry\":{{\"type\":\"Point\",\"coordinates\":[{at},2]}},\"properties\":{{}}}}");
+    let feature = |at: usize| {
+        format!(
+            "{{\"type\":\"Feature\",\"geometry\":{{\"type\":\"Point\",\"coordinates\":[{at},2]}},\"\
+             properties\":{{}}}}"
+        )
+    };
     let features: Vec<String> = (0..2000).map(feature).collect();
-    let places = Sample::new("a.geojson", format!("{{\"type\":\"FeatureCollection\",\"features\":[{}]}}", features.join(",")));
+    let places = Sample::new(
+        "a.geojson",
+        format!("{{\"type\":\"FeatureCollection\",\"features\":[{}]}}", features.join(",")),
+    );
     let batches = Sample::new("a.feather", arrow::batches(64, 1000));
     for (sample, rows, free) in [(&places, 2000, 1 << 17), (&batches, 64_000, 1 << 16)] {
         let input = || Input::new(&sample.path, &Silent).unwrap().with_free(free);

@@ -127,13 +127,19 @@ fn assert_records_agree(path: &Path, columns: &str) {
         Err(FormatError::Unsupported { .. }) => return,
         records => records.unwrap(),
     };
-    assert!(cloud.was_read_from(&rows, &records), "{:?}: {records:?}", rows.map(|row| cloud.coordinate(row as usize, 0)));
+    assert!(
+        cloud.was_read_from(&rows, &records),
+        "{:?}: {records:?}",
+        rows.map(|row| cloud.coordinate(row as usize, 0))
+    );
 }
 
 /// Equal, with NaN equal to NaN.
 #[track_caller]
 fn assert_values(found: &[f64], want: &[f64]) {
-    let bits = |values: &[f64]| values.iter().map(|value| if value.is_nan() { u64::MAX } else { value.to_bits() }).collect::<Vec<_>>();
+    let bits = |values: &[f64]| {
+        values.iter().map(|value| if value.is_nan() { u64::MAX } else { value.to_bits() }).collect::<Vec<_>>()
+    };
     assert_eq!(bits(found), bits(want), "{found:?} and {want:?}");
 }
 
@@ -151,7 +157,11 @@ fn names_and_contents_must_agree() {
         ),
         ("a.obj", b"v 1 2 3\nvn 0 0 1\n", "OBJ files are not read: convert its vertices to points"),
         ("a.glb", b"glTF\x02", "glTF files are not read: convert its vertices to PLY"),
-        ("a.mtx", b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n", "Matrix Market files are not read"),
+        (
+            "a.mtx",
+            b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n",
+            "Matrix Market files are not read",
+        ),
         ("a.txt", b"-1 1:0.5 3:-1e-3 7:2 # first\n", "LIBSVM files are not read: write its values as rows"),
         ("a.txt", b"# sparse\n+1 3:1\n-1\n", "LIBSVM files are not read"),
         ("a.dat", b"2 qid:1 1:0.5 4:2\n", "LIBSVM files are not read"),
@@ -176,7 +186,11 @@ fn names_and_contents_must_agree() {
         assert!(message.contains(part), "{name}: {message}");
     }
     // A recording under another name is one all the same.
-    let message = Sample::new("a.npz", npz::npz(&[("cloud0/points.npy", b"1".to_vec()), ("recording.json", b"{}".to_vec())])).error();
+    let message = Sample::new(
+        "a.npz",
+        npz::npz(&[("cloud0/points.npy", b"1".to_vec()), ("recording.json", b"{}".to_vec())]),
+    )
+    .error();
     assert!(message.starts_with("a recording of runs: "), "{message}");
     let message = Sample::new("a.tar.gz", gzip("a.csv\0\0")).error();
     assert_eq!(message, "tar files are not read: unpack it first");
@@ -196,7 +210,8 @@ fn names_and_contents_must_agree() {
 #[test]
 fn what_is_not_there_is_said() {
     let folder = TempDir::new().unwrap();
-    let message = read(&folder.path().join("none.csv"), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
+    let message =
+        read(&folder.path().join("none.csv"), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
     assert!(message.starts_with("cannot read: ") && message.ends_with("none.csv"), "{message}");
     let message = read(folder.path(), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
     assert!(message.contains("directory"), "{message}");

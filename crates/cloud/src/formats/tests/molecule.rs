@@ -1,13 +1,20 @@
 use super::*;
 
-pub(super) const WATER: &str = "3\nwater, at rest\nO 0.0 0.0 0.119\nH 0.0 0.763 -0.477\nH 0.0 -0.763 -0.477\n";
+pub(super) const WATER: &str =
+    "3\nwater, at rest\nO 0.0 0.0 0.119\nH 0.0 0.763 -0.477\nH 0.0 -0.763 -0.477\n";
 
 #[test]
 fn atoms_are_points_with_an_element() {
     let sample = Sample::new("water.xyz", WATER);
-    assert_eq!(sample.table(""), (names(&["x", "y", "z"]), vec![0.0, 0.0, 0.119, 0.0, 0.763, -0.477, 0.0, -0.763, -0.477]));
+    assert_eq!(
+        sample.table(""),
+        (names(&["x", "y", "z"]), vec![0.0, 0.0, 0.119, 0.0, 0.763, -0.477, 0.0, -0.763, -0.477])
+    );
     assert_eq!(sample.info().format, "XYZ, atoms");
-    let ColumnData::Categories { names: found, codes } = column(&sample.path, "element", &Silent).unwrap() else { panic!("elements are text") };
+    let ColumnData::Categories { names: found, codes } = column(&sample.path, "element", &Silent).unwrap()
+    else {
+        panic!("elements are text")
+    };
     assert_eq!((found, codes), (names(&["O", "H"]), vec![0, 1, 1]));
     // Charges, blank remarks, other line ends, gzip.
     let charged = Sample::new("a.xyz", "1\r\n\r\nNa1\t1 2 3 0.5\r\n");
@@ -20,7 +27,10 @@ fn atoms_are_points_with_an_element() {
 #[test]
 fn the_frames_of_a_trajectory_are_parts() {
     let sample = Sample::new("a.xyz", format!("{WATER}2\nnext\nO 1 2 3\nH 4 5 6\n"));
-    assert_eq!(sample.error(), "several clouds: say which with FILE:NAME; there are `0` (3 × 4), `1` (2 × 4)");
+    assert_eq!(
+        sample.error(),
+        "several clouds: say which with FILE:NAME; there are `0` (3 × 4), `1` (2 × 4)"
+    );
     assert_eq!(sample.part("1"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 }
 
@@ -28,7 +38,8 @@ fn the_frames_of_a_trajectory_are_parts() {
 fn errors_name_the_place() {
     let error = |text: &str| Sample::new("a.xyz", text).error();
     assert_eq!(error("3\nwater\nO 0 0 0\nH 0 1 0\n"), "cut short: a frame promises 3 atoms and has 2");
-    let more = "line 4: `H 0 1 0` is not a number of atoms, which should follow a frame; has that more atoms than it promises?";
+    let more = "line 4: `H 0 1 0` is not a number of atoms, which should follow a frame; has that more \
+                atoms than it promises?";
     assert_eq!(error("1\nwater\nO 0 0 0\nH 0 1 0\n"), more);
     assert_eq!(error("2\nwater\nO 0 0 0\nH 0 1\n"), "line 4, atom 1: fields: 3 where there should be 4");
     assert_eq!(error("2\nwater\nO 0 0 0\nH 0 1 z\n"), "line 4, atom 1: `z` is not a number");

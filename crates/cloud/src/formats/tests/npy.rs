@@ -20,13 +20,16 @@ type Encode<'a> = &'a dyn Fn(u8) -> Vec<u8>;
 #[test]
 fn element_types_and_orders() {
     let want = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-    let data = |bytes: Encode<'_>, order: [u8; 6]| order.iter().flat_map(|&value| bytes(value)).collect::<Vec<u8>>();
+    let data =
+        |bytes: Encode<'_>, order: [u8; 6]| order.iter().flat_map(|&value| bytes(value)).collect::<Vec<u8>>();
     let cases: [(&str, Encode<'_>); 15] = [
         ("<f4", &|v| f32::from(v).to_le_bytes().into()),
         (">f4", &|v| f32::from(v).to_be_bytes().into()),
         ("<f8", &|v| f64::from(v).to_le_bytes().into()),
         (">f8", &|v| f64::from(v).to_be_bytes().into()),
-        ("<f2", &|v| [0x3c00u16, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600][v as usize - 1].to_le_bytes().into()),
+        ("<f2", &|v| {
+            [0x3c00u16, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600][v as usize - 1].to_le_bytes().into()
+        }),
         ("|i1", &|v| vec![v]),
         ("|u1", &|v| vec![v]),
         ("<i2", &|v| i16::from(v).to_le_bytes().into()),
@@ -48,12 +51,19 @@ fn element_types_and_orders() {
         let line = Sample::new("a.npy", npy(descr, false, "(6,)", &data(bytes, [1, 2, 3, 4, 5, 6])));
         assert_eq!(line.table(""), (names(&["x"]), want.to_vec()), "{descr}");
     }
-    assert_eq!(Sample::new("a.npy", npy("|b1", false, "(2, 2)", &[0, 1, 1, 0])).table("").1, [0.0, 1.0, 1.0, 0.0]);
+    assert_eq!(
+        Sample::new("a.npy", npy("|b1", false, "(2, 2)", &[0, 1, 1, 0])).table("").1,
+        [0.0, 1.0, 1.0, 0.0]
+    );
 }
 
 #[test]
 fn nan_and_infinity_are_kept() {
-    let info = Sample::new("a.npy", npy("<f4", false, "(4, 1)", &floats(&[f32::NAN, f32::INFINITY, 2.0, f32::NEG_INFINITY]))).info();
+    let info = Sample::new(
+        "a.npy",
+        npy("<f4", false, "(4, 1)", &floats(&[f32::NAN, f32::INFINITY, 2.0, f32::NEG_INFINITY])),
+    )
+    .info();
     let column = &info.columns[0];
     assert_eq!((column.missing, column.infinite, column.min, column.max), (1, 2, Some(2.0), Some(2.0)));
     assert_eq!((info.rows, info.format.as_str()), (4, "NumPy array, 4 × 1 f32"));
@@ -64,7 +74,10 @@ fn large_arrays_are_read_in_pieces() {
     let values: Vec<f32> = (0..300_000).map(|i| i as f32).collect();
     let sample = Sample::new("a.npy", npy("<f4", false, "(100000, 3)", &floats(&values)));
     assert_eq!(sample.table("").1, values.iter().map(|&v| f64::from(v)).collect::<Vec<_>>());
-    assert_eq!(sample.table("1").1, values.iter().skip(1).step_by(3).map(|&v| f64::from(v)).collect::<Vec<_>>());
+    assert_eq!(
+        sample.table("1").1,
+        values.iter().skip(1).step_by(3).map(|&v| f64::from(v)).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -76,12 +89,20 @@ fn arrays_of_pictures_have_a_row_each() {
     assert_eq!(gray.info().format, "NumPy array, 4 × 2 × 3 u8");
     assert_eq!(Sample::new("a.npy", npy("|u1", false, "(4, 2, 3, 1)", &values)).table(""), gray.table(""));
     let colour = Sample::new("a.npy", npy("|u1", false, "(4, 1, 2, 3)", &values));
-    assert_eq!(colour.table("").0, names(&["r0c0red", "r0c0green", "r0c0blue", "r0c1red", "r0c1green", "r0c1blue"]));
+    assert_eq!(
+        colour.table("").0,
+        names(&["r0c0red", "r0c0green", "r0c0blue", "r0c1red", "r0c1green", "r0c1blue"])
+    );
     assert_eq!((colour.table("").1, colour.table("r0c1green").1), (want, vec![4.0, 10.0, 16.0, 22.0]));
     let error = |shape: &str, fortran| Sample::new("a.npy", npy("|u1", fortran, shape, &values)).error();
-    assert_eq!(error("(4, 2, 3)", true), "an array of 3 dimensions in Fortran order: save numpy.ascontiguousarray(…)");
+    assert_eq!(
+        error("(4, 2, 3)", true),
+        "an array of 3 dimensions in Fortran order: save numpy.ascontiguousarray(…)"
+    );
     assert_eq!(error("(2, 3, 2, 2)", false), "an array of 4 dimensions: reshape it to points × coordinates");
-    assert!(error(&format!("(1, {0}, {0})", usize::MAX / 2), false).contains("more numbers than a file can hold"));
+    assert!(
+        error(&format!("(1, {0}, {0})", usize::MAX / 2), false).contains("more numbers than a file can hold")
+    );
 }
 
 /// A structured array of three rows: each field with its code, and its bytes in row `i`.
@@ -90,7 +111,9 @@ fn structured(fields: &[(&str, &str)], of_row: &dyn Fn(u8) -> Vec<u8>) -> Vec<u8
     let data: Vec<u8> = (0..3).flat_map(of_row).collect();
     let plain = npy("@", false, "(3,)", &data);
     // Without the quotes that a plain type has.
-    let header = String::from_utf8_lossy(&plain[10..plain.len() - data.len()]).trim_end().replace("'@'", &format!("[{}]", fields.join(", ")));
+    let header = String::from_utf8_lossy(&plain[10..plain.len() - data.len()])
+        .trim_end()
+        .replace("'@'", &format!("[{}]", fields.join(", ")));
     [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &data].concat()
 }
 
@@ -100,8 +123,13 @@ fn every_value_of_a_row_is_a_coordinate() {
     let grid: Vec<u8> = (0..80).flat_map(|i| [i, i / 20 % 5, i % 4, 7]).collect();
     for name in ["a.npy", "a.npz"] {
         let array = npy("|u1", false, "(80, 4)", &grid);
-        let sample = Sample::new(name, if name == "a.npy" { array } else { super::npz::npz(&[("grid.npy", array)]) });
-        assert_eq!((sample.info().guessed_columns, sample.info().default_columns), (vec![0, 1, 2, 3], vec![0, 1, 2, 3]), "{name}");
+        let sample =
+            Sample::new(name, if name == "a.npy" { array } else { super::npz::npz(&[("grid.npy", array)]) });
+        assert_eq!(
+            (sample.info().guessed_columns, sample.info().default_columns),
+            (vec![0, 1, 2, 3], vec![0, 1, 2, 3]),
+            "{name}"
+        );
     }
     let pictures = Sample::new("a.npy", npy("|u1", false, "(40, 2, 4)", &[0; 320]));
     assert_eq!(pictures.info().guessed_columns, (0..8).collect::<Vec<_>>());
@@ -110,16 +138,32 @@ fn every_value_of_a_row_is_a_coordinate() {
 #[test]
 fn structured_arrays_are_tables() {
     let packed = [("'x'", "'<f4'"), ("'y [m]'", "'>f8'"), ("'class'", "'|u1'")];
-    let row = |i: u8| [f32::from(i).to_le_bytes().to_vec(), (-f64::from(i)).to_be_bytes().to_vec(), vec![i + 7]].concat();
+    let row = |i: u8| {
+        [f32::from(i).to_le_bytes().to_vec(), (-f64::from(i)).to_be_bytes().to_vec(), vec![i + 7]].concat()
+    };
     // As numpy writes an aligned type, one with a title, and texts.
-    let aligned = [("'x'", "'<f4'"), ("''", "'|V4'"), ("('title', 'y [m]')", "'>f8'"), ("'class'", "'|u1'"), ("\"it's\"", "'<U2'"), ("''", "'|V7'")];
+    let aligned = [
+        ("'x'", "'<f4'"),
+        ("''", "'|V4'"),
+        ("('title', 'y [m]')", "'>f8'"),
+        ("'class'", "'|u1'"),
+        ("\"it's\"", "'<U2'"),
+        ("''", "'|V7'"),
+    ];
     let loose = |i: u8| [&row(i)[..4], &[99; 4], &row(i)[4..], &[0; 15]].concat();
     for (content, columns) in [(structured(&packed, &row), 3), (structured(&aligned, &loose), 4)] {
         let archive = |first: &str| super::npz::npz(&[(first, vec![]), ("a.npy", content.clone())]);
         // Alone, deflated and stored.
-        for (name, content) in [("a.npy", content.clone()), ("a.npz", super::npz::npz(&[("a.npy", content.clone())])), ("a.npz", archive("a.txt"))] {
+        for (name, content) in [
+            ("a.npy", content.clone()),
+            ("a.npz", super::npz::npz(&[("a.npy", content.clone())])),
+            ("a.npz", archive("a.txt")),
+        ] {
             let sample = Sample::new(name, content);
-            assert_eq!(sample.table("class,y [m],x"), (names(&["class", "y [m]", "x"]), vec![7.0, 0.0, 0.0, 8.0, -1.0, 1.0, 9.0, -2.0, 2.0]));
+            assert_eq!(
+                sample.table("class,y [m],x"),
+                (names(&["class", "y [m]", "x"]), vec![7.0, 0.0, 0.0, 8.0, -1.0, 1.0, 9.0, -2.0, 2.0])
+            );
             assert_eq!(sample.info().columns.len(), columns);
             let cells = records(&sample.path, &[2, 0], &Silent).unwrap().rows;
             assert_eq!(cells[0][..3], [Cell::Number(2.0), Cell::Number(-2.0), Cell::Number(9.0)]);
@@ -136,18 +180,31 @@ fn structured_arrays_are_tables() {
 
 #[test]
 fn fields_that_hold_several_numbers_are_refused_by_name() {
-    let error = |field: &str, code: &str| Sample::new("a.npy", structured(&[("'id'", "'|u1'"), (field, code)], &|_| vec![0; 13])).error();
+    let error = |field: &str, code: &str| {
+        Sample::new("a.npy", structured(&[("'id'", "'|u1'"), (field, code)], &|_| vec![0; 13])).error()
+    };
     assert!(
-        error("'pos'", "'<f4', (3,)").starts_with("field `pos`: it holds several numbers; write each as a field"),
+        error("'pos'", "'<f4', (3,)")
+            .starts_with("field `pos`: it holds several numbers; write each as a field"),
         "{}",
         error("'pos'", "'<f4', (3,)")
     );
-    assert!(error("'pos'", "[('x', '<f4'), ('y', '<f8')]").starts_with("field `pos`: it holds several numbers"));
+    assert!(
+        error("'pos'", "[('x', '<f4'), ('y', '<f8')]").starts_with("field `pos`: it holds several numbers")
+    );
     assert!(error("'any'", "'|O'").starts_with("field `any`: they are pickled objects"));
-    for (field, code) in
-        [("'a'", "3"), ("3", "'<f4'"), ("'a", "'<f4'"), ("'\\x'", "'<f4'"), ("'a'", "'<f4'), ("), ("'a'", "'<U99999999999999999999'")]
-    {
-        assert!(Sample::new("a.npy", structured(&[(field, code)], &|_| vec![0; 4])).read("").is_err(), "{field}, {code}");
+    for (field, code) in [
+        ("'a'", "3"),
+        ("3", "'<f4'"),
+        ("'a", "'<f4'"),
+        ("'\\x'", "'<f4'"),
+        ("'a'", "'<f4'), ("),
+        ("'a'", "'<U99999999999999999999'"),
+    ] {
+        assert!(
+            Sample::new("a.npy", structured(&[(field, code)], &|_| vec![0; 4])).read("").is_err(),
+            "{field}, {code}"
+        );
     }
     assert!(Sample::new("a.npy", structured(&[("'a'", "'<U0'")], &|_| vec![])).read("").is_err());
     let grid = structured(&[("'x'", "'|u1'")], &|_| vec![0]);
@@ -168,8 +225,14 @@ fn what_is_not_read_is_refused() {
         (npy("<f4", false, "(2, 0)", &[]), "no columns"),
         (npy("<f4", false, "(2, -2)", &[]), "no 'shape'"),
         (npy("<f4", false, "(0, 4097)", &[]), "nothing to read: the header says that there are 0 rows"),
-        (npy("<f4", false, "(1000000000000, 2)", &[0; 8]), "promises 8000000000000 bytes of data and 8 are there"),
-        (npy("<f8", true, "(9223372036854775807, 9223372036854775807)", &[0; 8]), "more than a file can hold"),
+        (
+            npy("<f4", false, "(1000000000000, 2)", &[0; 8]),
+            "promises 8000000000000 bytes of data and 8 are there",
+        ),
+        (
+            npy("<f8", true, "(9223372036854775807, 9223372036854775807)", &[0; 8]),
+            "more than a file can hold",
+        ),
         (npy("<f8", false, "(1, 2000000)", &[0; 16_000_000]), "2000000 columns"),
         (ok[..ok.len() - 1].to_vec(), "cut short"),
         (ok[..50].to_vec(), "cut short"),

@@ -9,7 +9,8 @@ pub(super) fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (at, (name, content)) in members.iter().enumerate() {
         // numpy.savez stores, numpy.savez_compressed deflates.
-        let method = if at.is_multiple_of(2) { CompressionMethod::Deflated } else { CompressionMethod::Stored };
+        let method =
+            if at.is_multiple_of(2) { CompressionMethod::Deflated } else { CompressionMethod::Stored };
         zip.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
         zip.write_all(content).unwrap();
     }
@@ -43,23 +44,47 @@ fn the_array_that_is_meant_is_read() {
 #[test]
 fn vectors_are_told_from_what_is_beside_them() {
     let int = |columns: usize| npy("<i8", false, &format!("(2, {columns})"), &vec![3; 16 * columns]);
-    let real = |columns: usize, value: f32| npy("<f4", false, &format!("(2, {columns})"), &value.to_le_bytes().repeat(2 * columns));
+    let real = |columns: usize, value: f32| {
+        npy("<f4", false, &format!("(2, {columns})"), &value.to_le_bytes().repeat(2 * columns))
+    };
     let text = || npy("<U1", false, "(2,)", &[0; 8]);
     let deep = || npy("<f4", true, "(2, 2, 3)", &[0; 48]);
     for members in [
         // Token ids, masks, boxes, labels and scores, by type or by name.
         vec![("input_ids.npy", int(5)), ("attention_mask.npy", int(5)), ("emb.npy", real(4, 1.0))],
-        vec![("tokens.npy", int(5)), ("emb.npy", real(4, 1.0)), ("version.npy", npy("<U1", false, "()", &[0; 4]))],
+        vec![
+            ("tokens.npy", int(5)),
+            ("emb.npy", real(4, 1.0)),
+            ("version.npy", npy("<U1", false, "()", &[0; 4])),
+        ],
         vec![("codes.npy", int(5)), ("emb.npy", real(4, 1.0)), ("names.npy", text())],
-        vec![("boxes.npy", real(4, 7.0)), ("gtBoxes.npy", real(4, 7.0)), ("scores.npy", real(2, 7.0)), ("emb.npy", real(4, 1.0))],
-        vec![("labels.npy", real(1, 7.0)), ("y.npy", real(1, 7.0)), ("emb.npy", real(4, 1.0)), ("mask.npy", deep())],
+        vec![
+            ("boxes.npy", real(4, 7.0)),
+            ("gtBoxes.npy", real(4, 7.0)),
+            ("scores.npy", real(2, 7.0)),
+            ("emb.npy", real(4, 1.0)),
+        ],
+        vec![
+            ("labels.npy", real(1, 7.0)),
+            ("y.npy", real(1, 7.0)),
+            ("emb.npy", real(4, 1.0)),
+            ("mask.npy", deep()),
+        ],
         vec![("token_embeddings.npy", real(4, 1.0)), ("token_mask.npy", real(4, 7.0))],
         vec![
             ("ids.npy", int(1)),
             ("records.npy", {
                 let plain = npy("|O", false, "(2,)", &[]);
-                let text = String::from_utf8_lossy(&plain[10..]).trim_end().replace("'|O'", "[('x', '<f4'), ('y', '<f4')]");
-                [b"\x93NUMPY\x01\x00", &(text.len() as u16).to_le_bytes()[..], text.as_bytes(), &1f32.to_le_bytes().repeat(4)].concat()
+                let text = String::from_utf8_lossy(&plain[10..])
+                    .trim_end()
+                    .replace("'|O'", "[('x', '<f4'), ('y', '<f4')]");
+                [
+                    b"\x93NUMPY\x01\x00",
+                    &(text.len() as u16).to_le_bytes()[..],
+                    text.as_bytes(),
+                    &1f32.to_le_bytes().repeat(4),
+                ]
+                .concat()
             }),
         ],
     ] {
@@ -87,7 +112,11 @@ fn vectors_are_told_from_what_is_beside_them() {
 fn no_array_is_read_in_place_of_one_that_is_not() {
     let int = |columns: usize| npy("<i8", false, &format!("(2, {columns})"), &vec![3; 16 * columns]);
     let real = |columns: usize| npy("<f4", false, &format!("(2, {columns})"), &[0; 32][..8 * columns]);
-    let (deep, text, complex) = (npy("<f4", true, "(2, 2, 3)", &[0; 48]), npy("<U1", false, "(2,)", &[0; 8]), npy("<c8", false, "(2, 2)", &[0; 32]));
+    let (deep, text, complex) = (
+        npy("<f4", true, "(2, 2, 3)", &[0; 48]),
+        npy("<U1", false, "(2,)", &[0; 8]),
+        npy("<c8", false, "(2, 2)", &[0; 32]),
+    );
     for (array, beside) in [
         (&deep, vec![("label.npy", line(2))]),
         (&deep, vec![("label.npy", int(1)), ("faceId.npy", int(9))]),
@@ -102,13 +131,19 @@ fn no_array_is_read_in_place_of_one_that_is_not() {
         let sample = Sample::new("a.npz", npz(&members));
         let message = sample.error();
         let name = members[1].0.trim_end_matches(".npy");
-        assert!(message.starts_with("array `data`: ") && message.contains("; name another with FILE:NAME, of `data` (not read), `"), "{message}");
+        assert!(
+            message.starts_with("array `data`: ")
+                && message.contains("; name another with FILE:NAME, of `data` (not read), `"),
+            "{message}"
+        );
         assert!(message.contains(&format!("`{name}` (2")), "{message}");
         assert!(sample.read_part(name).is_ok());
     }
     // One that can be read is as usual, or is beside the vectors.
     for beside in [vec![("points.npy", real(3))], vec![("X.npy", int(3))]] {
-        assert!(Sample::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat())).read("").is_ok());
+        assert!(
+            Sample::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat())).read("").is_ok()
+        );
     }
     assert!(Sample::new("a.npz", npz(&[("images.npy", deep), ("normals.npy", real(3))])).read("").is_ok());
     assert!(Sample::new("a.npz", npz(&[("data.npy", text), ("emb.npy", real(3))])).read("").is_ok());
@@ -116,21 +151,47 @@ fn no_array_is_read_in_place_of_one_that_is_not() {
 
 #[test]
 fn archives_of_something_else_say_what() {
-    let (int, one) = (|count: usize| npy("<i4", false, &format!("({count},)"), &vec![0; 4 * count]), npy("|S3", false, "()", b"csr"));
-    let rows = npz(&[("indices.npy", int(4)), ("indptr.npy", int(3)), ("format.npy", one.clone()), ("shape.npy", int(2)), ("data.npy", int(4))]);
+    let (int, one) = (
+        |count: usize| npy("<i4", false, &format!("({count},)"), &vec![0; 4 * count]),
+        npy("|S3", false, "()", b"csr"),
+    );
+    let rows = npz(&[
+        ("indices.npy", int(4)),
+        ("indptr.npy", int(3)),
+        ("format.npy", one.clone()),
+        ("shape.npy", int(2)),
+        ("data.npy", int(4)),
+    ]);
     // In diagonals, the data are a table.
-    let diagonals = npz(&[("format.npy", one), ("shape.npy", int(2)), ("offsets.npy", int(2)), ("data.npy", array(2, 1))]);
+    let diagonals = npz(&[
+        ("format.npy", one),
+        ("shape.npy", int(2)),
+        ("offsets.npy", int(2)),
+        ("data.npy", array(2, 1)),
+    ]);
     for content in [rows, diagonals] {
-        assert!(Sample::new("a.npz", content).error().starts_with("a sparse matrix: save it dense, for instance"));
+        assert!(
+            Sample::new("a.npz", content).error().starts_with("a sparse matrix: save it dense, for instance")
+        );
     }
     let zipped = npz(&[("a/points.csv", b"1,2".to_vec()), ("readme.txt", vec![])]);
-    assert_eq!(Sample::new("a.csv.zip", &zipped).error(), "a zip archive with `a/points.csv`, `readme.txt`: unpack it first");
+    assert_eq!(
+        Sample::new("a.csv.zip", &zipped).error(),
+        "a zip archive with `a/points.csv`, `readme.txt`: unpack it first"
+    );
     assert_eq!(Sample::new("a.xlsx", &zipped).error(), "Excel files are not read: save the sheet as CSV");
 }
 
 #[test]
 fn an_array_can_be_named() {
-    let sample = Sample::new("a.npz", npz(&[("one.npy", array(2, 1)), ("two.npy", array(1, 7)), ("odd.npy", npy("|O", false, "(2, 2)", b"...."))]));
+    let sample = Sample::new(
+        "a.npz",
+        npz(&[
+            ("one.npy", array(2, 1)),
+            ("two.npy", array(1, 7)),
+            ("odd.npy", npy("|O", false, "(2, 2)", b"....")),
+        ]),
+    );
     assert_eq!(sample.part("two"), [7.0, 7.0]);
     let all = "`one` (2 × 2), `two` (1 × 2), `odd` (not read)";
     let message = sample.read_part("three").unwrap_err().to_string();
@@ -139,14 +200,22 @@ fn an_array_can_be_named() {
     let info = describe(&path_of(&sample.path, "two"), &Silent).unwrap();
     assert_eq!(info.format, "NumPy archive, array `two`: 1 × 2 u8");
     let parts = parts(&sample.path, &Silent).unwrap();
-    assert_eq!((parts[0].name.as_str(), parts[0].rows, parts[0].columns, parts[0].about.as_str()), ("one", 2, 2, "u8"));
-    assert!(parts[2].unread.as_ref().is_some_and(|why| why.contains("pickled") && !why.contains("a.npz")), "{:?}", parts[2]);
+    assert_eq!(
+        (parts[0].name.as_str(), parts[0].rows, parts[0].columns, parts[0].about.as_str()),
+        ("one", 2, 2, "u8")
+    );
+    assert!(
+        parts[2].unread.as_ref().is_some_and(|why| why.contains("pickled") && !why.contains("a.npz")),
+        "{:?}",
+        parts[2]
+    );
 }
 
 #[test]
 fn a_long_list_of_arrays_is_cut() {
     let members: Vec<(String, Vec<u8>)> = (0..40).map(|at| (format!("a{at}.npy"), array(1, 1))).collect();
-    let members: Vec<(&str, Vec<u8>)> = members.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
+    let members: Vec<(&str, Vec<u8>)> =
+        members.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
     let message = Sample::new("a.npz", npz(&members)).error();
     assert!(message.ends_with("`a11` (1 × 2), … 40 in all"), "{message}");
 }
@@ -156,7 +225,8 @@ fn a_header_cannot_promise_more_than_deflate_packs() {
     let promising = |rows: usize| npy("|u1", false, &format!("({rows}, 2)"), &[7; 64]);
     let message = Sample::new("a.npz", npz(&[("a.npy", promising(1_000_000))])).error();
     assert!(
-        message.starts_with("array `a`: cut short: the header promises 2000000 bytes of data, which ") && message.ends_with("cannot hold"),
+        message.starts_with("array `a`: cut short: the header promises 2000000 bytes of data, which ")
+            && message.ends_with("cannot hold"),
         "{message}"
     );
     // Zeros pack a thousandfold.
@@ -211,13 +281,25 @@ fn another_array_is_not_taken_for_a_damaged_one() {
         let sample = Sample::new("a.npz", content);
         assert_eq!(sample.error(), format!("array `train`: {why}; name another with FILE:NAME"));
         assert!(records(&sample.path, &[0], &Silent).is_err());
-        assert!(sample.read_part("train").unwrap_err().to_string().starts_with(&format!("array `train`: {why}: ")));
+        assert!(
+            sample
+                .read_part("train")
+                .unwrap_err()
+                .to_string()
+                .starts_with(&format!("array `train`: {why}: "))
+        );
         assert_eq!(sample.part("test"), [1.0; 4]);
     }
     let renamed = Sample::new("a.npz", patched(&whole, listed, b"?")).error();
-    assert_eq!(renamed, "array `?rain`: zip archive: it has another name in the list at the end; name another with FILE:NAME");
+    assert_eq!(
+        renamed,
+        "array `?rain`: zip archive: it has another name in the list at the end; name another with FILE:NAME"
+    );
     let data = whole.windows(18).position(|bytes| bytes == [7; 18]).unwrap();
-    assert_eq!(Sample::new("a.npz", patched(&whole, data, &[8])).error(), "array `train`: data: damaged, and cannot be unpacked");
+    assert_eq!(
+        Sample::new("a.npz", patched(&whole, data, &[8])).error(),
+        "array `train`: data: damaged, and cannot be unpacked"
+    );
 }
 
 #[test]
@@ -227,10 +309,14 @@ fn members_are_read_to_their_end() {
     let content = npz(&[("deflated.npy", long.clone()), ("stored.npy", long)]);
     let sample = Sample::new("a.npz", &content);
     for part in ["deflated", "stored"] {
-        assert_eq!(describe(&path_of(&sample.path, part), &Silent).unwrap().skipped, ["300000 bytes after the array were not read"]);
+        assert_eq!(
+            describe(&path_of(&sample.path, part), &Silent).unwrap().skipped,
+            ["300000 bytes after the array were not read"]
+        );
     }
     let last = content.windows(1000).rposition(|bytes| bytes == [5; 1000]).unwrap() + 999;
-    let message = Sample::new("a.npz", patched(&content, last, &[6])).read_part("stored").unwrap_err().to_string();
+    let message =
+        Sample::new("a.npz", patched(&content, last, &[6])).read_part("stored").unwrap_err().to_string();
     assert!(message.starts_with("array `stored`: data: damaged, and cannot be unpacked: "), "{message}");
 }
 
@@ -239,7 +325,10 @@ fn members_that_share_their_bytes_are_refused() {
     // The list at the end names the first member twice.
     let whole = npz(&[("x.npy", array(2, 1)), ("y.npy", array(2, 1))]);
     let listed = whole.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
-    assert_eq!(Sample::new("a.npz", patched(&whole, listed + 42, &[0; 4])).error(), "zip archive: its members `x.npy` and `y.npy` overlap");
+    assert_eq!(
+        Sample::new("a.npz", patched(&whole, listed + 42, &[0; 4])).error(),
+        "zip archive: its members `x.npy` and `y.npy` overlap"
+    );
 }
 
 /// The places of a name in the header of its member and in the list at the end.
@@ -281,7 +370,10 @@ fn members_with_one_name_are_refused() {
     let [own, listed] = names_of(&whole, b"train.npy");
     let message = "zip archive: several of its members have the same name";
     assert_eq!(Sample::new("a.npz", patched(&whole, listed, b"tests")).error(), message);
-    assert_eq!(Sample::new("a.npz", patched(&patched(&whole, listed, b"tests"), own, b"tests")).error(), message);
+    assert_eq!(
+        Sample::new("a.npz", patched(&patched(&whole, listed, b"tests"), own, b"tests")).error(),
+        message
+    );
 }
 
 #[test]
@@ -296,7 +388,8 @@ fn the_list_of_members_ends_where_its_end_is_recorded() {
     let large = |count: u64| {
         let number = |at: usize| u64::from(u32::from_le_bytes(*whole[at..].first_chunk().unwrap()));
         let sizes = [count, count, number(end + 12), number(end + 16)].map(u64::to_le_bytes).concat();
-        let record = [b"PK\x06\x06".as_slice(), &44u64.to_le_bytes(), &[45, 0, 45, 0], &[0; 8], &sizes].concat();
+        let record =
+            [b"PK\x06\x06".as_slice(), &44u64.to_le_bytes(), &[45, 0, 45, 0], &[0; 8], &sizes].concat();
         let place = [b"PK\x06\x07".as_slice(), &[0; 4], &(end as u64).to_le_bytes(), &[1, 0, 0, 0]].concat();
         let tail = [b"PK\x05\x06".as_slice(), &[0; 4], &[0xff; 12], &[0; 2]].concat();
         Sample::new("a.npz", [&whole[..end], &record, &place, &tail].concat())

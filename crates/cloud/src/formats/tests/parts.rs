@@ -40,7 +40,10 @@ fn a_format_with_one_cloud_has_no_parts() {
         let sample = Sample::new(name, text);
         assert_eq!(sample.table("0").1[0], 1.0);
         let message = sample.read_part("typo").unwrap_err().to_string();
-        assert!(message.starts_with("part `typo`: a ") && message.contains("holds one cloud; leave the name out"), "{message}");
+        assert!(
+            message.starts_with("part `typo`: a ") && message.contains("holds one cloud; leave the name out"),
+            "{message}"
+        );
     }
 }
 
@@ -50,6 +53,9 @@ fn an_open_choice_is_typed() {
     let Err(FormatError::Ambiguous { parts, path }) = sample.read("") else { panic!("one was chosen") };
     assert_eq!(parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>(), ["a", "group/b:c"]);
     assert_eq!(path, sample.path);
-    let train = npz(&[("test.npy", npy("|u1", false, "(2, 2)", &[1; 4])), ("train.npy", npy("|u1", false, "(1, 2)", &[9; 2]))]);
+    let train = npz(&[
+        ("test.npy", npy("|u1", false, "(2, 2)", &[1; 4])),
+        ("train.npy", npy("|u1", false, "(1, 2)", &[9; 2])),
+    ]);
     assert_eq!(Sample::new("a.npz", train).table("").1, [9.0, 9.0]);
 }

@@ -4,8 +4,8 @@ use super::*;
 const NAN: f64 = f64::NAN;
 
 /// Three points of x, y, a packed colour, a feature of three and a short, with padding between.
-const FIELDS: &str =
-    "FIELDS x y _ rgb f label\nSIZE 4 8 1 4 4 2\nTYPE F F U F F I\nCOUNT 1 1 3 1 3 1\nWIDTH 3\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 3\n";
+const FIELDS: &str = "FIELDS x y _ rgb f label\nSIZE 4 8 1 4 4 2\nTYPE F F U F F I\nCOUNT 1 1 3 1 3 \
+                      1\nWIDTH 3\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 3\n";
 
 fn header(encoding: &str) -> String {
     format!("# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\n{FIELDS}DATA {encoding}\n")
@@ -52,7 +52,17 @@ fn all_three_encodings_agree() {
     let want: Vec<f64> = (0..3)
         .flat_map(|i| {
             let value = f64::from(i);
-            [if i == 1 { NAN } else { value + 0.5 }, -value, 255.0, 128.0 + value, value, value, 2.0 * value, 3.0 * value, -7.0]
+            [
+                if i == 1 { NAN } else { value + 0.5 },
+                -value,
+                255.0,
+                128.0 + value,
+                value,
+                value,
+                2.0 * value,
+                3.0 * value,
+                -7.0,
+            ]
         })
         .collect();
     for content in [ascii(), binary(), compressed()] {
@@ -71,7 +81,8 @@ fn all_three_encodings_agree() {
 
 #[test]
 fn every_type_is_read() {
-    let types = [("I", 1), ("I", 2), ("I", 4), ("I", 8), ("U", 1), ("U", 2), ("U", 4), ("U", 8), ("F", 4), ("F", 8)];
+    let types =
+        [("I", 1), ("I", 2), ("I", 4), ("I", 8), ("U", 1), ("U", 2), ("U", 4), ("U", 8), ("F", 4), ("F", 8)];
     let join = |part: &dyn Fn(usize) -> String| (0..types.len()).map(part).collect::<Vec<_>>().join(" ");
     let header = format!(
         "FIELDS {}\nSIZE {}\nTYPE {}\nWIDTH 1\nHEIGHT 1\nDATA binary\n",
@@ -88,29 +99,41 @@ fn every_type_is_read() {
 
 #[test]
 fn padding_may_have_any_length() {
-    let fields = "FIELDS _ x _ y _\nSIZE 1 4 2 1 1\nTYPE U F I U U\nCOUNT 3 1 0 1 2\nWIDTH 2\nHEIGHT 1\nPOINTS 2\nDATA ";
+    let fields = "FIELDS _ x _ y _\nSIZE 1 4 2 1 1\nTYPE U F I U U\nCOUNT 3 1 0 1 2\nWIDTH 2\nHEIGHT \
+                  1\nPOINTS 2\nDATA ";
     let points = [1.5f32, -2.0].map(|x| [&[9; 3], &x.to_le_bytes()[..], &[7], &[8; 2]].concat()).concat();
-    let by_field = [&[9; 6], &[1.5f32.to_le_bytes(), (-2f32).to_le_bytes()].concat()[..], &[7; 2], &[8; 4]].concat();
+    let by_field =
+        [&[9; 6], &[1.5f32.to_le_bytes(), (-2f32).to_le_bytes()].concat()[..], &[7; 2], &[8; 4]].concat();
     let packed = pack(&by_field);
     let sizes = [packed.len() as u32, by_field.len() as u32].map(u32::to_le_bytes).concat();
-    for (encoding, body) in
-        [("ascii\n", b"9 9 9 1.5 7 8 8\n9 9 9 -2 7 8 8\n".to_vec()), ("binary\n", points), ("binary_compressed\n", [sizes, packed].concat())]
-    {
+    for (encoding, body) in [
+        ("ascii\n", b"9 9 9 1.5 7 8 8\n9 9 9 -2 7 8 8\n".to_vec()),
+        ("binary\n", points),
+        ("binary_compressed\n", [sizes, packed].concat()),
+    ] {
         let content = [fields.as_bytes(), encoding.as_bytes(), &body].concat();
-        assert_eq!(Sample::new("a.pcd", content).table(""), (names(&["x", "y"]), vec![1.5, 7.0, -2.0, 7.0]), "{encoding}");
+        assert_eq!(
+            Sample::new("a.pcd", content).table(""),
+            (names(&["x", "y"]), vec![1.5, 7.0, -2.0, 7.0]),
+            "{encoding}"
+        );
     }
 }
 
 #[test]
 fn headers_leave_much_out() {
     let old = "COLUMNS x y z\nWIDTH 2\nHEIGHT 1\nDATA ascii\n1 2 3\n\n4 5 6\n";
-    assert_eq!(Sample::new("a.pcd", old).table(""), (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    assert_eq!(
+        Sample::new("a.pcd", old).table(""),
+        (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    );
     assert_eq!(Sample::new("a.pcd", old.replace('\n', "\r\n")).table("").1.len(), 6);
     // Without the line by which it is known, its other lines tell, also under a name that says nothing.
     assert_eq!(Sample::new("cloud", old).info().format, "PCD, ASCII");
     let counted = "FIELDS x\nPOINTS 2\nDATA ascii\n1\n2\n";
     assert_eq!(Sample::new("a.pcd", format!("# .PCD v.5\n{counted}")).table("").1, [1.0, 2.0]);
-    let grid = "# .PCD v.7\nFIELDS x y\nSIZE 4 4\nTYPE F F\nCOUNT 1 1\nWIDTH 2\nHEIGHT 3\nPOINTS 6\nDATA ascii\n";
+    let grid =
+        "# .PCD v.7\nFIELDS x y\nSIZE 4 4\nTYPE F F\nCOUNT 1 1\nWIDTH 2\nHEIGHT 3\nPOINTS 6\nDATA ascii\n";
     assert_eq!(Sample::new("a.pcd", grid.to_owned() + &"1 2\n".repeat(6)).info().format, "PCD, ASCII, 2 × 3");
 }
 
@@ -140,44 +163,73 @@ fn errors_name_the_place() {
     assert_eq!(error("COUNT 1", "COUNT 0"), "header: field `x` is there 0 times");
     assert_eq!(error("COUNT 1", "COUNT one"), "line 6: `COUNT one 1 3 1 3 1` is not a whole number");
     assert_eq!(error("VERSION", "VERION"), "line 2: `VERION 0.7` is not a line of a PCD header");
-    assert_eq!(error("DATA ascii", "DATA text"), "line 11: `DATA text` is not ascii, binary or binary_compressed");
+    assert_eq!(
+        error("DATA ascii", "DATA text"),
+        "line 11: `DATA text` is not ascii, binary or binary_compressed"
+    );
     assert_eq!(error("FIELDS x y _ rgb f label\n", ""), "header: there is no line `FIELDS`");
     assert_eq!(error("COUNT 1 1 3 1 3 1", "COUNT 1 1 3 1 65537 1"), "header: field `f` is there 65537 times");
-    assert_eq!(error("COUNT 1 1 3 1 3 1", "COUNT 1 1 3 1 65536 1"), "too many columns: the most that are read are 65536");
+    assert_eq!(
+        error("COUNT 1 1 3 1 3 1", "COUNT 1 1 3 1 65536 1"),
+        "too many columns: the most that are read are 65536"
+    );
     assert_eq!(error("POINTS 3", "POINTS 3"), "cut short: the header promises 3 points and there are 1");
-    assert_eq!(Sample::new("a.pcd", header("ascii") + "1 2\n").error(), "line 12, point 0: there are 2 numbers where there should be 10");
+    assert_eq!(
+        Sample::new("a.pcd", header("ascii") + "1 2\n").error(),
+        "line 12, point 0: there are 2 numbers where there should be 10"
+    );
     let word = Sample::new("a.pcd", header("ascii") + "1 two 1 2 3 4 5 6 7 8\n").error();
     assert_eq!(word, "line 12, point 0: `y` is `two`, which is not a number");
     assert_eq!(Sample::new("a.pcd", "# .PCD\nFIELDS x\n").error(), "header: there is no line `DATA`");
-    assert_eq!(Sample::new("a.pcd", "hello\n").error(), "named .pcd: it does not begin like a PCD file; is it damaged, or renamed?");
+    assert_eq!(
+        Sample::new("a.pcd", "hello\n").error(),
+        "named .pcd: it does not begin like a PCD file; is it damaged, or renamed?"
+    );
 }
 
 #[test]
 fn headers_that_lie_are_found_out() {
     let whole = binary();
-    assert_eq!(Sample::new("a.pcd", &whole[..whole.len() - 1]).error(), "cut short: the header promises 3 points of 33 bytes and there are 2");
-    let more = "points: 4 where the header promises 3; if they all belong there, correct POINTS, WIDTH and HEIGHT";
+    assert_eq!(
+        Sample::new("a.pcd", &whole[..whole.len() - 1]).error(),
+        "cut short: the header promises 3 points of 33 bytes and there are 2"
+    );
+    let more =
+        "points: 4 where the header promises 3; if they all belong there, correct POINTS, WIDTH and HEIGHT";
     assert_eq!(Sample::new("a.pcd", [&whole[..], &[7; 33]].concat()).error(), more);
     let text = String::from_utf8(ascii()).unwrap();
     let last = text.trim_end().lines().last().unwrap();
     assert_eq!(Sample::new("a.pcd", format!("{text}\n{last}\n")).error(), more);
-    let many = header("binary").replace("POINTS 3", "POINTS 4000000000").replace("WIDTH 3", "WIDTH 4000000000");
-    assert!(Sample::new("a.pcd", many).error().starts_with("cut short: the header promises 4000000000 points"));
+    let many =
+        header("binary").replace("POINTS 3", "POINTS 4000000000").replace("WIDTH 3", "WIDTH 4000000000");
+    assert!(
+        Sample::new("a.pcd", many).error().starts_with("cut short: the header promises 4000000000 points")
+    );
     let packed = compressed();
-    assert!(Sample::new("a.pcd", &packed[..packed.len() - 1]).error().starts_with("cut short: the header promises"));
+    assert!(
+        Sample::new("a.pcd", &packed[..packed.len() - 1])
+            .error()
+            .starts_with("cut short: the header promises")
+    );
     let start = header("binary_compressed").len();
     let patched = |at: usize, number: u32| {
         let mut content = packed.clone();
         content[start + at..start + at + 4].copy_from_slice(&number.to_le_bytes());
         Sample::new("a.pcd", content).error()
     };
-    assert_eq!(patched(4, 100), "compressed points: 3 points of 33 bytes are not the 100 bytes that it promises");
+    assert_eq!(
+        patched(4, 100),
+        "compressed points: 3 points of 33 bytes are not the 100 bytes that it promises"
+    );
     assert_eq!(patched(0, 1), "compressed points: 99 bytes cannot be in 1 compressed ones");
     // It ends before the points do.
     assert!(patched(0, 20).starts_with("cut short"));
     let mut broken = packed;
     broken[start + 8] = 0xff;
-    assert_eq!(Sample::new("a.pcd", broken).error(), "compressed points: LZF repeats what was before the beginning");
+    assert_eq!(
+        Sample::new("a.pcd", broken).error(),
+        "compressed points: LZF repeats what was before the beginning"
+    );
 }
 
 #[test]
@@ -202,7 +254,8 @@ fn one_point(names: &str, counts: &str, numbers: usize) -> Vec<u8> {
     let points = [1f32.to_le_bytes()].repeat(numbers).concat();
     let packed = pack(&points);
     let sizes = [packed.len() as u32, points.len() as u32].map(u32::to_le_bytes).concat();
-    [format!("# .PCD\nFIELDS {names}\n{counts}WIDTH 1\nDATA binary_compressed\n").into_bytes(), sizes, packed].concat()
+    [format!("# .PCD\nFIELDS {names}\n{counts}WIDTH 1\nDATA binary_compressed\n").into_bytes(), sizes, packed]
+        .concat()
 }
 
 #[test]
@@ -214,9 +267,16 @@ fn long_names_of_many_columns_are_cut_and_counted() {
         let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
         (recognise(&input).unwrap().read)(&input, &Want::Everything)
     };
-    assert!(matches!(read(1 << 26), Err(FormatError::Memory { what, .. }) if what == "the names of the columns"), "{:?}", read(1 << 26).err());
+    assert!(
+        matches!(read(1 << 26), Err(FormatError::Memory { what, .. }) if what == "the names of the columns"),
+        "{:?}",
+        read(1 << 26).err()
+    );
     let sheet = read(1 << 32).unwrap();
-    assert!(sheet.columns.len() == 1 << 16 && sheet.columns.iter().all(|column| column.name.len() == limits::MAX_NAME));
+    assert!(
+        sheet.columns.len() == 1 << 16
+            && sheet.columns.iter().all(|column| column.name.len() == limits::MAX_NAME)
+    );
     let one = Sample::new("a.pcd", one_point(&name, "", 1));
     assert_eq!(one.table("0"), (vec!["n".repeat(limits::MAX_NAME)], vec![1.0]));
 }
@@ -228,7 +288,10 @@ fn fields_are_counted_as_columns_are() {
     let most = limits::MAX_PCD_COLUMNS;
     assert_eq!(Sample::new("a.pcd", one_point(&names(most + 1), "", most + 1)).error(), message);
     // Padding is in each point, too.
-    assert_eq!(Sample::new("a.pcd", one_point(&format!("x{}", " _".repeat(most)), "", most + 1)).error(), message);
+    assert_eq!(
+        Sample::new("a.pcd", one_point(&format!("x{}", " _".repeat(most)), "", most + 1)).error(),
+        message
+    );
     // A colour is three columns.
     let counts = format!("COUNT 1 {}\n", most - 2);
     assert_eq!(Sample::new("a.pcd", one_point("rgb f", &counts, most - 1)).error(), message);

@@ -13,10 +13,20 @@ const XY: &str = "element vertex 2\nproperty float x\nproperty double y\n";
 #[test]
 fn both_byte_orders_and_ascii_agree() {
     let want = [1.5, 2.5, -3.0, 4.0];
-    let little: Vec<u8> =
-        [1.5f32.to_le_bytes().to_vec(), 2.5f64.to_le_bytes().to_vec(), (-3f32).to_le_bytes().to_vec(), 4f64.to_le_bytes().to_vec()].concat();
-    let big: Vec<u8> =
-        [1.5f32.to_be_bytes().to_vec(), 2.5f64.to_be_bytes().to_vec(), (-3f32).to_be_bytes().to_vec(), 4f64.to_be_bytes().to_vec()].concat();
+    let little: Vec<u8> = [
+        1.5f32.to_le_bytes().to_vec(),
+        2.5f64.to_le_bytes().to_vec(),
+        (-3f32).to_le_bytes().to_vec(),
+        4f64.to_le_bytes().to_vec(),
+    ]
+    .concat();
+    let big: Vec<u8> = [
+        1.5f32.to_be_bytes().to_vec(),
+        2.5f64.to_be_bytes().to_vec(),
+        (-3f32).to_be_bytes().to_vec(),
+        4f64.to_be_bytes().to_vec(),
+    ]
+    .concat();
     for content in [
         binary("little", XY, &little),
         binary("big", XY, &big),
@@ -27,30 +37,51 @@ fn both_byte_orders_and_ascii_agree() {
         binary("little", &format!("comment hello there\nobj_info x\n{XY}"), &little),
     ] {
         let sample = Sample::new("a.ply", &content);
-        assert_eq!(sample.table(""), (names(&["x", "y"]), want.to_vec()), "{}", String::from_utf8_lossy(&content));
+        assert_eq!(
+            sample.table(""),
+            (names(&["x", "y"]), want.to_vec()),
+            "{}",
+            String::from_utf8_lossy(&content)
+        );
         assert_eq!(sample.table("y").1, [2.5, 4.0]);
     }
 }
 
 #[test]
 fn every_type_is_known_by_both_names() {
-    let types = ["char", "int8", "uchar", "uint8", "short", "int16", "ushort", "uint16", "int", "int32", "uint", "uint32"];
-    let header: String = types.iter().enumerate().map(|(at, name)| format!("property {name} p{at}\n")).collect();
-    let body: Vec<u8> = (0u8..12).flat_map(|at| vec![at; [1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4][at as usize]]).collect();
-    let found = Sample::new("a.ply", binary("little", &format!("element vertex 1\n{header}"), &body)).table("").1;
+    let types = [
+        "char", "int8", "uchar", "uint8", "short", "int16", "ushort", "uint16", "int", "int32", "uint",
+        "uint32",
+    ];
+    let header: String =
+        types.iter().enumerate().map(|(at, name)| format!("property {name} p{at}\n")).collect();
+    let body: Vec<u8> =
+        (0u8..12).flat_map(|at| vec![at; [1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4][at as usize]]).collect();
+    let found =
+        Sample::new("a.ply", binary("little", &format!("element vertex 1\n{header}"), &body)).table("").1;
     let want: Vec<f64> = (0..12u32)
-        .map(|at| f64::from([1, 1, 1, 1, 0x101, 0x101, 0x101, 0x101, 0x101_0101, 0x101_0101, 0x101_0101, 0x101_0101][at as usize] * at))
+        .map(|at| {
+            f64::from(
+                [1, 1, 1, 1, 0x101, 0x101, 0x101, 0x101, 0x101_0101, 0x101_0101, 0x101_0101, 0x101_0101]
+                    [at as usize]
+                    * at,
+            )
+        })
         .collect();
     assert_eq!(found, want);
-    let signed = Sample::new("a.ply", binary("big", "element vertex 1\nproperty char a\nproperty short b\nproperty int c\n", &[255; 7]));
+    let signed = Sample::new(
+        "a.ply",
+        binary("big", "element vertex 1\nproperty char a\nproperty short b\nproperty int c\n", &[255; 7]),
+    );
     assert_eq!(signed.table("").1, [-1.0; 3]);
 }
 
 #[test]
 fn other_elements_and_lists_are_passed_over() {
     // A face of three corners, one of none, then two vertices with a list in the middle, then edges.
-    let header = "element face 2\nproperty list uchar int corners\nproperty uchar red\nelement nothing 1000000000000\n\
-        element vertex 2\nproperty uchar x\nproperty list uchar short more\nproperty uchar z\nelement edge 1\nproperty int a\n";
+    let header = "element face 2\nproperty list uchar int corners\nproperty uchar red\nelement nothing \
+                  1000000000000\nelement vertex 2\nproperty uchar x\nproperty list uchar short \
+                  more\nproperty uchar z\nelement edge 1\nproperty int a\n";
     let body = [&[3u8][..], &[0; 12], &[9, 0, 9], &[1, 2, 0, 0, 0, 0, 2], &[3, 0, 4], &[0; 4]].concat();
     let sample = Sample::new("a.ply", binary("little", header, &body));
     assert_eq!(sample.table(""), (names(&["x", "z"]), vec![1.0, 2.0, 3.0, 4.0]));
@@ -68,7 +99,8 @@ fn other_elements_and_lists_are_passed_over() {
 
 #[test]
 fn normals_and_colours_are_columns_but_no_coordinates() {
-    let header = "element vertex 1\nproperty float nx\nproperty float x\nproperty float y\nproperty float z\nproperty uchar red\n";
+    let header = "element vertex 1\nproperty float nx\nproperty float x\nproperty float y\nproperty float \
+                  z\nproperty uchar red\n";
     let sample = Sample::new("a.ply", ascii(header, "9 1 2 3 255\n"));
     assert_eq!(sample.table(""), (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0]));
     assert_eq!(sample.table("red,nx").1, [255.0, 9.0]);
@@ -78,13 +110,28 @@ fn normals_and_colours_are_columns_but_no_coordinates() {
 #[test]
 fn errors_name_the_place() {
     let header_error = |header: &str| Sample::new("a.ply", ascii(header, "")).error();
-    assert_eq!(header_error("element vertex many\n"), "line 3: `element vertex many` has no whole number of elements");
-    assert_eq!(header_error("element vertex 1\nproperty real x\n"), "line 4: `property real x` has a type that PLY does not know");
+    assert_eq!(
+        header_error("element vertex many\n"),
+        "line 3: `element vertex many` has no whole number of elements"
+    );
+    assert_eq!(
+        header_error("element vertex 1\nproperty real x\n"),
+        "line 4: `property real x` has a type that PLY does not know"
+    );
     assert_eq!(header_error("property float x\n"), "line 3: `property float x` belongs to no element");
-    assert_eq!(header_error("element vertex 1\nproperty list float int x\n"), "line 4: `property list float int x` has types that PLY does not know");
+    assert_eq!(
+        header_error("element vertex 1\nproperty list float int x\n"),
+        "line 4: `property list float int x` has types that PLY does not know"
+    );
     assert_eq!(header_error("hello\n"), "line 3: `hello` is not a line of a PLY header");
-    assert_eq!(header_error("element face 1\nproperty int x\n"), "header: there is no element `vertex`; there are `face`");
-    assert_eq!(header_error("element vertex 1\nproperty list int int x\n"), "header: element `vertex` has no properties that are numbers");
+    assert_eq!(
+        header_error("element face 1\nproperty int x\n"),
+        "header: there is no element `vertex`; there are `face`"
+    );
+    assert_eq!(
+        header_error("element vertex 1\nproperty list int int x\n"),
+        "header: element `vertex` has no properties that are numbers"
+    );
     assert_eq!(Sample::new("a.ply", "ply\nelement vertex 0\n").error(), "header: there is no `end_header`");
     assert_eq!(Sample::new("a.ply", "ply\nend_header\n").error(), "header: there is no `format`");
     assert_eq!(
@@ -92,7 +139,10 @@ fn errors_name_the_place() {
         "line 2: `format xml 1.0` is not ascii, binary_little_endian or binary_big_endian"
     );
     let body_error = |body: &str| Sample::new("a.ply", ascii(XY, body)).error();
-    assert_eq!(body_error("1 2\n\n3 four\n"), "line 9, element `vertex` 1: property `y` is `four`, which is not a number");
+    assert_eq!(
+        body_error("1 2\n\n3 four\n"),
+        "line 9, element `vertex` 1: property `y` is `four`, which is not a number"
+    );
     assert_eq!(body_error("1 2\n3\n"), "cut short: the file ends before element `vertex` 1");
 }
 
@@ -102,7 +152,11 @@ fn counts_that_lie_are_found_out() {
         "element vertex 18446744073709551615\nproperty double x\n",
         "element face 99999999999\nproperty list int int l\nelement vertex 1\nproperty int x\n",
     ] {
-        for content in [binary("little", header, &[1; 64]), binary("big", header, &[0; 64]), ascii(header, "1 1 1 1").into_bytes()] {
+        for content in [
+            binary("little", header, &[1; 64]),
+            binary("big", header, &[0; 64]),
+            ascii(header, "1 1 1 1").into_bytes(),
+        ] {
             let message = Sample::new("a.ply", content).error();
             assert!(message.starts_with("cut short"), "{message}");
         }
@@ -110,10 +164,16 @@ fn counts_that_lie_are_found_out() {
     let listed = "element face 1\nproperty list uchar int l\nelement vertex 1\nproperty int x\n";
     for count in ["-3", "1.9", "nan", "inf"] {
         let message = Sample::new("a.ply", ascii(listed, &format!("{count} 4\n5\n"))).error();
-        assert_eq!(message, format!("line 8, element `face` 0: list `l` has {} members", count.replace("nan", "NaN")));
+        assert_eq!(
+            message,
+            format!("line 8, element `face` 0: list `l` has {} members", count.replace("nan", "NaN"))
+        );
     }
     let negative = "element face 1\nproperty list int int l\nelement vertex 1\nproperty int x\n";
-    assert_eq!(Sample::new("a.ply", binary("little", negative, &[255; 64])).error(), "element `face`: a list has -1 members");
+    assert_eq!(
+        Sample::new("a.ply", binary("little", negative, &[255; 64])).error(),
+        "element `face`: a list has -1 members"
+    );
 }
 
 #[test]

@@ -50,7 +50,10 @@ fn text_columns_are_left_out_and_named() {
     let info = sample.info();
     let kinds: Vec<_> = info.columns.iter().map(|column| column.kind).collect();
     assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Numeric, ColumnKind::Text, ColumnKind::Empty]);
-    assert_eq!((info.rows, info.default_columns, info.columns[2].example.as_deref()), (2, vec![1], Some("?")));
+    assert_eq!(
+        (info.rows, info.default_columns, info.columns[2].example.as_deref()),
+        (2, vec![1], Some("?"))
+    );
     assert_eq!((info.columns[1].min, info.columns[1].max), (Some(1.0), Some(3.0)));
     assert_eq!(sample.table(""), (names(&["a"]), vec![1.0, 3.0]));
     assert_eq!(sample.error_of("b"), "line 2, record 0, column `b`: `?` is not a number");
@@ -59,10 +62,14 @@ fn text_columns_are_left_out_and_named() {
 
 #[test]
 fn a_first_line_that_counts_the_table_is_skipped_and_said() {
-    let sample = Sample::new("cancer.csv", "4,3,malignant,benign\n17.9,10.3,1,0\n20.5,17.7,2,0\n13.5,14.3,0,1\n9.5,12.4,5,1\n");
+    let sample = Sample::new(
+        "cancer.csv",
+        "4,3,malignant,benign\n17.9,10.3,1,0\n20.5,17.7,2,0\n13.5,14.3,0,1\n9.5,12.4,5,1\n",
+    );
     let info = sample.info();
     assert_eq!((info.rows, info.default_columns.len(), info.columns[3].name.as_str()), (4, 4, "d3"));
-    let note = "the first line, `4,3,malignant,benign`, was not read: it counts rows and columns, and names classes";
+    let note =
+        "the first line, `4,3,malignant,benign`, was not read: it counts rows and columns, and names classes";
     assert_eq!(info.skipped, [note]);
     assert_eq!(sample.table("0,3").1, [17.9, 0.0, 20.5, 0.0, 13.5, 1.0, 9.5, 1.0]);
     assert_eq!(crate::formats::note(&info.path, &crate::progress::Silent).as_deref(), Some(note));
@@ -72,7 +79,9 @@ fn a_first_line_that_counts_the_table_is_skipped_and_said() {
     let bad = Sample::new("bad.csv", "4,3,malignant,benign\n17.9,10.3,1,0\n20.5,a,2,0\n");
     assert_eq!(bad.error(), "line 3, record 1, column `d1`: `a` is not a number; --columns chooses others");
     // As wide as its records, it would be a header.
-    let iris = Sample::new("iris.csv", "2,4,setosa,versicolor,virginica\n5.1,3.5,1.4,0.2,0\n7.0,3.2,4.7,1.4,1\n").info();
+    let iris =
+        Sample::new("iris.csv", "2,4,setosa,versicolor,virginica\n5.1,3.5,1.4,0.2,0\n7.0,3.2,4.7,1.4,1\n")
+            .info();
     assert_eq!((iris.rows, iris.columns[0].name.as_str()), (2, "d0"));
     assert!(Sample::new("plain.csv", "a,b\n1,2\n").info().skipped.is_empty());
 }
@@ -81,13 +90,20 @@ fn a_first_line_that_counts_the_table_is_skipped_and_said() {
 fn a_column_that_turns_to_text_late_is_no_silent_loss() {
     let mut text = "a,b,c\n".to_owned();
     for i in 0..3000 {
-        text += &format!("{i},{},{}\n", if i < 500 { "1" } else { "late" }, if i < 2500 { "2" } else { "later" });
+        text +=
+            &format!("{i},{},{}\n", if i < 500 { "1" } else { "late" }, if i < 2500 { "2" } else { "later" });
     }
     let sample = Sample::new("a.csv", text);
     assert_eq!(sample.table("a"), (names(&["a"]), (0..3000).map(f64::from).collect()));
-    assert_eq!(sample.error(), "line 502, record 500, column `b`: `late` is not a number; --columns chooses others");
+    assert_eq!(
+        sample.error(),
+        "line 502, record 500, column `b`: `late` is not a number; --columns chooses others"
+    );
     assert_eq!(sample.error_of("a,c"), "line 2502, record 2500, column `c`: `later` is not a number");
-    assert_eq!((sample.info().columns[2].example.as_deref(), sample.info().columns[2].example_record), (Some("later"), Some(2500)));
+    assert_eq!(
+        (sample.info().columns[2].example.as_deref(), sample.info().columns[2].example_record),
+        (Some("later"), Some(2500))
+    );
     assert_eq!(sample.info().columns[0].max, Some(2999.0));
 }
 
@@ -129,7 +145,10 @@ fn scans_as_text_begin_with_x_y_z() {
 fn coordinates_are_found_by_name() {
     let geo = Sample::new("a.csv", "id,Latitude,LONGITUDE\n7,1,2\n");
     assert_eq!(geo.table(""), (names(&["LONGITUDE", "Latitude"]), vec![2.0, 1.0]));
-    assert_eq!(Sample::new("a.csv", "z,id,y,X\n1,2,3,4\n").table(""), (names(&["X", "y", "z"]), vec![4.0, 3.0, 1.0]));
+    assert_eq!(
+        Sample::new("a.csv", "z,id,y,X\n1,2,3,4\n").table(""),
+        (names(&["X", "y", "z"]), vec![4.0, 3.0, 1.0])
+    );
     assert_eq!(Sample::new("a.csv", "y,id,x\n1,2,3\n").table("").1, [3.0, 1.0]);
     // Names that hold no numbers do not count.
     assert_eq!(Sample::new("a.csv", "x,id,n\nred,2,3\n").info().default_columns, [1, 2]);
@@ -138,14 +157,29 @@ fn coordinates_are_found_by_name() {
 #[test]
 fn a_bad_value_does_not_cost_an_axis() {
     let error = |text: &str| Sample::new("a.csv", text).error();
-    assert_eq!(error("x,y,z\n1,2,3\n4,5,6\n7o,8,9\n"), "line 4, record 2, column `x`: `7o` is not a number; --columns chooses others");
-    assert_eq!(error("x,y,z,id\n1,2,?,4\n"), "line 2, record 0, column `z`: `?` is not a number; --columns chooses others");
-    assert_eq!(error("lat,lon\n1,2\n3,4W\n"), "line 3, record 1, column `lon`: `4W` is not a number; --columns chooses others");
+    assert_eq!(
+        error("x,y,z\n1,2,3\n4,5,6\n7o,8,9\n"),
+        "line 4, record 2, column `x`: `7o` is not a number; --columns chooses others"
+    );
+    assert_eq!(
+        error("x,y,z,id\n1,2,?,4\n"),
+        "line 2, record 0, column `z`: `?` is not a number; --columns chooses others"
+    );
+    assert_eq!(
+        error("lat,lon\n1,2\n3,4W\n"),
+        "line 3, record 1, column `lon`: `4W` is not a number; --columns chooses others"
+    );
     assert_eq!(error("x,y,z\n1,2,\n3,4,\n"), "column `z`: it is empty; --columns chooses others");
-    assert_eq!(error("a,b,c\n1,2,3\n4,5o,6\n"), "line 3, record 1, column `b`: `5o` is not a number; --columns chooses others");
+    assert_eq!(
+        error("a,b,c\n1,2,3\n4,5o,6\n"),
+        "line 3, record 1, column `b`: `5o` is not a number; --columns chooses others"
+    );
     // Text beside the coordinates is fine, wherever it begins.
     assert_eq!(Sample::new("a.csv", "x,id,y\n1,5,2\n3,6a,4\n").table("").1, [1.0, 2.0, 3.0, 4.0]);
-    assert_eq!(Sample::new("a.csv", "x,y,z\n1,2,3\n4,5,6\n7o,8,9\n").table("y,z").1, [2.0, 3.0, 5.0, 6.0, 8.0, 9.0]);
+    assert_eq!(
+        Sample::new("a.csv", "x,y,z\n1,2,3\n4,5,6\n7o,8,9\n").table("y,z").1,
+        [2.0, 3.0, 5.0, 6.0, 8.0, 9.0]
+    );
 }
 
 #[test]
@@ -156,13 +190,23 @@ fn labelled_points_need_no_header() {
     let years = Sample::new("a.csv", "country,2000,2001\nFrance,1,5\n");
     assert_eq!(years.table(""), (names(&["2000", "2001"]), vec![1.0, 5.0]));
     assert_eq!(years.info().format, "delimited text, commas, header");
-    assert_eq!(years.info().skipped, ["the first line was taken as a header, though some of its names are numbers"]);
+    assert_eq!(
+        years.info().skipped,
+        ["the first line was taken as a header, though some of its names are numbers"]
+    );
     let array = Sample::new("a.csv", "0,1,2,3\n0.5,1,2,3\n4,0,6,5\n");
     assert_eq!(array.info().skipped, ["the first line was taken as a header, though its names are numbers"]);
     assert_eq!(array.table(""), (names(&["0", "1", "2", "3"]), vec![0.5, 1.0, 2.0, 3.0, 4.0, 0.0, 6.0, 5.0]));
     let indexed = Sample::new("a.csv", ",0,1\n0,0.5,1.5\n1,3,4\n");
-    assert_eq!((indexed.table("").0, indexed.table("0-1").1), (names(&["d0", "0", "1"]), vec![0.5, 1.5, 3.0, 4.0]));
-    assert!(indexed.info().skipped[1].starts_with("the first column has no name and is called d0; "), "{:?}", indexed.info().skipped);
+    assert_eq!(
+        (indexed.table("").0, indexed.table("0-1").1),
+        (names(&["d0", "0", "1"]), vec![0.5, 1.5, 3.0, 4.0])
+    );
+    assert!(
+        indexed.info().skipped[1].starts_with("the first column has no name and is called d0; "),
+        "{:?}",
+        indexed.info().skipped
+    );
 }
 
 #[test]
@@ -177,8 +221,8 @@ fn reading_a_table_grows_with_its_width_and_not_with_its_square() {
         assert_eq!(sample.info().default_columns.len(), width);
         start.elapsed()
     };
-    // Eight times the width takes about eight times as long; comparing every column with every other would take 64 times.
-    // Whatever else the machine does only adds to a time.
+    // Eight times the width takes about eight times as long; comparing every column with every other would
+    // take 64 times. Whatever else the machine does only adds to a time.
     let narrow = (0..3).map(|_| read(10_000)).min().unwrap();
     let wide: Vec<_> = (0..3).map(|_| read(80_000)).take_while(|&wide| wide >= narrow * 32).collect();
     assert!(wide.len() < 3, "{narrow:?}, {wide:?}");
@@ -187,9 +231,15 @@ fn reading_a_table_grows_with_its_width_and_not_with_its_square() {
 #[test]
 fn tables_too_wide_are_refused_and_names_alike_are_told_apart() {
     let wider = Sample::new("a.csv", vec!["1"; (1 << 20) + 1].join(",")).error();
-    assert_eq!(wider, "more than 1048576 columns: these are the most that are read; is the table transposed?");
+    assert_eq!(
+        wider,
+        "more than 1048576 columns: these are the most that are read; is the table transposed?"
+    );
     let alike = Sample::new("a.csv", format!("{}\n", vec!["a"; 500].join(","))).error_of("a");
-    assert_eq!(alike, "column `a`: there are 500; choose by index: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … 500 in all");
+    assert_eq!(
+        alike,
+        "column `a`: there are 500; choose by index: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … 500 in all"
+    );
 }
 
 #[test]
@@ -217,7 +267,8 @@ fn the_line_of_a_bad_value_is_named() {
         let message = error("a.csv", text);
         assert!(message.starts_with(place), "{text:?}: {message}");
     }
-    let message = error("a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\nnan\n");
+    let message =
+        error("a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\nnan\n");
     assert!(message.starts_with("row 0, column x: "), "{message}");
 }
 
@@ -233,12 +284,20 @@ fn lines_are_counted_as_an_editor_counts_them() {
             ("a,b|1,2|3,x|", "line 3, record 1, column `b`: "),
             ("|a,b|1,2||# no||3,x|", "line 7, record 1, column `b`: "),
         ] {
-            let message = Sample::new("a.csv", text.replace('|', end)).error_of(if text.contains('x') { "a,b" } else { "" });
+            let message = Sample::new("a.csv", text.replace('|', end)).error_of(if text.contains('x') {
+                "a,b"
+            } else {
+                ""
+            });
             assert!(message.starts_with(place), "{text:?} with {end:?}: {message}");
         }
     }
     // A record without a value is no blank line.
-    assert!(Sample::new("a.tsv", "a\tb\r\n1\t2\r\n\t\r\n3\tx\r\n").error_of("b").starts_with("line 4, record 2, "));
+    assert!(
+        Sample::new("a.tsv", "a\tb\r\n1\t2\r\n\t\r\n3\tx\r\n")
+            .error_of("b")
+            .starts_with("line 4, record 2, ")
+    );
 }
 
 #[test]
@@ -247,7 +306,10 @@ fn a_count_is_a_promise() {
     let few = "rows: 2 where the first line promises 5; if the file is not cut short, correct that line";
     assert_eq!(error("a.pts", "5\n1 2 3\n4 5 6\n"), few);
     assert_eq!(error("a.txt", "5\r\n1 2 3\r\n4 5 6"), few);
-    assert!(error("a.pts", "1\n1 2 3\n4 5 6\n").starts_with("rows: 2 where the first line promises 1; if they all belong there"));
+    assert!(
+        error("a.pts", "1\n1 2 3\n4 5 6\n")
+            .starts_with("rows: 2 where the first line promises 1; if they all belong there")
+    );
     assert!(error("a.pts", "5\n").starts_with("rows: 0 where the first line promises 5"));
     assert_eq!(error("a.pts", "0\n"), "nothing to read: the first line says that there are 0 rows");
     // A number alone is a value where the name says nothing.
@@ -255,7 +317,9 @@ fn a_count_is_a_promise() {
     // Scans one behind the other, each with its count.
     let both = Sample::new("a.pts", "2\n1 2 3\n4 5 6\n1\n7 8 9\n");
     assert_eq!((both.table("").1.len(), both.info().rows), (9, 3));
-    assert!(error("a.pts", "2\n1 2 3\n4 5 6\n2\n7 8 9\n").starts_with("rows: 3 where the first line promises 4"));
+    assert!(
+        error("a.pts", "2\n1 2 3\n4 5 6\n2\n7 8 9\n").starts_with("rows: 3 where the first line promises 4")
+    );
 }
 
 #[test]
@@ -269,7 +333,10 @@ fn columns_are_chosen_by_name_and_index() {
     assert_eq!(sample.table("0-2").1, [10.0, 40.0, 30.0]);
     assert_eq!(sample.error_of("d"), "column `d`: there is none; there are 0 `a`, 1 `B`, 2 `c`, 3 `1`");
     assert_eq!(sample.error_of("4"), "column `4`: there is none; there are 0 `a`, 1 `B`, 2 `c`, 3 `1`");
-    assert_eq!(Sample::new("a.csv", "a,a\n1,2\n").error_of("a"), "column `a`: there are 2; choose by index: 0, 1");
+    assert_eq!(
+        Sample::new("a.csv", "a,a\n1,2\n").error_of("a"),
+        "column `a`: there are 2; choose by index: 0, 1"
+    );
 }
 
 #[test]
@@ -278,17 +345,34 @@ fn numbers_in_another_notation_are_read_or_refused() {
         let sample = Sample::new("a.csv", text);
         assert_eq!(sample.table("").1, [1.5, 2.0, -3.0, 4.125]);
         assert_eq!(sample.info().format, "delimited text, semicolons, decimal commas, header");
-        assert_eq!(records(&sample.path, &[1], &Silent).unwrap().rows, [[Cell::Number(-3.0), Cell::Number(4.125)]]);
+        assert_eq!(
+            records(&sample.path, &[1], &Silent).unwrap().rows,
+            [[Cell::Number(-3.0), Cell::Number(4.125)]]
+        );
     }
-    assert_eq!(Sample::new("a.csv", "1,5;2\n3;4,5\n").table("").1, [1.5, 2.0, 3.0, 4.5], "the first is no header");
-    assert_eq!(Sample::new("a.csv", "a;b\n1.5;1\n2;2,5\n").table("").1, [1.5, 1.0, 2.0, 2.5], "columns differ");
+    assert_eq!(
+        Sample::new("a.csv", "1,5;2\n3;4,5\n").table("").1,
+        [1.5, 2.0, 3.0, 4.5],
+        "the first is no header"
+    );
+    assert_eq!(
+        Sample::new("a.csv", "a;b\n1.5;1\n2;2,5\n").table("").1,
+        [1.5, 1.0, 2.0, 2.5],
+        "columns differ"
+    );
     for (text, want) in [
         ("1,5 2,25\n3,0 4,05\n", [1.5, 2.25, 3.0, 4.05]),
         ("x\ty\n1,5\t2,25\n3\t4,05\n", [1.5, 2.25, 3.0, 4.05]),
         ("x|y\n1,5|2,25\n3|4,05\n", [1.5, 2.25, 3.0, 4.05]),
         ("x,y\n\"1,5\",\"2,25\"\n\"3\",\"4,05\"\n", [1.5, 2.25, 3.0, 4.05]),
-        ("E;N\n2'600'658.31;1'200'638.02\n2'600'125.83;452.94\n", [2_600_658.31, 1_200_638.02, 2_600_125.83, 452.94]),
-        ("E,N\n2’600’658.31,1’200’638.02\n2’600’125.83,452.94\n", [2_600_658.31, 1_200_638.02, 2_600_125.83, 452.94]),
+        (
+            "E;N\n2'600'658.31;1'200'638.02\n2'600'125.83;452.94\n",
+            [2_600_658.31, 1_200_638.02, 2_600_125.83, 452.94],
+        ),
+        (
+            "E,N\n2’600’658.31,1’200’638.02\n2’600’125.83,452.94\n",
+            [2_600_658.31, 1_200_638.02, 2_600_125.83, 452.94],
+        ),
         ("E;N\n1.234.567,5;2.345,5\n1.000;0\n", [1_234_567.5, 2345.5, 1000.0, 0.0]),
         ("E,N\n\"1,234,567.5\",\"2,345.5\"\n\"1,000\",0\n", [1_234_567.5, 2345.5, 1000.0, 0.0]),
         ("E;N\n1\u{202f}234,5;2\u{a0}345\n1 000;\u{2212}1\n", [1234.5, 2345.0, 1000.0, -1.0]),
@@ -298,7 +382,10 @@ fn numbers_in_another_notation_are_read_or_refused() {
     }
     // Thousands or decimals: nobody knows, and no dimension is lost over it.
     let both = |small: &str, large: &str| {
-        format!(" but may be {small} or {large}; write numbers with a decimal point and without separators between thousands")
+        format!(
+            " but may be {small} or {large}; write numbers with a decimal point and without separators \
+             between thousands"
+        )
     };
     for (text, line, record, value, why) in [
         ("a;b\n1;1,234\n2;5,678\n", 2, 0, "1,234", both("1.234", "1234")),
@@ -307,15 +394,26 @@ fn numbers_in_another_notation_are_read_or_refused() {
         ("a;b\n1;1.5\n2;2,5\n", 3, 1, "2,5", " in the notation of its column; write 2.5".to_owned()),
         ("a;b\n1;2,5\n2;1.5\n", 2, 0, "2,5", " in the notation of its column; write 2.5".to_owned()),
     ] {
-        let why = format!("line {line}, record {record}, column `b`: `{value}` is not a number{why}; --columns chooses others");
+        let why = format!(
+            "line {line}, record {record}, column `b`: `{value}` is not a number{why}; --columns chooses \
+             others"
+        );
         assert_eq!(Sample::new("a.csv", text).error(), why);
         assert_eq!(Sample::new("a.csv", text).table("a").1.len(), text.lines().count() - 1);
     }
     // A point among commas, beyond what was looked at first.
     let late = format!("a;b\n{}1.5;2\n", "1,5;2\n".repeat(60_000));
-    assert!(Sample::new("a.csv", late).error().starts_with("line 60002, record 60000, column `a`: `1.5` is not a number"));
-    let unclear = "commas may be within numbers or between them; write decimal points and no other marks, or separate the numbers by semicolons";
-    assert_eq!(Sample::new("a.xyz", "# made\n1,2 3,4\n5,6 7,8\n").error(), format!("line 2, `1,2 3,4`: {unclear}"));
+    assert!(
+        Sample::new("a.csv", late)
+            .error()
+            .starts_with("line 60002, record 60000, column `a`: `1.5` is not a number")
+    );
+    let unclear = "commas may be within numbers or between them; write decimal points and no other marks, \
+                   or separate the numbers by semicolons";
+    assert_eq!(
+        Sample::new("a.xyz", "# made\n1,2 3,4\n5,6 7,8\n").error(),
+        format!("line 2, `1,2 3,4`: {unclear}")
+    );
 }
 
 #[test]
@@ -340,13 +438,19 @@ fn what_stands_around_a_table_is_no_part_of_it() {
         assert_values(&Sample::new("a.csv.gz", gzip(text)).table("X,Z").1, &[1.5, 3.5, 4.5, 6.5]);
     }
     let error = |text: &str| Sample::new("a.csv", text).error();
-    assert_eq!(error("// X,Y\n2\n1;2\n\n// more\n3;a\n"), "line 6, record 1, column `Y`: `a` is not a number; --columns chooses others");
+    assert_eq!(
+        error("// X,Y\n2\n1;2\n\n// more\n3;a\n"),
+        "line 6, record 1, column `Y`: `a` is not a number; --columns chooses others"
+    );
     assert_eq!(error("sep=;\nX;Y\nm;m\n1;2\n3;4;5\n"), "line 5, record 1: fields: 3 where there should be 2");
     assert_eq!(error("X,Y\n1,2,\n3,4,5\n"), "line 3, record 1: fields: 3 where there should be 2");
     let late = format!("X,Y\n{}3,4,5\n", "1,2,\n".repeat(100_000));
     assert_eq!(error(&late), "line 100002, record 100000: fields: 3 where there should be 2");
     let units = Sample::new("a.csv", "X,Y\nm,m\n1,2\n").info();
-    assert_eq!((units.rows, &units.skipped[..]), (1, &["the line under the header, `m,m`, was not read: it holds units".to_owned()][..]));
+    assert_eq!(
+        (units.rows, &units.skipped[..]),
+        (1, &["the line under the header, `m,m`, was not read: it holds units".to_owned()][..])
+    );
 }
 
 #[test]
@@ -354,7 +458,11 @@ fn the_numbers_of_columns_are_no_point() {
     let sample = Sample::new("a.csv", "0,1,2\n2.5,5.25,7.5\n6.5,2.0,0.5\n");
     assert_eq!(sample.table(""), (names(&["0", "1", "2"]), vec![2.5, 5.25, 7.5, 6.5, 2.0, 0.5]));
     let note = |sample: &Sample| crate::formats::note(&sample.path, &Silent).unwrap();
-    assert!(note(&sample).starts_with("the first line, `0,1,2`, was taken as a header, "), "{}", note(&sample));
+    assert!(
+        note(&sample).starts_with("the first line, `0,1,2`, was taken as a header, "),
+        "{}",
+        note(&sample)
+    );
     let grid = Sample::new("a.csv", "0,1\n0,2\n1,1\n");
     assert_eq!(grid.table("").1, [0.0, 1.0, 0.0, 2.0, 1.0, 1.0]);
     assert!(note(&grid).starts_with("the first line, `0,1`, was read as a point; "), "{}", note(&grid));
@@ -372,12 +480,30 @@ fn names_of_rows_are_not_coordinates() {
 
 #[test]
 fn errors_name_the_place() {
-    assert_eq!(Sample::new("a.csv", "a,b\n1,2\n\n# no\n3\n").error(), "line 5, record 1: fields: 1 where there should be 2");
-    assert_eq!(Sample::new("a.csv", "a,b\n\"1\n\",2\n3,4\n5,6,7\n").error(), "line 5, record 2: fields: 3 where there should be 2");
-    assert_eq!(Sample::new("a.txt", "1 2\r3 4\r\r5 6 7\r").error(), "line 4, record 2: fields: 3 where there should be 2");
-    assert_eq!(Sample::new("a.txt", "1 2\n3 4\n\n5 6 7\n").error(), "line 4, record 2: fields: 3 where there should be 2");
-    assert_eq!(Sample::new("a.csv", "a,b\nx,y\n").error(), "no coordinates: no column holds only numbers; column `a` has `x` in record 0");
-    assert_eq!(Sample::new("a.csv", "a;b\nx;2\n").error_of("a"), "line 2, record 0, column `a`: `x` is not a number");
+    assert_eq!(
+        Sample::new("a.csv", "a,b\n1,2\n\n# no\n3\n").error(),
+        "line 5, record 1: fields: 1 where there should be 2"
+    );
+    assert_eq!(
+        Sample::new("a.csv", "a,b\n\"1\n\",2\n3,4\n5,6,7\n").error(),
+        "line 5, record 2: fields: 3 where there should be 2"
+    );
+    assert_eq!(
+        Sample::new("a.txt", "1 2\r3 4\r\r5 6 7\r").error(),
+        "line 4, record 2: fields: 3 where there should be 2"
+    );
+    assert_eq!(
+        Sample::new("a.txt", "1 2\n3 4\n\n5 6 7\n").error(),
+        "line 4, record 2: fields: 3 where there should be 2"
+    );
+    assert_eq!(
+        Sample::new("a.csv", "a,b\nx,y\n").error(),
+        "no coordinates: no column holds only numbers; column `a` has `x` in record 0"
+    );
+    assert_eq!(
+        Sample::new("a.csv", "a;b\nx;2\n").error_of("a"),
+        "line 2, record 0, column `a`: `x` is not a number"
+    );
     let cut = gzip("1,2\n".repeat(1000));
     assert!(Sample::new("a.csv.gz", &cut[..cut.len() / 2]).error().starts_with("cut short"));
     let mut damaged = gzip((0..5000).map(|at| format!("{at},{}\n", at * 7919 % 1000)).collect::<String>());
@@ -390,11 +516,22 @@ fn errors_name_the_place() {
 fn a_quote_that_is_not_closed_takes_no_rows_in() {
     let rows = |from: usize| (from..from + 300).map(|at| format!("{at},2,n{at}\n")).collect::<String>();
     let text = |field: &str| format!("x,y,name\n{}7,8,{field}\n{}", rows(0), rows(400));
-    assert_eq!(Sample::new("a.csv", text("\"open")).error(), "line 302, record 300: it opens a quote and does not close it");
-    assert_eq!(Sample::new("a.csv", text("9").replacen("7,8", "\"7,8", 1)).error(), "line 302, record 300: it opens a quote and does not close it");
-    assert_eq!(Sample::new("a.csv", "a,\"b\n1,2\n").error(), "the first record: it opens a quote and does not close it");
+    assert_eq!(
+        Sample::new("a.csv", text("\"open")).error(),
+        "line 302, record 300: it opens a quote and does not close it"
+    );
+    assert_eq!(
+        Sample::new("a.csv", text("9").replacen("7,8", "\"7,8", 1)).error(),
+        "line 302, record 300: it opens a quote and does not close it"
+    );
+    assert_eq!(
+        Sample::new("a.csv", "a,\"b\n1,2\n").error(),
+        "the first record: it opens a quote and does not close it"
+    );
     // These are closed, or are no quotes.
-    for (field, end) in [("\"a b\"", ""), ("\"a\"\"\"", ""), ("5\" pipe", "\n"), ("", "\n#"), ("\"a\nb\"", "")] {
+    for (field, end) in
+        [("\"a b\"", ""), ("\"a\"\"\"", ""), ("5\" pipe", "\n"), ("", "\n#"), ("\"a\nb\"", "")]
+    {
         let sample = Sample::new("a.csv", format!("x,y,name\n1,2,a\n7,8,{field}{end}"));
         assert_eq!(sample.table("x,y").1, [1.0, 2.0, 7.0, 8.0], "{field}");
     }

@@ -17,8 +17,14 @@ fn texmex_vectors() {
     let f = Sample::new("a.fvecs", texmex(&[&floats(&[1.0, -2.5]), &floats(&[3.0, f32::NAN])], 2));
     assert_values(&f.table("").1, &[1.0, -2.5, 3.0, f64::NAN]);
     assert_values(&f.table("1").1, &[-2.5, f64::NAN]);
-    assert_eq!(Sample::new("a.bvecs", texmex(&[&[1, 255, 3, 4], &[5, 6, 7, 8]], 4)).table("").1, [1.0, 255.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
-    assert_eq!(Sample::new("a.ivecs", texmex(&[&(-7i32).to_le_bytes()], 1)).table(""), (names(&["x"]), vec![-7.0]));
+    assert_eq!(
+        Sample::new("a.bvecs", texmex(&[&[1, 255, 3, 4], &[5, 6, 7, 8]], 4)).table("").1,
+        [1.0, 255.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    );
+    assert_eq!(
+        Sample::new("a.ivecs", texmex(&[&(-7i32).to_le_bytes()], 1)).table(""),
+        (names(&["x"]), vec![-7.0])
+    );
     // More than is read at a time.
     let many = Sample::new("a.bvecs", texmex(&[&[1, 2][..]; 100_000], 2)).table("").1;
     assert!(many.len() == 200_000 && many.chunks(2).all(|row| row == [1.0, 2.0]));
@@ -26,7 +32,10 @@ fn texmex_vectors() {
 
 #[test]
 fn big_ann_vectors() {
-    assert_eq!(Sample::new("a.fbin", big_ann(2, 2, &floats(&[1.0, 2.0, 3.0, 4.5]))).table("").1, [1.0, 2.0, 3.0, 4.5]);
+    assert_eq!(
+        Sample::new("a.fbin", big_ann(2, 2, &floats(&[1.0, 2.0, 3.0, 4.5]))).table("").1,
+        [1.0, 2.0, 3.0, 4.5]
+    );
     assert_eq!(Sample::new("a.u8bin", big_ann(1, 3, &[1, 2, 255])).table("").1, [1.0, 2.0, 255.0]);
     assert_eq!(Sample::new("a.i8bin", big_ann(1, 3, &[1, 2, 255])).table("2,0").1, [-1.0, 1.0]);
     let empty = Sample::new("a.fbin", big_ann(0, 3, &[]));
@@ -39,13 +48,21 @@ fn sizes_that_do_not_fit_are_refused() {
     let mut uneven = vectors.clone();
     uneven[12] = 3;
     for (name, content, part) in [
-        ("a.fvecs", &vectors[..23], "cut short: 23 bytes are no whole number of vectors of 2 dimensions, 12 bytes each"),
+        (
+            "a.fvecs",
+            &vectors[..23],
+            "cut short: 23 bytes are no whole number of vectors of 2 dimensions, 12 bytes each",
+        ),
         ("a.fvecs", &vectors[..3], "cut short"),
         ("a.fvecs", &uneven, "record 1: its dimension is 3 and the first one's 2"),
         ("a.fvecs", &0i32.to_le_bytes(), "the dimension is 0, not 1 to 1048576"),
         ("a.fvecs", &(-1i32).to_le_bytes(), "the dimension is -1"),
         ("a.fvecs", &i32::MAX.to_le_bytes(), "the dimension is 2147483647"),
-        ("a.fbin", &big_ann(3, 2, &[0; 16]), "cut short: 3 vectors of 2 dimensions take 32 bytes and there are 24"),
+        (
+            "a.fbin",
+            &big_ann(3, 2, &[0; 16]),
+            "cut short: 3 vectors of 2 dimensions take 32 bytes and there are 24",
+        ),
         ("a.fbin", &big_ann(u32::MAX, 1 << 20, &[0; 16]), "cut short"),
         ("a.fbin", &big_ann(1, 2, &[0; 16]), "header: 1 vectors of 2 dimensions take 16 bytes"),
         ("a.fbin", &big_ann(1, u32::MAX, &[0; 16]), "the dimension is 4294967295"),

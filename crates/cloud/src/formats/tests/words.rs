@@ -9,9 +9,20 @@ fn line(word: &[u8], vector: &[f64]) -> Vec<u8> {
     [word, numbers.as_bytes(), b"\n"].concat()
 }
 
-/// Words with all that they hold in practice: a comma, a `#`, numbers, blanks, quotes, bytes that are no UTF-8.
-const WORDS: [&[u8]; 10] =
-    [b"the", b",", b"#", b"2008", b". . .", b"\"", b"at name@domain.com", b"\xe9t\xe9", "caf\u{e9}\u{a0}noir".as_bytes(), b"nan"];
+/// Words with all that they hold in practice: a comma, a `#`, numbers, blanks, quotes, bytes that are no
+/// UTF-8.
+const WORDS: [&[u8]; 10] = [
+    b"the",
+    b",",
+    b"#",
+    b"2008",
+    b". . .",
+    b"\"",
+    b"at name@domain.com",
+    b"\xe9t\xe9",
+    "caf\u{e9}\u{a0}noir".as_bytes(),
+    b"nan",
+];
 
 pub(super) fn glove(dims: usize) -> Vec<u8> {
     WORDS.iter().enumerate().flat_map(|(at, word)| line(word, &vector(dims, at))).collect()
@@ -37,18 +48,41 @@ fn glove_word2vec_and_fasttext_are_read_under_any_name() {
         ("wiki.en.vec.gz", gzip(sized(4)), 4, ", with a first line of sizes, gzip"),
         ("word2vec.txt", sized(3), 3, ", with a first line of sizes"),
         // fastText ends its lines with a blank, Windows with a carriage return.
-        ("a.vec", String::from_utf8_lossy(&sized(5)).replace('\n', " \n").into_bytes(), 5, ", with a first line of sizes"),
-        ("a.vec", String::from_utf8_lossy(&sized(5)).replace('\n', "\r\n").into_bytes(), 5, ", with a first line of sizes"),
+        (
+            "a.vec",
+            String::from_utf8_lossy(&sized(5)).replace('\n', " \n").into_bytes(),
+            5,
+            ", with a first line of sizes",
+        ),
+        (
+            "a.vec",
+            String::from_utf8_lossy(&sized(5)).replace('\n', "\r\n").into_bytes(),
+            5,
+            ", with a first line of sizes",
+        ),
     ] {
         let sample = Sample::new(name, content);
         assert_eq!(sample.table(""), (dims_names(dims), want(dims)), "{name}");
         let info = sample.info();
-        assert_eq!((info.rows, info.format), (WORDS.len() as u64, format!("word vectors, {dims} dimensions{sizes}")), "{name}");
-        assert_eq!((info.columns[0].kind, info.columns[0].example.as_deref()), (ColumnKind::Text, Some("the")));
+        assert_eq!(
+            (info.rows, info.format),
+            (WORDS.len() as u64, format!("word vectors, {dims} dimensions{sizes}")),
+            "{name}"
+        );
+        assert_eq!(
+            (info.columns[0].kind, info.columns[0].example.as_deref()),
+            (ColumnKind::Text, Some("the"))
+        );
         assert_eq!(info.default_columns, (1..=dims).collect::<Vec<_>>());
-        assert_eq!(sample.table("d2,1").1, (0..WORDS.len()).flat_map(|at| [vector(dims, at)[1], vector(dims, at)[0]]).collect::<Vec<_>>());
+        assert_eq!(
+            sample.table("d2,1").1,
+            (0..WORDS.len()).flat_map(|at| [vector(dims, at)[1], vector(dims, at)[0]]).collect::<Vec<_>>()
+        );
         let line = if sizes.contains("first line") { 2 } else { 1 };
-        assert_eq!(sample.error_of("word"), format!("line {line}, record 0, column `word`: `the` is not a number"));
+        assert_eq!(
+            sample.error_of("word"),
+            format!("line {line}, record 0, column `word`: `the` is not a number")
+        );
     }
 }
 
@@ -60,7 +94,8 @@ fn labelled_points_stay_delimited_text_with_the_same_numbers() {
     let counted = Sample::new("a.txt", "2\nA 1 2\nB 3 4\n");
     assert_eq!(counted.info().format, "delimited text, spaces, no header");
     // What both read, both read alike.
-    let plain: Vec<u8> = [b"of", b"to"].iter().enumerate().flat_map(|(at, word)| line(*word, &vector(30, at))).collect();
+    let plain: Vec<u8> =
+        [b"of", b"to"].iter().enumerate().flat_map(|(at, word)| line(*word, &vector(30, at))).collect();
     let (as_words, as_text) = (Sample::new("a.txt", &plain), Sample::new("a.csv", &plain));
     assert!(as_words.info().format.starts_with("word") && as_text.info().format.starts_with("delimited"));
     assert_eq!(as_words.table(""), as_text.table(""));
@@ -70,14 +105,26 @@ fn labelled_points_stay_delimited_text_with_the_same_numbers() {
 #[test]
 fn errors_name_the_place() {
     let error = |text: &str| Sample::new("a.vec", text).error();
-    assert_eq!(error("2 3\na 1 2 3\nb 1 2\n"), "line 3, record 1: 2 numbers after the word where there should be 3");
+    assert_eq!(
+        error("2 3\na 1 2 3\nb 1 2\n"),
+        "line 3, record 1: 2 numbers after the word where there should be 3"
+    );
     let late = |line: &str| error(&("a 1.5 2 3\n".repeat(70) + line));
     assert_eq!(late("b 1 2\n"), "line 71, record 70: 2 numbers after the word where there should be 3");
-    assert_eq!(late("b 1 two 3\n"), "line 71, record 70: `two` is not a number, and 3 should stand after the word");
+    assert_eq!(
+        late("b 1 two 3\n"),
+        "line 71, record 70: `two` is not a number, and 3 should stand after the word"
+    );
     assert_eq!(error("hello\n"), "line 1: there are no numbers after a word");
     let count = |promised: usize| Sample::new("a.vec", format!("{promised} 2\na 1 2\nb 3 4\n")).error();
-    assert_eq!(count(5), "words: 2 where the first line promises 5; if the file is not cut short, correct that line");
-    assert_eq!(count(1), "words: 2 where the first line promises 1; if they all belong there, correct that line");
+    assert_eq!(
+        count(5),
+        "words: 2 where the first line promises 5; if the file is not cut short, correct that line"
+    );
+    assert_eq!(
+        count(1),
+        "words: 2 where the first line promises 1; if they all belong there, correct that line"
+    );
     let sample = Sample::new("a.vec", "2 2\na 1 2\n\nb 3 nan\n");
     let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
     let message = crate::load(&source, false, &Silent).unwrap_err().to_string();
@@ -87,13 +134,22 @@ fn errors_name_the_place() {
 #[test]
 fn the_words_are_there_when_they_are_asked_for() {
     let sample = Sample::new("a.vec", glove(3));
-    let ColumnData::Categories { names, codes } = column(&sample.path, "word", &Silent).unwrap() else { panic!("words are text") };
+    let ColumnData::Categories { names, codes } = column(&sample.path, "word", &Silent).unwrap() else {
+        panic!("words are text")
+    };
     assert_eq!((names[4].as_str(), names[7].as_str(), codes.len()), (". . .", "été", WORDS.len()));
-    let ColumnData::Numbers(second) = column(&sample.path, "d2", &Silent).unwrap() else { panic!("they are numbers") };
+    let ColumnData::Numbers(second) = column(&sample.path, "d2", &Silent).unwrap() else {
+        panic!("they are numbers")
+    };
     assert_eq!(second, (0..WORDS.len()).map(|at| vector(3, at)[1]).collect::<Vec<_>>());
     let found = records(&sample.path, &[6, 0], &Silent).unwrap();
     assert_eq!(found.columns, super::names(&["word", "d1", "d2", "d3"]));
     assert_eq!(found.rows[0][0], Cell::Text("at name@domain.com".to_owned()));
     assert_eq!(found.rows[1][1..], vector(3, 0).into_iter().map(Cell::Number).collect::<Vec<_>>());
-    assert!(records(&sample.path, &[10], &Silent).unwrap_err().to_string().starts_with("record 10: there are 10 records"));
+    assert!(
+        records(&sample.path, &[10], &Silent)
+            .unwrap_err()
+            .to_string()
+            .starts_with("record 10: there are 10 records")
+    );
 }

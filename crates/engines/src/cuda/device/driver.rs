@@ -10,12 +10,13 @@ use nvml_wrapper::enum_wrappers::device::Clock;
 use crate::knn::{DeviceId, DeviceInfo, EngineError};
 use crate::memory;
 
-/// The oldest supported driver, as CUDA version × 1000: 12.8 (R570) is the first with every function that cudarc calls.
-/// The embedded kernels need 13.0 (R580); in between, NVRTC from the driver's own toolkit is used.
+/// The oldest supported driver, as CUDA version × 1000: 12.8 (R570) is the first with every function that
+/// cudarc calls. The embedded kernels need 13.0 (R580); in between, NVRTC from the driver's own toolkit is
+/// used.
 const OLDEST_DRIVER: i32 = 12_080;
 
-/// Errors after which the driver answers every later call of this process with an error, in new contexts too and after a
-/// reset (tried with R580: a kernel that traps, and one that writes to a wrong address).
+/// Errors after which the driver answers every later call of this process with an error, in new contexts too
+/// and after a reset (tried with R580: a kernel that traps, and one that writes to a wrong address).
 const FATAL: [CUresult; 14] = [
     CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
     CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE,
@@ -41,8 +42,8 @@ pub fn is_lost() -> bool {
     LOST.get().is_some()
 }
 
-/// The error of an engine for one of the driver, on a device of this name. `free` is asked for the free memory in bytes where
-/// the driver has too little.
+/// The error of an engine for one of the driver, on a device of this name. `free` is asked for the free
+/// memory in bytes where the driver has too little.
 pub fn engine_error(error: DriverError, device: &str, free: impl FnOnce() -> u64) -> EngineError {
     let device = device.to_owned();
     match error.0 {
@@ -57,8 +58,9 @@ pub fn engine_error(error: DriverError, device: &str, free: impl FnOnce() -> u64
 
 /// Loads the driver's library, without which cudarc panics; the error is one sentence.
 ///
-/// Where the address space is limited to less than the driver reserves, it is not loaded: it cannot be unloaded, and what it takes would be
-/// missing for engines that need no GPU. Once loaded, what it reserves is no longer among what is left.
+/// Where the address space is limited to less than the driver reserves, it is not loaded: it cannot be
+/// unloaded, and what it takes would be missing for engines that need no GPU. Once loaded, what it reserves
+/// is no longer among what is left.
 fn check_present() -> Result<(), String> {
     /// For an H100, driver R580 takes 12,540 MiB when it starts and 719 MiB for a context.
     const NEEDED: u64 = 14 << 30;
@@ -68,11 +70,16 @@ fn check_present() -> Result<(), String> {
     }
     if let Some(left) = memory::addresses().filter(|&left| left < NEEDED) {
         let [needed, left] = [NEEDED, left].map(|bytes| bytes >> 20);
-        return Err(format!("the NVIDIA driver needs {needed} MiB of address space, but only {left} MiB are left; raise the limit (ulimit -v)"));
+        return Err(format!(
+            "the NVIDIA driver needs {needed} MiB of address space, but only {left} MiB are left; raise the \
+             limit (ulimit -v)"
+        ));
     }
     // SAFETY: only locates and loads a library.
     if !unsafe { sys::is_culib_present() } {
-        return Err("no NVIDIA driver was found (libcuda.so.1); an NVIDIA GPU needs driver R580 or later".to_owned());
+        return Err(
+            "no NVIDIA driver was found (libcuda.so.1); an NVIDIA GPU needs driver R580 or later".to_owned()
+        );
     }
     LOADED.get_or_init(|| ());
     Ok(())
@@ -88,11 +95,16 @@ pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
     result::init().map_err(|error| format!("the NVIDIA driver does not start: {}", say(error)))?;
     let version = version().map_err(say)?;
     if version < OLDEST_DRIVER {
-        return Err(format!("the NVIDIA driver is for CUDA {}, too old: install driver R580 or later", spell(version)));
+        return Err(format!(
+            "the NVIDIA driver is for CUDA {}, too old: install driver R580 or later",
+            spell(version)
+        ));
     }
     match u32::try_from(CudaContext::device_count().map_err(say)?).unwrap_or(0) {
         0 => Err("the NVIDIA driver shows no GPU".to_owned()),
-        count if ordinal >= count => Err(format!("there is no GPU {ordinal}: the NVIDIA driver shows {count}, from 0 on")),
+        count if ordinal >= count => {
+            Err(format!("there is no GPU {ordinal}: the NVIDIA driver shows {count}, from 0 on"))
+        }
         _ => CudaContext::new(ordinal as usize).map_err(say),
     }
 }
@@ -121,7 +133,9 @@ pub fn version() -> Result<i32, DriverError> {
 /// A clause to append to a load error if the driver is too old for the embedded kernels; otherwise empty.
 pub fn too_old_for_embedded() -> String {
     match version() {
-        Ok(version) if version < 13_000 => format!(", as the driver is for CUDA {} (install R580 or later)", spell(version)),
+        Ok(version) if version < 13_000 => {
+            format!(", as the driver is for CUDA {} (install R580 or later)", spell(version))
+        }
         _ => String::new(),
     }
 }
@@ -140,13 +154,25 @@ pub fn say(error: DriverError) -> String {
 
 /// Describes the device; `code` says where its kernels come from.
 pub fn describe(device: DeviceId, context: &Arc<CudaContext>, code: &str) -> DeviceInfo {
-    use sys::CUdevice_attribute::{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT};
+    use sys::CUdevice_attribute::{
+        CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+    };
     let mut details = Vec::new();
-    let mut add = |name: &str, value: Option<String>| details.extend(value.map(|value| (name.to_owned(), value)));
-    add("compute capability", context.compute_capability().ok().map(|(major, minor)| format!("{major}.{minor}")));
-    add("multiprocessors", context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).ok().map(|count| count.to_string()));
+    let mut add =
+        |name: &str, value: Option<String>| details.extend(value.map(|value| (name.to_owned(), value)));
+    add(
+        "compute capability",
+        context.compute_capability().ok().map(|(major, minor)| format!("{major}.{minor}")),
+    );
+    add(
+        "multiprocessors",
+        context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).ok().map(|count| count.to_string()),
+    );
     add("memory", context.total_mem().ok().map(|bytes| format!("{} MiB", bytes >> 20)));
-    add("L2 cache", context.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE).ok().map(|bytes| format!("{} KiB", bytes >> 10)));
+    add(
+        "L2 cache",
+        context.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE).ok().map(|bytes| format!("{} KiB", bytes >> 10)),
+    );
     add("CUDA", version().ok().map(spell));
     add("driver", Nvml::init().ok().and_then(|nvml| nvml.sys_driver_version().ok()));
     add("kernels", Some(code.to_owned()));
@@ -159,17 +185,34 @@ pub fn telemetry(context: &Arc<CudaContext>) -> Vec<(String, String)> {
     let Ok(uuid) = context.uuid() else { return details };
     let Ok(nvml) = Nvml::init() else { return details };
     let hex: Vec<String> = uuid.bytes.iter().map(|&byte| format!("{:02x}", byte as u8)).collect();
-    let uuid = format!("GPU-{}-{}-{}-{}-{}", hex[..4].concat(), hex[4..6].concat(), hex[6..8].concat(), hex[8..10].concat(), hex[10..].concat());
+    let uuid = format!(
+        "GPU-{}-{}-{}-{}-{}",
+        hex[..4].concat(),
+        hex[4..6].concat(),
+        hex[6..8].concat(),
+        hex[8..10].concat(),
+        hex[10..].concat()
+    );
     // CUDA and NVML number devices differently.
     let Ok(device) = nvml.device_by_uuid(uuid) else { return details };
-    let mut add = |name: &str, value: Option<String>| details.extend(value.map(|value| (name.to_owned(), value)));
+    let mut add =
+        |name: &str, value: Option<String>| details.extend(value.map(|value| (name.to_owned(), value)));
     add("SM clock", device.clock_info(Clock::SM).ok().map(|mhz| format!("{mhz} MHz")));
     add("memory clock", device.clock_info(Clock::Memory).ok().map(|mhz| format!("{mhz} MHz")));
     add("power", device.power_usage().ok().map(|milliwatts| format!("{:.0} W", f64::from(milliwatts) / 1e3)));
-    add("temperature", device.temperature(nvml_wrapper::enum_wrappers::device::TemperatureSensor::Gpu).ok().map(|degrees| format!("{degrees} °C")));
+    add(
+        "temperature",
+        device
+            .temperature(nvml_wrapper::enum_wrappers::device::TemperatureSensor::Gpu)
+            .ok()
+            .map(|degrees| format!("{degrees} °C")),
+    );
     add(
         "other processes",
-        device.running_compute_processes().ok().map(|all| all.iter().filter(|process| process.pid != std::process::id()).count().to_string()),
+        device
+            .running_compute_processes()
+            .ok()
+            .map(|all| all.iter().filter(|process| process.pid != std::process::id()).count().to_string()),
     );
     details
 }

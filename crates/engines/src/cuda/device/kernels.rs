@@ -15,8 +15,8 @@ use super::units::{EMBEDDED_ABOUT, Unit, build_name};
 use crate::cuda::direct::{Cut, Variant, WARP_KNN_CUT, warp_knn_entry};
 use crate::knn::{Build, Problem};
 
-/// Coordinates per pass (queries × n × d) from which on a kernel is compiled for this exact d: such a pass takes some
-/// milliseconds, run after run, against a second spent once on compilation.
+/// Coordinates per pass (queries × n × d) from which on a kernel is compiled for this exact d: such a pass
+/// takes some milliseconds, run after run, against a second spent once on compilation.
 const WORTH_COMPILING: u64 = 1 << 33;
 
 /// A query kernel, ready to launch.
@@ -39,7 +39,14 @@ pub struct Kernels {
 
 impl Kernels {
     pub fn new(context: Arc<CudaContext>, stream: Arc<CudaStream>) -> Self {
-        Self { context, stream, modules: HashMap::new(), functions: HashMap::new(), searches: HashMap::new(), failed: HashMap::new() }
+        Self {
+            context,
+            stream,
+            modules: HashMap::new(),
+            functions: HashMap::new(),
+            searches: HashMap::new(),
+            failed: HashMap::new(),
+        }
     }
 
     /// Loads a small unit to check that kernels can be loaded at all; returns where they come from.
@@ -49,9 +56,10 @@ impl Kernels {
         Ok(origin)
     }
 
-    /// The direct kernel's unit for n points, d dimensions and q queries. d = 2 and 3 are embedded. For any other d up to 32 a
-    /// unit is compiled for that d, if NVRTC is available and the work justifies the wait, because padding d to whole tiles
-    /// wastes up to all but one dimension of a tile; beyond 32 the waste is small and one kernel serves all.
+    /// The direct kernel's unit for n points, d dimensions and q queries. d = 2 and 3 are embedded. For any
+    /// other d up to 32 a unit is compiled for that d, if NVRTC is available and the work justifies the wait,
+    /// because padding d to whole tiles wastes up to all but one dimension of a tile; beyond 32 the waste is
+    /// small and one kernel serves all.
     pub fn unit_for(&mut self, problem: &Problem) -> Unit {
         let unit = Variant::new(problem.k(), problem.dims()).unit();
         let work = problem.n() as u64 * problem.q() as u64 * problem.dims() as u64;
@@ -83,15 +91,21 @@ impl Kernels {
         let function = self.function(unit, &warp_knn_entry(unit.capacity, unit.dims, build))?;
         let cut: Cut = self.constant(unit, WARP_KNN_CUT)?;
         // More than 48 KiB of shared memory requires opting in.
-        function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
+        function
+            .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32)
+            .map_err(say)?;
         Ok(Kernel { function, cut })
     }
 
     /// Reads a named constant from a unit's module.
     pub fn constant<T: Pod>(&mut self, unit: Unit, name: &str) -> Result<T, String> {
         let module = self.module(unit)?;
-        let bytes = module.get_global(name, &self.stream).and_then(|bytes| self.stream.clone_dtoh(&bytes)).map_err(say)?;
-        bytemuck::try_pod_read_unaligned(&bytes).map_err(|_| format!("the module's {name} has {} bytes, not {}", bytes.len(), size_of::<T>()))
+        let bytes = module
+            .get_global(name, &self.stream)
+            .and_then(|bytes| self.stream.clone_dtoh(&bytes))
+            .map_err(say)?;
+        bytemuck::try_pod_read_unaligned(&bytes)
+            .map_err(|_| format!("the module's {name} has {} bytes, not {}", bytes.len(), size_of::<T>()))
     }
 
     /// Loads a named kernel from a unit's module.
@@ -105,11 +119,15 @@ impl Kernels {
         Ok(function)
     }
 
-    /// Compiles builds that are not embedded, in parallel, so that loading them later is cheap. A build that fails to
-    /// compile reports its error when it is loaded.
+    /// Compiles builds that are not embedded, in parallel, so that loading them later is cheap. A build that
+    /// fails to compile reports its error when it is loaded.
     pub fn compile_ahead(&mut self, units: &[Unit], builds: &[Build]) {
-        let all = units.iter().filter(|unit| unit.embedded().is_none()).flat_map(|unit| builds.iter().map(|&build| unit.of_build(build)));
-        let waiting: Vec<Unit> = all.filter(|unit| !self.modules.contains_key(unit) && !self.failed.contains_key(unit)).collect();
+        let all = units
+            .iter()
+            .filter(|unit| unit.embedded().is_none())
+            .flat_map(|unit| builds.iter().map(|&build| unit.of_build(build)));
+        let waiting: Vec<Unit> =
+            all.filter(|unit| !self.modules.contains_key(unit) && !self.failed.contains_key(unit)).collect();
         let threads = thread::available_parallelism().map_or(1, usize::from).min(waiting.len());
         let context = &self.context;
         let waiting = Mutex::new(waiting);
@@ -145,17 +163,24 @@ impl Kernels {
     }
 
     fn load(&self, unit: Unit) -> Result<(Arc<CudaModule>, String), String> {
-        let refused = match unit.embedded().map(|code| self.context.load_module(Ptx::from_binary(code.to_vec()))) {
-            Some(Ok(module)) => return Ok((module, format!("embedded, {}", EMBEDDED_ABOUT))),
-            Some(Err(error)) => Some(format!("they do not load: {}{}", say(error), driver::too_old_for_embedded())),
-            None => None,
-        };
-        let compiled = nvrtc::compile(&self.context, unit).and_then(|(code, origin)| match self.context.load_module(code) {
-            Ok(module) => Ok((module, origin)),
-            Err(error) => Err(format!("what NVRTC compiled does not load: {}", say(error))),
+        let refused =
+            match unit.embedded().map(|code| self.context.load_module(Ptx::from_binary(code.to_vec()))) {
+                Some(Ok(module)) => return Ok((module, format!("embedded, {}", EMBEDDED_ABOUT))),
+                Some(Err(error)) => {
+                    Some(format!("they do not load: {}{}", say(error), driver::too_old_for_embedded()))
+                }
+                None => None,
+            };
+        let compiled = nvrtc::compile(&self.context, unit).and_then(|(code, origin)| {
+            match self.context.load_module(code) {
+                Ok(module) => Ok((module, origin)),
+                Err(error) => Err(format!("what NVRTC compiled does not load: {}", say(error))),
+            }
         });
         compiled.map_err(|why| match refused {
-            Some(embedded) => format!("this program embeds kernels ({}), but {embedded}, and {why}", EMBEDDED_ABOUT),
+            Some(embedded) => {
+                format!("this program embeds kernels ({}), but {embedded}, and {why}", EMBEDDED_ABOUT)
+            }
             None => unit.why_not(&why),
         })
     }

@@ -1,4 +1,5 @@
-//! The device memory of a problem and its answer: points in a layout, queries, neighbours; and the timing of work on a stream.
+//! The device memory of a problem and its answer: points in a layout, queries, neighbours; and the timing of
+//! work on a stream.
 //!
 //! A search submits all its work to one stream, which orders it; events are used only for timing.
 
@@ -6,7 +7,8 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
 use cudarc::driver::{
-    CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
+    CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr,
+    DriverError, LaunchConfig, PushKernelArg,
 };
 
 use crate::cuda::Cuda;
@@ -31,7 +33,8 @@ pub enum Form {
     },
 }
 
-/// Points on the device; they stay there as long as [`Problem::cache`](crate::knn::Problem::cache) holds them.
+/// Points on the device; they stay there as long as [`Problem::cache`](crate::knn::Problem::cache) holds
+/// them.
 pub struct DevicePoints {
     pub form: Form,
     /// The coordinates, including the padding of the last batch.
@@ -45,18 +48,26 @@ impl DevicePoints {
     }
 }
 
-/// Floats that n rows of d dimensions occupy, including the padding for kernels that stream rows: they read whole batches, and
-/// `batch` need not divide [`MOST_BATCH`].
+/// Floats that n rows of d dimensions occupy, including the padding for kernels that stream rows: they read
+/// whole batches, and `batch` need not divide [`MOST_BATCH`].
 pub fn row_floats(n: usize, d: usize, batch: usize) -> usize {
     // For other d, no kernel streams whole rows.
     if d == 2 || d == 3 { n.next_multiple_of(batch).max(n.next_multiple_of(MOST_BATCH)) * d } else { n * d }
 }
 
 /// Uploads rows and appends infinity as padding.
-pub fn upload_rows(stream: &Arc<CudaStream>, rows: &[f32], points: &mut CudaSlice<f32>) -> Result<(), DriverError> {
+pub fn upload_rows(
+    stream: &Arc<CudaStream>,
+    rows: &[f32],
+    points: &mut CudaSlice<f32>,
+) -> Result<(), DriverError> {
     stream.memcpy_htod(rows, &mut points.slice_mut(..rows.len()))?;
     let padding = vec![f32::INFINITY; points.len() - rows.len()];
-    if padding.is_empty() { Ok(()) } else { stream.memcpy_htod(&padding, &mut points.slice_mut(rows.len()..)) }
+    if padding.is_empty() {
+        Ok(())
+    } else {
+        stream.memcpy_htod(&padding, &mut points.slice_mut(rows.len()..))
+    }
 }
 
 /// Times work by the device's own clock: a pair of events recorded before and after it.
@@ -125,12 +136,18 @@ pub struct Addresses {
 }
 
 impl Memory {
-    /// Reserves memory for a problem and its answer, including `floats` for the points unless they are already there in this
-    /// form. `extra` is the number of bytes that the search will reserve in addition.
+    /// Reserves memory for a problem and its answer, including `floats` for the points unless they are
+    /// already there in this form. `extra` is the number of bytes that the search will reserve in addition.
     ///
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-    pub fn reserve(cuda: &Cuda, problem: &Problem, form: Form, floats: usize, extra: u64) -> Result<Self, EngineError> {
+    pub fn reserve(
+        cuda: &Cuda,
+        problem: &Problem,
+        form: Form,
+        floats: usize,
+        extra: u64,
+    ) -> Result<Self, EngineError> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let there = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(form, floats));
         if there.is_none() {
@@ -143,7 +160,11 @@ impl Memory {
         cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
         let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
         if needed > free as u64 {
-            return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: cuda.device.name.clone() });
+            return Err(EngineError::Memory {
+                needed: needed.div_ceil(1 << 20),
+                free: free as u64 >> 20,
+                device: cuda.device.name.clone(),
+            });
         }
         let stream = &cuda.stream;
         let reserve = || -> Result<Self, DriverError> {
@@ -169,17 +190,20 @@ impl Memory {
         reserve().map_err(|error| cuda.failed(error))
     }
 
-    /// Reserves memory for a problem whose points are row by row, with `extra` bytes for the search, and uploads it.
+    /// Reserves memory for a problem whose points are row by row, with `extra` bytes for the search, and
+    /// uploads it.
     ///
     /// # Errors
     /// Those of [`Self::reserve`].
     pub fn with_rows(cuda: &mut Cuda, problem: &Problem, extra: u64) -> Result<Self, EngineError> {
-        let mut memory = Self::reserve(cuda, problem, Form::Rows, row_floats(problem.n(), problem.dims(), 1), extra)?;
+        let mut memory =
+            Self::reserve(cuda, problem, Form::Rows, row_floats(problem.n(), problem.dims(), 1), extra)?;
         memory.upload(cuda, problem, |cuda, points| upload_rows(&cuda.stream, problem.points(), points))?;
         Ok(memory)
     }
 
-    /// Uploads the problem. `points` uploads the points in the wanted form; it is called only if they are not there yet.
+    /// Uploads the problem. `points` uploads the points in the wanted form; it is called only if they are not
+    /// there yet.
     ///
     /// # Errors
     /// [`EngineError::Device`].
@@ -263,7 +287,10 @@ pub unsafe fn launch<T: DeviceRepr>(
 ///
 /// # Errors
 /// Those of the driver.
-pub fn read<T: DeviceRepr>(stream: &Arc<CudaStream>, buffer: &impl DevicePtr<T>) -> Result<Vec<T>, DriverError> {
+pub fn read<T: DeviceRepr>(
+    stream: &Arc<CudaStream>,
+    buffer: &impl DevicePtr<T>,
+) -> Result<Vec<T>, DriverError> {
     let copy = stream.clone_dtoh(buffer)?;
     stream.synchronize()?;
     Ok(copy)

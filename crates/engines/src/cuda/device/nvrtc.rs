@@ -1,7 +1,7 @@
 //! Run-time compilation, and its cache on disk.
 //!
-//! A cache entry is named by everything it depends on (source, options, architecture, driver, compiler) and starts with a
-//! hash of its contents, so that a foreign or damaged entry is never loaded but compiled again.
+//! A cache entry is named by everything it depends on (source, options, architecture, driver, compiler) and
+//! starts with a hash of its contents, so that a foreign or damaged entry is never loaded but compiled again.
 
 use std::ffi::{CStr, CString, c_char};
 use std::fs;
@@ -29,7 +29,9 @@ pub fn compile(context: &Arc<CudaContext>, unit: Unit) -> Result<(Ptx, String), 
     // cudarc panics if the library is missing, so check first.
     // SAFETY: only locates and loads a library.
     if !unsafe { sys::is_culib_present() } {
-        return Err("NVRTC (libnvrtc.so) was not found to compile them: install it with the CUDA toolkit, or run scripts/get-nvcc".to_owned());
+        return Err("NVRTC (libnvrtc.so) was not found to compile them: install it with the CUDA toolkit, \
+                    or run scripts/get-nvcc"
+            .to_owned());
     }
     let (major, minor) = context.compute_capability().map_err(say)?;
     let options = options(unit, &format!("sm_{major}{minor}"));
@@ -47,18 +49,30 @@ pub fn compile(context: &Arc<CudaContext>, unit: Unit) -> Result<(Ptx, String), 
     Ok((Ptx::from_binary(code), origin))
 }
 
-/// Preloads NVRTC from where `scripts/get-nvcc` or a toolkit installs it outside the loader's search path; the loader then
-/// finds it by name.
+/// Preloads NVRTC from where `scripts/get-nvcc` or a toolkit installs it outside the loader's search path;
+/// the loader then finds it by name.
 fn preload() {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cache")));
-    let fetched = std::env::var_os("WARPSCOPE_NVCC_HOME").map(PathBuf::from).or_else(|| Some(cache?.join("warpscope/nvcc-13.0")));
-    let pythons = fetched.and_then(|home| fs::read_dir(home.join("lib")).ok()).into_iter().flatten().flatten();
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cache")));
+    let fetched = std::env::var_os("WARPSCOPE_NVCC_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(cache?.join("warpscope/nvcc-13.0")));
+    let pythons =
+        fetched.and_then(|home| fs::read_dir(home.join("lib")).ok()).into_iter().flatten().flatten();
     let folders = pythons.map(|python| python.path().join("site-packages/nvidia/cu13/lib"));
-    let toolkit = std::env::var_os("CUDA_HOME").map(PathBuf::from).unwrap_or_else(|| "/usr/local/cuda".into()).join("lib64");
-    let Some(folder) = folders.chain([toolkit]).find(|folder| folder.join("libnvrtc.so.13").is_file()) else { return };
+    let toolkit = std::env::var_os("CUDA_HOME")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| "/usr/local/cuda".into())
+        .join("lib64");
+    let Some(folder) = folders.chain([toolkit]).find(|folder| folder.join("libnvrtc.so.13").is_file()) else {
+        return;
+    };
     // The compiler opens its built-ins library by bare name, so that must be loaded too.
     let names = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let builtins = names.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libnvrtc-builtins.so.13")));
+    let builtins = names.filter(|path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libnvrtc-builtins.so.13"))
+    });
     for path in builtins.chain([folder.join("libnvrtc.so.13")]) {
         // SAFETY: NVIDIA's libraries have no harmful initialisers. They are never unloaded.
         if let Ok(library) = unsafe { libloading::Library::new(&path) } {
@@ -90,7 +104,10 @@ fn options(unit: Unit, architecture: &str) -> Vec<String> {
         options.push(format!("-DWARPSCOPE_EXACT_D={}", unit.exact_dims));
     }
     if let Some(policy) = unit.policy {
-        options.push(format!("-DWARPSCOPE_POLICY={}", policy.numbers().map(|number| number.to_string()).join(",")));
+        options.push(format!(
+            "-DWARPSCOPE_POLICY={}",
+            policy.numbers().map(|number| number.to_string()).join(",")
+        ));
     }
     if let Some((name, value)) = unit.option {
         options.push(format!("-D{name}={value}"));
@@ -108,19 +125,30 @@ fn compile_source(source: &str, options: &[String]) -> Result<Vec<u8>, String> {
         }
     }
     let source = CString::new(source).expect("device code has no NUL");
-    let options: Vec<CString> = options.iter().map(|option| CString::new(option.as_str()).expect("options have no NUL")).collect();
+    let options: Vec<CString> =
+        options.iter().map(|option| CString::new(option.as_str()).expect("options have no NUL")).collect();
     let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
     let mut program = Program(ptr::null_mut());
     // SAFETY: all pointers outlive the calls; each buffer's size is queried before it is filled.
     unsafe {
-        check(sys::nvrtcCreateProgram(&mut program.0, source.as_ptr(), c"kernels.cu".as_ptr(), 0, ptr::null(), ptr::null()))?;
+        check(sys::nvrtcCreateProgram(
+            &mut program.0,
+            source.as_ptr(),
+            c"kernels.cu".as_ptr(),
+            0,
+            ptr::null(),
+            ptr::null(),
+        ))?;
         if check(sys::nvrtcCompileProgram(program.0, pointers.len() as i32, pointers.as_ptr())).is_err() {
             let mut size = 0;
             check(sys::nvrtcGetProgramLogSize(program.0, &mut size))?;
             let mut log = vec![0u8; size.max(1)];
             check(sys::nvrtcGetProgramLog(program.0, log.as_mut_ptr().cast()))?;
             let log = CStr::from_bytes_until_nul(&log).map(CStr::to_string_lossy).unwrap_or_default();
-            return Err(format!("NVRTC refuses the kernels: {}", log.lines().next().unwrap_or("it does not say why")));
+            return Err(format!(
+                "NVRTC refuses the kernels: {}",
+                log.lines().next().unwrap_or("it does not say why")
+            ));
         }
         let mut size = 0;
         check(sys::nvrtcGetCUBINSize(program.0, &mut size))?;
@@ -132,7 +160,10 @@ fn compile_source(source: &str, options: &[String]) -> Result<Vec<u8>, String> {
 
 fn cache_entry(source: &str, options: &[String], compiler: &str) -> Option<PathBuf> {
     let mut hash = blake3::Hasher::new();
-    for part in [source, compiler, &driver::version().unwrap_or_default().to_string()].into_iter().chain(options.iter().map(String::as_str)) {
+    for part in [source, compiler, &driver::version().unwrap_or_default().to_string()]
+        .into_iter()
+        .chain(options.iter().map(String::as_str))
+    {
         hash.update(part.as_bytes()).update(&[0]);
     }
     let dirs = directories::ProjectDirs::from("", "", "warpscope")?;
@@ -197,7 +228,8 @@ mod tests {
         let policy = Policy { warps: 4, queries: 2, window: 4, batch: 512, slots: 2, tile: 8, min_blocks: 0 };
         let (small, large) = (Unit::new("direct/warp_knn", 32, 2), Unit::new("direct/warp_knn", 256, 0));
         let split = [2, 3, 0].map(|dims| Unit::new("split/split", 0, dims));
-        let step = [("step/cluster", 0), ("step/order", 0), ("step/visit", 128)].map(|(source, capacity)| Unit::new(source, capacity, 0));
+        let step = [("step/cluster", 0), ("step/order", 0), ("step/visit", 128)]
+            .map(|(source, capacity)| Unit::new(source, capacity, 0));
         for unit in split.into_iter().chain(step).chain([
             small,
             Unit::new("direct/warp_knn", 64, 3),
@@ -213,7 +245,11 @@ mod tests {
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");
         }
         // BF16 tensor-core instructions need sm_80 or newer.
-        for unit in [Unit::new("filtered/filter", 0, 0), Unit::new("filtered/survivors", 32, 0), Unit::new("filtered/survivors", 512, 0)] {
+        for unit in [
+            Unit::new("filtered/filter", 0, 0),
+            Unit::new("filtered/survivors", 32, 0),
+            Unit::new("filtered/survivors", 512, 0),
+        ] {
             let code = compile_source(unit.text(), &options(unit, "sm_80")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");
         }

@@ -35,7 +35,8 @@ pub enum Builds {
     Runs,
     /// A single build. NVRTC compiles these separately, in parallel.
     One(Build),
-    /// The traced build. It is never embedded: it depends on the staging of points, and only a lesson uses it.
+    /// The traced build. It is never embedded: it depends on the staging of points, and only a lesson uses
+    /// it.
     Traced,
 }
 
@@ -67,7 +68,10 @@ impl Unit {
     }
 
     fn row(self) -> &'static (&'static str, bool, &'static str) {
-        embedded::SOURCES.iter().find(|(source, ..)| *source == self.source).expect("the unit is in cuda/units.txt")
+        embedded::SOURCES
+            .iter()
+            .find(|(source, ..)| *source == self.source)
+            .expect("the unit is in cuda/units.txt")
     }
 
     /// The embedded fat binary, if this program has it.
@@ -78,17 +82,25 @@ impl Unit {
         code.filter(|_| self == Self::new(source, capacity, dims))
     }
 
-    /// The unit that contains a given build of the search: this one if it is embedded, otherwise one for that build alone.
-    /// Kernels that are part of every build are part of the traced one too.
+    /// The unit that contains a given build of the search: this one if it is embedded, otherwise one for that
+    /// build alone. Kernels that are part of every build are part of the traced one too.
     pub fn of_build(self, build: Build) -> Self {
-        if self.embedded().is_some() || self.builds == Builds::Traced { self } else { Self { builds: Builds::One(build), ..self } }
+        if self.embedded().is_some() || self.builds == Builds::Traced {
+            self
+        } else {
+            Self { builds: Builds::One(build), ..self }
+        }
     }
 
     /// Explains why a unit that is neither embedded nor compiled is unavailable.
     pub fn why_not(self, why: &str) -> String {
         if self.builds == Builds::Traced {
             format!("the traced kernel is compiled when it is asked for, and {why}")
-        } else if self.exact_dims != 0 || self.policy.is_some() || self.option.is_some() || !self.is_to_be_embedded() {
+        } else if self.exact_dims != 0
+            || self.policy.is_some()
+            || self.option.is_some()
+            || !self.is_to_be_embedded()
+        {
             format!("this kernel is compiled when it is asked for, and {why}")
         } else {
             format!("this program embeds no kernels ({}), and {why}", EMBEDDED_ABOUT)
@@ -141,7 +153,10 @@ mod tests {
             let unit = Unit::new(source, capacity, dims);
             assert!(unit.is_to_be_embedded() && unit.embedded().is_some(), "{unit:?}");
             // A unit with another policy is another kernel.
-            assert!(Unit { exact_dims: 5, ..unit }.embedded().is_none() && Unit { builds: Builds::Traced, ..unit }.embedded().is_none());
+            assert!(
+                Unit { exact_dims: 5, ..unit }.embedded().is_none()
+                    && Unit { builds: Builds::Traced, ..unit }.embedded().is_none()
+            );
         }
     }
 
@@ -150,8 +165,14 @@ mod tests {
         let unit = Unit::new("direct/warp_knn", 32, 0);
         assert!(unit.why_not("there is no NVRTC").starts_with("this program embeds no kernels ("));
         let exact = Unit { exact_dims: 5, ..unit };
-        assert_eq!(exact.why_not("there is no NVRTC"), "this kernel is compiled when it is asked for, and there is no NVRTC");
+        assert_eq!(
+            exact.why_not("there is no NVRTC"),
+            "this kernel is compiled when it is asked for, and there is no NVRTC"
+        );
         let traced = Unit { builds: Builds::Traced, ..unit };
-        assert_eq!(traced.why_not("there is no NVRTC"), "the traced kernel is compiled when it is asked for, and there is no NVRTC");
+        assert_eq!(
+            traced.why_not("there is no NVRTC"),
+            "the traced kernel is compiled when it is asked for, and there is no NVRTC"
+        );
     }
 }

@@ -1,9 +1,9 @@
-//! The direct kernel: a warp owns a few queries and computes every distance (`cuda/direct/`). Here are the tuning policy of the
-//! kernel that answers a problem, `Policy` of `cuda/direct/interface.cuh`, and the memory layout in which it streams its points;
-//! `search.rs` launches it.
+//! The direct kernel: a warp owns a few queries and computes every distance (`cuda/direct/`). Here are the
+//! tuning policy of the kernel that answers a problem, `Policy` of `cuda/direct/interface.cuh`, and the
+//! memory layout in which it streams its points; `search.rs` launches it.
 //!
-//! The table of policies is part of the device code (`cuda/direct/policy_table.cuh`, written by the tuner) and is not
-//! repeated here: a loaded module reports how it was compiled.
+//! The table of policies is part of the device code (`cuda/direct/policy_table.cuh`, written by the tuner)
+//! and is not repeated here: a loaded module reports how it was compiled.
 
 mod search;
 
@@ -34,7 +34,10 @@ pub struct Variant {
 impl Variant {
     /// The smallest variant that holds `k` neighbours in `dims` dimensions.
     pub fn new(k: usize, dims: usize) -> Self {
-        Self { capacity: k.next_power_of_two().max(32) as u32, dims: if dims == 2 || dims == 3 { dims as u32 } else { 0 } }
+        Self {
+            capacity: k.next_power_of_two().max(32) as u32,
+            dims: if dims == 2 || dims == 3 { dims as u32 } else { 0 },
+        }
     }
 
     /// Its unit with the table's policy.
@@ -62,13 +65,19 @@ impl Policy {
         let Self { queries, window, batch, .. } = self;
         let points = window * 32;
         if variant.dims == 0 && batch != points {
-            return Err(format!("batch = {batch}: it is one window of {points} points in other dimensions than 2 and 3"));
+            return Err(format!(
+                "batch = {batch}: it is one window of {points} points in other dimensions than 2 and 3"
+            ));
         }
         if batch % points != 0 {
             return Err(format!("batch = {batch}: it must be a multiple of the {points} points of a window"));
         }
         if queries * variant.capacity > 1024 {
-            return Err(format!("queries = {queries}: with K = {}, a warp's registers hold {} at most", variant.capacity, 1024 / variant.capacity));
+            return Err(format!(
+                "queries = {queries}: with K = {}, a warp's registers hold {} at most",
+                variant.capacity,
+                1024 / variant.capacity
+            ));
         }
         Ok(())
     }
@@ -86,7 +95,11 @@ impl Policy {
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { warps, queries, window, batch, slots, tile, min_blocks } = self;
-        write!(f, "{warps} warps × {queries} queries, window {window}, batch {batch} × {slots}, tile {tile}, at least {min_blocks} blocks")
+        write!(
+            f,
+            "{warps} warps × {queries} queries, window {window}, batch {batch} × {slots}, tile {tile}, at \
+             least {min_blocks} blocks"
+        )
     }
 }
 
@@ -109,7 +122,11 @@ impl Layout {
     }
 
     pub fn form(self) -> Form {
-        if self.unit.dims == 0 { Form::Windows { window: self.policy.window, tile: self.policy.tile } } else { Form::Rows }
+        if self.unit.dims == 0 {
+            Form::Windows { window: self.policy.window, tile: self.policy.tile }
+        } else {
+            Form::Rows
+        }
     }
 
     fn window(self) -> usize {
@@ -140,7 +157,8 @@ impl Layout {
         (UPLOAD / (self.d * 4)).max(1).next_multiple_of(self.window())
     }
 
-    /// Reserves memory for a problem whose points are in this layout, with `extra` bytes for the search, and uploads it.
+    /// Reserves memory for a problem whose points are in this layout, with `extra` bytes for the search, and
+    /// uploads it.
     ///
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
@@ -156,7 +174,13 @@ impl Layout {
 
     /// Uploads the n × d row-major points and rearranges them, on the engine's stream. `scratch` has
     /// [`Self::scratch_floats`].
-    fn upload(self, cuda: &mut Cuda, rows: &[f32], points: &mut CudaSlice<f32>, scratch: &mut CudaSlice<f32>) -> Result<(), DriverError> {
+    fn upload(
+        self,
+        cuda: &mut Cuda,
+        rows: &[f32],
+        points: &mut CudaSlice<f32>,
+        scratch: &mut CudaSlice<f32>,
+    ) -> Result<(), DriverError> {
         let Self { d, unit, .. } = self;
         let stream = cuda.stream.clone();
         if unit.dims != 0 {
@@ -170,7 +194,12 @@ impl Layout {
     }
 
     /// The points in this layout, from rows that are already on the device; for any d but 2 and 3.
-    pub fn arrange(self, kernels: &mut Kernels, stream: &Arc<CudaStream>, rows: &CudaSlice<f32>) -> Result<CudaSlice<f32>, DriverError> {
+    pub fn arrange(
+        self,
+        kernels: &mut Kernels,
+        stream: &Arc<CudaStream>,
+        rows: &CudaSlice<f32>,
+    ) -> Result<CudaSlice<f32>, DriverError> {
         assert!(self.unit.dims == 0);
         let mut points = stream.alloc_zeros(self.floats())?;
         self.group(kernels, stream, rows, 0, self.n, &mut points)?;
@@ -187,18 +216,28 @@ impl Layout {
         count: usize,
         points: &mut CudaSlice<f32>,
     ) -> Result<(), DriverError> {
-        let group = kernels.function(self.unit.of_build(Build::Timed), GROUP_ROWS_ENTRY).expect("the search's module was loaded, and holds it");
-        let (first, count, n, d, padded) = (first as u32, count as u32, self.n as u32, self.d as u32, self.padded_dims() as u32);
+        let group = kernels
+            .function(self.unit.of_build(Build::Timed), GROUP_ROWS_ENTRY)
+            .expect("the search's module was loaded, and holds it");
+        let (first, count, n, d, padded) =
+            (first as u32, count as u32, self.n as u32, self.d as u32, self.padded_dims() as u32);
         let mut launch = stream.launch_builder(&group);
         launch.arg(rows).arg(points).arg(&first).arg(&count).arg(&n).arg(&d).arg(&padded);
-        // SAFETY: the arguments match the kernel's parameters one by one; the buffers have the sizes that `Self` gives.
+        // SAFETY: the arguments match the kernel's parameters one by one; the buffers have the sizes that
+        // `Self` gives.
         unsafe { launch.launch(blocks(4096, 256)) }.map(drop)
     }
 }
 
 /// The kernel argument for a launch over a range of queries.
-pub fn arguments(memory: &mut Memory, stream: &CudaStream, queries: &Range<usize>, tally: TallyOut) -> Search {
-    let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } = memory.addresses(stream);
+pub fn arguments(
+    memory: &mut Memory,
+    stream: &CudaStream,
+    queries: &Range<usize>,
+    tally: TallyOut,
+) -> Search {
+    let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } =
+        memory.addresses(stream);
     let (first_query, last_query) = (queries.start as u32, queries.end as u32);
     Search { points, queries: rows, n, d, k, first_query, last_query, indices, squared_distances, tally }
 }
@@ -222,13 +261,19 @@ mod tests {
 
     #[test]
     fn room_is_for_whole_batches() {
-        let policy = Policy { warps: 8, queries: 4, window: 8, batch: 1024, slots: 4, tile: 16, min_blocks: 0 };
+        let policy =
+            Policy { warps: 8, queries: 4, window: 8, batch: 1024, slots: 4, tile: 16, min_blocks: 0 };
         let rows = Layout::new(1025, 3, Unit::new("direct/warp_knn", 32, 3), policy);
         assert_eq!((rows.floats(), rows.scratch_floats()), (4096 * 3, 0));
         // A batch that does not divide the usual padding, as parameters may ask for.
         for (n, batch) in [(8192, 96), (8192, 3072), (1_048_576, 96), (5000, 16_384)] {
-            let floats = Layout::new(n, 2, Unit::new("direct/warp_knn", 32, 2), Policy { window: 3, batch, ..policy }).floats();
-            assert!(floats / 2 >= n.next_multiple_of(batch as usize), "n = {n}, batch = {batch}: {floats} floats");
+            let floats =
+                Layout::new(n, 2, Unit::new("direct/warp_knn", 32, 2), Policy { window: 3, batch, ..policy })
+                    .floats();
+            assert!(
+                floats / 2 >= n.next_multiple_of(batch as usize),
+                "n = {n}, batch = {batch}: {floats} floats"
+            );
         }
         let windows = Layout::new(257, 17, Unit::new("direct/warp_knn", 32, 0), policy);
         assert_eq!((windows.floats(), windows.scratch_floats()), (512 * 32, 257 * 17));

@@ -1,4 +1,5 @@
-//! The search of the engine `cuda`, by the direct kernel or by the tensor-core filter before it: launches and their counters.
+//! The search of the engine `cuda`, by the direct kernel or by the tensor-core filter before it: launches and
+//! their counters.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,12 +16,15 @@ use crate::cuda::interface::{ConvergenceEntry, Counters, TallyOut, WarpSpan};
 use crate::cuda::search::{GpuSearch, Kernels};
 use crate::cuda::{Cuda, DIRECT};
 use crate::knn::{
-    self, Answer, Build, CONVERGENCE_ENTRIES, Cost, EngineError, MAX_COUNTED_CHUNK, Parameters, Problem, Profile, Shape, theory, warp as rules,
+    self, Answer, Build, CONVERGENCE_ENTRIES, Cost, EngineError, MAX_COUNTED_CHUNK, Parameters, Problem,
+    Profile, Shape, theory, warp as rules,
 };
 
 /// Bytes per query written by a profiled launch, including those of a counted one.
-const TALLY_BYTES: u64 =
-    (size_of::<Counters>() + CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>() + rules::PHASES.len() * 8 + size_of::<WarpSpan>()) as u64;
+const TALLY_BYTES: u64 = (size_of::<Counters>()
+    + CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>()
+    + rules::PHASES.len() * 8
+    + size_of::<WarpSpan>()) as u64;
 
 /// The parameters that make up a policy, in its order.
 const POLICY: [&str; 7] = ["warps", "queries", "window", "batch", "slots", "tile", "blocks"];
@@ -35,7 +39,12 @@ struct Tally {
 
 impl Cuda {
     /// The policy that the parameters ask for; `None` if it is the table's, whose kernel may be embedded.
-    fn policy(&mut self, unit: Unit, variant: Variant, parameters: &Parameters) -> Result<Option<Policy>, EngineError> {
+    fn policy(
+        &mut self,
+        unit: Unit,
+        variant: Variant,
+        parameters: &Parameters,
+    ) -> Result<Option<Policy>, EngineError> {
         let asked = POLICY.map(|name| parameters.number(name));
         if asked == [None; 7] {
             return Ok(None);
@@ -76,12 +85,19 @@ pub struct Direct {
 /// # Errors
 /// [`EngineError::Parameter`] for parameters that are inconsistent or do not suit the problem or the device;
 /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem, parameters: &Parameters, profile: bool) -> Result<GpuSearch<'a, Direct>, EngineError> {
+pub fn load<'a>(
+    cuda: &'a mut Cuda,
+    problem: &Problem,
+    parameters: &Parameters,
+    profile: bool,
+) -> Result<GpuSearch<'a, Direct>, EngineError> {
     let refused = |why: String| EngineError::Parameter { engine: DIRECT.id, why };
     let of_direct = POLICY.into_iter().chain(["exact-d"]).find(|name| parameters.get(name).is_some());
     let capability = cuda.context.compute_capability().unwrap_or_default();
     let behind_filter = match (parameters.get("kernel"), of_direct) {
-        (Some("filter"), Some(name)) => return Err(refused(format!("{name} is a parameter of kernel=direct"))),
+        (Some("filter"), Some(name)) => {
+            return Err(refused(format!("{name} is a parameter of kernel=direct")));
+        }
         (Some("filter"), None) => {
             filtered::pays(problem, capability).map_err(|why| refused(format!("kernel = filter: {why}")))?;
             true
@@ -112,11 +128,21 @@ pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem, parameters: &Parameters, 
 ///
 /// # Errors
 /// Those of [`load`], and [`EngineError::Unavailable`] if the kernel cannot be loaded.
-pub fn load_unit<'a>(cuda: &'a mut Cuda, problem: &Problem, unit: Unit) -> Result<GpuSearch<'a, Direct>, EngineError> {
+pub fn load_unit<'a>(
+    cuda: &'a mut Cuda,
+    problem: &Problem,
+    unit: Unit,
+) -> Result<GpuSearch<'a, Direct>, EngineError> {
     build(cuda, problem, false, unit, false)
 }
 
-fn build<'a>(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit, behind_filter: bool) -> Result<GpuSearch<'a, Direct>, EngineError> {
+fn build<'a>(
+    cuda: &'a mut Cuda,
+    problem: &Problem,
+    profile: bool,
+    unit: Unit,
+    behind_filter: bool,
+) -> Result<GpuSearch<'a, Direct>, EngineError> {
     let unavailable = |why| EngineError::Unavailable { engine: DIRECT.id, why };
     // Load now, so that no timed launch includes it.
     let builds = Build::all(profile);
@@ -147,8 +173,14 @@ fn build<'a>(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit, b
     Ok(GpuSearch::new(cuda, memory, None, direct))
 }
 
-/// Uploads the points as rows and prepares the filter; if its kernels are unavailable, rearranges the rows instead.
-fn load_filtered<'a>(cuda: &'a mut Cuda, problem: &Problem, mut direct: Direct, mut memory: Memory) -> Result<GpuSearch<'a, Direct>, EngineError> {
+/// Uploads the points as rows and prepares the filter; if its kernels are unavailable, rearranges the rows
+/// instead.
+fn load_filtered<'a>(
+    cuda: &'a mut Cuda,
+    problem: &Problem,
+    mut direct: Direct,
+    mut memory: Memory,
+) -> Result<GpuSearch<'a, Direct>, EngineError> {
     let (stream, device) = (cuda.stream.clone(), cuda.device_id);
     // Load, and if necessary compile, before the clock starts.
     let cannot = |why| format!("the filter cannot be had ({why})");
@@ -159,7 +191,9 @@ fn load_filtered<'a>(cuda: &'a mut Cuda, problem: &Problem, mut direct: Direct, 
     memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
     let prepare = || -> Result<f64, DriverError> {
         memory.timer.start(&stream)?;
-        match kernels.and_then(|kernels| Filtered::new(kernels, &stream, device, problem, &memory).map_err(cannot)) {
+        match kernels
+            .and_then(|kernels| Filtered::new(kernels, &stream, device, problem, &memory).map_err(cannot))
+        {
             Ok(filtered) => direct.filtered = Some(filtered),
             Err(why) => direct.without_filter(why, cuda, &mut memory)?,
         }
@@ -175,7 +209,12 @@ fn load_filtered<'a>(cuda: &'a mut Cuda, problem: &Problem, mut direct: Direct, 
 
 impl Direct {
     /// Goes on with the direct kernel alone, for which the points are rearranged.
-    fn without_filter(&mut self, why: String, cuda: &mut Cuda, memory: &mut Memory) -> Result<(), DriverError> {
+    fn without_filter(
+        &mut self,
+        why: String,
+        cuda: &mut Cuda,
+        memory: &mut Memory,
+    ) -> Result<(), DriverError> {
         // Do whatever can fail first, so that the points and the search never disagree about the layout.
         let points = self.layout.arrange(&mut cuda.kernels, &cuda.stream, &memory.points.floats)?;
         memory.rearrange(self.layout.form(), points);
@@ -191,7 +230,11 @@ impl Direct {
             self.tally = Some(Tally {
                 counters: stream.alloc_zeros(count)?,
                 convergence: stream.alloc_zeros(count * CONVERGENCE_ENTRIES)?,
-                cycles: if self.profile { Some(stream.alloc_zeros(count * rules::PHASES.len())?) } else { None },
+                cycles: if self.profile {
+                    Some(stream.alloc_zeros(count * rules::PHASES.len())?)
+                } else {
+                    None
+                },
                 spans: if self.profile { Some(stream.alloc_zeros(count)?) } else { None },
             });
         }
@@ -210,10 +253,18 @@ impl Kernels for Direct {
         if asked == Build::Profiled && !self.profile { Build::Counted } else { asked }
     }
 
-    fn run(&mut self, cuda: &mut Cuda, memory: &mut Memory, queries: &Range<usize>, build: Build, _counts: CUdeviceptr) -> Result<f64, DriverError> {
+    fn run(
+        &mut self,
+        cuda: &mut Cuda,
+        memory: &mut Memory,
+        queries: &Range<usize>,
+        build: Build,
+        _counts: CUdeviceptr,
+    ) -> Result<f64, DriverError> {
         let stream = cuda.stream.clone();
         let kernel = cuda.kernels.search(self.unit, build).expect("loaded with the problem");
-        let tally = if build == Build::Timed { TallyOut::default() } else { self.tally(&stream, queries.len())? };
+        let tally =
+            if build == Build::Timed { TallyOut::default() } else { self.tally(&stream, queries.len())? };
         memory.timer.start(&stream)?;
         if let Some(filtered) = &mut self.filtered {
             if filtered.search(memory, queries, build, tally)? {
@@ -226,18 +277,27 @@ impl Kernels for Direct {
             block_dim: (self.policy.threads(), 1, 1),
             shared_mem_bytes: kernel.cut.shared_bytes,
         };
-        // SAFETY: these are the kernel's arguments; their pointers are to this search's buffers, which are as long as they say.
+        // SAFETY: these are the kernel's arguments; their pointers are to this search's buffers, which are as
+        // long as they say.
         unsafe { launch(&stream, &kernel.function, config, &arguments(memory, &stream, queries, tally)) }?;
         memory.timer.stop(&stream)
     }
 
-    fn collect(&self, stream: &Arc<CudaStream>, queries: usize, build: Build, answer: &mut Answer) -> Result<(), DriverError> {
+    fn collect(
+        &self,
+        stream: &Arc<CudaStream>,
+        queries: usize,
+        build: Build,
+        answer: &mut Answer,
+    ) -> Result<(), DriverError> {
         let Some(tally) = &self.tally else { return Ok(()) };
         let counters = read(stream, &tally.counters.slice(..queries))?;
         let convergence = read(stream, &tally.convergence.slice(..queries * CONVERGENCE_ENTRIES))?;
         for (counters, entries) in counters.iter().zip(convergence.chunks_exact(CONVERGENCE_ENTRIES)) {
             let kept = (counters.merges as usize).min(CONVERGENCE_ENTRIES);
-            answer.convergence.push(entries[..kept].iter().map(|entry| (entry.points_seen, entry.max_distance)));
+            answer
+                .convergence
+                .push(entries[..kept].iter().map(|entry| (entry.points_seen, entry.max_distance)));
         }
         answer.convergence.counted_by = rules::CONVERGENCE.to_owned();
         let rows = counters.into_iter().map(|counters| knn::Counters::from(counters).row());
@@ -272,7 +332,8 @@ impl Kernels for Direct {
             return filtered::FIRST_QUERIES;
         }
         // Four blocks per multiprocessor.
-        let multiprocessors = cuda.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1) as usize;
+        let multiprocessors =
+            cuda.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1) as usize;
         4 * multiprocessors * self.policy.queries_per_block() as usize
     }
 
@@ -281,13 +342,15 @@ impl Kernels for Direct {
     }
 }
 
-/// Below this number of queries the kernel's time is constant: each warp scans all points, and the GPU is not full.
+/// Below this number of queries the kernel's time is constant: each warp scans all points, and the GPU is not
+/// full.
 const FILLING: f64 = 2600.0;
 
 /// The same for the filtered search.
 const FILLING_FILTER: f64 = 1800.0;
 
-/// Cost of loading and searching, with the filter where the engine uses it, fitted to measurements on an NVIDIA H200.
+/// Cost of loading and searching, with the filter where the engine uses it, fitted to measurements on an
+/// NVIDIA H200.
 pub fn cost(shape: &Shape) -> Cost {
     let (n, q, d, k) = (shape.n as f64, shape.q as f64, shape.d as f64, shape.k as f64);
     let capacity = theory::capacity(shape.k);
@@ -300,7 +363,8 @@ pub fn cost(shape: &Shape) -> Cost {
         .search("latency", merges * (slots / 32.0).sqrt(), 3.5e-3)
         .search("merges", q * merges * slots * slots.log2().powi(2), 3.7e-10);
     // Kernels for other than two or three dimensions read the coordinates of a point one by one.
-    let direct = |points: f64, queries: f64| points * queries * d * if shape.d < 4 { 1.18e-10 } else { 4.5e-10 };
+    let direct =
+        |points: f64, queries: f64| points * queries * d * if shape.d < 4 { 1.18e-10 } else { 4.5e-10 };
     if shape.d < 4 || shape.n < filtered::least_points(shape.k, shape.d) {
         return cost.search("distances", direct(n, q.max(FILLING)), 1.0);
     }

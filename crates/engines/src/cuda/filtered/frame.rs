@@ -3,9 +3,9 @@
 /// Sampled points from which the centre and the spread are estimated.
 const SAMPLE: usize = 1024;
 
-/// The centre, subtracted from rows to keep their norms small, and the power of two that scales most rows to about one per
-/// axis. They are estimated from a sample by a median and a ninth decile, which are robust to outliers. Any values would be
-/// correct; they only affect how tight the filter is.
+/// The centre, subtracted from rows to keep their norms small, and the power of two that scales most rows to
+/// about one per axis. They are estimated from a sample by a median and a ninth decile, which are robust to
+/// outliers. Any values would be correct; they only affect how tight the filter is.
 pub(super) fn frame(rows: &[f32], d: usize) -> (Vec<f32>, f64) {
     let n = rows.len() / d;
     let sample: Vec<&[f32]> = rows.chunks_exact(d).step_by(n.div_ceil(SAMPLE)).collect();
@@ -16,7 +16,13 @@ pub(super) fn frame(rows: &[f32], d: usize) -> (Vec<f32>, f64) {
             *quantile(&mut column, 0.5)
         })
         .collect();
-    let norm = |row: &[f32]| row.iter().zip(&centre).map(|(&value, &centre)| (f64::from(value) - f64::from(centre)).powi(2)).sum::<f64>().sqrt();
+    let norm = |row: &[f32]| {
+        row.iter()
+            .zip(&centre)
+            .map(|(&value, &centre)| (f64::from(value) - f64::from(centre)).powi(2))
+            .sum::<f64>()
+            .sqrt()
+    };
     let mut norms: Vec<f64> = sample.iter().map(|row| norm(row)).collect();
     let most = match *quantile(&mut norms, 0.9) {
         0.0 => norms.iter().copied().fold(0.0, f64::max),
@@ -48,8 +54,9 @@ mod tests {
         assert_eq!(frame(&[2.5; 40], 4), (vec![2.5; 4], 1.0));
     }
 
-    /// Brute-force test of the margin in docs/filter.md: a point whose distance by the rule is just below `max_distance` must
-    /// survive even if the tensor core loses all that it is granted, and a much farther one must not.
+    /// Brute-force test of the margin in docs/filter.md: a point whose distance by the rule is just below
+    /// `max_distance` must survive even if the tensor core loses all that it is granted, and a much farther
+    /// one must not.
     #[test]
     fn the_margin_holds_and_is_sharp() {
         use rand_chacha::ChaCha8Rng;
@@ -58,29 +65,45 @@ mod tests {
         let mut unit = move || (rng.next_u32() >> 8) as f32 / 8_388_608.0 - 1.0;
         let (mut pairs, mut kept) = (0, 0);
         for d in [4usize, 16, 33, 128, 960] {
-            for (scale, offset, nearness) in
-                [(1.0, 0.0, 1.0), (1.0, 100.0, 1e-3), (1e-3, 1e4, 1.0), (1e15, 0.0, 1e-2), (1e-15, 0.0, 1.0), (1.0, 1e3, 1e-6), (1.0, 0.5, 1e-7)]
-            {
+            for (scale, offset, nearness) in [
+                (1.0, 0.0, 1.0),
+                (1.0, 100.0, 1e-3),
+                (1e-3, 1e4, 1.0),
+                (1e15, 0.0, 1e-2),
+                (1e-15, 0.0, 1.0),
+                (1.0, 1e3, 1e-6),
+                (1.0, 0.5, 1e-7),
+            ] {
                 for _ in 0..100 {
                     let query: Vec<f32> = (0..d).map(|_| unit() * scale + offset).collect();
-                    let point: Vec<f32> = query.iter().map(|&value| value + unit() * scale * nearness).collect();
+                    let point: Vec<f32> =
+                        query.iter().map(|&value| value + unit() * scale * nearness).collect();
                     // Estimate the frame from other rows, so that this pair may be far from its centre.
                     let others: Vec<f32> = (0..9 * d).map(|_| unit() * scale).collect();
                     let (centre, s) = frame(&others, d);
                     let padded = d.next_multiple_of(16) as f64;
                     let epsilon = (padded + 32.0) * 2f64.powi(-20);
                     let round = |row: &[f32]| -> (Vec<f64>, f64) {
-                        let exact: Vec<f64> = row.iter().zip(&centre).map(|(&value, &centre)| (f64::from(value) - f64::from(centre)) * s).collect();
+                        let exact: Vec<f64> = row
+                            .iter()
+                            .zip(&centre)
+                            .map(|(&value, &centre)| (f64::from(value) - f64::from(centre)) * s)
+                            .collect();
                         let rounded: Vec<f64> = exact.iter().map(|&value| bf16(value as f32)).collect();
-                        let error = exact.iter().zip(&rounded).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+                        let error =
+                            exact.iter().zip(&rounded).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
                         (rounded, error * (1.0 + 2f64.powi(-20)))
                     };
                     let ((x, e), (y, f)) = (round(&point), round(&query));
                     let norm = |row: &[f64]| row.iter().map(|value| value * value).sum::<f64>();
-                    let by_the_rule = point.iter().zip(&query).fold(0f32, |acc, (&p, &q)| (p - q).mul_add(p - q, acc));
+                    let by_the_rule =
+                        point.iter().zip(&query).fold(0f32, |acc, (&p, &q)| (p - q).mul_add(p - q, acc));
                     let survives = |max_distance: f32| {
                         let u = 2f64.powi(-24);
-                        let r = ((f64::from(max_distance) + d as f64 * 2f64.powi(-149)) / (1.0 - (d as f64 + 4.0) * u)).sqrt() * s;
+                        let r = ((f64::from(max_distance) + d as f64 * 2f64.powi(-149))
+                            / (1.0 - (d as f64 + 4.0) * u))
+                            .sqrt()
+                            * s;
                         let reach = (1.0 + epsilon) * (r + f + 2f64.powi(-50)) + (1.0 + epsilon) * e;
                         let start = reach * reach - (1.0 - epsilon) * (norm(&x) + norm(&y));
                         let products: Vec<f64> = x.iter().zip(&y).map(|(x, y)| 2.0 * x * y).collect();
@@ -88,7 +111,10 @@ mod tests {
                         let lost = 1.25 * padded * 2f64.powi(-22) * most;
                         start + products.iter().sum::<f64>() - lost >= 0.0
                     };
-                    assert!(survives(by_the_rule.next_up()), "d = {d}, scale {scale}, offset {offset}, nearness {nearness}");
+                    assert!(
+                        survives(by_the_rule.next_up()),
+                        "d = {d}, scale {scale}, offset {offset}, nearness {nearness}"
+                    );
                     if offset == 0.0 && nearness == 1.0 {
                         pairs += 1;
                         kept += u32::from(survives(by_the_rule * 0.9));

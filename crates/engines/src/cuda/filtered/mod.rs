@@ -1,8 +1,9 @@
-//! The tensor-core filtered search: alternates `cuda/filtered/filter.cuh` and `cuda/filtered/survivors.cuh` over chunks of the
-//! points.
+//! The tensor-core filtered search: alternates `cuda/filtered/filter.cuh` and `cuda/filtered/survivors.cuh`
+//! over chunks of the points.
 //!
-//! The filter uses each query's `max_distance` as of the start of the chunk, so chunks start small and double: the bound is
-//! then never much too loose. `docs/filter.md` gives the arithmetic and proves that no neighbour is lost.
+//! The filter uses each query's `max_distance` as of the start of the chunk, so chunks start small and
+//! double: the bound is then never much too loose. `docs/filter.md` gives the arithmetic and proves that no
+//! neighbour is lost.
 
 mod frame;
 mod probe;
@@ -12,7 +13,10 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PinnedHostSlice};
+use cudarc::driver::{
+    CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
+    PinnedHostSlice,
+};
 
 use frame::frame;
 pub use probe::{safe, worst_loss};
@@ -24,8 +28,8 @@ use super::device::units::{Unit, build_name};
 use super::direct::Variant;
 use super::interface::TallyOut;
 use super::interface::filtered::{
-    FILTER_CUT, FILTER_THREADS, FILTER_TILE, FILTER_TILES_TOGETHER, Filter, FilterCut, ROUND_ENTRY, Rounding, SURVIVOR_WARPS, SurvivorSearch,
-    SurvivorState, filter_entry, survivors_entry,
+    FILTER_CUT, FILTER_THREADS, FILTER_TILE, FILTER_TILES_TOGETHER, Filter, FilterCut, ROUND_ENTRY, Rounding,
+    SURVIVOR_WARPS, SurvivorSearch, SurvivorState, filter_entry, survivors_entry,
 };
 use crate::knn::{Build, DeviceId, Problem};
 
@@ -46,8 +50,8 @@ const WORTH_ASKING: usize = 1 << 13;
 /// Points farther from the centre than this multiple of the usual distance bypass the filter; they are few.
 const FARTHEST: f64 = 16.0;
 
-/// Whether the filter is worth its setup cost, given that its first chunk is not filtered at all. One query takes as long
-/// as a whole tile, which is still much faster than one warp scanning all points.
+/// Whether the filter is worth its setup cost, given that its first chunk is not filtered at all. One query
+/// takes as long as a whole tile, which is still much faster than one warp scanning all points.
 ///
 /// # Errors
 /// One sentence saying why not.
@@ -79,8 +83,8 @@ pub fn first_chunk(k: usize, dims: usize) -> usize {
 /// Chunks start at multiples of this many points: the filter tiles whose survivor bits are stored together.
 const CHUNK: usize = (FILTER_TILE * FILTER_TILES_TOGETHER) as usize;
 
-/// The chunks of n points: the first has `first` points, each later one doubles the number covered, up to `most` per chunk.
-/// All start at multiples of [`CHUNK`].
+/// The chunks of n points: the first has `first` points, each later one doubles the number covered, up to
+/// `most` per chunk. All start at multiples of [`CHUNK`].
 fn chunks(n: usize, first: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -94,8 +98,8 @@ fn chunks(n: usize, first: usize, most: usize) -> impl Iterator<Item = Range<usi
     })
 }
 
-/// Whether too many pairs of points `from..to` and `queries` queries survived: more than a sixteenth, and far more than in
-/// random order, where a point is a candidate if it is among the `reach` nearest so far.
+/// Whether too many pairs of points `from..to` and `queries` queries survived: more than a sixteenth, and far
+/// more than in random order, where a point is a candidate if it is among the `reach` nearest so far.
 fn too_many(survivors: u64, pairs: u64, queries: usize, reach: usize, from: usize, to: usize) -> bool {
     let expected = reach as f64 * (to as f64 / from as f64).ln() * queries as f64;
     survivors > pairs / 16 && survivors as f64 > 8.0 * expected
@@ -121,7 +125,11 @@ impl Cut {
             _ => (cut.forms[3], "streaming"),
         };
         let slabs = d.div_ceil(form.slab as usize);
-        Self { name: filter_entry(form.slab, kind), padded_d: slabs * form.slab as usize, shared_bytes: form.fixed + form.a_slab * slabs as u32 }
+        Self {
+            name: filter_entry(form.slab, kind),
+            padded_d: slabs * form.slab as usize,
+            shared_bytes: form.fixed + form.a_slab * slabs as u32,
+        }
     }
 }
 
@@ -143,7 +151,8 @@ struct Scratch {
     computed: CudaSlice<u64>,
     /// Host copy of `computed` after the last chunk.
     seen: PinnedHostSlice<u64>,
-    /// Recorded once `seen` is written. The host spins on it: the wait is short, and sleeping would cost as much again.
+    /// Recorded once `seen` is written. The host spins on it: the wait is short, and sleeping would cost as
+    /// much again.
     copied: CudaEvent,
 }
 
@@ -163,14 +172,22 @@ impl FilterKernels {
     /// One sentence saying why they are unavailable.
     pub fn load(kernels: &mut Kernels, problem: &Problem, profile: bool) -> Result<Self, String> {
         let capacity = Variant::new(problem.k(), problem.dims()).capacity;
-        let (filters, selects) = (Unit::new("filtered/filter", 0, 0), Unit::new("filtered/survivors", capacity, 0));
+        let (filters, selects) =
+            (Unit::new("filtered/filter", 0, 0), Unit::new("filtered/survivors", capacity, 0));
         let cut = Cut::new(&kernels.constant(filters, FILTER_CUT)?, problem.dims());
         let filter = kernels.function(filters, &cut.name)?;
-        filter.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
+        filter
+            .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32)
+            .map_err(say)?;
         let round = kernels.function(filters, ROUND_ENTRY)?;
         let builds = Build::all(profile);
         kernels.compile_ahead(&[selects], builds);
-        let select = |&build| Ok((build, kernels.function(selects.of_build(build), &survivors_entry(capacity, build_name(build)))?));
+        let select = |&build| {
+            Ok((
+                build,
+                kernels.function(selects.of_build(build), &survivors_entry(capacity, build_name(build)))?,
+            ))
+        };
         let selects = builds.iter().map(select).collect::<Result<_, String>>()?;
         Ok(Self { cut, round, filter, selects })
     }
@@ -184,7 +201,8 @@ struct FilterPoints {
     scale: f64,
 }
 
-/// Queries that scratch memory has room for: as many as share a pass over the points, rounded up to whole tiles.
+/// Queries that scratch memory has room for: as many as share a pass over the points, rounded up to whole
+/// tiles.
 fn scratch_rows(q: usize) -> usize {
     q.min(MOST_ROWS).next_multiple_of(TILE)
 }
@@ -217,7 +235,13 @@ impl Filtered {
     ///
     /// # Errors
     /// One sentence, if memory cannot be allocated.
-    pub fn new(kernels: FilterKernels, stream: &Arc<CudaStream>, device: DeviceId, problem: &Problem, memory: &Memory) -> Result<Self, String> {
+    pub fn new(
+        kernels: FilterKernels,
+        stream: &Arc<CudaStream>,
+        device: DeviceId,
+        problem: &Problem,
+        memory: &Memory,
+    ) -> Result<Self, String> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
         let (cut, round) = (&kernels.cut, &kernels.round);
@@ -230,34 +254,37 @@ impl Filtered {
             // A launch may start at any query and reads whole tiles.
             let (point_tiles, query_tiles) = (tiles(n), tiles(q) + 1);
             type Floats = CudaSlice<f32>;
-            let rounded = |source: &Floats, count: usize, tiles: usize, queries: bool, centre: &Floats, scale: f64| {
-                let rows = tiles * TILE;
-                let mut rounded = Rounded {
-                    rows: stream.alloc_zeros(rows * cut.padded_d)?,
-                    bounds: stream.alloc_zeros(rows)?,
-                    errors: stream.alloc_zeros(if queries { rows } else { tiles })?,
+            let rounded =
+                |source: &Floats, count: usize, tiles: usize, queries: bool, centre: &Floats, scale: f64| {
+                    let rows = tiles * TILE;
+                    let mut rounded = Rounded {
+                        rows: stream.alloc_zeros(rows * cut.padded_d)?,
+                        bounds: stream.alloc_zeros(rows)?,
+                        errors: stream.alloc_zeros(if queries { rows } else { tiles })?,
+                    };
+                    let errors = rounded.errors.device_ptr_mut(stream).0;
+                    let arguments = Rounding {
+                        rows: source.device_ptr(stream).0,
+                        centre: centre.device_ptr(stream).0,
+                        scale,
+                        epsilon,
+                        // A distant point would loosen the bound of its whole tile; a query affects only
+                        // itself.
+                        largest_norm: if queries { 2f64.powi(80) } else { FARTHEST.powi(2) * d as f64 },
+                        factor: if queries { 2.0 } else { 1.0 },
+                        count: count as u32,
+                        d: d as u32,
+                        padded_d: cut.padded_d as u32,
+                        rounded: rounded.rows.device_ptr_mut(stream).0,
+                        bounds: rounded.bounds.device_ptr_mut(stream).0,
+                        errors: if queries { errors } else { 0 },
+                        largest_errors: if queries { 0 } else { errors },
+                    };
+                    // SAFETY: `Rounding` is the kernel's parameter; its pointers cover as many rows as it
+                    // says.
+                    unsafe { launch(stream, round, blocks(tiles as u32, FILTER_THREADS), &arguments) }?;
+                    Ok::<Rounded, DriverError>(rounded)
                 };
-                let errors = rounded.errors.device_ptr_mut(stream).0;
-                let arguments = Rounding {
-                    rows: source.device_ptr(stream).0,
-                    centre: centre.device_ptr(stream).0,
-                    scale,
-                    epsilon,
-                    // A distant point would loosen the bound of its whole tile; a query affects only itself.
-                    largest_norm: if queries { 2f64.powi(80) } else { FARTHEST.powi(2) * d as f64 },
-                    factor: if queries { 2.0 } else { 1.0 },
-                    count: count as u32,
-                    d: d as u32,
-                    padded_d: cut.padded_d as u32,
-                    rounded: rounded.rows.device_ptr_mut(stream).0,
-                    bounds: rounded.bounds.device_ptr_mut(stream).0,
-                    errors: if queries { errors } else { 0 },
-                    largest_errors: if queries { 0 } else { errors },
-                };
-                // SAFETY: `Rounding` is the kernel's parameter; its pointers cover as many rows as it says.
-                unsafe { launch(stream, round, blocks(tiles as u32, FILTER_THREADS), &arguments) }?;
-                Ok::<Rounded, DriverError>(rounded)
-            };
             let points = match problem.cache().get(device, |_: &FilterPoints| true) {
                 Some(points) => points,
                 None => {
@@ -274,7 +301,8 @@ impl Filtered {
             let queries = rounded(&memory.queries, q, query_tiles, true, &points.centre, points.scale)?;
             let rows = scratch_rows(q);
             let scratch = Scratch {
-                survivors: stream.alloc_zeros((rows * n.next_multiple_of(CHUNK) / 8).min(SURVIVOR_BYTES) / 4)?,
+                survivors: stream
+                    .alloc_zeros((rows * n.next_multiple_of(CHUNK) / 8).min(SURVIVOR_BYTES) / 4)?,
                 keys: stream.alloc_zeros(rows * capacity)?,
                 buffers: stream.alloc_zeros(rows * capacity)?,
                 warps: stream.alloc_zeros(rows)?,
@@ -289,12 +317,29 @@ impl Filtered {
             Ok((points, queries, scratch, multiprocessors))
         };
         let (points, queries, scratch, multiprocessors) = prepare().map_err(say)?;
-        Ok(Self { stream: Arc::clone(stream), kernels, multiprocessors, capacity, n, k, epsilon, points, queries, scratch })
+        Ok(Self {
+            stream: Arc::clone(stream),
+            kernels,
+            multiprocessors,
+            capacity,
+            n,
+            k,
+            epsilon,
+            points,
+            queries,
+            scratch,
+        })
     }
 
-    /// Answers a range of queries, whose entries in the tally start at `tally`. Returns false, with nothing answered, if so
-    /// many points survive that the direct kernel is faster.
-    pub fn search(&mut self, memory: &mut Memory, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
+    /// Answers a range of queries, whose entries in the tally start at `tally`. Returns false, with nothing
+    /// answered, if so many points survive that the direct kernel is faster.
+    pub fn search(
+        &mut self,
+        memory: &mut Memory,
+        queries: &Range<usize>,
+        build: Build,
+        tally: TallyOut,
+    ) -> Result<bool, DriverError> {
         for start in queries.clone().step_by(MOST_ROWS) {
             let part = start..queries.end.min(start + MOST_ROWS);
             if !self.pass(memory, &part, build, tally.from(start - queries.start))? {
@@ -305,7 +350,13 @@ impl Filtered {
     }
 
     /// One pass over the points for a range of queries; the result is that of [`Self::search`].
-    fn pass(&mut self, memory: &mut Memory, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
+    fn pass(
+        &mut self,
+        memory: &mut Memory,
+        queries: &Range<usize>,
+        build: Build,
+        tally: TallyOut,
+    ) -> Result<bool, DriverError> {
         let rows = queries.len().next_multiple_of(TILE);
         let most = (self.scratch.survivors.len() * 32 / rows / CHUNK).max(1) * CHUNK;
         self.stream.memset_zeros(&mut self.scratch.computed)?;
@@ -314,13 +365,15 @@ impl Filtered {
             if chunk.start > 0 {
                 self.launch_filter(queries, &chunk)?;
             }
-            // Read while the filter runs, so that the device does not idle; skipped for the first chunks, which finish before the
-            // answer arrives.
+            // Read while the filter runs, so that the device does not idle; skipped for the first chunks,
+            // which finish before the answer arrives.
             if chunk.start >= WORTH_ASKING {
                 self.scratch.copied.synchronize()?;
                 let now = self.scratch.seen.as_slice()?[0];
                 let (pairs, survivors) = ((chunk.start - from) as u64 * queries.len() as u64, now - computed);
-                if from > 0 && too_many(survivors, pairs, queries.len(), self.k + self.capacity, from, chunk.start) {
+                if from > 0
+                    && too_many(survivors, pairs, queries.len(), self.k + self.capacity, from, chunk.start)
+                {
                     return Ok(false);
                 }
                 (computed, from) = (now, chunk.start);
@@ -337,8 +390,8 @@ impl Filtered {
     fn launch_filter(&mut self, queries: &Range<usize>, chunk: &Range<usize>) -> Result<(), DriverError> {
         let stream = &self.stream;
         let (query_tiles, tiles) = (queries.len().div_ceil(TILE), chunk.len().div_ceil(TILE));
-        // A block keeps its queries for several tiles of points, as long as there are enough blocks: two run at a time on each
-        // multiprocessor.
+        // A block keeps its queries for several tiles of points, as long as there are enough blocks: two run
+        // at a time on each multiprocessor.
         let tiles_a_block = (query_tiles * tiles).div_ceil(8 * self.multiprocessors as usize).clamp(1, 64);
         let first = queries.start as u64;
         let arguments = Filter {
@@ -360,7 +413,8 @@ impl Filtered {
             block_dim: (FILTER_THREADS, 1, 1),
             shared_mem_bytes: self.kernels.cut.shared_bytes,
         };
-        // SAFETY: `Filter` is the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
+        // SAFETY: `Filter` is the kernel's parameter; its pointers are to this search's buffers, which are as
+        // long as it says.
         unsafe { launch(stream, &self.kernels.filter, config, &arguments) }
     }
 
@@ -373,7 +427,8 @@ impl Filtered {
         tally: TallyOut,
     ) -> Result<(), DriverError> {
         let (stream, scratch) = (&self.stream, &mut self.scratch);
-        let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } = memory.addresses(stream);
+        let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } =
+            memory.addresses(stream);
         let arguments = SurvivorSearch {
             points,
             queries: rows,
@@ -400,7 +455,12 @@ impl Filtered {
             squared_distances,
             tally,
         };
-        let (_, select) = self.kernels.selects.iter().find(|(of, _)| *of == build).expect("a build that the search was loaded for");
+        let (_, select) = self
+            .kernels
+            .selects
+            .iter()
+            .find(|(of, _)| *of == build)
+            .expect("a build that the search was loaded for");
         let config = blocks((queries.len() as u32).div_ceil(SURVIVOR_WARPS), SURVIVOR_WARPS * 32);
         // SAFETY: as for the filter above.
         unsafe { launch(stream, select, config, &arguments) }
@@ -414,18 +474,30 @@ mod tests {
 
     #[test]
     fn scratch_is_for_whole_tiles() {
-        assert_eq!([1, 127, 128, 129, MOST_ROWS, 1_000_000].map(scratch_rows), [128, 128, 128, 256, MOST_ROWS, MOST_ROWS]);
+        assert_eq!(
+            [1, 127, 128, 129, MOST_ROWS, 1_000_000].map(scratch_rows),
+            [128, 128, 128, 256, MOST_ROWS, MOST_ROWS]
+        );
     }
 
     #[test]
     fn chunks_cover_the_points_and_double() {
-        for (n, first, most) in [(1, 256, 1 << 20), (1_000_003, 256, 1 << 20), (300_000, 8192, 16_384), (257, 256, 256), (1_000_000, 1024, 262_144)] {
+        for (n, first, most) in [
+            (1, 256, 1 << 20),
+            (1_000_003, 256, 1 << 20),
+            (300_000, 8192, 16_384),
+            (257, 256, 256),
+            (1_000_000, 1024, 262_144),
+        ] {
             let all: Vec<_> = chunks(n, first, most).collect();
             assert_eq!((all[0].start, all[all.len() - 1].end), (0, n));
             for pair in all.windows(2) {
                 assert_eq!(pair[0].end, pair[1].start);
                 assert!(pair[1].start % CHUNK == 0 && pair[1].len() <= most, "{pair:?}");
-                assert!(pair[1].len() <= pair[1].start + pair[1].start / 4, "{pair:?}: the bound would be too loose");
+                assert!(
+                    pair[1].len() <= pair[1].start + pair[1].start / 4,
+                    "{pair:?}: the bound would be too loose"
+                );
             }
         }
         assert_eq!(chunks(1_000_000, 256, usize::MAX / 2).count(), 13);
@@ -444,7 +516,9 @@ mod tests {
     #[test]
     fn cuts_pad_dimensions_to_whole_slabs() {
         let form = |slab, fixed, a_slab| FilterForm { slab, fixed, a_slab };
-        let forms = FilterCut { forms: [form(16, 1000, 10), form(32, 2000, 20), form(64, 2500, 30), form(64, 3000, 0)] };
+        let forms = FilterCut {
+            forms: [form(16, 1000, 10), form(32, 2000, 20), form(64, 2500, 30), form(64, 3000, 0)],
+        };
         let cut = |d| {
             let Cut { name, padded_d, shared_bytes } = Cut::new(&forms, d);
             (name, padded_d, shared_bytes)

@@ -1,9 +1,11 @@
-//! Measures whether the device's tensor cores accumulate as accurately as `docs/filter.md` assumes, which is undocumented.
+//! Measures whether the device's tensor cores accumulate as accurately as `docs/filter.md` assumes, which is
+//! undocumented.
 //!
-//! The filter is safe if each instruction loses at most 20 · 2⁻²² of what bounds its terms and partial sums. The test sums
-//! are chosen to lose as much as any adder can: small terms that straddle the last bit kept beside a large term, all with the
-//! same sign, for every position that this cut-off may have; the large term in the accumulator, at each index of the
-//! product, or cancelled. The device computes the sums, and each is compared with the exact one.
+//! The filter is safe if each instruction loses at most 20 · 2⁻²² of what bounds its terms and partial sums.
+//! The test sums are chosen to lose as much as any adder can: small terms that straddle the last bit kept
+//! beside a large term, all with the same sign, for every position that this cut-off may have; the large term
+//! in the accumulator, at each index of the product, or cancelled. The device computes the sums, and each is
+//! compared with the exact one.
 
 use std::sync::Arc;
 
@@ -30,7 +32,8 @@ struct Cases {
     starts: Vec<f32>,
 }
 
-/// The worst loss of the tensor cores, relative to what the filter assumes: above 1 the filter must not be used.
+/// The worst loss of the tensor cores, relative to what the filter assumes: above 1 the filter must not be
+/// used.
 ///
 /// # Errors
 /// One sentence, if the kernel is unavailable or fails.
@@ -38,7 +41,11 @@ pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64
     let function = kernels.function(Unit::new("filtered/filter", 0, 0), PROBE_ENTRY)?;
     let cases = Cases::new();
     let run = || -> Result<Vec<f32>, DriverError> {
-        let (rows, columns, starts) = (stream.clone_htod(&cases.rows)?, stream.clone_htod(&cases.columns)?, stream.clone_htod(&cases.starts)?);
+        let (rows, columns, starts) = (
+            stream.clone_htod(&cases.rows)?,
+            stream.clone_htod(&cases.columns)?,
+            stream.clone_htod(&cases.starts)?,
+        );
         let mut sums = stream.alloc_zeros::<f32>(cases.starts.len())?;
         let arguments = Probe {
             rows: rows.device_ptr(stream).0,
@@ -60,7 +67,11 @@ pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64
 /// One clause saying why not.
 pub fn safe(loss: f64) -> Result<(), String> {
     // The comparison also rejects NaN.
-    if loss <= 1.0 { Ok(()) } else { Err(format!("this GPU's tensor cores lose {loss:.1} times what the filter grants them")) }
+    if loss <= 1.0 {
+        Ok(())
+    } else {
+        Err(format!("this GPU's tensor cores lose {loss:.1} times what the filter grants them"))
+    }
 }
 
 impl Cases {
@@ -71,8 +82,8 @@ impl Cases {
             starts: vec![0.0; TILES * ROWS * COLUMNS],
         };
         for tile in 0..TILES {
-            // The index of the large term in the first step, and whether it is the accumulator, that product, or both, which cancel;
-            // or all terms are large.
+            // The index of the large term in the first step, and whether it is the accumulator, that product,
+            // or both, which cancel; or all terms are large.
             let (place, kind) = (tile / 4, tile % 4);
             let large = |step: usize, k: usize| kind == 3 || kind != 0 && step == 0 && k == place;
             for step in 0..STEPS {
@@ -80,7 +91,8 @@ impl Cases {
                     for row in 0..ROWS {
                         // 255/128 sets all bits of a BF16; the cut-off lies below one of these.
                         let small = 255.0 / 128.0 * 2f32.powi(-14 - row as i32);
-                        cases.rows[((tile * STEPS + step) * ROWS + row) * DEPTH + k] = bf16(if large(step, k) { 1.0 } else { small });
+                        cases.rows[((tile * STEPS + step) * ROWS + row) * DEPTH + k] =
+                            bf16(if large(step, k) { 1.0 } else { small });
                     }
                     for column in 0..COLUMNS {
                         let size = if large(step, k) || column & 2 == 0 { 1.0 } else { 255.0 / 128.0 };
@@ -92,14 +104,16 @@ impl Cases {
                             // All of the same sign, or mixed.
                             (false, _) => column & 1 != 0 && (column & 4 == 0 || k % 2 == 0),
                         };
-                        cases.columns[((tile * STEPS + step) * COLUMNS + column) * DEPTH + k] = bf16(if negative { -size } else { size });
+                        cases.columns[((tile * STEPS + step) * COLUMNS + column) * DEPTH + k] =
+                            bf16(if negative { -size } else { size });
                     }
                 }
             }
             for row in 0..ROWS {
                 for column in 0..COLUMNS {
                     let start = if kind == 1 { 0.0 } else { 1.0 };
-                    cases.starts[(tile * ROWS + row) * COLUMNS + column] = if kind == 0 && column & 4 != 0 { -start } else { start };
+                    cases.starts[(tile * ROWS + row) * COLUMNS + column] =
+                        if kind == 0 && column & 4 != 0 { -start } else { start };
                 }
             }
         }
@@ -148,7 +162,8 @@ mod tests {
     /// Smaller than any term, so that 0 has an exponent.
     const TINY: f64 = 1e-30;
 
-    /// An adder that aligns the terms of a block and the accumulator to the largest of them and truncates to `bits` bits.
+    /// An adder that aligns the terms of a block and the accumulator to the largest of them and truncates to
+    /// `bits` bits.
     fn adder(bits: i32, block: usize) -> impl Fn(f32, &[f32]) -> f32 {
         let cut = move |value: f64, largest: f64| {
             let unit = 2f64.powi(largest.log2().floor() as i32 + 1 - bits);
@@ -167,7 +182,10 @@ mod tests {
 
     fn worst_of(add: impl Fn(f32, &[f32]) -> f32) -> f64 {
         let cases = Cases::new();
-        let sums: Vec<f32> = (0..cases.starts.len()).map(|sum| cases.terms(sum)).map(|(start, terms)| add(start, &terms)).collect();
+        let sums: Vec<f32> = (0..cases.starts.len())
+            .map(|sum| cases.terms(sum))
+            .map(|(start, terms)| add(start, &terms))
+            .collect();
         cases.worst(&sums)
     }
 
@@ -182,7 +200,10 @@ mod tests {
     #[test]
     fn too_large_a_loss_refuses_the_filter() {
         assert_eq!([0.0, 0.4, 1.0].map(safe), [Ok(()), Ok(()), Ok(())]);
-        assert_eq!(safe(1.6).unwrap_err(), "this GPU's tensor cores lose 1.6 times what the filter grants them");
+        assert_eq!(
+            safe(1.6).unwrap_err(),
+            "this GPU's tensor cores lose 1.6 times what the filter grants them"
+        );
         assert!(safe(f64::NAN).is_err() && safe(f64::INFINITY).is_err());
     }
 

@@ -1,4 +1,5 @@
-//! The tree in device memory, the launches that build it, and the radix sort of points, and of queries, by their Morton codes.
+//! The tree in device memory, the launches that build it, and the radix sort of points, and of queries, by
+//! their Morton codes.
 
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use crate::cuda::device::kernels::Kernels;
 use crate::cuda::device::memory::{self, launch, read};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::index::{
-    BUILD_THREADS, Codes, Frame, Growth, HEIGHTS, Pass, SORT_BITS, SORT_ITEMS, SORT_PASSES, SORT_THREADS, Tree, index_entry,
+    BUILD_THREADS, Codes, Frame, Growth, HEIGHTS, Pass, SORT_BITS, SORT_ITEMS, SORT_PASSES, SORT_THREADS,
+    Tree, index_entry,
 };
 use crate::index;
 use crate::index::{Depth, Frame as HostFrame, Part, WARP};
@@ -24,7 +26,8 @@ const DIGITS: usize = 1 << SORT_BITS;
 pub struct Scratch {
     keys: [CudaSlice<u32>; 2],
     order: [CudaSlice<u32>; 2],
-    /// For each pass the keys of each digit, then for each the next tile's number, then for each what its tiles publish.
+    /// For each pass the keys of each digit, then for each the next tile's number, then for each what its
+    /// tiles publish.
     zeroed: CudaSlice<u32>,
 }
 
@@ -120,11 +123,16 @@ impl Grower {
     /// Why there are no kernels.
     pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
         let mut step = |name: &str| kernels.function(Unit::new(super::BUILD, 0, 0), &index_entry(name));
-        Ok(Self { codes: step("codes")?, sweep: step("sweep")?, leaves: step("leaves")?, boxes: step("boxes")? })
+        Ok(Self {
+            codes: step("codes")?,
+            sweep: step("sweep")?,
+            leaves: step("leaves")?,
+            boxes: step("boxes")?,
+        })
     }
 
-    /// Sorts rows by some bits of their codes in the frame, the lowest first; where these are equal, rows keep their order. Returns where
-    /// the rows' numbers are, until the next sort with the same scratch.
+    /// Sorts rows by some bits of their codes in the frame, the lowest first; where these are equal, rows
+    /// keep their order. Returns where the rows' numbers are, until the next sort with the same scratch.
     ///
     /// # Safety
     /// The rows are where `rows` says, and as many coordinates at `frame.low`.
@@ -166,7 +174,8 @@ impl Grower {
                 mask: u32::MAX >> (u32::BITS - part.bits),
                 passes,
             };
-            // SAFETY: `Codes` is the kernel's parameter, whose pointers cover `count` rows and the digits of all passes.
+            // SAFETY: `Codes` is the kernel's parameter, whose pointers cover `count` rows and the digits of
+            // all passes.
             unsafe { launch(stream, &self.codes, config, &codes) }?;
             for pass in 0..passes as usize {
                 let arguments = Pass {
@@ -180,8 +189,9 @@ impl Grower {
                     count: count as u32,
                     shift: pass as u32 * SORT_BITS,
                 };
-                // SAFETY: `Pass` is the kernel's parameter; its pointers cover `count` keys, and what the tiles of this pass publish,
-                // which was zeroed. The order is read from the buffer that is not written to.
+                // SAFETY: `Pass` is the kernel's parameter; its pointers cover `count` keys, and what the
+                // tiles of this pass publish, which was zeroed. The order is read from the buffer that is not
+                // written to.
                 unsafe { launch(stream, &self.sweep, config, &arguments) }?;
                 at = 1 - at;
                 order = orders[at];
@@ -252,7 +262,8 @@ impl DeviceTree {
         }
     }
 
-    /// Builds a tree over the first of the rows, which [`Self::grow`] overwrites: a kernel's first launch also loads its code.
+    /// Builds a tree over the first of the rows, which [`Self::grow`] overwrites: a kernel's first launch
+    /// also loads its code.
     ///
     /// # Safety
     /// As that of [`Self::grow`].
@@ -292,17 +303,31 @@ impl DeviceTree {
         let (parts, below) = self.frame.parts(depth);
         let frame = self.device_frame(stream);
         // SAFETY: as the caller says; the frame's axes are on the device.
-        let order = unsafe { grower.sort(stream, scratch, Rows { address: rows, count: self.n, d: self.d }, frame, &parts) }?;
+        let order = unsafe {
+            grower.sort(stream, scratch, Rows { address: rows, count: self.n, d: self.d }, frame, &parts)
+        }?;
         stream.memset_zeros(&mut self.crowded)?;
         // The kernels write to these.
         let _ = (self.coordinates.device_ptr_mut(stream), self.positions.device_ptr_mut(stream));
-        let _ = (self.corners.device_ptr_mut(stream), self.smallest.device_ptr_mut(stream), self.first_codes.device_ptr_mut(stream));
+        let _ = (
+            self.corners.device_ptr_mut(stream),
+            self.smallest.device_ptr_mut(stream),
+            self.first_codes.device_ptr_mut(stream),
+        );
         let tree = self.arguments(stream);
         for height in 0..=tree.top {
             let function = if height == 0 { &grower.leaves } else { &grower.boxes };
             let boxes = tree.boxes[height as usize].next_multiple_of(WARP as u32);
             let config = memory::blocks(boxes.div_ceil(BUILD_THREADS / WARP as u32), BUILD_THREADS);
-            let growth = Growth { rows, order, crowded: self.crowded.device_ptr_mut(stream).0, tree, frame, below, height };
+            let growth = Growth {
+                rows,
+                order,
+                crowded: self.crowded.device_ptr_mut(stream).0,
+                tree,
+                frame,
+                below,
+                height,
+            };
             // SAFETY: `Growth` is the kernels' parameter, and its buffers are as long as the layout says.
             unsafe { launch(stream, function, config, &growth) }?;
         }
@@ -316,9 +341,20 @@ mod tests {
 
     #[test]
     fn heights_hold_a_box_for_each_group_below() {
-        for (n, boxes) in [(1, vec![1]), (32, vec![1]), (33, vec![2]), (1024, vec![32]), (1025, vec![33, 2]), (1_000_000, vec![31_250, 977, 31])] {
+        for (n, boxes) in [
+            (1, vec![1]),
+            (32, vec![1]),
+            (33, vec![2]),
+            (1024, vec![32]),
+            (1025, vec![33, 2]),
+            (1_000_000, vec![31_250, 977, 31]),
+        ] {
             let layout = Layout::new(n);
-            assert_eq!((layout.boxes[..=layout.top].to_vec(), layout.leaves), (boxes, n.div_ceil(WARP)), "{n} points");
+            assert_eq!(
+                (layout.boxes[..=layout.top].to_vec(), layout.leaves),
+                (boxes, n.div_ceil(WARP)),
+                "{n} points"
+            );
         }
         let most = Layout::new(u32::MAX as usize);
         assert_eq!(most.top + 1, HEIGHTS as usize);

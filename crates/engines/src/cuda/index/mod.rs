@@ -29,5 +29,7 @@ const TRAVERSE: &str = "index/traverse";
 /// # Errors
 /// [`EngineError::Unavailable`], saying what is missing and how to get it.
 pub fn open_bvh(device: DeviceId) -> Result<Box<dyn Engine>, EngineError> {
-    open(&BVH, device, Unit::new(BUILD, 0, 0), |cuda, problem, parameters| Ok(Box::new(load(cuda, problem, index::asks_for_packets(parameters))?)))
+    open(&BVH, device, Unit::new(BUILD, 0, 0), |cuda, problem, parameters| {
+        Ok(Box::new(load(cuda, problem, index::asks_for_packets(parameters))?))
+    })
 }

@@ -51,7 +51,11 @@ pub struct Bvh {
 ///
 /// # Errors
 /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem, packets: Option<bool>) -> Result<GpuSearch<'a, Bvh>, EngineError> {
+pub fn load<'a>(
+    cuda: &'a mut Cuda,
+    problem: &Problem,
+    packets: Option<bool>,
+) -> Result<GpuSearch<'a, Bvh>, EngineError> {
     let (n, d, q) = (problem.n(), problem.dims(), problem.q());
     let unavailable = |why| EngineError::Unavailable { engine: BVH.id, why };
     let grower = Grower::load(&mut cuda.kernels).map_err(unavailable)?;
@@ -59,9 +63,11 @@ pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem, packets: Option<bool>) ->
     let Unit { capacity, dims, .. } = unit;
     let traverse = BuildKernels::load(cuda, BVH.id, unit, |build| traverse_entry(capacity, dims, build))?;
 
-    // Where all points are at one place, none of a packet's queries would stop before it has visited many of them.
+    // Where all points are at one place, none of a packet's queries would stop before it has visited many of
+    // them.
     let apart = problem.extents().iter().any(|[low, high]| low < high);
-    let length = packet_length(problem.k(), d).filter(|_| packets.unwrap_or_else(|| apart && worth_packing(q, n)));
+    let length =
+        packet_length(problem.k(), d).filter(|_| packets.unwrap_or_else(|| apart && worth_packing(q, n)));
     let packet = length.map(|length| {
         let length = length as u32;
         cuda.kernel(BVH.id, Unit::new(super::PACKET, length, dims), &packet_entry(length, dims))
@@ -87,7 +93,12 @@ pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem, packets: Option<bool>) ->
 }
 
 /// BuildKernels the tree over points that are on the device, and measures how long that takes.
-fn grow(cuda: &Cuda, memory: &Memory, grower: &Grower, problem: &Problem) -> Result<(Arc<DeviceTree>, f64), DriverError> {
+fn grow(
+    cuda: &Cuda,
+    memory: &Memory,
+    grower: &Grower,
+    problem: &Problem,
+) -> Result<(Arc<DeviceTree>, f64), DriverError> {
     let stream = &cuda.stream;
     let frame = index::Frame::new(problem.extents());
     let mut tree = DeviceTree::reserve(stream, frame, problem.n())?;
@@ -133,10 +144,17 @@ impl Kernels for Bvh {
         &MEASURES
     }
 
-    fn run(&mut self, cuda: &mut Cuda, memory: &mut Memory, queries: &Range<usize>, build: Build, counts: CUdeviceptr) -> Result<f64, DriverError> {
+    fn run(
+        &mut self,
+        cuda: &mut Cuda,
+        memory: &mut Memory,
+        queries: &Range<usize>,
+        build: Build,
+        counts: CUdeviceptr,
+    ) -> Result<f64, DriverError> {
         let (stream, count, d) = (&cuda.stream, queries.len(), memory.d);
-        // The tree has the points in order. A counted search sorts all the same: of points with equal codes its own leaf may be another,
-        // and counters are to be those of the twin.
+        // The tree has the points in order. A counted search sorts all the same: of points with equal codes
+        // its own leaf may be another, and counters are to be those of the twin.
         let in_leaves = self.all_points && count == memory.q && build == Build::Timed;
         let sorts = !in_leaves && (WORTH_SORTING..=index::MOST_POINTS).contains(&count);
         if sorts && self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
@@ -152,7 +170,8 @@ impl Kernels for Bvh {
                 let (parts, _) = self.tree.frame.parts(Depth::Coarse);
                 let rows = Rows { address, count, d };
                 // SAFETY: the queries of this range are on the device.
-                arguments.order = unsafe { self.grower.sort(stream, scratch, rows, arguments.frame, &parts) }?;
+                arguments.order =
+                    unsafe { self.grower.sort(stream, scratch, rows, arguments.frame, &parts) }?;
             }
             _ if in_leaves => (arguments.order, arguments.in_leaves) = (arguments.tree.positions, 1),
             _ => (),
@@ -164,7 +183,8 @@ impl Kernels for Bvh {
             _ => (self.traverse.of(build), TRAVERSE_WARPS, TRAVERSE_WARPS),
         };
         let config = blocks((count as u32).div_ceil(of_a_block), 32 * warps);
-        // SAFETY: `Traversal` is the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
+        // SAFETY: `Traversal` is the kernel's parameter; its pointers are to this search's buffers, which are
+        // as long as it says.
         unsafe { launch(stream, kernel, config, &arguments) }?;
         memory.timer.stop(stream)
     }
@@ -178,7 +198,8 @@ impl Kernels for Bvh {
     }
 
     fn first_chunk(&self, _cuda: &Cuda, memory: &Memory) -> usize {
-        // In few dimensions a million takes some milliseconds on a large GPU, and sorting them at once is worth it.
+        // In few dimensions a million takes some milliseconds on a large GPU, and sorting them at once is
+        // worth it.
         if memory.d <= 3 { 1 << 20 } else { 1 << 16 }
     }
 
@@ -187,24 +208,25 @@ impl Kernels for Bvh {
     }
 
     fn chunk_ms(&self) -> f64 {
-        // A quarter of the points are queries of a packet's chunk, and that packets are faster is known only after it.
+        // A quarter of the points are queries of a packet's chunk, and that packets are faster is known only
+        // after it.
         if self.packet.is_some() { 200.0 } else { 50.0 }
     }
 
     fn first_work(&self, memory: &Memory) -> u64 {
-        // In few dimensions a search looks at some hundreds of points, whatever their number; but of points at one distance from the
-        // queries it may look at all.
+        // In few dimensions a search looks at some hundreds of points, whatever their number; but of points
+        // at one distance from the queries it may look at all.
         if memory.d <= 3 { 4_000_000_000_000 } else { 200_000_000_000 }
     }
 }
 
 impl GpuSearch<'_, Bvh> {
-    /// Searches for one query of the problem with the traced kernel, and returns the words that it wrote; `room` of them have room at
-    /// first. NVRTC compiles it on demand.
+    /// Searches for one query of the problem with the traced kernel, and returns the words that it wrote;
+    /// `room` of them have room at first. NVRTC compiles it on demand.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`], [`EngineError::HostMemory`],
-    /// [`EngineError::Device`].
+    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`],
+    /// [`EngineError::HostMemory`], [`EngineError::Device`].
     pub fn trace(&mut self, problem: &Problem, query: usize, room: usize) -> Result<Vec<u32>, EngineError> {
         let unit = Unit { builds: Builds::Traced, ..unit(problem) };
         let kernel = self.cuda.kernel(BVH.id, unit, &traverse_entry(unit.capacity, unit.dims, "traced"))?;
@@ -212,7 +234,8 @@ impl GpuSearch<'_, Bvh> {
         let search = self.kernels.traversal(cuda, &mut self.memory, &(query..query + 1));
         cuda.record(problem, room, |trace| {
             let config = blocks(1, 32 * TRAVERSE_WARPS);
-            // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as they say.
+            // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as
+            // they say.
             unsafe { cuda.stream.launch_builder(&kernel).arg(&search).arg(&trace).launch(config) }.map(drop)
         })
     }

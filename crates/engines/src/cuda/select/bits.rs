@@ -11,7 +11,9 @@ use crate::cuda::Cuda;
 use crate::cuda::device::driver::say;
 use crate::cuda::device::memory::{blocks, launch};
 use crate::cuda::device::units::{Unit, build_name};
-use crate::cuda::interface::select::{BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BOUND_THREADS, Selection, bits_entry};
+use crate::cuda::interface::select::{
+    BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BOUND_THREADS, Selection, bits_entry,
+};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 use crate::select::bits::{ITEMS, capacity, items, resolved, sample_of, stages, threads};
 use crate::select::{BITS, Sample};
@@ -22,7 +24,8 @@ const BOUND: &str = "select/bound";
 /// Rows for each multiprocessor from which on they are not divided.
 const FILLING: usize = 3;
 
-/// Blocks of a multiprocessor where they are, of 1,024 threads, so that the last ones leave little of it idle.
+/// Blocks of a multiprocessor where they are, of 1,024 threads, so that the last ones leave little of it
+/// idle.
 const THREADS: usize = 4096;
 
 /// Parts of a row, at most, where nobody asks for more: what they keep is merged by one block.
@@ -74,7 +77,8 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     let mut kernel = |build: Build, name: &str| {
         let function = cuda.kernel(BITS.id, unit.of_build(build), &bits_entry(capacity, name))?;
         // More than 48 KiB of shared memory, static and dynamic, requires opting in.
-        let opted = function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, ring_bytes as i32);
+        let opted =
+            function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, ring_bytes as i32);
         let opted = opted.map_err(|error| EngineError::Unavailable { engine: BITS.id, why: say(error) });
         opted.map(|()| function)
     };
@@ -82,9 +86,18 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     let at_once = THREADS / threads * multiprocessors;
     // A launch is of a tile, which is of all queries only where they are few.
     let rows = shape.q.min(MOST_BYTES / (4 * shape.n)).max(1);
-    let wanted = || if rows >= FILLING * multiprocessors { 1 } else { at_once.div_ceil(rows).clamp(1, most.min(MOST_PARTS)) };
+    let wanted = || {
+        if rows >= FILLING * multiprocessors {
+            1
+        } else {
+            at_once.div_ceil(rows).clamp(1, most.min(MOST_PARTS))
+        }
+    };
     let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
-    let [timed, counted] = [kernel(Build::Timed, build_name(Build::Timed))?, kernel(Build::Counted, build_name(Build::Counted))?];
+    let [timed, counted] = [
+        kernel(Build::Timed, build_name(Build::Timed))?,
+        kernel(Build::Counted, build_name(Build::Counted))?,
+    ];
     let divided = if parts > 1 {
         let (parts, combine) = (kernel(Build::Timed, "parts")?, kernel(Build::Timed, "combine")?);
         let bound = cuda.kernel(BITS.id, Unit::new(BOUND, 0, 0).of_build(Build::Timed), BITS_BOUND_ENTRY)?;
@@ -93,8 +106,13 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
         None
     };
     let sample = sample_of(shape, parameters, parts);
-    // Narrow blocks read whole batches 6 % faster. Wide ones read parts that begin anywhere 13 % faster, for reasons that are not known.
-    let part = shape.n.div_ceil(parts).next_multiple_of(if threads == BITS_FEWEST_THREADS as usize { batch } else { 4 });
+    // Narrow blocks read whole batches 6 % faster. Wide ones read parts that begin anywhere 13 % faster, for
+    // reasons that are not known.
+    let part = shape.n.div_ceil(parts).next_multiple_of(if threads == BITS_FEWEST_THREADS as usize {
+        batch
+    } else {
+        4
+    });
     let samples = [sample, sample_of(shape, parameters, 1)];
     Ok(Box::new(Bits {
         samples,
@@ -113,7 +131,11 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
 impl Bits {
     /// A launch of this kernel, or of a part of it, with the ring of batches.
     fn config(&self, (x, y): (u32, u32)) -> LaunchConfig {
-        LaunchConfig { grid_dim: (x, y, 1), block_dim: (self.threads, 1, 1), shared_mem_bytes: self.ring_bytes }
+        LaunchConfig {
+            grid_dim: (x, y, 1),
+            block_dim: (self.threads, 1, 1),
+            shared_mem_bytes: self.ring_bytes,
+        }
     }
 }
 
@@ -138,7 +160,12 @@ impl DeviceSelector for Bits {
         Ok(())
     }
 
-    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
+    fn launch(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        selection: Selection,
+        build: Build,
+    ) -> Result<(), DriverError> {
         let sample = self.samples[usize::from(build != Build::Timed)];
         let selection = Selection {
             sampled: sample.rank as u32,
@@ -154,7 +181,8 @@ impl DeviceSelector for Bits {
         let (of_rows, of_parts) = (self.config((rows, 1)), self.config((self.parts as u32, rows)));
         let Some(divided) = self.divided.as_mut().filter(|_| build == Build::Timed) else {
             let function = if build == Build::Timed { &self.timed } else { &self.counted };
-            // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says.
+            // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which
+            // are as long as it says.
             return unsafe { launch(stream, function, of_rows, &selection) };
         };
         let expect = "parts are reserved with the search";
@@ -164,7 +192,11 @@ impl DeviceSelector for Bits {
             kept: divided.kept.as_mut().expect(expect).device_ptr_mut(stream).0,
             ..selection
         };
-        let launches = [(&divided.bound, blocks(rows, BOUND_THREADS)), (&divided.parts, of_parts), (&divided.combine, of_rows)];
+        let launches = [
+            (&divided.bound, blocks(rows, BOUND_THREADS)),
+            (&divided.parts, of_parts),
+            (&divided.combine, of_rows),
+        ];
         for (function, config) in launches {
             // SAFETY: as above.
             unsafe { launch(stream, function, config, &selection) }?;

@@ -1,18 +1,23 @@
-//! The engine `distance-matrix`: the frame with the filling of the matrix timed alone, and `bits` to answer from it; and the expanded
-//! form of the distances, by a matrix product, cuBLAS' or ours, with what it gets wrong.
+//! The engine `distance-matrix`: the frame with the filling of the matrix timed alone, and `bits` to answer
+//! from it; and the expanded form of the distances, by a matrix product, cuBLAS' or ours, with what it gets
+//! wrong.
 
 use std::sync::Arc;
 
 use cudarc::cublas::{CudaBlas, result, sys};
 use cudarc::driver::sys::CUresult;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig};
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
+};
 
 use super::matrix::{self, Kernel, Matrix};
 use super::{DeviceSelector, Frame, Loaded, Timed, load_bits};
 use crate::cuda::Cuda;
 use crate::cuda::device::memory::{Memory, blocks, launch};
 use crate::cuda::device::units::Unit;
-use crate::cuda::interface::select::{Comparison, DISTANCE_THREADS, Distances, Norms, Selection, distances_entry};
+use crate::cuda::interface::select::{
+    Comparison, DISTANCE_THREADS, Distances, Norms, Selection, distances_entry,
+};
 use crate::knn::{Build, EngineError, Parameters, Shape};
 use crate::select::DISTANCES_ALONE;
 use crate::select::distances::{EXPANDED, EXPANDED_OWN, kernel_of, resolved};
@@ -54,7 +59,12 @@ impl DeviceSelector for DistancesAlone {
     }
 
     fn frame(&mut self) -> Frame {
-        Frame { kernel: self.kernel, timed: Timed::Distances, expanded: self.expanded.take(), note: self.note.take() }
+        Frame {
+            kernel: self.kernel,
+            timed: Timed::Distances,
+            expanded: self.expanded.take(),
+            note: self.note.take(),
+        }
     }
 
     fn row_bytes(&self) -> usize {
@@ -65,7 +75,12 @@ impl DeviceSelector for DistancesAlone {
         self.selector.reserve(stream, rows)
     }
 
-    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, _build: Build) -> Result<(), DriverError> {
+    fn launch(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        selection: Selection,
+        _build: Build,
+    ) -> Result<(), DriverError> {
         // What the selector would count is not asked for.
         self.selector.launch(stream, selection, Build::Timed)
     }
@@ -103,8 +118,10 @@ impl Expanded {
     /// # Errors
     /// Why a kernel is not there.
     fn new(cuda: &mut Cuda, blas: Option<CudaBlas>) -> Result<Self, String> {
-        let mut function = |name: &str| cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(name));
-        let [norms, product, complete, wrong] = [function("norms")?, function("expanded")?, function("complete")?, function("wrong")?];
+        let mut function =
+            |name: &str| cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(name));
+        let [norms, product, complete, wrong] =
+            [function("norms")?, function("expanded")?, function("complete")?, function("wrong")?];
         Ok(Self { norms, product, complete, wrong, blas, buffers: None })
     }
 
@@ -117,7 +134,13 @@ impl Expanded {
     ///
     /// # Errors
     /// The driver's.
-    pub fn reserve(&mut self, stream: &Arc<CudaStream>, matrix: &Matrix, q: usize, k: usize) -> Result<(), DriverError> {
+    pub fn reserve(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        matrix: &Matrix,
+        q: usize,
+        k: usize,
+    ) -> Result<(), DriverError> {
         // What pads a row has norms too.
         let (points, queries) = (stream.alloc_zeros(matrix.pitch)?, stream.alloc_zeros(q)?);
         let entries = matrix.rows * k;
@@ -145,7 +168,8 @@ impl Expanded {
         for (rows, count, norms) in of {
             let norms = Norms { rows, count: count as u32, d: memory.d as u32, norms };
             let config = blocks(norms.count.div_ceil(DISTANCE_THREADS), DISTANCE_THREADS);
-            // SAFETY: the argument is the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
+            // SAFETY: the argument is the kernel's parameter; its pointers are to this search's buffers,
+            // which are as long as it says.
             unsafe { launch(stream, &function, config, &norms) }?;
         }
         Ok(())
@@ -155,9 +179,15 @@ impl Expanded {
     ///
     /// # Errors
     /// The driver's, and cuBLAS'.
-    pub fn fill(&mut self, stream: &Arc<CudaStream>, tile: &Distances, build: Build) -> Result<(), DriverError> {
+    pub fn fill(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        tile: &Distances,
+        build: Build,
+    ) -> Result<(), DriverError> {
         let buffers = self.buffers();
-        let (point_norms, query_norms) = (buffers.points.device_ptr(stream).0, buffers.queries.device_ptr(stream).0);
+        let (point_norms, query_norms) =
+            (buffers.points.device_ptr(stream).0, buffers.queries.device_ptr(stream).0);
         let tile = Distances { point_norms, query_norms, ..*tile };
         // What is counted is of one order of summation.
         let Some(blas) = self.blas.as_ref().filter(|_| build == Build::Timed) else {
@@ -173,7 +203,8 @@ impl Expanded {
     /// The selection of what the expanded form finds, in place of the answers.
     pub fn selection(&mut self, stream: &Arc<CudaStream>, selection: Selection) -> Selection {
         let buffers = self.buffers();
-        let (indices, squared_distances) = (buffers.found.device_ptr_mut(stream).0, buffers.distances.device_ptr_mut(stream).0);
+        let (indices, squared_distances) =
+            (buffers.found.device_ptr_mut(stream).0, buffers.distances.device_ptr_mut(stream).0);
         Selection { indices, squared_distances, first_query: 0, counts: 0, ..selection }
     }
 
@@ -181,7 +212,11 @@ impl Expanded {
     ///
     /// # Errors
     /// The driver's.
-    pub fn count_wrong(&mut self, stream: &Arc<CudaStream>, selection: &Selection) -> Result<(), DriverError> {
+    pub fn count_wrong(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        selection: &Selection,
+    ) -> Result<(), DriverError> {
         let comparison = Comparison {
             points: selection.points,
             queries: selection.queries,
@@ -213,13 +248,15 @@ fn open_blas(stream: &Arc<CudaStream>, n: usize) -> Result<CudaBlas, String> {
     CudaBlas::new(Arc::clone(stream)).map_err(|error| format!("it does not start ({:?})", error.0))
 }
 
-/// Queues the products of all pairs of a tile, in FP32: row by row, or, as cuBLAS sees it, points × queriesᵀ column by column.
+/// Queues the products of all pairs of a tile, in FP32: row by row, or, as cuBLAS sees it, points × queriesᵀ
+/// column by column.
 fn multiply(blas: &CudaBlas, tile: &Distances) -> Result<(), DriverError> {
     use sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
     let (n, queries, d, pitch) = (tile.n as i32, tile.query_count as i32, tile.d as i32, tile.pitch as i32);
     let first = tile.queries + 4 * u64::from(tile.first_query) * u64::from(tile.d);
     let (alpha, beta) = (1.0f32, 0.0f32);
-    // SAFETY: the matrices lie in this search's buffers, which are as long as the sizes say; the handle is of their context.
+    // SAFETY: the matrices lie in this search's buffers, which are as long as the sizes say; the handle is of
+    // their context.
     let done = unsafe {
         result::sgemm(
             *blas.handle(),

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig};
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
+};
 
 use crate::cuda::Cuda;
 use crate::cuda::device::memory::{self, Memory};
 use crate::cuda::device::units::Unit;
-use crate::cuda::interface::select::{DISTANCE_THREADS, Distances, NAIVE_POINTS, REGISTER_SIDE, TILE_SIDE, distances_entry};
+use crate::cuda::interface::select::{
+    DISTANCE_THREADS, Distances, NAIVE_POINTS, REGISTER_SIDE, TILE_SIDE, distances_entry,
+};
 
 /// The most bytes of a tile.
 pub(super) const MOST_BYTES: usize = 4 << 30;
@@ -66,16 +70,27 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A tile for so many points and queries, where each row needs `row_bytes` more; both take at most half of what is free beside the `others`:
-    /// bytes of points, queries and answers, which are reserved after it.
+    /// A tile for so many points and queries, where each row needs `row_bytes` more; both take at most half
+    /// of what is free beside the `others`: bytes of points, queries and answers, which are reserved after
+    /// it.
     ///
     /// # Errors
     /// Why the kernel is not there.
-    pub fn new(cuda: &mut Cuda, kernel: Kernel, n: usize, q: usize, row_bytes: usize, others: usize) -> Result<Self, String> {
-        let function = cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(kernel.word()))?;
+    pub fn new(
+        cuda: &mut Cuda,
+        kernel: Kernel,
+        n: usize,
+        q: usize,
+        row_bytes: usize,
+        others: usize,
+    ) -> Result<Self, String> {
+        let function =
+            cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(kernel.word()))?;
         let free = cuda.context.mem_get_info().map_or(0, |(free, _)| free).saturating_sub(others);
         let pitch = n.next_multiple_of(VECTOR);
-        let rows = (MOST_BYTES / (4 * pitch)).min(free / 2 / (4 * pitch + row_bytes)).clamp(1, q.clamp(1, MOST_BLOCKS));
+        let rows = (MOST_BYTES / (4 * pitch))
+            .min(free / 2 / (4 * pitch + row_bytes))
+            .clamp(1, q.clamp(1, MOST_BLOCKS));
         Ok(Self { kernel, function, pitch, rows, distances: None })
     }
 
@@ -95,7 +110,13 @@ impl Matrix {
     }
 
     /// The first rows of the tile, as kernels take them.
-    pub fn tile(&mut self, stream: &Arc<CudaStream>, memory: &Memory, first_query: usize, count: usize) -> Distances {
+    pub fn tile(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        memory: &Memory,
+        first_query: usize,
+        count: usize,
+    ) -> Distances {
         Distances {
             points: memory.points.floats.device_ptr(stream).0,
             queries: memory.queries.device_ptr(stream).0,
@@ -103,7 +124,12 @@ impl Matrix {
             d: memory.d as u32,
             first_query: first_query as u32,
             query_count: count as u32,
-            distances: self.distances.as_mut().expect("the tile is reserved with the search").device_ptr_mut(stream).0,
+            distances: self
+                .distances
+                .as_mut()
+                .expect("the tile is reserved with the search")
+                .device_ptr_mut(stream)
+                .0,
             pitch: self.pitch as u64,
             ..Distances::default()
         }
@@ -113,7 +139,13 @@ impl Matrix {
     ///
     /// # Errors
     /// The driver's.
-    pub fn fill(&mut self, stream: &Arc<CudaStream>, memory: &Memory, first_query: usize, count: usize) -> Result<u64, DriverError> {
+    pub fn fill(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        memory: &Memory,
+        first_query: usize,
+        count: usize,
+    ) -> Result<u64, DriverError> {
         let tile = self.tile(stream, memory, first_query, count);
         launch(stream, &self.function, &tile, self.kernel)?;
         Ok(tile.distances)
@@ -124,9 +156,15 @@ impl Matrix {
 ///
 /// # Errors
 /// The driver's.
-pub fn launch(stream: &Arc<CudaStream>, function: &CudaFunction, tile: &Distances, like: Kernel) -> Result<(), DriverError> {
+pub fn launch(
+    stream: &Arc<CudaStream>,
+    function: &CudaFunction,
+    tile: &Distances,
+    like: Kernel,
+) -> Result<(), DriverError> {
     let grid_dim = like.grid(tile.pitch as u32, tile.query_count);
     let config = LaunchConfig { grid_dim, block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };
-    // SAFETY: the argument is the kernel's parameter; its pointers are to a search's buffers, which are as long as it says.
+    // SAFETY: the argument is the kernel's parameter; its pointers are to a search's buffers, which are as
+    // long as it says.
     unsafe { memory::launch(stream, function, config, tile) }
 }

@@ -1,11 +1,13 @@
-//! The selectors on an NVIDIA GPU: those of [`crate::select`], over a matrix of distances in device memory or computing them on the fly.
+//! The selectors on an NVIDIA GPU: those of [`crate::select`], over a matrix of distances in device memory or
+//! computing them on the fly.
 //!
-//! The matrix is made tile by tile, a tile being all distances of some queries: a query's are no more numbers than the points have.
+//! The matrix is made tile by tile, a tile being all distances of some queries: a query's are no more numbers
+//! than the points have.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `bits.rs` | the launches of `bits` |
-//! | `distances.rs` | the engine `distance-matrix`, which times the filling of the matrix alone, and the expanded form |
+//! | `distances.rs` | the engine `distance-matrix`, which times the filling alone, and the expanded form |
 //! | `matrix.rs` | the tile, and the launches that fill it |
 //! | `one_launch.rs` | the selectors that are one launch for each tile |
 //! | `passes.rs` | the launches of `radix-select`, `sample-select` and `sort` |
@@ -29,7 +31,8 @@ use distances::Expanded;
 pub use distances::load_distances;
 use matrix::Kernel;
 pub use one_launch::{
-    load_bits_fused, load_bits_global, load_block_select, load_merge_path, load_merge_queue, load_partial_bitonic, load_thread_heap, load_warp_select,
+    load_bits_fused, load_bits_global, load_block_select, load_merge_path, load_merge_queue,
+    load_partial_bitonic, load_thread_heap, load_warp_select,
 };
 pub use passes::{load_radix_select, load_sample_select, load_sort};
 pub(super) use trace::{trace_radix_select, trace_warp_select};
@@ -92,11 +95,17 @@ pub trait DeviceSelector {
         Ok(())
     }
 
-    /// Queues the selection of a tile, or of a range of queries. The build is `Timed` or `Counted`; `selection` lacks what is of one selector only.
+    /// Queues the selection of a tile, or of a range of queries. The build is `Timed` or `Counted`;
+    /// `selection` lacks what is of one selector only.
     ///
     /// # Errors
     /// The driver's.
-    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError>;
+    fn launch(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        selection: Selection,
+        build: Build,
+    ) -> Result<(), DriverError>;
 
     /// Whether something of each tile is left to [`DeviceSelector::finish`].
     fn leaves_out(&self) -> bool {
@@ -135,7 +144,12 @@ impl Frame {
     /// What the parameters that every selector has say.
     fn of(resolved: &Parameters) -> Self {
         let timed = if resolved.get("timed") == Some("selection") { Timed::Selection } else { Timed::All };
-        Self { kernel: Kernel::named(resolved.get("distances").unwrap_or_default()), timed, expanded: None, note: None }
+        Self {
+            kernel: Kernel::named(resolved.get("distances").unwrap_or_default()),
+            timed,
+            expanded: None,
+            note: None,
+        }
     }
 }
 
@@ -143,7 +157,11 @@ impl Frame {
 ///
 /// # Errors
 /// [`EngineError::Unavailable`], saying what is missing and how to get it.
-pub fn open_selector(device: DeviceId, descriptor: &'static Descriptor, load: LoadSelector) -> Result<Box<dyn Engine>, EngineError> {
+pub fn open_selector(
+    device: DeviceId,
+    descriptor: &'static Descriptor,
+    load: LoadSelector,
+) -> Result<Box<dyn Engine>, EngineError> {
     open(descriptor, device, Unit::new(DISTANCES, 0, 0), move |cuda, problem, parameters| {
         let selector = load(cuda, &problem.shape(), parameters)?;
         Ok(Box::new(search::load(cuda, descriptor, problem, selector)?))

@@ -11,16 +11,18 @@ use crate::cuda::device::memory::{blocks, launch};
 use crate::cuda::device::units::Unit;
 use crate::cuda::direct::{GROUP_ROWS_ENTRY, Layout, Policy};
 use crate::cuda::interface::select::{
-    COUNTS, FUSED_FEW, FUSED_GROUPS, FUSED_NARROW, FUSED_QUERIES, FUSED_TILE, FUSED_WARPS, GLOBAL_KEPT, GLOBAL_THREADS, PARTIAL_FEW_THREADS,
-    PARTIAL_THREADS, PATH_FEW_THREADS, PATH_THREADS, QUEUE_WARPS, SELECT_WARPS, Selection, bits_fused_entry, bits_global_entry, block_select_entry,
-    merge_path_entry, merge_queue_entry, partial_bitonic_entry, thread_heap_entry, warp_select_entry,
+    COUNTS, FUSED_FEW, FUSED_GROUPS, FUSED_NARROW, FUSED_QUERIES, FUSED_TILE, FUSED_WARPS, GLOBAL_KEPT,
+    GLOBAL_THREADS, PARTIAL_FEW_THREADS, PARTIAL_THREADS, PATH_FEW_THREADS, PATH_THREADS, QUEUE_WARPS,
+    SELECT_WARPS, Selection, bits_fused_entry, bits_global_entry, block_select_entry, merge_path_entry,
+    merge_queue_entry, partial_bitonic_entry, thread_heap_entry, warp_select_entry,
 };
 use crate::cuda::search::BuildKernels;
 use crate::knn::{Build, EngineId, Parameters, Shape};
 use crate::select::partial_bitonic::Storage;
 use crate::select::{
-    BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, THREAD_HEAP, WARP_SELECT, bits, bits_fused, bits_global,
-    merge_path, merge_queue, partial_bitonic, thread_heap, warp_select,
+    BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, THREAD_HEAP,
+    WARP_SELECT, bits, bits_fused, bits_global, merge_path, merge_queue, partial_bitonic, thread_heap,
+    warp_select,
 };
 
 /// Lanes of a warp.
@@ -44,7 +46,8 @@ struct OneLaunch {
     /// Keys of each row of a tile that are in device memory.
     keys: usize,
     memory: Option<CudaSlice<u64>>,
-    /// Completes a selection by what this selector alone needs; with the address of the keys in device memory.
+    /// Completes a selection by what this selector alone needs; with the address of the keys in device
+    /// memory.
     complete: Box<dyn Fn(Selection, CUdeviceptr) -> Selection>,
 }
 
@@ -52,7 +55,17 @@ impl OneLaunch {
     /// A selector with a row a block of so many threads.
     fn new(parameters: Parameters, kernels: BuildKernels, threads: u32) -> Self {
         let complete = Box::new(|selection, _| selection);
-        Self { parameters, kernels, rows: 1, threads, shared_bytes: 0, adds: false, keys: 0, memory: None, complete }
+        Self {
+            parameters,
+            kernels,
+            rows: 1,
+            threads,
+            shared_bytes: 0,
+            adds: false,
+            keys: 0,
+            memory: None,
+            complete,
+        }
     }
 }
 
@@ -73,7 +86,12 @@ impl DeviceSelector for OneLaunch {
         Ok(())
     }
 
-    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
+    fn launch(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        selection: Selection,
+        build: Build,
+    ) -> Result<(), DriverError> {
         let keys = self.memory.as_mut().map_or(0, |keys| keys.device_ptr_mut(stream).0);
         let selection = (self.complete)(selection, keys);
         if self.adds && build == Build::Counted {
@@ -83,8 +101,8 @@ impl DeviceSelector for OneLaunch {
         }
         let blocks = blocks(selection.query_count.div_ceil(self.rows), self.threads);
         let config = LaunchConfig { shared_mem_bytes: self.shared_bytes, ..blocks };
-        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says, and to
-        // keys of as many rows as a tile has.
+        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are
+        // as long as it says, and to keys of as many rows as a tile has.
         unsafe { launch(stream, self.kernels.of(build), config, &selection) }
     }
 }
@@ -94,7 +112,8 @@ impl DeviceSelector for OneLaunch {
 /// # Errors
 /// [`EngineError::Unavailable`](crate::knn::EngineError::Unavailable), as those below.
 pub fn load_bits_global(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
-    let kernels = BuildKernels::load(cuda, BITS_GLOBAL.id, Unit::new("select/bits_global", 0, 0), bits_global_entry)?;
+    let kernels =
+        BuildKernels::load(cuda, BITS_GLOBAL.id, Unit::new("select/bits_global", 0, 0), bits_global_entry)?;
     let sample = bits::sample_of(shape, parameters, 1);
     Ok(Box::new(OneLaunch {
         keys: GLOBAL_KEPT as usize,
@@ -117,7 +136,10 @@ pub fn load_merge_path(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) 
     let threads = merge_path::threads(capacity) as u32;
     let compiled = if capacity <= 1024 { PATH_FEW_THREADS } else { PATH_THREADS };
     debug_assert!(threads == compiled, "as the kernels are compiled");
-    Ok(Box::new(OneLaunch { adds: true, ..OneLaunch::new(merge_path::resolved(parameters), kernels, threads) }))
+    Ok(Box::new(OneLaunch {
+        adds: true,
+        ..OneLaunch::new(merge_path::resolved(parameters), kernels, threads)
+    }))
 }
 
 /// Loads `merge-queue`: a warp a query, as many in a block as shared memory has room for.
@@ -132,7 +154,13 @@ pub fn load_merge_queue(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters)
     Ok(Box::new(OneLaunch {
         rows: warps,
         shared_bytes: warps * of_warp,
-        complete: Box::new(move |selection, _| Selection { capacity, level, buffer, sorts: u32::from(sorts), ..selection }),
+        complete: Box::new(move |selection, _| Selection {
+            capacity,
+            level,
+            buffer,
+            sorts: u32::from(sorts),
+            ..selection
+        }),
         ..OneLaunch::new(parameters, kernels, warps * WARP)
     }))
 }
@@ -143,7 +171,8 @@ pub fn load_partial_bitonic(cuda: &mut Cuda, shape: &Shape, parameters: &Paramet
     let capacity = partial_bitonic::capacity(shape.k);
     let option = (storage != Storage::Registers).then_some(("WARPSCOPE_STORAGE", storage as u32));
     let unit = Unit { option, ..Unit::new("select/partial_bitonic", capacity as u32, 0) };
-    let kernels = BuildKernels::load(cuda, PARTIAL_BITONIC.id, unit, |build| partial_bitonic_entry(capacity, build))?;
+    let kernels =
+        BuildKernels::load(cuda, PARTIAL_BITONIC.id, unit, |build| partial_bitonic_entry(capacity, build))?;
     let threads = partial_bitonic::threads(capacity, storage) as u32;
     let in_memory = if capacity <= 512 { PARTIAL_FEW_THREADS } else { PARTIAL_THREADS };
     debug_assert!(storage == Storage::Registers || threads == in_memory, "as the kernels are compiled");
@@ -168,7 +197,9 @@ pub fn load_thread_heap(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters)
 /// Loads `warp-select`.
 pub fn load_warp_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     let capacity = warp_select::capacity(shape.k) as u32;
-    let selector = queues(cuda, WARP_SELECT.id, shape, parameters, SELECT_WARPS, |build| warp_select_entry(capacity, build))?;
+    let selector = queues(cuda, WARP_SELECT.id, shape, parameters, SELECT_WARPS, |build| {
+        warp_select_entry(capacity, build)
+    })?;
     Ok(Box::new(OneLaunch { rows: SELECT_WARPS, ..selector }))
 }
 
@@ -176,7 +207,8 @@ pub fn load_warp_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters)
 pub fn load_block_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     let capacity = warp_select::capacity(shape.k);
     let warps = warp_select::block_select_warps(capacity) as u32;
-    let selector = queues(cuda, BLOCK_SELECT.id, shape, parameters, warps, |build| block_select_entry(capacity, build))?;
+    let selector =
+        queues(cuda, BLOCK_SELECT.id, shape, parameters, warps, |build| block_select_entry(capacity, build))?;
     Ok(Box::new(OneLaunch { shared_bytes: 8 * capacity as u32 * warps / 2, ..selector }))
 }
 
@@ -230,11 +262,17 @@ impl DeviceSelector for BitsFused {
         Source::OnTheFly { layout: self.layout, queries: (self.warps * FUSED_QUERIES) as usize }
     }
 
-    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
+    fn launch(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        selection: Selection,
+        build: Build,
+    ) -> Result<(), DriverError> {
         // Warps begin at a multiple of their queries, so that what is counted does not depend on the range.
         let queries = selection.query_count + selection.first_query % FUSED_QUERIES;
         let config = blocks(queries.div_ceil(self.warps * FUSED_QUERIES), self.warps * WARP);
-        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says.
+        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are
+        // as long as it says.
         unsafe { launch(stream, self.kernels.of(build), config, &selection) }
     }
 }

@@ -1,5 +1,6 @@
-//! The launches of the selectors that read a row several times. `radix-select` and `sample-select`: a block a row, and then a sort of what
-//! each row found. `sort`: all rows together, a block each, or one after the other by the index's radix sort, on all multiprocessors.
+//! The launches of the selectors that read a row several times. `radix-select` and `sample-select`: a block a
+//! row, and then a sort of what each row found. `sort`: all rows together, a block each, or one after the
+//! other by the index's radix sort, on all multiprocessors.
 
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use crate::cuda::device::memory::{blocks, launch};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::index::{Pass, SORT_BITS, SORT_ITEMS, SORT_PASSES, SORT_THREADS};
 use crate::cuda::interface::select::{
-    MultiPass, PASS_THREADS, ROW_THREADS, SORT_FOUND_ENTRY, Selection, radix_select_entry, sample_select_entry, sort_query_entry, sort_rows_entry,
+    MultiPass, PASS_THREADS, ROW_THREADS, SORT_FOUND_ENTRY, Selection, radix_select_entry,
+    sample_select_entry, sort_query_entry, sort_rows_entry,
 };
 use crate::cuda::search::BuildKernels;
 use crate::knn::{Build, EngineId, NONE, Parameters, Shape};
@@ -48,15 +50,23 @@ pub fn load_sample_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameter
     load(cuda, shape, SAMPLE_SELECT.id, sample_select::resolved(parameters), sample_select_entry)
 }
 
-fn load(cuda: &mut Cuda, shape: &Shape, engine: EngineId, (bits, parameters): (u32, Parameters), entry: impl Fn(&'static str) -> String) -> Loaded {
+fn load(
+    cuda: &mut Cuda,
+    shape: &Shape,
+    engine: EngineId,
+    (bits, parameters): (u32, Parameters),
+    entry: impl Fn(&'static str) -> String,
+) -> Loaded {
     let kernels = BuildKernels::load(cuda, engine, Unit::new(MULTI_PASS, 0, 0), entry)?;
-    let sort_found = cuda.kernel(engine, Unit::new(SORT_UNIT, 0, 0).of_build(Build::Timed), SORT_FOUND_ENTRY)?;
+    let sort_found =
+        cuda.kernel(engine, Unit::new(SORT_UNIT, 0, 0).of_build(Build::Timed), SORT_FOUND_ENTRY)?;
     let words = words(shape, parameters.get("stages") == Some("1"));
     Ok(Box::new(Selector { parameters, bits, words, auxiliary: None, kernels, sort_found }))
 }
 
-/// Words of auxiliary memory of a row: a pass goes on with half of the distances at most, the one after it with half of those, and with their
-/// positions where these are moved; then those found are sorted by way of it.
+/// Words of auxiliary memory of a row: a pass goes on with half of the distances at most, the one after it
+/// with half of those, and with their positions where these are moved; then those found are sorted by way of
+/// it.
 pub(super) fn words(shape: &Shape, moves_positions: bool) -> usize {
     let narrowed = (shape.n / 2).next_multiple_of(4) + (shape.n / 4).next_multiple_of(4);
     let found = 2 * shape.k.min(shape.n);
@@ -74,12 +84,18 @@ impl Selector {
     ) -> Result<(), DriverError> {
         let passes = MultiPass {
             of: selection,
-            auxiliary: self.auxiliary.as_mut().expect("it is reserved with the search").device_ptr_mut(stream).0,
+            auxiliary: self
+                .auxiliary
+                .as_mut()
+                .expect("it is reserved with the search")
+                .device_ptr_mut(stream)
+                .0,
             auxiliary_words: self.words as u64,
             stages: if self.parameters.get("stages") == Some("1") { 1 } else { 2 },
             bits: self.bits,
         };
-        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says.
+        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are
+        // as long as it says.
         unsafe { launch(stream, function(self), blocks(selection.query_count, threads), &passes) }
     }
 
@@ -98,7 +114,8 @@ impl DeviceSelector for Selector {
     }
 
     fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
-        // Distances are read four at a time: those behind the last are not looked at, but should be something.
+        // Distances are read four at a time: those behind the last are not looked at, but should be
+        // something.
         self.auxiliary = Some(stream.alloc_zeros(rows * self.words)?);
         Ok(())
     }
@@ -107,7 +124,12 @@ impl DeviceSelector for Selector {
         self.parameters.get("sorted") == Some("0")
     }
 
-    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
+    fn launch(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        selection: Selection,
+        build: Build,
+    ) -> Result<(), DriverError> {
         self.launch_one(stream, selection, PASS_THREADS, |this| this.kernels.of(build))?;
         if self.leaves_out() { Ok(()) } else { self.sort(stream, selection) }
     }
@@ -132,7 +154,8 @@ struct ByQuery {
     tally: CudaFunction,
     sweep: CudaFunction,
     n: usize,
-    /// For each pass the keys of each digit, then for each the next tile's number, then for each what its tiles publish.
+    /// For each pass the keys of each digit, then for each the next tile's number, then for each what its
+    /// tiles publish.
     zeroed: Option<CudaSlice<u32>>,
 }
 
@@ -155,7 +178,8 @@ pub fn load_sort(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     let kernels = BuildKernels::load(cuda, SORT.id, unit, sort_rows_entry)?;
     let mut parameters = sort::resolved(parameters);
     let by_query = if parameters.get("by") == Some("query") && shape.n < MOST_OF_QUERY {
-        let mut step = |name: &str| cuda.kernel(SORT.id, unit.of_build(Build::Timed), &sort_query_entry(name));
+        let mut step =
+            |name: &str| cuda.kernel(SORT.id, unit.of_build(Build::Timed), &sort_query_entry(name));
         Some(ByQuery { tally: step("tally")?, sweep: step("sweep")?, n: shape.n, zeroed: None })
     } else {
         parameters.set("by", "segmented");
@@ -176,7 +200,13 @@ impl ByQuery {
     }
 
     /// Sorts a row of the matrix by way of `words`; the k nearest become row `row` of the answer.
-    fn sort(&mut self, stream: &Arc<CudaStream>, selection: &Selection, row: u32, words: CUdeviceptr) -> Result<(), DriverError> {
+    fn sort(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        selection: &Selection,
+        row: u32,
+        words: CUdeviceptr,
+    ) -> Result<(), DriverError> {
         let passes = SORT_PASSES as usize;
         let bytes = 4 * self.zeros();
         let zeroed = self.zeroed.as_mut().expect("it is reserved with the search").device_ptr_mut(stream).0;
@@ -197,7 +227,8 @@ impl ByQuery {
         };
         // SAFETY: the buffer has as many bytes.
         unsafe { result::memset_d8_async(zeroed, 0, bytes, stream.cu_stream()) }?;
-        // SAFETY: the argument is the kernels' parameter; its pointers are to this search's buffers, which are as long as it says.
+        // SAFETY: the argument is the kernels' parameter; its pointers are to this search's buffers, which
+        // are as long as it says.
         unsafe { launch(stream, &self.tally, config, &pass(0)) }?;
         for number in 0..passes {
             // SAFETY: as above.
@@ -207,7 +238,10 @@ impl ByQuery {
         let at = 4 * (u64::from(selection.first_query) + u64::from(row)) * k as u64;
         let padding = f32::INFINITY.to_bits();
         let last = pass(passes - 1);
-        for (to, from, fill) in [(selection.squared_distances, last.sorted_keys, padding), (selection.indices, last.sorted_order, NONE)] {
+        for (to, from, fill) in [
+            (selection.squared_distances, last.sorted_keys, padding),
+            (selection.indices, last.sorted_order, NONE),
+        ] {
             // SAFETY: the answer has k words for each row, the buffers have n.
             unsafe {
                 result::memcpy_dtod_async(to + at, from, 4 * kept, stream.cu_stream())?;
@@ -224,7 +258,12 @@ impl ByQuery {
 ///
 /// # Safety
 /// They are of a buffer that lives as long as the stream's work.
-unsafe fn memset_words(stream: &Arc<CudaStream>, address: CUdeviceptr, value: u32, count: usize) -> Result<(), DriverError> {
+unsafe fn memset_words(
+    stream: &Arc<CudaStream>,
+    address: CUdeviceptr,
+    value: u32,
+    count: usize,
+) -> Result<(), DriverError> {
     // SAFETY: as the caller holds.
     unsafe { cudarc::driver::sys::cuMemsetD32Async(address, value, count, stream.cu_stream()) }.result()
 }
@@ -250,13 +289,26 @@ impl DeviceSelector for Sort {
         Ok(())
     }
 
-    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: Build) -> Result<(), DriverError> {
-        let auxiliary = self.auxiliary.as_mut().expect("it is reserved with the search").device_ptr_mut(stream).0;
+    fn launch(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        selection: Selection,
+        build: Build,
+    ) -> Result<(), DriverError> {
+        let auxiliary =
+            self.auxiliary.as_mut().expect("it is reserved with the search").device_ptr_mut(stream).0;
         if let Some(by_query) = self.by_query.as_mut().filter(|_| build == Build::Timed) {
-            return (0..selection.query_count).try_for_each(|row| by_query.sort(stream, &selection, row, auxiliary));
+            return (0..selection.query_count)
+                .try_for_each(|row| by_query.sort(stream, &selection, row, auxiliary));
         }
-        let passes = MultiPass { of: selection, auxiliary, auxiliary_words: self.words as u64, ..MultiPass::default() };
-        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are as long as it says.
+        let passes = MultiPass {
+            of: selection,
+            auxiliary,
+            auxiliary_words: self.words as u64,
+            ..MultiPass::default()
+        };
+        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are
+        // as long as it says.
         unsafe { launch(stream, self.kernels.of(build), blocks(selection.query_count, ROW_THREADS), &passes) }
     }
 }

@@ -1,4 +1,5 @@
-//! A search by a selector: tile after tile of distances, and the selection of each; or all queries at once, without a matrix.
+//! A search by a selector: tile after tile of distances, and the selection of each; or all queries at once,
+//! without a matrix.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,7 +31,8 @@ pub struct Select {
 /// Reserves memory for the points, the answer and a tile, and uploads the points.
 ///
 /// # Errors
-/// [`EngineError::Memory`] before anything is reserved, [`EngineError::Unavailable`], [`EngineError::Device`].
+/// [`EngineError::Memory`] before anything is reserved, [`EngineError::Unavailable`],
+/// [`EngineError::Device`].
 pub fn load<'a>(
     cuda: &'a mut Cuda,
     descriptor: &'static Descriptor,
@@ -89,8 +91,15 @@ impl Select {
         Ok(())
     }
 
-    /// Answers are of distances by the rule: fills the tile by it, if another form did. The counted build selects from that one first.
-    fn fill_by_rule(&mut self, stream: &Arc<CudaStream>, memory: &Memory, selection: Selection, build: Build) -> Result<(), DriverError> {
+    /// Answers are of distances by the rule: fills the tile by it, if another form did. The counted build
+    /// selects from that one first.
+    fn fill_by_rule(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        memory: &Memory,
+        selection: Selection,
+        build: Build,
+    ) -> Result<(), DriverError> {
         let (Some(expanded), Some(matrix)) = (&mut self.expanded, &mut self.matrix) else { return Ok(()) };
         if build == Build::Counted {
             self.selector.launch(stream, expanded.selection(stream, selection), Build::Timed)?;
@@ -103,7 +112,19 @@ impl Select {
 pub fn selection(stream: &CudaStream, memory: &mut Memory, first: usize, count: usize) -> Selection {
     let Addresses { points, queries, indices, squared_distances, n, d, k, q } = memory.addresses(stream);
     let (first_query, query_count) = (first as u32, count as u32);
-    Selection { points, queries, q, d, n, k, first_query, query_count, indices, squared_distances, ..Selection::default() }
+    Selection {
+        points,
+        queries,
+        q,
+        d,
+        n,
+        k,
+        first_query,
+        query_count,
+        indices,
+        squared_distances,
+        ..Selection::default()
+    }
 }
 
 impl Kernels for Select {
@@ -115,7 +136,14 @@ impl Kernels for Select {
         COUNTS as usize
     }
 
-    fn run(&mut self, cuda: &mut Cuda, memory: &mut Memory, queries: &Range<usize>, build: Build, counts: CUdeviceptr) -> Result<f64, DriverError> {
+    fn run(
+        &mut self,
+        cuda: &mut Cuda,
+        memory: &mut Memory,
+        queries: &Range<usize>,
+        build: Build,
+        counts: CUdeviceptr,
+    ) -> Result<f64, DriverError> {
         let stream = &cuda.stream;
         // Where something is left out, each tile is timed by itself.
         let timed = self.timed;

@@ -1,4 +1,5 @@
-//! The launches that write down how one query's neighbours are selected from its row of distances, in the place of counting it.
+//! The launches that write down how one query's neighbours are selected from its row of distances, in the
+//! place of counting it.
 
 use cudarc::driver::{CudaFunction, DevicePtrMut, PushKernelArg};
 
@@ -9,7 +10,8 @@ use crate::cuda::Cuda;
 use crate::cuda::device::memory::{Memory, blocks, launch};
 use crate::cuda::device::units::{Builds, Unit};
 use crate::cuda::interface::select::{
-    MultiPass, PASS_THREADS, ROW_THREADS, SELECT_WARPS, SORT_FOUND_ENTRY, Selection, radix_select_entry, warp_select_entry,
+    MultiPass, PASS_THREADS, ROW_THREADS, SELECT_WARPS, SORT_FOUND_ENTRY, Selection, radix_select_entry,
+    warp_select_entry,
 };
 use crate::knn::{Build, EngineError, EngineId, Neighbors, Problem};
 use crate::select::{RADIX_SELECT, WARP_SELECT, warp_select};
@@ -17,12 +19,19 @@ use crate::select::{RADIX_SELECT, WARP_SELECT, warp_select};
 /// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// Selects one query's neighbours with the traced build of warp select: the words that it wrote, and the answers, of which that query's is there;
-/// `room` of the words have room at first. NVRTC compiles it on demand.
+/// Selects one query's neighbours with the traced build of warp select: the words that it wrote, and the
+/// answers, of which that query's is there; `room` of the words have room at first. NVRTC compiles it on
+/// demand.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`], [`EngineError::HostMemory`], [`EngineError::Device`].
-pub fn trace_warp_select(cuda: &mut Cuda, problem: &Problem, query: usize, room: usize) -> Result<(Vec<u32>, Neighbors), EngineError> {
+/// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`],
+/// [`EngineError::HostMemory`], [`EngineError::Device`].
+pub fn trace_warp_select(
+    cuda: &mut Cuda,
+    problem: &Problem,
+    query: usize,
+    room: usize,
+) -> Result<(Vec<u32>, Neighbors), EngineError> {
     let capacity = warp_select::capacity(problem.k()) as u32;
     let unit = Unit::new("select/warp_select", capacity, 0);
     let kernel = traced(cuda, WARP_SELECT.id, unit, &warp_select_entry(capacity, "traced"))?;
@@ -30,17 +39,24 @@ pub fn trace_warp_select(cuda: &mut Cuda, problem: &Problem, query: usize, room:
     let selection = row.selection(cuda);
     let config = blocks(1, SELECT_WARPS * WARP);
     let words = cuda.record(problem, room, |trace| {
-        // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as they say.
+        // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as they
+        // say.
         unsafe { cuda.stream.launch_builder(&kernel).arg(&selection).arg(&trace).launch(config) }.map(drop)
     })?;
     Ok((words, row.download(cuda)?))
 }
 
-/// The same by the traced build of radix select, in two stages and with a bucket a lane; then what it found is sorted.
+/// The same by the traced build of radix select, in two stages and with a bucket a lane; then what it found
+/// is sorted.
 ///
 /// # Errors
 /// The same as those of [`trace_warp_select`].
-pub fn trace_radix_select(cuda: &mut Cuda, problem: &Problem, query: usize, room: usize) -> Result<(Vec<u32>, Neighbors), EngineError> {
+pub fn trace_radix_select(
+    cuda: &mut Cuda,
+    problem: &Problem,
+    query: usize,
+    room: usize,
+) -> Result<(Vec<u32>, Neighbors), EngineError> {
     let kernel = traced(cuda, RADIX_SELECT.id, Unit::new(MULTI_PASS, 0, 0), &radix_select_entry("traced"))?;
     let sort = Unit::new(SORT_UNIT, 0, 0).of_build(Build::Timed);
     let sort_found = cuda.kernel(RADIX_SELECT.id, sort, SORT_FOUND_ENTRY)?;
@@ -57,8 +73,12 @@ pub fn trace_radix_select(cuda: &mut Cuda, problem: &Problem, query: usize, room
         bits: WARP.ilog2(),
     };
     let traced = cuda.record(problem, room, |trace| {
-        // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as they say.
-        unsafe { cuda.stream.launch_builder(&kernel).arg(&passes).arg(&trace).launch(blocks(1, PASS_THREADS)) }.map(drop)
+        // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as they
+        // say.
+        unsafe {
+            cuda.stream.launch_builder(&kernel).arg(&passes).arg(&trace).launch(blocks(1, PASS_THREADS))
+        }
+        .map(drop)
     })?;
     // SAFETY: as above.
     let sorted = unsafe { launch(&cuda.stream, &sort_found, blocks(1, ROW_THREADS), &passes) };
@@ -80,7 +100,13 @@ struct Row {
 
 impl Row {
     /// Uploads the problem and makes the distances; the selection will reserve `extra` bytes more.
-    fn new(cuda: &mut Cuda, engine: EngineId, problem: &Problem, query: usize, extra: usize) -> Result<Self, EngineError> {
+    fn new(
+        cuda: &mut Cuda,
+        engine: EngineId,
+        problem: &Problem,
+        query: usize,
+        extra: usize,
+    ) -> Result<Self, EngineError> {
         let matrix = Matrix::new(cuda, Kernel::Registers, problem.n(), 1, extra, 0);
         let mut matrix = matrix.map_err(|why| EngineError::Unavailable { engine, why })?;
         let memory = Memory::with_rows(cuda, problem, (matrix.bytes() + extra) as u64)?;

@@ -1,9 +1,9 @@
 //! Few queries on an NVIDIA GPU: the engine `cuda-split`.
 //!
-//! The points are split over the whole GPU, so that one query keeps it as busy as thousands do. A sample of the points
-//! bounds each query's k-th distance; points within the bound are collected, and the k nearest of them are selected
-//! (described in `cuda/split/split.cuh`). The neighbours are bit-identical to every other engine's. No warp owns a query and
-//! merges, so there are no counters.
+//! The points are split over the whole GPU, so that one query keeps it as busy as thousands do. A sample of
+//! the points bounds each query's k-th distance; points within the bound are collected, and the k nearest of
+//! them are selected (described in `cuda/split/split.cuh`). The neighbours are bit-identical to every other
+//! engine's. No warp owns a query and merges, so there are no counters.
 //!
 //! | file | holds |
 //! |---|---|
@@ -45,12 +45,16 @@ const FILLING: f64 = 6.0;
 /// Cost of loading and searching, fitted to measurements on an NVIDIA H200.
 fn cost(shape: &Shape) -> Cost {
     let (n, q, d, k) = (shape.n as f64, shape.q as f64, shape.d as f64, shape.k as f64);
-    let cost = Cost::default().setup("allocation", 1.0, 0.04).setup("upload", n * d * 4.0, 1.5e-7).search("launch", 1.0, 0.018).search(
-        "queries",
-        q * (111.0 + k),
-        4.5e-7,
-    );
+    let cost = Cost::default()
+        .setup("allocation", 1.0, 0.04)
+        .setup("upload", n * d * 4.0, 1.5e-7)
+        .search("launch", 1.0, 0.018)
+        .search("queries", q * (111.0 + k), 4.5e-7);
     let pairs = n * q.max(FILLING);
     // Kernels for other than two or three dimensions read the points one dimension at a time.
-    if shape.d < 4 { cost.search("distances", pairs * d, 1.25e-10) } else { cost.search("distances, any d", pairs * (12.0 + d), 1.5e-10) }
+    if shape.d < 4 {
+        cost.search("distances", pairs * d, 1.25e-10)
+    } else {
+        cost.search("distances, any d", pairs * (12.0 + d), 1.5e-10)
+    }
 }

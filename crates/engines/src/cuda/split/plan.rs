@@ -1,6 +1,8 @@
 //! How a problem is partitioned: the numbers of `Split`.
 
-use crate::cuda::interface::split::{CLUSTER, SPLIT_QUERIES, SPLIT_ROW_QUERIES, SPLIT_ROW_WARPS, SPLIT_ROW_WINDOW, SPLIT_WARPS, SPLIT_WINDOW};
+use crate::cuda::interface::split::{
+    CLUSTER, SPLIT_QUERIES, SPLIT_ROW_QUERIES, SPLIT_ROW_WARPS, SPLIT_ROW_WINDOW, SPLIT_WARPS, SPLIT_WINDOW,
+};
 
 /// Maximum number of blocks along a grid's second axis.
 const MOST_BLOCKS: u32 = 65_535;
@@ -11,10 +13,11 @@ const ALL: u32 = 8192;
 const GROUPS_PER_NEIGHBOUR: u64 = 4;
 /// The cost of collecting a point, in units of distances; measured on an H200.
 const HIT_COST: f64 = 400.0;
-/// Capacity of a list relative to its estimated length: if the points are spatially ordered, more of them fall within the
-/// bound than in random order.
+/// Capacity of a list relative to its estimated length: if the points are spatially ordered, more of them
+/// fall within the bound than in random order.
 const LIST_MARGIN: f64 = 4.0;
-/// The lists of a few queries may be longer still: if a query's list overflows, one block has to scan all points for it.
+/// The lists of a few queries may be longer still: if a query's list overflows, one block has to scan all
+/// points for it.
 const ROOMY_LIST: u64 = 1 << 16;
 const ROOMY_LISTS: u64 = 1 << 22;
 /// Limit on the bytes of minima and lists in one launch.
@@ -34,8 +37,8 @@ pub struct Plan {
     pub chunk: u32,
     /// Windows in the sample; 0 if every point is collected.
     pub windows: u32,
-    /// Distance between sampled clusters, in clusters × 2³². The sample spans the whole cloud, since the nearest points of an
-    /// ordered cloud may be anywhere in it.
+    /// Distance between sampled clusters, in clusters × 2³². The sample spans the whole cloud, since the
+    /// nearest points of an ordered cloud may be anywhere in it.
     pub spacing: u64,
     /// Groups per window of the sample.
     pub window_groups: u32,
@@ -56,12 +59,21 @@ impl Plan {
     /// Plans a search for the k nearest of n points in d dimensions for q queries.
     pub fn new(n: usize, d: usize, k: usize, q: usize) -> Self {
         let dims = if d == 2 || d == 3 { d as u32 } else { 0 };
-        let mut plan = Self { dims, n: n as u32, chunk: 0, windows: 0, spacing: 0, window_groups: 1, capacity: n as u32 };
+        let mut plan = Self {
+            dims,
+            n: n as u32,
+            chunk: 0,
+            windows: 0,
+            spacing: 0,
+            window_groups: 1,
+            capacity: n as u32,
+        };
         let expected = plan.sample(k as u64);
         let estimate = (LIST_MARGIN * expected) as u64 + 1024;
         let roomy = (ROOMY_LISTS / q as u64).min(ROOMY_LIST);
         plan.capacity = estimate.max(roomy).min(n as u64) as u32;
-        let most = u64::from(MOST_BLOCKS) * u64::from(if dims == 0 { SPLIT_ROW_QUERIES } else { SPLIT_QUERIES });
+        let most =
+            u64::from(MOST_BLOCKS) * u64::from(if dims == 0 { SPLIT_ROW_QUERIES } else { SPLIT_QUERIES });
         plan.chunk = (SCRATCH / plan.query_bytes()).min(most).clamp(1, q as u64) as u32;
         plan
     }
@@ -78,8 +90,8 @@ impl Plan {
 
     /// Chooses the sample and returns the expected number of points within a bound.
     ///
-    /// A sample of s points costs s distances and lets about k n / s points through, each of which costs [`HIT_COST`]
-    /// distances: the sum is smallest at s = √(k n · [`HIT_COST`]).
+    /// A sample of s points costs s distances and lets about k n / s points through, each of which costs
+    /// [`HIT_COST`] distances: the sum is smallest at s = √(k n · [`HIT_COST`]).
     fn sample(&mut self, k: u64) -> f64 {
         let n = f64::from(self.n);
         if self.n <= ALL || u64::from(self.n) <= 16 * k {
@@ -98,7 +110,8 @@ impl Plan {
         let clusters = windows * (self.window_points() / CLUSTER);
         (self.windows, self.window_groups) = (windows, window_groups);
         self.spacing = (u64::from(self.n / CLUSTER) << 32) / u64::from(clusters);
-        // The k-th smallest group minimum bounds as many sampled points as, at random, fall into k of the groups.
+        // The k-th smallest group minimum bounds as many sampled points as, at random, fall into k of the
+        // groups.
         let sampled = -groups * (-(k as f64) / groups).ln_1p();
         // The bound is rounded up by at most 1/16.
         1.03 * sampled * n / f64::from(clusters * CLUSTER)
@@ -131,8 +144,11 @@ impl Plan {
         let along_points = windows.div_ceil(self.warps()).max(1);
         let block_queries = match self.dims {
             0 => SPLIT_ROW_QUERIES.min(queries),
-            // A block reads its points once for all its queries, but if few blocks share the points, more must share the queries.
-            _ => SPLIT_QUERIES.min(queries.div_ceil((multiprocessors * RESIDENT_BLOCKS).div_ceil(along_points))).max(1),
+            // A block reads its points once for all its queries, but if few blocks share the points, more
+            // must share the queries.
+            _ => SPLIT_QUERIES
+                .min(queries.div_ceil((multiprocessors * RESIDENT_BLOCKS).div_ceil(along_points)))
+                .max(1),
         };
         let along_queries = queries.div_ceil(block_queries);
         let most = (u64::from(multiprocessors) * BLOCKS).div_ceil(u64::from(along_queries)) as u32;
@@ -152,14 +168,20 @@ mod tests {
                 let plan = Plan::new(n, d, k, 1);
                 if plan.windows == 0 {
                     assert_eq!(plan.capacity as usize, n.min(plan.capacity as usize));
-                    assert!(n <= 16 * 1024 || n <= ALL as usize || n < 40_000, "{n} points are collected: {plan:?}");
+                    assert!(
+                        n <= 16 * 1024 || n <= ALL as usize || n < 40_000,
+                        "{n} points are collected: {plan:?}"
+                    );
                     continue;
                 }
                 let clusters = u64::from(plan.windows * (plan.window_points() / CLUSTER));
                 let last = (((clusters - 1) * plan.spacing) >> 32) * u64::from(CLUSTER);
                 assert!(plan.spacing >= 1 << 32, "two clusters are one: {plan:?}");
                 let (end, gap) = (n as u64 - u64::from(CLUSTER), (plan.spacing >> 32) + 2);
-                assert!(last <= end && last + gap * u64::from(CLUSTER) > end, "the sample ends at {last} of {n}: {plan:?}");
+                assert!(
+                    last <= end && last + gap * u64::from(CLUSTER) > end,
+                    "the sample ends at {last} of {n}: {plan:?}"
+                );
                 assert!(u64::from(plan.groups()) >= k as u64, "k = {k}: {plan:?}");
                 assert!(plan.capacity as usize >= k, "{plan:?}");
             }
@@ -182,7 +204,8 @@ mod tests {
                     let plan = Plan::new(n, d, 32, q);
                     for shape in [plan.sample_shape(plan.chunk, 132), plan.collect_shape(plan.chunk, 132)] {
                         assert!(
-                            shape.block_queries * shape.grid.1 >= plan.chunk && shape.block_queries * (shape.grid.1 - 1) < plan.chunk,
+                            shape.block_queries * shape.grid.1 >= plan.chunk
+                                && shape.block_queries * (shape.grid.1 - 1) < plan.chunk,
                             "{shape:?}"
                         );
                         assert!(shape.grid.0 >= 1 && shape.grid.1 <= 65_535, "{shape:?}");

@@ -1,7 +1,7 @@
 //! Device memory and launches of `cuda-split`.
 //!
-//! Four kernels answer a chunk of queries, each launched while the preceding one runs. A repeated search is recorded as a
-//! CUDA graph: for a single query the launches would take as long as the kernels.
+//! Four kernels answer a chunk of queries, each launched while the preceding one runs. A repeated search is
+//! recorded as a CUDA graph: for a single query the launches would take as long as the kernels.
 
 use std::ffi::{c_uint, c_void};
 use std::mem::zeroed;
@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
 use cudarc::driver::sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-use cudarc::driver::sys::{self, CUdeviceptr, CUgraphInstantiate_flags, CUlaunchAttribute, CUlaunchConfig, CUstreamCaptureMode};
+use cudarc::driver::sys::{
+    self, CUdeviceptr, CUgraphInstantiate_flags, CUlaunchAttribute, CUlaunchConfig, CUstreamCaptureMode,
+};
 use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtrMut, DriverError};
 
 use super::plan::Plan;
@@ -50,7 +52,8 @@ struct Stages {
     collect: CudaFunction,
     select: CudaFunction,
     multiprocessors: u32,
-    /// Whether the device supports launching a kernel before the preceding one ends (programmatic dependent launch).
+    /// Whether the device supports launching a kernel before the preceding one ends (programmatic dependent
+    /// launch).
     overlap: bool,
 }
 
@@ -102,7 +105,8 @@ pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, S
 }
 
 impl SplitKernels {
-    /// Answers a range of queries. On return the launches are on the stream, or in the graph that is being recorded.
+    /// Answers a range of queries. On return the launches are on the stream, or in the graph that is being
+    /// recorded.
     fn launch(&self, stream: &CudaStream, queries: &Range<usize>) -> Result<(), DriverError> {
         let chunk = self.plan.chunk as usize;
         for first in queries.clone().step_by(chunk) {
@@ -115,7 +119,11 @@ impl SplitKernels {
     }
 
     /// Records the launches of a range as a graph; `None` if there was nothing to record.
-    fn record(&self, stream: &Arc<CudaStream>, queries: &Range<usize>) -> Result<Option<CudaGraph>, DriverError> {
+    fn record(
+        &self,
+        stream: &Arc<CudaStream>,
+        queries: &Range<usize>,
+    ) -> Result<Option<CudaGraph>, DriverError> {
         stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         let launched = self.launch(stream, queries);
         // End the capture even after an error: a stream that is still capturing is unusable.
@@ -126,9 +134,11 @@ impl SplitKernels {
 
 impl Stages {
     fn load(cuda: &mut Cuda, plan: &Plan, q: usize) -> Result<Self, EngineError> {
-        // A single query has its own kernel, in which the registers that other kernels need for further queries are free.
+        // A single query has its own kernel, in which the registers that other kernels need for further
+        // queries are free.
         let rows_of = if plan.dims == 0 && q == 1 { "_one" } else { "" };
-        let mut stage = |name: &str| cuda.kernel(super::SPLIT.id, super::unit(plan.dims), &split_entry(name, plan.dims));
+        let mut stage =
+            |name: &str| cuda.kernel(super::SPLIT.id, super::unit(plan.dims), &split_entry(name, plan.dims));
         let (sample, bound) = (stage(&format!("sample{rows_of}"))?, stage("bound")?);
         let (collect, select) = (stage(&format!("collect{rows_of}"))?, stage("select")?);
         let compiled_for = sample.ptx_version();
@@ -139,7 +149,10 @@ impl Stages {
             select,
             multiprocessors: cuda.multiprocessors(),
             // The compilation target matters too: PTX for an older GPU cannot express the wait (split.cuh).
-            overlap: cuda.context.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).is_ok_and(|major| major >= 9)
+            overlap: cuda
+                .context
+                .attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
+                .is_ok_and(|major| major >= 9)
                 && compiled_for.is_ok_and(|arch| arch >= 90),
         })
     }
@@ -168,7 +181,8 @@ impl Stages {
     }
 }
 
-/// Launches a kernel, with `overlap` before the preceding one ends; `cudarc`'s own launches do not support attributes.
+/// Launches a kernel, with `overlap` before the preceding one ends; `cudarc`'s own launches do not support
+/// attributes.
 ///
 /// # Safety
 /// The arguments' pointers must be to buffers as long as the arguments say.
@@ -199,11 +213,21 @@ unsafe fn launch(
     let mut parameters = [(&raw mut arguments).cast::<c_void>()];
     stream.context().bind_to_thread()?;
     // SAFETY: the kernel has one parameter, of this type; the driver has copied it by the time this returns.
-    unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }.result()
+    unsafe {
+        sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut())
+    }
+    .result()
 }
 
 impl Kernels for SplitKernels {
-    fn run(&mut self, cuda: &mut Cuda, memory: &mut Memory, queries: &Range<usize>, _build: Build, _counts: CUdeviceptr) -> Result<f64, DriverError> {
+    fn run(
+        &mut self,
+        cuda: &mut Cuda,
+        memory: &mut Memory,
+        queries: &Range<usize>,
+        _build: Build,
+        _counts: CUdeviceptr,
+    ) -> Result<f64, DriverError> {
         let stream = &cuda.stream;
         if self.last.0 != *queries {
             self.last = (queries.clone(), None);

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig};
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
+};
 
 use crate::cuda::device::kernels::Kernels;
 use crate::cuda::device::memory::{blocks, launch, read};
 use crate::cuda::device::units::Unit;
-use crate::cuda::interface::step::{self as interface, ASSIGN_THREADS, Lloyd, SEED_THREADS, Seeding, step_entry};
+use crate::cuda::interface::step::{
+    self as interface, ASSIGN_THREADS, Lloyd, SEED_THREADS, Seeding, step_entry,
+};
 use crate::knn::{Metric, Problem};
 use crate::step::{Clustering, Clusters, Scale, first_seed};
 
@@ -49,7 +53,11 @@ impl DeviceClusters {
             centres: stream.clone_htod(spheres.centres.as_flattened())?,
             reaches: stream.clone_htod(spheres.reaches.as_flattened())?,
             norms: stream.clone_htod(spheres.norms.as_flattened())?,
-            margins: interface::Margins { centre: margins.centre, rule: margins.rule, underflow: margins.underflow },
+            margins: interface::Margins {
+                centre: margins.centre,
+                rule: margins.rule,
+                underflow: margins.underflow,
+            },
             angular: spheres.metric != Metric::L2,
             first_groups: stream.clone_htod(&clusters.first_groups)?,
             coordinates: stream.clone_htod(&coordinates)?,
@@ -83,10 +91,16 @@ impl Clusterer {
     /// Why there are no kernels.
     pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
         let mut step = |name: &str| kernels.function(Unit::new(super::CLUSTER, 0, 0), &step_entry(name));
-        Ok(Self { weigh: step("weigh")?, choose: step("choose")?, assign: step("assign")?, move_centres: step("move")? })
+        Ok(Self {
+            weigh: step("weigh")?,
+            choose: step("choose")?,
+            assign: step("assign")?,
+            move_centres: step("move")?,
+        })
     }
 
-    /// Divides points into at most so many clusters: the number of each point's cluster, as the twin finds it.
+    /// Divides points into at most so many clusters: the number of each point's cluster, as the twin finds
+    /// it.
     ///
     /// # Safety
     /// `rows` is the address of the problem's points, row by row.
@@ -103,11 +117,13 @@ impl Clusterer {
         let (n, d) = (problem.n(), problem.dims());
         let scale = Scale::new(problem.extents(), n);
         let low = stream.clone_htod(&scale.low)?;
-        let scale = interface::Scale { low: low.device_ptr(stream).0, cells: scale.cells, weights: scale.weights };
+        let scale =
+            interface::Scale { low: low.device_ptr(stream).0, cells: scale.cells, weights: scale.weights };
         // SAFETY: as the caller says.
         let seeds = unsafe { self.seeds(stream, rows, scale, [n, d], clustering.clusters) }?;
         let points = problem.points();
-        let centres: Vec<f32> = seeds.iter().flat_map(|&seed| &points[seed as usize * d..][..d]).copied().collect();
+        let centres: Vec<f32> =
+            seeds.iter().flat_map(|&seed| &points[seed as usize * d..][..d]).copied().collect();
         let clusters = seeds.len();
 
         let mut centres = stream.clone_htod(&centres)?;

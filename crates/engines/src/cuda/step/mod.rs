@@ -1,5 +1,5 @@
-//! The engines `step` and `step-exhaustive` on an NVIDIA GPU: those of [`crate::step`], with clusters found by k-means on the
-//! device, bounded on the host, and searched on the device.
+//! The engines `step` and `step-exhaustive` on an NVIDIA GPU: those of [`crate::step`], with clusters found
+//! by k-means on the device, bounded on the host, and searched on the device.
 //!
 //! | file | holds |
 //! |---|---|

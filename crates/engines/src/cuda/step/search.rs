@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig};
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
+};
 
 use super::cluster::{Clusterer, DeviceClusters};
 use super::share::{self, Sharing};
@@ -13,8 +15,8 @@ use crate::cuda::Cuda;
 use crate::cuda::device::memory::{Addresses, Form, Memory, launch, row_floats, upload_rows};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::step::{
-    CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, Found, IndexedVisit, Minima, Order, Ordering, Queries, Stored, StoredVisit,
-    VISIT_WARPS, step_entry, step_visit_entry,
+    CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, Found, IndexedVisit, Minima, Order, Ordering,
+    Queries, Stored, StoredVisit, VISIT_WARPS, step_entry, step_visit_entry,
 };
 use crate::cuda::search::{BuildKernels, GpuSearch, Kernels};
 use crate::host_memory;
@@ -73,9 +75,15 @@ pub struct Step {
     slice: usize,
 }
 
-/// Queries of a slice, and the lengths of the buffers between its kernels. `groups` is 0 with an index; `shares` is the most queries that
-/// several warps each share.
-fn slice(plan: &Plan, q: usize, clusters: usize, groups: usize, shares: Option<usize>) -> (usize, [usize; 2]) {
+/// Queries of a slice, and the lengths of the buffers between its kernels. `groups` is 0 with an index;
+/// `shares` is the most queries that several warps each share.
+fn slice(
+    plan: &Plan,
+    q: usize,
+    clusters: usize,
+    groups: usize,
+    shares: Option<usize>,
+) -> (usize, [usize; 2]) {
     let most = if groups == 0 { MOST_ORDERED } else { (MOST_DISTANCES / (groups * WARP)).clamp(1, 4096) };
     let queries = most.min(q).min(shares.unwrap_or(q));
     // Warps that share a query share its order, too.
@@ -92,12 +100,18 @@ pub fn padded(clusters: usize) -> usize {
 ///
 /// # Errors
 /// [`EngineError::Memory`] before anything is reserved, [`EngineError::HostMemory`], [`EngineError::Device`].
-pub fn load<'a>(cuda: &'a mut Cuda, descriptor: &'static Descriptor, problem: &Problem, mut plan: Plan) -> Result<GpuSearch<'a, Step>, EngineError> {
+pub fn load<'a>(
+    cuda: &'a mut Cuda,
+    descriptor: &'static Descriptor,
+    problem: &Problem,
+    mut plan: Plan,
+) -> Result<GpuSearch<'a, Step>, EngineError> {
     let (n, d, q) = (problem.n(), problem.dims(), problem.q());
     let capacity = (WARP * registers_for(problem.k(), WARP)).max(CANDIDATES as usize) as u32;
     let source = if plan.exhaustive { "stored" } else { "indexed" };
     let unit = Unit::new(super::VISIT, capacity, 0);
-    let visit = BuildKernels::load(cuda, descriptor.id, unit, |build| step_visit_entry(source, capacity, build))?;
+    let visit =
+        BuildKernels::load(cuda, descriptor.id, unit, |build| step_visit_entry(source, capacity, build))?;
     let mut step = |name: &str| cuda.kernel(descriptor.id, Unit::new(super::ORDER, 0, 0), &step_entry(name));
     let (order, distances, minima) = (step("order")?, step("distances")?, step("minima")?);
 
@@ -107,19 +121,23 @@ pub fn load<'a>(cuda: &'a mut Cuda, descriptor: &'static Descriptor, problem: &P
     // Those that a launch answers, and the clusters that there are at most.
     let (at_once, [..]) = slice(&plan, q, most, groups, None);
     let clusters = if plan.exhaustive { groups.div_ceil(groups_in_cluster(n, most)) } else { most };
-    let warps = *plan.warps.get_or_insert_with(|| share::warps_each(at_once, clusters, cuda.multiprocessors()));
+    let warps =
+        *plan.warps.get_or_insert_with(|| share::warps_each(at_once, clusters, cuda.multiprocessors()));
     let shares = (warps > 1).then(|| share::most_queries(warps, capacity));
     let (queries, [entries, stored]) = slice(&plan, q, most, groups, shares);
     let shared = shares.map_or(0, |_| Sharing::bytes(queries, warps, capacity));
     let counts = q.min(MAX_COUNTED_CHUNK) * 4 * MEASURES.len();
     let searching = shared + (8 * entries + 4 * stored + counts) as u64;
-    let there = problem.cache().get(cuda.device_id, |clusters: &DeviceClusters| clusters.clustering == plan.clustering);
+    let there = problem
+        .cache()
+        .get(cuda.device_id, |clusters: &DeviceClusters| clusters.clustering == plan.clustering);
     let finds = !plan.exhaustive && there.is_none();
     if finds {
         // Other clusters of the same points: their memory may be needed.
         problem.cache().remove::<DeviceClusters>(cuda.device_id);
     }
-    let (form, floats) = if plan.exhaustive { (GROUPS, groups * WARP * d) } else { (Form::Rows, row_floats(n, d, 1)) };
+    let (form, floats) =
+        if plan.exhaustive { (GROUPS, groups * WARP * d) } else { (Form::Rows, row_floats(n, d, 1)) };
     let extra = searching + if finds { DeviceClusters::bytes(n, d, most) } else { 0 };
     let mut memory = Memory::reserve(cuda, problem, form, floats, extra)?;
     if plan.exhaustive {
@@ -140,10 +158,13 @@ pub fn load<'a>(cuda: &'a mut Cuda, descriptor: &'static Descriptor, problem: &P
     })?;
     let mut built_ms = None;
     let prepared = match there {
-        _ if plan.exhaustive => Prepared::Rows { groups, groups_in_cluster: groups_in_cluster(n, most), distances, minima },
+        _ if plan.exhaustive => {
+            Prepared::Rows { groups, groups_in_cluster: groups_in_cluster(n, most), distances, minima }
+        }
         Some(clusters) => Prepared::Clusters { clusters, order },
         None => {
-            let clusterer = Clusterer::load(&mut cuda.kernels).map_err(|why| EngineError::Unavailable { engine: descriptor.id, why })?;
+            let clusterer = Clusterer::load(&mut cuda.kernels)
+                .map_err(|why| EngineError::Unavailable { engine: descriptor.id, why })?;
             let found = find_clusters(cuda, &clusterer, problem, &memory, &plan);
             let (clusters, ms) = found.map_err(|error| cuda.failed(error))?;
             built_ms = Some(ms);
@@ -152,10 +173,16 @@ pub fn load<'a>(cuda: &'a mut Cuda, descriptor: &'static Descriptor, problem: &P
     };
     let reserve = || -> Result<Scratch, DriverError> {
         // SAFETY: uninitialised memory, written before it is read.
-        unsafe { Ok(Scratch { order: cuda.stream.alloc(entries.max(1))?, distances: cuda.stream.alloc(stored.max(1))? }) }
+        unsafe {
+            Ok(Scratch {
+                order: cuda.stream.alloc(entries.max(1))?,
+                distances: cuda.stream.alloc(stored.max(1))?,
+            })
+        }
     };
     let scratch = reserve().map_err(|error| cuda.failed(error))?;
-    let sharing = shares.map(|_| Sharing::load(cuda, descriptor.id, plan.exhaustive, queries, warps, capacity));
+    let sharing =
+        shares.map(|_| Sharing::load(cuda, descriptor.id, plan.exhaustive, queries, warps, capacity));
     let sharing = sharing.transpose()?;
     let step = Step { descriptor, plan, prepared, visit, sharing, scratch, slice: queries };
     Ok(GpuSearch::new(cuda, memory, built_ms, step))
@@ -171,7 +198,8 @@ impl Step {
         build: Build,
         visits: CUdeviceptr,
     ) -> Result<(), DriverError> {
-        let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } = memory.addresses(stream);
+        let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } =
+            memory.addresses(stream);
         let (count, clusters) = (queries.len(), self.prepared.clusters());
         let found = Found { k, indices, squared_distances, visits };
         let visit = self.visit.of(build);
@@ -180,7 +208,8 @@ impl Step {
         let order = Order { entries, count: clusters as u32, padded: padded as u32 };
         let sharing = self.sharing.as_mut().filter(|_| build == Build::Timed);
         // Without fission the visit sorts in its own memory.
-        let (visit_order, own) = if self.plan.fission { (order, 0) } else { (Order { entries: 0, ..order }, padded) };
+        let (visit_order, own) =
+            if self.plan.fission { (order, 0) } else { (Order { entries: 0, ..order }, padded) };
         let queries = Queries { rows, first: queries.start as u32, count: count as u32, d };
         match &self.prepared {
             Prepared::Clusters { clusters, order: kernel } => {
@@ -194,11 +223,16 @@ impl Step {
                     order: visit_order,
                     found,
                 };
-                // SAFETY: the arguments are the kernels' parameters; their pointers are to this search's buffers, which are as long as
-                // they say.
+                // SAFETY: the arguments are the kernels' parameters; their pointers are to this search's
+                // buffers, which are as long as they say.
                 unsafe {
                     if self.plan.fission || sharing.is_some() {
-                        launch(stream, kernel, a_warp_each(count, padded, memory.d), &Ordering { spheres, queries, order })?;
+                        launch(
+                            stream,
+                            kernel,
+                            a_warp_each(count, padded, memory.d),
+                            &Ordering { spheres, queries, order },
+                        )?;
                     }
                     if let Some(sharing) = sharing {
                         return sharing.indexed(stream, IndexedVisit { order, ..visiting });
@@ -214,8 +248,15 @@ impl Step {
                     groups_in_cluster: *groups_in_cluster as u32,
                 };
                 let computing = Distances { coordinates: points, queries, stored };
-                let (x, y) = ((*groups as u32).div_ceil(DISTANCE_THREADS / WARP as u32), (count as u32).div_ceil(DISTANCE_QUERIES));
-                let grid = LaunchConfig { grid_dim: (x, y, 1), block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };
+                let (x, y) = (
+                    (*groups as u32).div_ceil(DISTANCE_THREADS / WARP as u32),
+                    (count as u32).div_ceil(DISTANCE_QUERIES),
+                );
+                let grid = LaunchConfig {
+                    grid_dim: (x, y, 1),
+                    block_dim: (DISTANCE_THREADS, 1, 1),
+                    shared_mem_bytes: 0,
+                };
                 // SAFETY: as above.
                 unsafe {
                     launch(stream, distances, grid, &computing)?;
@@ -223,9 +264,19 @@ impl Step {
                         return sharing.stored(stream, StoredVisit { stored, queries, order, found });
                     }
                     if self.plan.fission {
-                        launch(stream, minima, a_warp_each(count, padded, 0), &Minima { stored, queries, order })?;
+                        launch(
+                            stream,
+                            minima,
+                            a_warp_each(count, padded, 0),
+                            &Minima { stored, queries, order },
+                        )?;
                     }
-                    launch(stream, visit, a_warp_each(count, own, 0), &StoredVisit { stored, queries, order: visit_order, found })
+                    launch(
+                        stream,
+                        visit,
+                        a_warp_each(count, own, 0),
+                        &StoredVisit { stored, queries, order: visit_order, found },
+                    )
                 }
             }
         }
@@ -244,13 +295,15 @@ fn find_clusters(
     let rows = memory.points.floats.device_ptr(&cuda.stream).0;
     // SAFETY: the points are on the device, row by row.
     let assigned = unsafe { clusterer.kmeans(&cuda.stream, problem, rows, plan.clustering) }?;
-    let clusters = Arc::new(DeviceClusters::upload(&cuda.stream, &Clusters::new(problem, plan.clustering, &assigned))?);
+    let clusters =
+        Arc::new(DeviceClusters::upload(&cuda.stream, &Clusters::new(problem, plan.clustering, &assigned))?);
     cuda.stream.synchronize()?;
     problem.cache().insert(cuda.device_id, Arc::clone(&clusters));
     Ok((clusters, start.elapsed().as_secs_f64() * 1e3))
 }
 
-/// A launch of a warp a query, with room for the queue, so many entries and d coordinates each (`share_of` in `cuda/step/traverse.cuh`).
+/// A launch of a warp a query, with room for the queue, so many entries and d coordinates each (`share_of` in
+/// `cuda/step/traverse.cuh`).
 pub fn a_warp_each(queries: usize, entries: usize, d: usize) -> LaunchConfig {
     let share = 8 * (CANDIDATES as usize + entries + d.div_ceil(2));
     let warps = (SHARED / share).clamp(1, VISIT_WARPS as usize);
@@ -266,7 +319,14 @@ impl Kernels for Step {
         &MEASURES
     }
 
-    fn run(&mut self, cuda: &mut Cuda, memory: &mut Memory, queries: &Range<usize>, build: Build, counts: CUdeviceptr) -> Result<f64, DriverError> {
+    fn run(
+        &mut self,
+        cuda: &mut Cuda,
+        memory: &mut Memory,
+        queries: &Range<usize>,
+        build: Build,
+        counts: CUdeviceptr,
+    ) -> Result<f64, DriverError> {
         let stream = &cuda.stream;
         memory.timer.start(stream)?;
         for first in queries.clone().step_by(self.slice) {

@@ -8,20 +8,24 @@ use super::search::{a_warp_each, padded};
 use crate::cuda::Cuda;
 use crate::cuda::device::memory::launch;
 use crate::cuda::device::units::Unit;
-use crate::cuda::interface::step::{Found, Gathering, IndexedShare, IndexedVisit, Queries, Shares, StoredShare, StoredVisit, step_share_entry};
+use crate::cuda::interface::step::{
+    Found, Gathering, IndexedShare, IndexedVisit, Queries, Shares, StoredShare, StoredVisit, step_share_entry,
+};
 use crate::knn::{EngineError, EngineId};
 
 /// Warps of a multiprocessor that keep it busy where each has a query.
 const RESIDENT_WARPS: u32 = 16;
 
-/// The most warps that a query is shared out to, and the fewest clusters of each: gathering their results takes time, too.
+/// The most warps that a query is shared out to, and the fewest clusters of each: gathering their results
+/// takes time, too.
 const MOST_WARPS: usize = 32;
 const CLUSTERS_EACH: usize = 8;
 
 /// Keys that the warps of a launch leave.
 const MOST_KEYS: usize = 1 << 27;
 
-/// Warps for each of q queries of so many clusters: as many as the device has room for beside the other queries'.
+/// Warps for each of q queries of so many clusters: as many as the device has room for beside the other
+/// queries'.
 pub fn warps_each(q: usize, clusters: usize, multiprocessors: u32) -> u32 {
     let room = (multiprocessors * RESIDENT_WARPS) as usize / q;
     room.min(clusters / CLUSTERS_EACH).clamp(1, MOST_WARPS) as u32
@@ -51,13 +55,23 @@ impl Sharing {
 
     /// # Errors
     /// [`EngineError::Unavailable`] if there are no kernels, [`EngineError::Device`].
-    pub fn load(cuda: &mut Cuda, engine: EngineId, exhaustive: bool, queries: usize, warps: u32, capacity: u32) -> Result<Self, EngineError> {
+    pub fn load(
+        cuda: &mut Cuda,
+        engine: EngineId,
+        exhaustive: bool,
+        queries: usize,
+        warps: u32,
+        capacity: u32,
+    ) -> Result<Self, EngineError> {
         let unit = Unit::new(super::SHARE, capacity, 0);
         let mut step = |name: &str| cuda.kernel(engine, unit, &step_share_entry(name, capacity));
-        let (visit, gather) = (step(if exhaustive { "share_stored" } else { "share_indexed" })?, step("gather")?);
+        let (visit, gather) =
+            (step(if exhaustive { "share_stored" } else { "share_indexed" })?, step("gather")?);
         let reserve = || -> Result<_, DriverError> {
             // SAFETY: uninitialised memory, written before it is read.
-            unsafe { Ok((cuda.stream.alloc(queries * (warps * capacity) as usize)?, cuda.stream.alloc(queries)?)) }
+            unsafe {
+                Ok((cuda.stream.alloc(queries * (warps * capacity) as usize)?, cuda.stream.alloc(queries)?))
+            }
         };
         let (results, bounds) = reserve().map_err(|error| cuda.failed(error))?;
         Ok(Self { visit, gather, results, bounds, warps })
@@ -66,13 +80,19 @@ impl Sharing {
     /// Answers queries whose clusters are in order.
     ///
     /// # Safety
-    /// The pointers of `visit` are to buffers that are as long as they say, and there is room for as many queries.
+    /// The pointers of `visit` are to buffers that are as long as they say, and there is room for as many
+    /// queries.
     ///
     /// # Errors
     /// Those of the driver.
-    pub unsafe fn indexed(&mut self, stream: &Arc<CudaStream>, visit: IndexedVisit) -> Result<(), DriverError> {
+    pub unsafe fn indexed(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        visit: IndexedVisit,
+    ) -> Result<(), DriverError> {
         let shares = self.begin(stream)?;
-        let config = a_warp_each(visit.queries.count as usize * self.warps as usize, 0, visit.queries.d as usize);
+        let config =
+            a_warp_each(visit.queries.count as usize * self.warps as usize, 0, visit.queries.d as usize);
         // SAFETY: as the caller says.
         unsafe { launch(stream, &self.visit, config, &IndexedShare { visit, shares }) }?;
         self.gather(stream, visit.queries, visit.found, shares)
@@ -85,7 +105,11 @@ impl Sharing {
     ///
     /// # Errors
     /// Those of the driver.
-    pub unsafe fn stored(&mut self, stream: &Arc<CudaStream>, mut visit: StoredVisit) -> Result<(), DriverError> {
+    pub unsafe fn stored(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        mut visit: StoredVisit,
+    ) -> Result<(), DriverError> {
         let shares = self.begin(stream)?;
         // A warp sorts its own clusters alone.
         let padded = padded(visit.order.count.div_ceil(self.warps) as usize);
@@ -99,12 +123,29 @@ impl Sharing {
     /// Forgets the bounds of the queries before.
     fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<Shares, DriverError> {
         stream.memset_zeros(&mut self.bounds)?;
-        Ok(Shares { results: self.results.device_ptr_mut(stream).0, bounds: self.bounds.device_ptr_mut(stream).0, count: self.warps })
+        Ok(Shares {
+            results: self.results.device_ptr_mut(stream).0,
+            bounds: self.bounds.device_ptr_mut(stream).0,
+            count: self.warps,
+        })
     }
 
-    fn gather(&self, stream: &Arc<CudaStream>, queries: Queries, found: Found, shares: Shares) -> Result<(), DriverError> {
+    fn gather(
+        &self,
+        stream: &Arc<CudaStream>,
+        queries: Queries,
+        found: Found,
+        shares: Shares,
+    ) -> Result<(), DriverError> {
         // SAFETY: the warps of these queries were launched before, with these buffers.
-        unsafe { launch(stream, &self.gather, a_warp_each(queries.count as usize, 0, 0), &Gathering { queries, found, shares }) }
+        unsafe {
+            launch(
+                stream,
+                &self.gather,
+                a_warp_each(queries.count as usize, 0, 0),
+                &Gathering { queries, found, shares },
+            )
+        }
     }
 }
 

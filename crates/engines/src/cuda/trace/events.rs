@@ -44,7 +44,8 @@ pub enum TraceError {
     },
 }
 
-/// One step of the kernel. Element sets are bit masks, one word per register: bit L of word r is element L·R + r.
+/// One step of the kernel. Element sets are bit masks, one word per register: bit L of word r is element L·R
+/// + r.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'a> {
     /// Points `first` to `end` − 1 were staged in shared memory.
@@ -90,7 +91,8 @@ pub enum Event<'a> {
     },
     /// Registers and buffer were swapped.
     Swapped,
-    /// A layer of the network was applied, with the size and stride of [`Layer`](crate::knn::network::Layer), in elements.
+    /// A layer of the network was applied, with the size and stride of [`Layer`](crate::knn::network::Layer),
+    /// in elements.
     Layer {
         size: u32,
         stride: u32,
@@ -207,7 +209,8 @@ pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
 /// The elements of a set (one word per register), ascending.
 pub fn elements(words: &[u32]) -> impl Iterator<Item = u32> + '_ {
     let registers = words.len() as u32;
-    (0..32 * registers).filter(move |element| words[(element % registers) as usize] >> (element / registers) & 1 == 1)
+    (0..32 * registers)
+        .filter(move |element| words[(element % registers) as usize] >> (element / registers) & 1 == 1)
 }
 
 #[cfg(test)]
@@ -223,7 +226,30 @@ mod tests {
     fn every_kind_is_read() {
         let mut words = vec![BATCH, 0, 64, GROUP, 0, 0, GROUP, 32, 6];
         words.extend(100..132);
-        words.extend([APPENDED, 6, 2, 63, 64, 33, 7, FILTERED_AGAIN, 4, 0, FULL, PADDED, 9, SWAPPED, LAYER, 4, 2, 8, 9, MINIMUM, 1, 2]);
+        words.extend([
+            APPENDED,
+            6,
+            2,
+            63,
+            64,
+            33,
+            7,
+            FILTERED_AGAIN,
+            4,
+            0,
+            FULL,
+            PADDED,
+            9,
+            SWAPPED,
+            LAYER,
+            4,
+            2,
+            8,
+            9,
+            MINIMUM,
+            1,
+            2,
+        ]);
         words.extend([MERGED, 64, 0x7f80_0000, FINISHED]);
         let distances: Vec<u32> = (100..132).collect();
         let expected = [

@@ -1,13 +1,15 @@
-//! Traces one query's search with an instrumented build of the kernel, which records its steps event by event.
+//! Traces one query's search with an instrumented build of the kernel, which records its steps event by
+//! event.
 //!
-//! This is the production kernel, from the same source, with a recorder in it (`cuda/observer.cuh`). Its policy differs:
-//! a single warp owns a single query, and it processes points group by group, where production builds vote on several
-//! groups at once and examine them individually only if a vote requires it.
+//! This is the production kernel, from the same source, with a recorder in it (`cuda/observer.cuh`). Its
+//! policy differs: a single warp owns a single query, and it processes points group by group, where
+//! production builds vote on several groups at once and examine them individually only if a vote requires it.
 //!
-//! NVRTC compiles it on demand: how many points are staged together is a compile-time constant that each lesson chooses.
+//! NVRTC compiles it on demand: how many points are staged together is a compile-time constant that each
+//! lesson chooses.
 //!
-//! The search of a tree is traced in the same way, by the very kernel that counts, and so are selections from a query's row of distances
-//! (`told.rs`).
+//! The search of a tree is traced in the same way, by the very kernel that counts, and so are selections from
+//! a query's row of distances (`told.rs`).
 
 mod events;
 mod told;
@@ -31,8 +33,8 @@ const GROUP: usize = 32;
 /// Dimensions staged together if d is neither 2 nor 3.
 const TILE: usize = 8;
 
-/// Initial capacity of a trace in words, in addition to groups without a candidate: 1 MiB, enough for most. A trace that
-/// needs more reports how much and is repeated.
+/// Initial capacity of a trace in words, in addition to groups without a candidate: 1 MiB, enough for most. A
+/// trace that needs more reports how much and is repeated.
 const ROOM: usize = 1 << 18;
 
 /// The way out where the kernel cannot be had.
@@ -41,7 +43,9 @@ const OR_ON_THE_TWIN: &str = "or record on --engine lockstep";
 /// The same error, with that way out.
 fn or_on_the_twin(error: EngineError) -> EngineError {
     match error {
-        EngineError::Unavailable { engine, why } => EngineError::Unavailable { engine, why: format!("{why}; {OR_ON_THE_TWIN}") },
+        EngineError::Unavailable { engine, why } => {
+            EngineError::Unavailable { engine, why: format!("{why}; {OR_ON_THE_TWIN}") }
+        }
         other => other,
     }
 }
@@ -60,8 +64,8 @@ const GROUP_WORDS: usize = 3;
 pub struct Trace {
     /// Product name of the device.
     pub device: String,
-    /// The k nearest as written by the kernel: position in processing order and squared distance, nearest first; if there are
-    /// fewer points, the rest are position `u32::MAX` at infinity.
+    /// The k nearest as written by the kernel: position in processing order and squared distance, nearest
+    /// first; if there are fewer points, the rest are position `u32::MAX` at infinity.
     pub neighbours: Vec<(u32, f32)>,
     registers: usize,
     words: Vec<u32>,
@@ -84,8 +88,9 @@ impl Trace {
     }
 }
 
-/// Clamps the number of groups that the traced kernel stages together; `None` is the twin's number. It is limited by a
-/// warp's share of shared memory and, if d is neither 2 nor 3, by a word that has one bit per group.
+/// Clamps the number of groups that the traced kernel stages together; `None` is the twin's number. It is
+/// limited by a warp's share of shared memory and, if d is neither 2 nor 3, by a word that has one bit per
+/// group.
 pub fn groups_in_batch(dims: usize, groups: Option<usize>) -> usize {
     let most = lockstep::groups_in_batch(GROUP, dims);
     let most = if whole_rows(dims) { most } else { most.min(32) };
@@ -100,7 +105,15 @@ fn whole_rows(dims: usize) -> bool {
 /// The kernel for a problem that stages `groups` groups together, as clamped by [`groups_in_batch`].
 pub(super) fn unit(k: usize, dims: usize, groups: usize) -> Unit {
     let (window, batch) = if whole_rows(dims) { (1, groups * GROUP) } else { (groups, groups * GROUP) };
-    let policy = Policy { warps: 1, queries: 1, window: window as u32, batch: batch as u32, slots: 2, tile: dims.min(TILE) as u32, min_blocks: 0 };
+    let policy = Policy {
+        warps: 1,
+        queries: 1,
+        window: window as u32,
+        batch: batch as u32,
+        slots: 2,
+        tile: dims.min(TILE) as u32,
+        min_blocks: 0,
+    };
     Unit { policy: Some(policy), builds: Builds::Traced, ..Variant::new(k, dims).unit() }
 }
 
@@ -110,7 +123,8 @@ impl Cuda {
     ///
     /// # Errors
     /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
-    /// [`EngineError::HostMemory`] if the trace does not fit, [`EngineError::Limit`], [`EngineError::Device`].
+    /// [`EngineError::HostMemory`] if the trace does not fit, [`EngineError::Limit`],
+    /// [`EngineError::Device`].
     ///
     /// # Panics
     /// If `query` is out of range.
@@ -125,30 +139,51 @@ impl Cuda {
         let words = self.words(problem, query, &kernel, &mut memory)?;
         let mut neighbors = Neighbors::default();
         memory.download(&self.stream, &mut neighbors).map_err(|error| self.failed(error))?;
-        Ok(Trace::new(self.device.name.clone(), unit.capacity as usize / GROUP, words, neighbours(&neighbors, query)))
+        Ok(Trace::new(
+            self.device.name.clone(),
+            unit.capacity as usize / GROUP,
+            words,
+            neighbours(&neighbors, query),
+        ))
     }
 
     fn traced(&mut self, unit: Unit) -> Result<Kernel, EngineError> {
         let kernel = self.kernels.traced(unit).and_then(|kernel| {
             // Load now: the upload cannot report an error.
-            if unit.dims == 0 { self.kernels.function(unit, GROUP_ROWS_ENTRY).map(|_| kernel) } else { Ok(kernel) }
+            if unit.dims == 0 {
+                self.kernels.function(unit, GROUP_ROWS_ENTRY).map(|_| kernel)
+            } else {
+                Ok(kernel)
+            }
         });
         kernel.map_err(|why| or_on_the_twin(EngineError::Unavailable { engine: DIRECT.id, why }))
     }
 
     /// Launches the kernel for one query and returns the recorded words.
-    fn words(&mut self, problem: &Problem, query: usize, kernel: &Kernel, memory: &mut Memory) -> Result<Vec<u32>, EngineError> {
+    fn words(
+        &mut self,
+        problem: &Problem,
+        query: usize,
+        kernel: &Kernel,
+        memory: &mut Memory,
+    ) -> Result<Vec<u32>, EngineError> {
         let cuda = &*self;
         let arguments = direct::arguments(memory, &cuda.stream, &(query..query + 1), TallyOut::default());
-        let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (kernel.cut.policy.threads(), 1, 1), shared_mem_bytes: kernel.cut.shared_bytes };
+        let config = LaunchConfig {
+            grid_dim: (1, 1, 1),
+            block_dim: (kernel.cut.policy.threads(), 1, 1),
+            shared_mem_bytes: kernel.cut.shared_bytes,
+        };
         cuda.record(problem, ROOM + GROUP_WORDS * problem.n().div_ceil(GROUP), |trace| {
-            // SAFETY: these match the kernel's parameters; their pointers are to this search's buffers, which are as long as they say.
-            unsafe { cuda.stream.launch_builder(&kernel.function).arg(&arguments).arg(&trace).launch(config) }.map(drop)
+            // SAFETY: these match the kernel's parameters; their pointers are to this search's buffers, which
+            // are as long as they say.
+            unsafe { cuda.stream.launch_builder(&kernel.function).arg(&arguments).arg(&trace).launch(config) }
+                .map(drop)
         })
     }
 
-    /// Launches a traced kernel, again with a larger buffer if the trace did not fit, and returns the recorded words. `capacity` is the
-    /// number of words that have room at first.
+    /// Launches a traced kernel, again with a larger buffer if the trace did not fit, and returns the
+    /// recorded words. `capacity` is the number of words that have room at first.
     pub(super) fn record(
         &self,
         problem: &Problem,
@@ -186,7 +221,11 @@ impl Cuda {
         self.stream.synchronize().map_err(|error| self.failed(error))?;
         let (free, _) = self.context.mem_get_info().map_err(|error| self.failed(error))?;
         if needed > free as u64 {
-            return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: self.device.name.clone() });
+            return Err(EngineError::Memory {
+                needed: needed.div_ceil(1 << 20),
+                free: free as u64 >> 20,
+                device: self.device.name.clone(),
+            });
         }
         self.stream.alloc_zeros(words).map_err(|error| self.failed(error))
     }
@@ -206,9 +245,15 @@ mod tests {
     #[test]
     fn one_warp_of_one_query_sees_group_by_group() {
         let rows = unit(33, 2, 8);
-        assert_eq!((rows.capacity, rows.dims, rows.policy.map(Policy::numbers)), (64, 2, Some([1, 1, 1, 256, 2, 2, 0])));
+        assert_eq!(
+            (rows.capacity, rows.dims, rows.policy.map(Policy::numbers)),
+            (64, 2, Some([1, 1, 1, 256, 2, 2, 0]))
+        );
         let tiles = unit(1000, 17, 15);
-        assert_eq!((tiles.capacity, tiles.dims, tiles.policy.map(Policy::numbers)), (1024, 0, Some([1, 1, 15, 480, 2, 8, 0])));
+        assert_eq!(
+            (tiles.capacity, tiles.dims, tiles.policy.map(Policy::numbers)),
+            (1024, 0, Some([1, 1, 15, 480, 2, 8, 0]))
+        );
         assert_eq!((rows.policy.unwrap().queries_per_block(), rows.builds), (1, Builds::Traced));
     }
 }

@@ -1,6 +1,7 @@
-//! The traces that are told to an observer of the twin: a search of the tree (`cuda/index/recorder.cuh` is its encoder), a way through a row by
-//! warp select (`cuda/select/queue_recorder.cuh`), and the passes of radix select over one (`cuda/select/pass_recorder.cuh`). Each is a sequence
-//! of events, an event a word for its kind and those that follow.
+//! The traces that are told to an observer of the twin: a search of the tree (`cuda/index/recorder.cuh` is
+//! its encoder), a way through a row by warp select (`cuda/select/queue_recorder.cuh`), and the passes of
+//! radix select over one (`cuda/select/pass_recorder.cuh`). Each is a sequence of events, an event a word for
+//! its kind and those that follow.
 
 use super::events::TraceError;
 use super::{ROOM, neighbours, or_on_the_twin};
@@ -47,7 +48,8 @@ impl<'a> Words<'a> {
 
     /// So many of the event's words.
     fn take(&mut self, count: usize) -> Result<&'a [u32], TraceError> {
-        let (taken, _) = self.words[self.next..].split_at_checked(count).ok_or(TraceError::Cut { at: self.event })?;
+        let (taken, _) =
+            self.words[self.next..].split_at_checked(count).ok_or(TraceError::Cut { at: self.event })?;
         self.next += count;
         Ok(taken)
     }
@@ -169,11 +171,18 @@ pub struct QueueTrace {
 impl QueueTrace {
     /// A trace from the words of a warp with queues as long as a search for `k` has them, and its answer.
     pub fn new(device: String, k: usize, words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> Self {
-        Self { device, neighbours, registers: registers_for(k, WARP), queue: warp_select::default_queue(k), words }
+        Self {
+            device,
+            neighbours,
+            registers: registers_for(k, WARP),
+            queue: warp_select::default_queue(k),
+            words,
+        }
     }
 
-    /// Tells an observer what the search did, in order. Past the last point distances are infinite. Of a group of which nothing was taken neither
-    /// distances nor queues were written down: all are told as padding.
+    /// Tells an observer what the search did, in order. Past the last point distances are infinite. Of a
+    /// group of which nothing was taken neither distances nor queues were written down: all are told as
+    /// padding.
     ///
     /// # Errors
     /// [`TraceError`] where the words are no trace; what comes before was told.
@@ -181,10 +190,15 @@ impl QueueTrace {
         let mut words = Words::new(&self.words);
         loop {
             match words.kind()? {
-                queue_kind::PASSED => observer.inserted(words.number()? as usize, &[f32::INFINITY; WARP], &vec![[PADDING; WARP]; self.queue]),
+                queue_kind::PASSED => observer.inserted(
+                    words.number()? as usize,
+                    &[f32::INFINITY; WARP],
+                    &vec![[PADDING; WARP]; self.queue],
+                ),
                 queue_kind::INSERTED => {
                     let base = words.number()?;
-                    let distances: Vec<f32> = words.take(WARP)?.iter().map(|&bits| f32::from_bits(bits)).collect();
+                    let distances: Vec<f32> =
+                        words.take(WARP)?.iter().map(|&bits| f32::from_bits(bits)).collect();
                     observer.inserted(base as usize, &distances, &words.queue(self.queue)?);
                 }
                 queue_kind::CHECKED => {
@@ -236,11 +250,13 @@ impl PassTrace {
             match words.kind()? {
                 pass_kind::COUNTED => {
                     let buckets = words.number()? as usize;
-                    let counters: Vec<usize> = words.take(buckets)?.iter().map(|&count| count as usize).collect();
+                    let counters: Vec<usize> =
+                        words.take(buckets)?.iter().map(|&count| count as usize).collect();
                     observer.counted(&counters);
                 }
                 pass_kind::FOUND => {
-                    let [bucket, below, size] = [words.number()?, words.number()?, words.number()?].map(|number| number as usize);
+                    let [bucket, below, size] =
+                        [words.number()?, words.number()?, words.number()?].map(|number| number as usize);
                     observer.found(bucket, below, size);
                 }
                 pass_kind::NARROWED => observer.narrowed(),
@@ -260,8 +276,9 @@ impl Cuda {
     /// Builds the tree over a problem's points and searches it for one query with the traced kernel.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and [`EngineError::HostMemory`] if tree or
-    /// trace does not fit, [`EngineError::Limit`], [`EngineError::Device`].
+    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
+    /// [`EngineError::HostMemory`] if tree or trace does not fit, [`EngineError::Limit`],
+    /// [`EngineError::Device`].
     ///
     /// # Panics
     /// If `query` is out of range.
@@ -276,11 +293,13 @@ impl Cuda {
         Ok(TreeTrace::new(device, words, neighbours(&neighbors, query)))
     }
 
-    /// Selects the k nearest of one query with the traced build of warp select, from a row of distances that the engine's kernel makes.
+    /// Selects the k nearest of one query with the traced build of warp select, from a row of distances that
+    /// the engine's kernel makes.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and [`EngineError::HostMemory`] if row or
-    /// trace does not fit, [`EngineError::Limit`], [`EngineError::Device`].
+    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
+    /// [`EngineError::HostMemory`] if row or trace does not fit, [`EngineError::Limit`],
+    /// [`EngineError::Device`].
     ///
     /// # Panics
     /// If `query` is out of range.
@@ -291,12 +310,14 @@ impl Cuda {
         Ok(QueueTrace::new(self.device.name.clone(), problem.k(), words, neighbours(&neighbors, query)))
     }
 
-    /// Selects the k nearest of one query with the traced build of radix select, from a row of distances that the engine's kernel makes. Its digits
-    /// have as many values as a warp has lanes, and passes go on where the engine would sort what is left.
+    /// Selects the k nearest of one query with the traced build of radix select, from a row of distances that
+    /// the engine's kernel makes. Its digits have as many values as a warp has lanes, and passes go on where
+    /// the engine would sort what is left.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and [`EngineError::HostMemory`] if row or
-    /// trace does not fit, [`EngineError::Limit`], [`EngineError::Device`].
+    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
+    /// [`EngineError::HostMemory`] if row or trace does not fit, [`EngineError::Limit`],
+    /// [`EngineError::Device`].
     ///
     /// # Panics
     /// If `query` is out of range.
@@ -348,7 +369,12 @@ mod tests {
 
     impl select::Observer<WARP> for Told {
         fn inserted(&mut self, first: usize, distances: &[f32], queue: &[Lanes<Key, WARP>]) {
-            self.0.push(format!("inserted {first} {} {} {:?}", distances.len(), distances[1], queue.concat()[33]));
+            self.0.push(format!(
+                "inserted {first} {} {} {:?}",
+                distances.len(),
+                distances[1],
+                queue.concat()[33]
+            ));
         }
         fn checked(&mut self, largest: &Lanes<Key, WARP>, limit: Key) {
             self.0.push(format!("checked {:?} {limit:?}", largest[31]));
@@ -411,7 +437,8 @@ mod tests {
         told_by(|told| PassTrace::new("a test".to_owned(), words.to_vec(), Vec::new()).tell(told))
     }
 
-    /// Every event of a trace is told; of one that is cut anywhere those before, and nothing may follow the last.
+    /// Every event of a trace is told; of one that is cut anywhere those before, and nothing may follow the
+    /// last.
     fn check(mut words: Vec<u32>, expected: &[String], tell: impl Fn(&[u32]) -> Outcome) {
         assert_eq!(tell(&words), (expected.to_vec(), Ok(())));
         for length in 0..words.len() {
@@ -495,7 +522,10 @@ mod tests {
     fn every_event_of_passes_is_told() {
         use pass_kind::*;
         let (half, one) = (0.5f32.to_bits(), 1.0f32.to_bits());
-        let words = vec![COUNTED, 4, 0, 7, 2, 1, FOUND, 1, 0, 7, NARROWED, COUNTED, 2, 3, 4, FOUND, 1, 3, 4, TAKEN, 2, 6, half, 9, one];
+        let words = vec![
+            COUNTED, 4, 0, 7, 2, 1, FOUND, 1, 0, 7, NARROWED, COUNTED, 2, 3, 4, FOUND, 1, 3, 4, TAKEN, 2, 6,
+            half, 9, one,
+        ];
         let expected = [
             "counted [0, 7, 2, 1]".to_owned(),
             "found 1 0 7".to_owned(),
@@ -514,7 +544,10 @@ mod tests {
             assert_eq!(tree(&[LEFT_OUT, 0, kind]).1, Err(TraceError::Kind { at: 2, kind }));
         }
         assert_eq!(tree(&[CHILD, 32, 0, 0]).1, Err(TraceError::Lane { at: 0, lane: 32 }));
-        assert_eq!(tree(&[FILTERED_AGAIN, 7, 4, APPENDED, 6]).1, Err(TraceError::Placed { at: 3, placed: 6, candidates: 4 }));
+        assert_eq!(
+            tree(&[FILTERED_AGAIN, 7, 4, APPENDED, 6]).1,
+            Err(TraceError::Placed { at: 3, placed: 6, candidates: 4 })
+        );
     }
 
     #[test]

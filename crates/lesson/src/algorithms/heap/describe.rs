@@ -1,4 +1,5 @@
-//! The sentences of threads with a query each, where they are not those of [`describe`](crate::describe::describe).
+//! The sentences of threads with a query each, where they are not those of
+//! [`describe`](crate::describe::describe).
 
 use crate::algorithms::OwnStep;
 use crate::algorithms::heap::HeapStep;
@@ -13,14 +14,20 @@ fn describe_own(step: &HeapStep, after: &State, heaps: &Heaps) -> Option<String>
     let width = heaps.width;
     Some(match step {
         HeapStep::Heaps { .. } => format!(
-            "Each of the {width} lanes has a query of its own and a heap of {}, the largest at the root. The heaps are empty: whatever comes is below the root.",
+            "Each of the {width} lanes has a query of its own and a heap of {}, the largest at the root. \
+             The heaps are empty: whatever comes is below the root.",
             count(heaps.k.into(), "key", "keys")
         ),
         HeapStep::OwnDistances { point, distances } => {
             let nearest = smallest(distances);
-            format!("Every lane computes the squared distance of the same point, {}, to its own query{nearest}.", thousands((*point).into()))
+            format!(
+                "Every lane computes the squared distance of the same point, {}, to its own query{nearest}.",
+                thousands((*point).into())
+            )
         }
-        HeapStep::Branched { lanes: 0 } => "In no lane is the distance below its own root: no key is inserted, and no lane waits.".to_owned(),
+        HeapStep::Branched { lanes: 0 } => {
+            "In no lane is the distance below its own root: no key is inserted, and no lane waits.".to_owned()
+        }
         HeapStep::Branched { lanes: mask } => branched(*mask, width),
         HeapStep::Sank { lanes: mask, moved } => {
             let sinking = moved.iter().fold(0, |sinking, slot| sinking | 1 << slot.lane);
@@ -28,11 +35,13 @@ fn describe_own(step: &HeapStep, after: &State, heaps: &Heaps) -> Option<String>
         }
         HeapStep::Rejoined { lanes: mask } => rejoined(*mask, after, heaps),
         HeapStep::Extracted { end } if *end == heaps.k => format!(
-            "All points are seen, and the heaps are sorted. In every lane the root, the largest key, changes places with the last, entry {}, whose key sinks from the root.",
+            "All points are seen, and the heaps are sorted. In every lane the root, the largest key, \
+             changes places with the last, entry {}, whose key sinks from the root.",
             end - 1
         ),
         HeapStep::Extracted { end } => format!(
-            "The largest of the first {} is at the root: it changes places with entry {}, whose key sinks from the root.",
+            "The largest of the first {} is at the root: it changes places with entry {}, whose key sinks \
+             from the root.",
             thousands((*end).into()),
             thousands(u64::from(end - 1))
         ),
@@ -45,7 +54,8 @@ pub fn describe(step: &Step, after: &State, heaps: &Heaps) -> Option<String> {
     Some(match step {
         Step::Own(OwnStep::Heap(step)) => describe_own(step, after, heaps)?,
         Step::Finished => format!(
-            "The search is done: {width} queries are answered. The warp stopped to insert at {} of {}; lane 0 inserted at {} of these, and waited at the others.",
+            "The search is done: {width} queries are answered. The warp stopped to insert at {} of {}; lane \
+             0 inserted at {} of these, and waited at the others.",
             thousands(heaps.stops.into()),
             count(after.shape.n.into(), "point", "points"),
             thousands(after.counts.merges.into())
@@ -62,7 +72,10 @@ fn branched(mask: u32, width: u32) -> String {
         1 => "The other lane is masked out: it waits until they have.".to_owned(),
         _ => format!("The other {waiting} lanes are masked out: they wait until this is done."),
     };
-    format!("{who} {have} a distance below {own} own root: the root falls out, and the new key sinks from there. {wait}")
+    format!(
+        "{who} {have} a distance below {own} own root: the root falls out, and the new key sinks from \
+         there. {wait}"
+    )
 }
 
 fn sank(mask: u32, sinking: u32, heaps: &Heaps) -> String {
@@ -98,5 +111,8 @@ fn rejoined(mask: u32, after: &State, heaps: &Heaps) -> String {
         (true, false) => format!(" Lane 0's k-th is at {} now.", key(heaps.root(0))),
         (false, _) => " Lane 0 only waited.".to_owned(),
     };
-    format!("All lanes go on together: {} inserted in {rounds} of sinking, {waited}.{own}", count(inserted.into(), "lane", "lanes"))
+    format!(
+        "All lanes go on together: {} inserted in {rounds} of sinking, {waited}.{own}",
+        count(inserted.into(), "lane", "lanes")
+    )
 }

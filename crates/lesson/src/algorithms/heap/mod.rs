@@ -49,7 +49,8 @@ impl Algorithm for Metered {
     }
 
     fn meter(&self, recording: &Recording) -> Option<Meter> {
-        let (problem, width, data) = (recording.problem(), recording.shape().width, &recording.parameters.data);
+        let (problem, width, data) =
+            (recording.problem(), recording.shape().width, &recording.parameters.data);
         let kernel = record(problem.clone(), recording.query(), width, None, data).ok()?;
         Some(Meter::new(recording, Way::ThreadAQuery, Track::of(recording), Track::of(&kernel)))
     }
@@ -61,7 +62,11 @@ impl Algorithm for Metered {
 pub static HEAPS: Code = Code {
     lines: &THREADS,
     second: 9,
-    says: ["A heap in each thread, in short", "A heap in each thread: its search", "A heap in each thread: a key sinks"],
+    says: [
+        "A heap in each thread, in short",
+        "A heap in each thread: its search",
+        "A heap in each thread: a key sinks",
+    ],
     line_of: line_of_threads,
 };
 
@@ -71,12 +76,27 @@ const THREAD_HEAP: &str = "select/thread_heap.cuh";
 const THREADS: [Line; 14] = [
     line(0, "my heap, k keys, the largest at its root: all \u{221e}", HEAP, "at(i) = PADDING;"),
     plain(0, "for each point, the same in all lanes:"),
-    line(1, "distance \u{2190} that of the point to my query", THREAD_HEAP, "float distance = tile[lane][point];"),
+    line(
+        1,
+        "distance \u{2190} that of the point to my query",
+        THREAD_HEAP,
+        "float distance = tile[lane][point];",
+    ),
     line(1, "if distance < my root:", THREAD_HEAP, "if (distance < bound) {"),
     plain(2, "(distance, point) sinks from the root, in place of what was there"),
     line(2, "my root \u{2190} the largest that is left", THREAD_HEAP, "bound = distance_of(heap.root);"),
-    line(0, "for end \u{2190} k, \u{2026} 2: root \u{2194} entry end\u{2212}1, which sinks among those before it", HEAP, "at(end - 1) = at(0);"),
-    line(0, "the k keys, now ascending, are the neighbours", THREAD_HEAP, "selection.indices[at + i] = index_of(heap.at(i));"),
+    line(
+        0,
+        "for end \u{2190} k, \u{2026} 2: root \u{2194} entry end\u{2212}1, which sinks among those before it",
+        HEAP,
+        "at(end - 1) = at(0);",
+    ),
+    line(
+        0,
+        "the k keys, now ascending, are the neighbours",
+        THREAD_HEAP,
+        "selection.indices[at + i] = index_of(heap.at(i));",
+    ),
     plain(0, ""),
     plain(0, "a key sinks:"),
     plain(1, "while its entry has children:"),

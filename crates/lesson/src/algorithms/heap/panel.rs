@@ -1,4 +1,5 @@
-//! The panel of threads with a query each: who of them works, one lane's heap as a tree, and how many of the lanes' slots were idle.
+//! The panel of threads with a query each: who of them works, one lane's heap as a tree, and how many of the
+//! lanes' slots were idle.
 
 use std::io::{self, Write};
 
@@ -28,12 +29,15 @@ impl AlgorithmPictures for Metered {
     /// The meter is as wide as the lanes, as its bars have three columns.
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         match layout.large {
-            true if layout.is_done() => return layout.pair(Panel::Meter, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
+            true if layout.is_done() => {
+                return layout.pair(Panel::Meter, Panel::Cloud, Panel::Cloud, [0.62, 0.38]);
+            }
             true => return layout.pair(Panel::Heaps, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
             false => {}
         }
         let [left, right] = layout.columns([0.34, 0.66]);
-        let ([cloud, code], [heaps, meter]) = (layout.rows(left, [0.56, 0.44]), layout.rows(right, [0.58, 0.42]));
+        let ([cloud, code], [heaps, meter]) =
+            (layout.rows(left, [0.56, 0.44]), layout.rows(right, [0.58, 0.42]));
         vec![(Panel::Cloud, cloud), (Panel::Heaps, heaps), (Panel::Meter, meter), (Panel::Code, code)]
     }
 
@@ -43,7 +47,11 @@ impl AlgorithmPictures for Metered {
 
     fn legend(&self, view: &View<'_>) -> Vec<Entry> {
         let (found, k) = (nearest(view.cursor).len() as u64, view.state().shape.k);
-        let mut kinds = vec![(Ink::Neighbor, format!("{} of {} in lane 0's heap", thousands(found), thousands(k.into())), true)];
+        let mut kinds = vec![(
+            Ink::Neighbor,
+            format!("{} of {} in lane 0's heap", thousands(found), thousands(k.into())),
+            true,
+        )];
         kinds.extend(KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
         kinds
     }
@@ -55,14 +63,26 @@ impl AlgorithmPictures for Metered {
         match view.recording().problem().dims() {
             1 => format!("Bar: as far as lane 0's k-th on both sides, squared distance {bound}"),
             2 => format!("Circle: through lane 0's k-th, squared distance {bound}"),
-            dims => format!("Lane 0's k-th: squared distance {bound}; no circle, as distances are in all {dims} dimensions"),
+            dims => format!(
+                "Lane 0's k-th: squared distance {bound}; no circle, as distances are in all {dims} \
+                 dimensions"
+            ),
         }
     }
 
     fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
         let Some(meter) = take.recording.meter() else { return Ok(()) };
-        let of = |row: &meter::Row| (row.name, meter::Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).map(meter::words)).to_vec());
-        compared(&meter::Way::ALL.map(meter::Way::name), &meter::ROWS.iter().map(of).collect::<Vec<_>>(), out)?;
+        let of = |row: &meter::Row| {
+            (
+                row.name,
+                meter::Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).map(meter::words)).to_vec(),
+            )
+        };
+        compared(
+            &meter::Way::ALL.map(meter::Way::name),
+            &meter::ROWS.iter().map(of).collect::<Vec<_>>(),
+            out,
+        )?;
         writeln!(out, "<dl class=\"weak\">")?;
         for row in &meter::ROWS {
             writeln!(out, "<dt>{}</dt><dd>{}</dd>", row.name, escaped(row.help))?;
@@ -119,15 +139,27 @@ fn heading(heaps: &Heaps) -> String {
     }
 }
 
-/// A column for each lane: its distance, the root of its heap, whether it inserts, and whether it takes part in this step.
+/// A column for each lane: its distance, the root of its heap, whether it inserts, and whether it takes part
+/// in this step.
 fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u32) {
     let text = view.text;
     let names = width(Font::Sans, view.type_of(0.8), "works now") + text * 0.5;
     let margin = text * 0.6;
-    let columns =
-        |y: f32, high: f32| Grid { area: area(names, y, (room.width - names - margin).max(1.0), high), columns: heaps.width, rows: 1, gutter: 0.0 };
+    let columns = |y: f32, high: f32| Grid {
+        area: area(names, y, (room.width - names - margin).max(1.0), high),
+        columns: heaps.width,
+        rows: 1,
+        gutter: 0.0,
+    };
     let distances = if heaps.point.is_some() { heaps.distances.clone() } else { Vec::new() };
-    let vote = Vote { points: Vec::new(), distances, asked: heaps.all(), mask: heaps.inserting, taken: 0, appended: 0 };
+    let vote = Vote {
+        points: Vec::new(),
+        distances,
+        asked: heaps.all(),
+        mask: heaps.inserting,
+        taken: 0,
+        appended: 0,
+    };
     let numbers = Numbers::fit(Some(&vote), columns(0.0, 1.0).wide(), margin, room.height, view);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     let one = ((room.height - more) / (4.0 + of_one)).clamp(1.0, text * 2.2);
@@ -163,8 +195,10 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
         _ if sinks(heaps, lane, view) => "framed: the key that sinks".to_owned(),
         root => format!("the root is its k-th, {}", digits(distance_of(root), 3)),
     };
-    let more = if levels > LEVELS { format!("; the first {LEVELS} levels of {levels}") } else { String::new() };
-    let says = format!("Lane {lane}'s heap: {} of {}; {kth}{more}", thousands(there), thousands(heaps.k.into()));
+    let more =
+        if levels > LEVELS { format!("; the first {LEVELS} levels of {levels}") } else { String::new() };
+    let says =
+        format!("Lane {lane}'s heap: {} of {}; {kth}{more}", thousands(there), thousands(heaps.k.into()));
     chip(scene, room.take_top((text * 1.5).min(room.height * 0.2)), Ink::Neighbor, &says, text);
     // Room for frames around nodes at the edge.
     let edge = (text * 0.18).clamp(1.5, 3.5) / 2.0 + 2.0;
@@ -183,7 +217,9 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
     };
     let drawn = heaps.k.min((1 << shown) - 1);
     let moved = match view.step().and_then(Step::heap) {
-        Some(HeapStep::Sank { moved, .. }) => moved.iter().find(|sunk| sunk.lane == lane).map(|sunk| sunk.slot),
+        Some(HeapStep::Sank { moved, .. }) => {
+            moved.iter().find(|sunk| sunk.lane == lane).map(|sunk| sunk.slot)
+        }
         _ => None,
     };
     for entry in 1..drawn {
@@ -194,7 +230,13 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
         scene.path(vec![center((entry - 1) / 2), center(entry)], stroke);
     }
     let scale = Scale::of(view.recording());
-    let longest = keys.iter().filter(|&&key| key != PADDING).map(|&key| digits(distance_of(key), 3).len()).max().unwrap_or(1).max(4);
+    let longest = keys
+        .iter()
+        .filter(|&&key| key != PADDING)
+        .map(|&key| digits(distance_of(key), 3).len())
+        .max()
+        .unwrap_or(1)
+        .max(4);
     let size = (text * 0.9).min(high / 1.25).min(wide * 0.9 / width(Font::Mono, 1.0, &"0".repeat(longest)));
     for entry in 0..drawn {
         let (key, [x, y]) = (keys[entry as usize], center(entry));
@@ -235,7 +277,9 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
 /// Whether a lane's key is on its way, or has just come to its place.
 fn sinks(heaps: &Heaps, lane: u32, view: &View<'_>) -> bool {
     match view.step().and_then(Step::heap) {
-        Some(HeapStep::Branched { .. } | HeapStep::Sank { .. }) => heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1),
+        Some(HeapStep::Branched { .. } | HeapStep::Sank { .. }) => {
+            heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1)
+        }
         Some(HeapStep::Extracted { .. }) => true,
         _ => false,
     }
@@ -249,8 +293,14 @@ fn history(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area) {
     let column = (text * 0.45).max(3.0);
     let columns = ((room.width / column) as usize).max(1);
     let steps = &view.recording().steps()[..view.cursor.position()];
-    let mut masks: Vec<u32> =
-        steps.iter().rev().filter_map(|step| step.heap()).map(|step| heaps.active_in(step)).filter(|&lanes| lanes != 0).take(columns).collect();
+    let mut masks: Vec<u32> = steps
+        .iter()
+        .rev()
+        .filter_map(|step| step.heap())
+        .map(|step| heaps.active_in(step))
+        .filter(|&lanes| lanes != 0)
+        .take(columns)
+        .collect();
     masks.reverse();
     scene.label(
         heading,
@@ -261,8 +311,13 @@ fn history(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area) {
     let high = (room.height / heaps.width as f32).min(text * 1.1);
     for (at, mask) in masks.iter().enumerate() {
         for lane in 0..heaps.width {
-            let cell = area(room.x + at as f32 * column, room.y + lane as f32 * high, column, high).inner((high * 0.08).min(0.5));
-            let fill = if mask >> lane & 1 == 1 { faint(Ink::Intermediate, 1.0) } else { faint(Ink::TextWeak, 0.22) };
+            let cell = area(room.x + at as f32 * column, room.y + lane as f32 * high, column, high)
+                .inner((high * 0.08).min(0.5));
+            let fill = if mask >> lane & 1 == 1 {
+                faint(Ink::Intermediate, 1.0)
+            } else {
+                faint(Ink::TextWeak, 0.22)
+            };
             scene.fill(cell, fill);
         }
     }
@@ -278,14 +333,19 @@ fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
     let idle = all - used;
     let percent = if all == 0 { 0.0 } else { 100.0 * idle as f64 / all as f64 };
     let says = format!(
-        "Slots of lanes: {} at work, {} idle ({percent:.0} %). An instruction is issued for all lanes, and idle ones spend theirs, too.",
+        "Slots of lanes: {} at work, {} idle ({percent:.0} %). An instruction is issued for all lanes, and \
+         idle ones spend theirs, too.",
         thousands(used),
         thousands(idle)
     );
     scene.label(room.take_top(room.height * 0.55), 0.0, sans(text * 0.9, Ink::Text), &says);
     let bar = room.inner((room.height * 0.1).min(2.0));
     // The strip is full when the search is done. While a question is open, nothing says when that will be.
-    let end = recording.meter().filter(|_| !view.asking).map_or(all, |meter| meter.all(meter::Way::ThreadAQuery).slots(dims) * width).max(1);
+    let end = recording
+        .meter()
+        .filter(|_| !view.asking)
+        .map_or(all, |meter| meter.all(meter::Way::ThreadAQuery).slots(dims) * width)
+        .max(1);
     let long = |slots: u64| bar.width * slots as f32 / end as f32;
     scene.rect(bar, 2.0, Some(faint(Ink::Field, 0.6)), Some(line(faint(Ink::Line, 0.8), 0.8)));
     scene.fill(area(bar.x, bar.y, long(used), bar.height), Ink::Intermediate);
@@ -297,11 +357,21 @@ fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
 // In the plane of the points: the queries of the other lanes, and the point that all of them look at.
 
 /// Meanings of the marks, for the legend.
-pub(crate) const KINDS: [(Ink, &str, bool); 3] =
-    [(Ink::Query, "queries of the lanes", true), (Ink::Candidate, "inserted", true), (Ink::Rejected, "not inserted", false)];
+pub(crate) const KINDS: [(Ink, &str, bool); 3] = [
+    (Ink::Query, "queries of the lanes", true),
+    (Ink::Candidate, "inserted", true),
+    (Ink::Rejected, "not inserted", false),
+];
 
-/// Draws lines from the point to the queries of lanes that insert it, and the queries with their lanes' numbers.
-pub(crate) fn draw_queries(scene: &mut Scene, plane: &Plane, view: &View<'_>, problem: &Problem, heaps: &Heaps) {
+/// Draws lines from the point to the queries of lanes that insert it, and the queries with their lanes'
+/// numbers.
+pub(crate) fn draw_queries(
+    scene: &mut Scene,
+    plane: &Plane,
+    view: &View<'_>,
+    problem: &Problem,
+    heaps: &Heaps,
+) {
     let text = view.text;
     let own = &view.recording().parameters.query;
     let mut places = vec![plane.at(own)];
@@ -311,14 +381,22 @@ pub(crate) fn draw_queries(scene: &mut Scene, plane: &Plane, view: &View<'_>, pr
         let inserting = heaps.inserting.unwrap_or(0);
         for (lane, &place) in places.iter().enumerate() {
             let inserts = inserting >> lane & 1 == 1;
-            let stroke = if inserts { line(Ink::Candidate, text * 0.14) } else { line(faint(Ink::TextWeak, 0.35), 1.0) };
+            let stroke = if inserts {
+                line(Ink::Candidate, text * 0.14)
+            } else {
+                line(faint(Ink::TextWeak, 0.35), 1.0)
+            };
             scene.path(vec![at, place], stroke);
         }
         let radius = text * 0.42;
         match heaps.inserting {
             None => scene.dots(vec![at], radius, None, Some(line(Ink::Text, text * 0.14))),
-            Some(0) => scene.dots(vec![at], radius, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.16))),
-            Some(_) => scene.dots(vec![at], radius, Some(Ink::Candidate.into()), Some(line(Ink::Canvas, 1.2))),
+            Some(0) => {
+                scene.dots(vec![at], radius, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.16)))
+            }
+            Some(_) => {
+                scene.dots(vec![at], radius, Some(Ink::Candidate.into()), Some(line(Ink::Canvas, 1.2)))
+            }
         }
     }
     let size = text * 0.8;
@@ -334,7 +412,8 @@ pub(crate) fn draw_queries(scene: &mut Scene, plane: &Plane, view: &View<'_>, pr
         let wide = width(Font::Sans, size, &words);
         // Beside the cross; to its left where the plane ends.
         let right = x + text * 0.5 + wide < plane.area.right();
-        let at = if right { [x + text * 0.5, y - text * 0.6] } else { [x - text * 0.5 - wide, y - text * 0.6] };
+        let at =
+            if right { [x + text * 0.5, y - text * 0.6] } else { [x - text * 0.5 - wide, y - text * 0.6] };
         scene.text(at, [0.0, 0.5], sans(size, Ink::Query), words);
     }
 }

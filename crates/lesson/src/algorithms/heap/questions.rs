@@ -13,7 +13,14 @@ use crate::step::Step;
 use crate::text::{count, significant};
 
 impl AlgorithmQuestions for Metered {
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+    fn question(
+        &self,
+        recording: &Recording,
+        ask: Ask,
+        at: usize,
+        before: &State,
+        pick: &mut Pick<'_>,
+    ) -> Option<Question> {
         let heaps = before.heaps()?;
         let (width, step) = (heaps.width, recording.steps()[at].heap()?);
         let mut possible = 0..=u32::MAX;
@@ -23,13 +30,17 @@ impl AlgorithmQuestions for Metered {
                 let first = distance_of(heaps.root(0));
                 let shared = mask_of(heaps, |_, distance| distance < first);
                 let says = format!(
-                    "These are the lanes whose distance is below lane 0's root, {}. Each lane compares with the root of its own heap.",
+                    "These are the lanes whose distance is below lane 0's root, {}. Each lane compares with \
+                     the root of its own heap.",
                     key(heaps.root(0))
                 );
-                let all =
-                    "Each lane decides for itself: only where the distance is below the lane's own root does the key belong to the k nearest so far."
-                        .to_owned();
-                let slips = slips(Reply::Lanes(*mask), [(Reply::Lanes(shared), says), (Reply::Lanes(heaps.all()), all)]);
+                let all = "Each lane decides for itself: only where the distance is below the lane's own \
+                           root does the key belong to the k nearest so far."
+                    .to_owned();
+                let slips = slips(
+                    Reply::Lanes(*mask),
+                    [(Reply::Lanes(shared), says), (Reply::Lanes(heaps.all()), all)],
+                );
                 (0, "Which lanes insert this point into their heap?".to_owned(), Answer::Lanes(*mask), slips)
             }
             (Ask::Waits, HeapStep::Branched { lanes: mask }) => {
@@ -37,15 +48,19 @@ impl AlgorithmQuestions for Metered {
                 // One that does not insert itself.
                 let others: Vec<u32> = lanes_in(heaps.all() & !mask).collect();
                 let lane = *pick.random.one(&others)?;
-                let (mine, root) = (significant(heaps.distances[lane as usize].into()), key(heaps.root(lane)));
+                let (mine, root) =
+                    (significant(heaps.distances[lane as usize].into()), key(heaps.root(lane)));
                 let text = format!(
-                    "Lane {lane} does not insert: its distance, {mine}, is not below its root, {root}. Does it have to wait before the next point?"
+                    "Lane {lane} does not insert: its distance, {mine}, is not below its root, {root}. Does \
+                     it have to wait before the next point?"
                 );
                 let says = if *mask == 0 {
-                    "It would wait for a lane that inserts, but here none does: all lanes go on at once.".to_owned()
+                    "It would wait for a lane that inserts, but here none does: all lanes go on at once."
+                        .to_owned()
                 } else {
                     format!(
-                        "A warp issues one instruction at a time: while {} inserted, lane {lane} was masked out until the warp came together again.",
+                        "A warp issues one instruction at a time: while {} inserted, lane {lane} was masked \
+                         out until the warp came together again.",
                         lanes(*mask, width)
                     )
                 };
@@ -54,16 +69,27 @@ impl AlgorithmQuestions for Metered {
             }
             (Ask::Rounds, HeapStep::Sank { lanes: mask, .. }) => {
                 let own = rounds_of_lanes(recording, at, width);
-                let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
+                let needs: Vec<String> =
+                    lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
                 possible = 1..=u32::MAX;
                 let (right, sum) = (*own.iter().max()?, own.iter().sum::<u32>());
                 let mean = (f64::from(sum) / f64::from(mask.count_ones())).round() as u32;
                 let one_by_one = format!(
-                    "That is the sum, as if lanes took turns. They sink in the same rounds: the warp needs as many as the slowest lane, {right}."
+                    "That is the sum, as if lanes took turns. They sink in the same rounds: the warp needs \
+                     as many as the slowest lane, {right}."
                 );
-                let on_average = format!("That is what a lane needs on average. The warp goes on when the slowest lane is done, after {right}.");
-                let text = format!("Rounds of sinking that keys need: {}. How many does the warp spend?", needs.join(", "));
-                let slips = slips(Reply::Number(right), [(Reply::Number(sum), one_by_one), (Reply::Number(mean), on_average)]);
+                let on_average = format!(
+                    "That is what a lane needs on average. The warp goes on when the slowest lane is done, \
+                     after {right}."
+                );
+                let text = format!(
+                    "Rounds of sinking that keys need: {}. How many does the warp spend?",
+                    needs.join(", ")
+                );
+                let slips = slips(
+                    Reply::Number(right),
+                    [(Reply::Number(sum), one_by_one), (Reply::Number(mean), on_average)],
+                );
                 (0, text, Answer::Number { right, within: 0 }, slips)
             }
             (Ask::Idle, HeapStep::Sank { lanes: mask, .. }) => {
@@ -72,19 +98,27 @@ impl AlgorithmQuestions for Metered {
                 let rounds = *own.iter().max()?;
                 possible = 0..=rounds * width;
                 let right = rounds * width - own.iter().sum::<u32>();
-                let free = "Idle lanes cost as much as busy ones: an instruction is issued for the whole warp, and a lane that is masked out spends its slot on nothing.".to_owned();
+                let free = "Idle lanes cost as much as busy ones: an instruction is issued for the whole \
+                            warp, and a lane that is masked out spends its slot on nothing."
+                    .to_owned();
                 let outside = format!(
-                    "That counts the {} that do not insert. Lanes whose key is in its place before the last round are idle from then on, too.",
+                    "That counts the {} that do not insert. Lanes whose key is in its place before the last \
+                     round are idle from then on, too.",
                     count(u64::from(width - inserting), "lane", "lanes")
                 );
-                let needs: Vec<String> = lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
+                let needs: Vec<String> =
+                    lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
                 let text = format!(
-                    "The warp of {width} lanes spends {} of sinking: {} lane-slots. Of these keys need {}. How many lane-slots are idle?",
+                    "The warp of {width} lanes spends {} of sinking: {} lane-slots. Of these keys need {}. \
+                     How many lane-slots are idle?",
                     count(rounds.into(), "round", "rounds"),
                     rounds * width,
                     needs.join(", ")
                 );
-                let slips = slips(Reply::Number(right), [(Reply::Number(0), free), (Reply::Number(rounds * (width - inserting)), outside)]);
+                let slips = slips(
+                    Reply::Number(right),
+                    [(Reply::Number(0), free), (Reply::Number(rounds * (width - inserting)), outside)],
+                );
                 (0, text, Answer::Number { right, within: 0 }, slips)
             }
             _ => return None,
@@ -102,7 +136,11 @@ impl AlgorithmQuestions for Metered {
                 let begins = matches!(steps[at - 1].heap(), Some(HeapStep::Branched { .. }));
                 let own = rounds_of_lanes(recording, at, width);
                 let needs: Vec<u32> = lanes_in(*lanes).map(|lane| own[lane as usize]).collect();
-                begins && lanes.count_ones() < width && needs.len() > 1 && needs.len() < 7 && needs.iter().any(|&needed| needed != needs[0])
+                begins
+                    && lanes.count_ones() < width
+                    && needs.len() > 1
+                    && needs.len() < 7
+                    && needs.iter().any(|&needed| needed != needs[0])
             }
             _ => false,
         }
@@ -115,7 +153,9 @@ impl AlgorithmQuestions for Metered {
     fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
         match (ask, step.heap()) {
             (Ask::Inserts | Ask::Waits, Some(HeapStep::OwnDistances { distances, .. })) => {
-                let roots = state.heaps().map_or_else(Vec::new, |heaps| (0..heaps.width).map(|lane| heaps.root(lane)).collect());
+                let roots = state
+                    .heaps()
+                    .map_or_else(Vec::new, |heaps| (0..heaps.width).map(|lane| heaps.root(lane)).collect());
                 distances_from_lane_0(distances) + &keys_from_lane_0("Roots of the heaps", &roots)
             }
             _ => String::new(),
@@ -144,10 +184,15 @@ pub fn rounds_of_lanes(recording: &Recording, first: usize, width: u32) -> Vec<u
 
 /// At the displayed precision each lane's answer must be clear.
 fn clear(heaps: &Heaps) -> Option<()> {
-    let close = |lane: u32, distance: f32| heaps.root(lane) != PADDING && significant(distance.into()) == key(heaps.root(lane));
+    let close = |lane: u32, distance: f32| {
+        heaps.root(lane) != PADDING && significant(distance.into()) == key(heaps.root(lane))
+    };
     (mask_of(heaps, close) == 0).then_some(())
 }
 
 fn mask_of(heaps: &Heaps, is: impl Fn(u32, f32) -> bool) -> u32 {
-    (0..).zip(&heaps.distances).filter(|&(lane, &distance)| is(lane, distance)).fold(0, |mask, (lane, _)| mask | 1 << lane)
+    (0..)
+        .zip(&heaps.distances)
+        .filter(|&(lane, &distance)| is(lane, distance))
+        .fold(0, |mask, (lane, _)| mask | 1 << lane)
 }

@@ -12,12 +12,18 @@ use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
 use crate::step::{Slot, Step};
 
-/// Runs a warp of `width` threads on as many queries, each with a heap of its own, and records its steps. Lane 0's query is the problem's; the
-/// others are points, spread evenly over the order in which points are processed. `data` describes the source of the points.
+/// Runs a warp of `width` threads on as many queries, each with a heap of its own, and records its steps.
+/// Lane 0's query is the problem's; the others are points, spread evenly over the order in which points are
+/// processed. `data` describes the source of the points.
 ///
 /// # Errors
 /// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
-pub fn record_heaps(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
+pub fn record_heaps(
+    problem: Arc<Problem>,
+    query: usize,
+    width: u32,
+    data: &str,
+) -> Result<Recording, LessonError> {
     Shape::check(width, problem.k())?;
     Ok(record_lanes(problem, query, width, data))
 }
@@ -27,7 +33,9 @@ pub(crate) fn record_lanes(problem: Arc<Problem>, query: usize, width: u32, data
     let (n, k, dims) = (problem.n(), problem.k(), problem.dims());
     let shape = Shape::of(&problem, width);
     // In the middles of even parts: none of them is the middle point, which often is lane 0's query.
-    let others: Vec<u32> = (1..u64::from(width)).map(|lane| ((2 * lane - 1) * n as u64 / (2 * u64::from(width))) as u32).collect();
+    let others: Vec<u32> = (1..u64::from(width))
+        .map(|lane| ((2 * lane - 1) * n as u64 / (2 * u64::from(width))) as u32)
+        .collect();
     let place = |&point: &u32| &problem.points()[point as usize * dims..][..dims];
     let mut rows = vec![distances_to(&problem, query, 0..n)];
     rows.extend(others.iter().map(|point| distances_from(&problem, place(point), 0..n)));
@@ -52,7 +60,10 @@ impl HeapObserver for Recorder {
     }
 
     fn sank(&mut self, lanes: u32, to: &[(u32, u32)]) {
-        self.steps.push(HeapStep::Sank { lanes, moved: to.iter().map(|&(lane, slot)| Slot { lane, slot }).collect() }.into());
+        self.steps.push(
+            HeapStep::Sank { lanes, moved: to.iter().map(|&(lane, slot)| Slot { lane, slot }).collect() }
+                .into(),
+        );
     }
 
     fn rejoined(&mut self, lanes: u32) {

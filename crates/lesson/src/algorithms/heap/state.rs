@@ -11,7 +11,8 @@ use crate::state::{Shape, Stage, State, lanes_in};
 use crate::step::{Slot, Step, distances};
 use crate::work::{Instruction, Issued, Kind, full, once, row};
 
-/// The heaps of all lanes. A key that sinks is at the entry that it has come to; the kernel holds it in a register until it is in its place.
+/// The heaps of all lanes. A key that sinks is at the entry that it has come to; the kernel holds it in a
+/// register until it is in its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heaps {
     /// Lanes of the warp, W: so many queries.
@@ -107,7 +108,8 @@ impl Heaps {
                 self.stops += u32::from(*lanes != 0);
                 self.rounds = 0;
                 for lane in lanes_in(*lanes) {
-                    self.keys[first(lane)] = key_of(self.distances[lane as usize], self.point.unwrap_or_default());
+                    self.keys[first(lane)] =
+                        key_of(self.distances[lane as usize], self.point.unwrap_or_default());
                     self.holes[lane as usize] = 0;
                 }
             }
@@ -134,7 +136,9 @@ impl Heaps {
     pub fn active_in(&self, step: &HeapStep) -> u32 {
         match step {
             HeapStep::Sank { lanes, .. } | HeapStep::Rejoined { lanes } => *lanes,
-            HeapStep::OwnDistances { .. } | HeapStep::Branched { .. } | HeapStep::Extracted { .. } => self.all(),
+            HeapStep::OwnDistances { .. } | HeapStep::Branched { .. } | HeapStep::Extracted { .. } => {
+                self.all()
+            }
             HeapStep::Heaps { .. } => 0,
         }
     }
@@ -146,8 +150,8 @@ impl Heaps {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum HeapStep {
-    /// Every lane has a heap of k keys, the largest at its root, entry 0; entries 2e + 1 and 2e + 2 are the children
-    /// of entry e. There is nothing in them yet.
+    /// Every lane has a heap of k keys, the largest at its root, entry 0; entries 2e + 1 and 2e + 2 are the
+    /// children of entry e. There is nothing in them yet.
     Heaps {
         /// The queries of lanes 1 to W−1: these points. Lane 0's is the one that is asked for.
         others: Vec<u32>,
@@ -160,18 +164,19 @@ pub enum HeapStep {
         #[serde(with = "distances")]
         distances: Vec<f32>,
     },
-    /// The lanes compared their distance with their own root. Where it is smaller it took the root's place; the other
-    /// lanes wait until these have inserted, if there are any.
+    /// The lanes compared their distance with their own root. Where it is smaller it took the root's place;
+    /// the other lanes wait until these have inserted, if there are any.
     Branched {
         /// Mask of the lanes that insert.
         lanes: u32,
     },
-    /// A round of sinking. A lane's key changed places with the larger of its entry's children, if that is larger
-    /// than the key.
+    /// A round of sinking. A lane's key changed places with the larger of its entry's children, if that is
+    /// larger than the key.
     Sank {
         /// Mask of the lanes that took part: their keys were not in their place yet, and had children.
         lanes: u32,
-        /// The entries that keys sank to, lanes ascending. The keys of the other lanes that took part are in their place.
+        /// The entries that keys sank to, lanes ascending. The keys of the other lanes that took part are in
+        /// their place.
         moved: Vec<Slot>,
     },
     /// The lanes that inserted read their root again, and all lanes go on together.
@@ -179,8 +184,8 @@ pub enum HeapStep {
         /// Mask of the lanes that inserted.
         lanes: u32,
     },
-    /// All points are seen, and the heaps are sorted. Each lane's root, its largest key, changed places with the last
-    /// of its first `end` entries, whose key sinks among those before it.
+    /// All points are seen, and the heaps are sorted. Each lane's root, its largest key, changed places with
+    /// the last of its first `end` entries, whose key sinks among those before it.
     Extracted {
         /// Entries that were a heap until then.
         end: u32,
@@ -221,7 +226,9 @@ impl AlgorithmStep for HeapStep {
         match self {
             Self::Heaps { .. } => u64::from(shape.width * shape.k),
             Self::Sank { moved, .. } => moved.len() as u64,
-            Self::OwnDistances { .. } | Self::Branched { .. } | Self::Extracted { .. } => u64::from(shape.width),
+            Self::OwnDistances { .. } | Self::Branched { .. } | Self::Extracted { .. } => {
+                u64::from(shape.width)
+            }
             // Lane 0's keys are copied, and sorted.
             Self::Rejoined { lanes } if lanes & 1 == 1 => 4 * u64::from(shape.k),
             Self::Rejoined { .. } => 1,
@@ -231,7 +238,8 @@ impl AlgorithmStep for HeapStep {
     fn level(&self) -> Level {
         match self {
             Self::Heaps { .. } => Level::Search,
-            // An insertion in lane 0 may move its k-th, as a merge does; insertions in other lanes alone are a stage.
+            // An insertion in lane 0 may move its k-th, as a merge does; insertions in other lanes alone are
+            // a stage.
             Self::Rejoined { lanes } if lanes & 1 == 1 => Level::Merge,
             Self::Rejoined { .. } => Level::Stage,
             Self::Branched { lanes: 1.. } | Self::Sank { .. } | Self::Extracted { .. } => Level::Layer,
@@ -244,9 +252,13 @@ impl AlgorithmStep for HeapStep {
         match self {
             Self::Branched { lanes } if *lanes != 0 => {
                 marks.hit();
-                marks.distances.extend(lanes_in(*lanes).filter_map(|lane| heaps.distances.get(lane as usize)));
+                marks
+                    .distances
+                    .extend(lanes_in(*lanes).filter_map(|lane| heaps.distances.get(lane as usize)));
             }
-            Self::Rejoined { lanes } if lanes & 1 == 1 => marks.merge(distance_of(heaps.root(0)) != before.max_distance),
+            Self::Rejoined { lanes } if lanes & 1 == 1 => {
+                marks.merge(distance_of(heaps.root(0)) != before.max_distance)
+            }
             _ => {}
         }
     }
@@ -270,8 +282,10 @@ impl AlgorithmStep for HeapStep {
 const HEAP: &str = "kdtree/heap.cuh";
 const THREADS: &str = "select/thread_heap.cuh";
 
-/// Threads with a query each compute their distances as the kernel does; the engine `thread-heap` reads them from a matrix.
-pub(crate) const OWN_DISTANCES: &[Instruction] = &[row(Kind::Distance, THREADS, "float distance = tile[lane][point];", |_, state| full(1, state))];
+/// Threads with a query each compute their distances as the kernel does; the engine `thread-heap` reads them
+/// from a matrix.
+pub(crate) const OWN_DISTANCES: &[Instruction] =
+    &[row(Kind::Distance, THREADS, "float distance = tile[lane][point];", |_, state| full(1, state))];
 
 pub(crate) const BRANCHED: &[Instruction] = &[
     row(Kind::Comparison, THREADS, "if (distance < bound) {", |_, state| full(1, state)),
@@ -281,25 +295,40 @@ pub(crate) const BRANCHED: &[Instruction] = &[
 
 /// The lanes of a round of sinking, those of them whose entry has a second child, and those whose key moved.
 fn sinking(step: &Step, before: &State) -> [u32; 3] {
-    let (Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved })), Some(heaps)) = (step, before.heaps()) else { return [0; 3] };
+    let (Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved })), Some(heaps)) = (step, before.heaps())
+    else {
+        return [0; 3];
+    };
     let two = lanes_in(*lanes).filter(|&lane| heaps.has_second_child(heaps.holes[lane as usize])).count();
     [lanes.count_ones(), two as u32, moved.len() as u32]
 }
 
 pub(crate) const SANK: &[Instruction] = &[
     row(Kind::Read, HEAP, "Key larger = at(child);", |step, state| once(sinking(step, state)[0])),
-    row(Kind::Read, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| once(sinking(step, state)[1])),
-    row(Kind::Comparison, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| once(sinking(step, state)[1])),
+    row(Kind::Read, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| {
+        once(sinking(step, state)[1])
+    }),
+    row(Kind::Comparison, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| {
+        once(sinking(step, state)[1])
+    }),
     row(Kind::Comparison, HEAP, "if (larger <= key) {", |step, state| once(sinking(step, state)[0])),
     row(Kind::Write, HEAP, "at(hole) = larger;", |step, state| once(sinking(step, state)[2])),
 ];
 
 pub(crate) const REJOINED: &[Instruction] = &[
     row(Kind::Write, HEAP, "at(hole) = key;", |step, _| {
-        if let Some(HeapStep::Rejoined { lanes }) = step.heap() { once(lanes.count_ones()) } else { Issued::default() }
+        if let Some(HeapStep::Rejoined { lanes }) = step.heap() {
+            once(lanes.count_ones())
+        } else {
+            Issued::default()
+        }
     }),
     row(Kind::Read, HEAP, "root = at(0);", |step, _| {
-        if let Some(HeapStep::Rejoined { lanes }) = step.heap() { once(lanes.count_ones()) } else { Issued::default() }
+        if let Some(HeapStep::Rejoined { lanes }) = step.heap() {
+            once(lanes.count_ones())
+        } else {
+            Issued::default()
+        }
     }),
 ];
 

@@ -1,4 +1,5 @@
-//! The sentences of the kernel's search; those of other searches that have steps in common with it are these, too.
+//! The sentences of the kernel's search; those of other searches that have steps in common with it are these,
+//! too.
 
 use crate::describe::{capital, hex, lanes, range, smallest};
 use crate::engines::lockstep::{Fault, lanes_below};
@@ -14,17 +15,32 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
     let bound = bound(after.max_distance);
     match step {
         Step::Batch { first, end } => {
-            format!("The block loads {} into shared memory: {}.", count(u64::from(end - first), "point", "points"), range("point", *first, end - 1))
+            format!(
+                "The block loads {} into shared memory: {}.",
+                count(u64::from(end - first), "point", "points"),
+                range("point", *first, end - 1)
+            )
         }
         Step::Group { base, distances } => group(*base, distances, after),
-        Step::Ballot { mask: 0 } => format!("No lane's point is closer than {bound}: ballot {}, and the group is done.", hex(0, width)),
+        Step::Ballot { mask: 0 } => format!(
+            "No lane's point is closer than {bound}: ballot {}, and the group is done.",
+            hex(0, width)
+        ),
         Step::Ballot { mask } => {
             let verb = if mask.count_ones() == 1 { "is" } else { "are" };
-            format!("{} {verb} closer than {bound}: ballot {}.", capital(&lanes(*mask, width)), hex(*mask, width))
+            format!(
+                "{} {verb} closer than {bound}: ballot {}.",
+                capital(&lanes(*mask, width)),
+                hex(*mask, width)
+            )
         }
-        Step::Positions { slots } => positions(slots.iter().map(|slot| (slot.lane, slot.slot)).collect(), after),
+        Step::Positions { slots } => {
+            positions(slots.iter().map(|slot| (slot.lane, slot.slot)).collect(), after)
+        }
         Step::Appended { placed } => {
-            let (Some(first), Some(last)) = (placed.first(), placed.last()) else { return "No candidate has a slot.".to_owned() };
+            let (Some(first), Some(last)) = (placed.first(), placed.last()) else {
+                return "No candidate has a slot.".to_owned();
+            };
             let what = count(placed.len() as u64, "candidate goes", "candidates go");
             let waiting = match after.waiting.count_ones() {
                 0 => String::new(),
@@ -37,17 +53,22 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
                 thousands(after.buffered.into())
             )
         }
-        Step::BufferFull => format!("The buffer is full: all {all} slots are taken, so it is merged with the intermediate result."),
+        Step::BufferFull => format!(
+            "The buffer is full: all {all} slots are taken, so it is merged with the intermediate result."
+        ),
         Step::Padded { first } => {
-            let (slots, verb) = (range("slot", *first, capacity - 1), if first + 1 == capacity { "is" } else { "are" });
+            let (slots, verb) =
+                (range("slot", *first, capacity - 1), if first + 1 == capacity { "is" } else { "are" });
             format!(
-                "No points are left. The buffer holds {} of {all}: {slots} {verb} filled with infinite distances, and it is merged.",
+                "No points are left. The buffer holds {} of {all}: {slots} {verb} filled with infinite \
+                 distances, and it is merged.",
                 thousands(u64::from(*first))
             )
         }
         Step::Swap => {
             format!(
-                "Buffer and registers swap contents: the {all} candidates are now in the registers, where shuffles reach them, and the intermediate result waits in the buffer."
+                "Buffer and registers swap contents: the {all} candidates are now in the registers, where \
+                 shuffles reach them, and the intermediate result waits in the buffer."
             )
         }
         Step::Layer { pass, layer, shuffle, swapped } => {
@@ -57,7 +78,9 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
             };
             let pairs = match swapped.count() {
                 1 => format!("1 of {} pairs swaps", thousands((capacity / 2).into())),
-                swaps => format!("{} of {} pairs swap", thousands(swaps.into()), thousands((capacity / 2).into())),
+                swaps => {
+                    format!("{} of {} pairs swap", thousands(swaps.into()), thousands((capacity / 2).into()))
+                }
             };
             let done = layer.size == capacity && layer.stride == 1;
             let (what, end) = match pass {
@@ -72,12 +95,16 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
             )
         }
         Step::Minimum { taken } => format!(
-            "Element i becomes the smaller of candidate i and element {} \u{2212} i of the intermediate result: {} of the candidates stay, {} of the intermediate result. The {all} smallest are left, in bitonic order.",
+            "Element i becomes the smaller of candidate i and element {} \u{2212} i of the intermediate \
+             result: {} of the candidates stay, {} of the intermediate result. The {all} smallest are left, \
+             in bitonic order.",
             thousands((capacity - 1).into()),
             thousands((capacity - taken.count()).into()),
             thousands(taken.count().into())
         ),
-        Step::MaxDistance { points_seen, before, max_distance } => new_bound(*points_seen, *before, *max_distance, after),
+        Step::MaxDistance { points_seen, before, max_distance } => {
+            new_bound(*points_seen, *before, *max_distance, after)
+        }
         Step::FilteredAgain { rest, mask } => {
             let asked = capital(&lanes(*rest, width));
             let had = if rest.count_ones() == 1 { "had no slot and votes" } else { "had no slot and vote" };
@@ -101,9 +128,18 @@ fn group(base: u32, distances: &[f32], after: &State) -> String {
     let points = range("point", base, end - 1);
     // The last group may have fewer points.
     match end - base {
-        there if there == width => format!("Every lane computes the squared distance of one point, {points}{nearest}."),
-        1 => format!("Lane 0 computes the squared distance of the last point, {points}{nearest}; no other lane has a point."),
-        there => format!("Lanes 0 to {} compute the squared distance of one point each, {points}{nearest}; the other lanes have none.", there - 1),
+        there if there == width => {
+            format!("Every lane computes the squared distance of one point, {points}{nearest}.")
+        }
+        1 => format!(
+            "Lane 0 computes the squared distance of the last point, {points}{nearest}; no other lane has a \
+             point."
+        ),
+        there => format!(
+            "Lanes 0 to {} compute the squared distance of one point each, {points}{nearest}; the other \
+             lanes have none.",
+            there - 1
+        ),
     }
 }
 
@@ -121,36 +157,66 @@ fn positions(slots: Vec<(u32, u32)>, after: &State) -> String {
     let waiting = slots.len() - fitting.len();
     let late = match slots.get(fitting.len()) {
         Some((lane, slot)) if waiting == 1 => {
-            format!(" Lane {lane} would write to slot {}, which does not exist: it waits.", thousands((*slot).into()))
+            format!(
+                " Lane {lane} would write to slot {}, which does not exist: it waits.",
+                thousands((*slot).into())
+            )
         }
         Some((lane, slot)) => {
-            format!(" Lane {lane} would write to slot {}, which does not exist: it and {} more wait.", thousands((*slot).into()), waiting - 1)
+            format!(
+                " Lane {lane} would write to slot {}, which does not exist: it and {} more wait.",
+                thousands((*slot).into()),
+                waiting - 1
+            )
         }
         None => String::new(),
     };
-    format!("Lane {lane} writes to slot {} + {below} = {}, because {why}.{late}", thousands(after.buffered.into()), thousands(slot.into()))
+    format!(
+        "Lane {lane} writes to slot {} + {below} = {}, because {why}.{late}",
+        thousands(after.buffered.into()),
+        thousands(slot.into())
+    )
 }
 
 fn new_bound(points_seen: u32, before: f32, now: f32, after: &State) -> String {
     let (k, merge) = (after.shape.k, after.counts.merges);
-    let seen = if points_seen == after.shape.n { format!("; all {} were seen", count(points_seen.into(), "point", "points")) } else { String::new() };
+    let seen = if points_seen == after.shape.n {
+        format!("; all {} were seen", count(points_seen.into(), "point", "points"))
+    } else {
+        String::new()
+    };
     if now.is_infinite() {
-        return format!("Merge {merge} is done. Fewer than {} neighbours are known, so max_distance stays infinite{seen}.", thousands(k.into()));
+        return format!(
+            "Merge {merge} is done. Fewer than {} neighbours are known, so max_distance stays \
+             infinite{seen}.",
+            thousands(k.into())
+        );
     }
     let change = if before == now {
         format!("stays at {}", significant(now.into()))
     } else {
-        format!("falls from {} to {}", if before.is_infinite() { "infinity".to_owned() } else { significant(before.into()) }, significant(now.into()))
+        format!(
+            "falls from {} to {}",
+            if before.is_infinite() { "infinity".to_owned() } else { significant(before.into()) },
+            significant(now.into())
+        )
     };
-    format!("Merge {merge} is done. max_distance {change}, the squared distance of neighbour {}{seen}.", thousands(k.into()))
+    format!(
+        "Merge {merge} is done. max_distance {change}, the squared distance of neighbour {}{seen}.",
+        thousands(k.into())
+    )
 }
 
 fn finished(after: &State) -> String {
     let counts = &after.counts;
     let found: Vec<_> = after.neighbours().collect();
-    let (Some(nearest), Some(farthest)) = (found.first(), found.last()) else { return "The search is done: there was no point.".to_owned() };
+    let (Some(nearest), Some(farthest)) = (found.first(), found.last()) else {
+        return "The search is done: there was no point.".to_owned();
+    };
     let found = match found.len() {
-        1 => format!("the neighbour lies in a register, at squared distance {}", significant(nearest.1.into())),
+        1 => {
+            format!("the neighbour lies in a register, at squared distance {}", significant(nearest.1.into()))
+        }
         many => format!(
             "the {} neighbours lie in the registers, nearest first, at squared distances from {} to {}",
             thousands(many as u64),
@@ -182,30 +248,51 @@ pub(crate) fn describe_fault(step: &Step, after: &State, fault: Fault) -> Option
     match (fault, step) {
         (Fault::NoBarrier, Step::Appended { placed }) if after.waiting != 0 => {
             let wrote = count(placed.len() as u64, "candidate is", "candidates are");
-            let (who, verb) = (capital(&lanes(after.waiting, shape.width)), if after.waiting.count_ones() == 1 { "has" } else { "have" });
-            Some(format!("{wrote} written to the buffer, which holds {} of {all}. {who} {verb} not written yet.", thousands(after.buffered.into())))
+            let (who, verb) = (
+                capital(&lanes(after.waiting, shape.width)),
+                if after.waiting.count_ones() == 1 { "has" } else { "have" },
+            );
+            Some(format!(
+                "{wrote} written to the buffer, which holds {} of {all}. {who} {verb} not written yet.",
+                thousands(after.buffered.into())
+            ))
         }
-        (Fault::NoBarrier, Step::BufferFull) => {
-            Some(format!("All {all} slots are given away, {} hold a candidate, and the buffer is merged.", thousands(after.buffered.into())))
-        }
+        (Fault::NoBarrier, Step::BufferFull) => Some(format!(
+            "All {all} slots are given away, {} hold a candidate, and the buffer is merged.",
+            thousands(after.buffered.into())
+        )),
         (Fault::NoMirror, Step::Minimum { taken }) => {
             let stay = thousands((shape.capacity() - taken.count()).into());
             let come = thousands(taken.count().into());
             Some(format!(
-                "Element i becomes the smaller of candidate i and element i of the intermediate result: {stay} of the candidates stay, {come} of the intermediate result."
+                "Element i becomes the smaller of candidate i and element i of the intermediate result: \
+                 {stay} of the candidates stay, {come} of the intermediate result."
             ))
         }
         (Fault::NoRevote, Step::FilteredAgain { rest, .. }) => {
             let verb = if rest.count_ones() == 1 { "had no slot, and goes" } else { "had no slot, and go" };
-            Some(format!("{} {verb} into the buffer now, whatever max_distance is.", capital(&lanes(*rest, shape.width))))
+            Some(format!(
+                "{} {verb} into the buffer now, whatever max_distance is.",
+                capital(&lanes(*rest, shape.width))
+            ))
         }
         (Fault::Dropped, Step::FilteredAgain { rest, .. }) => {
             let verb = if rest.count_ones() == 1 { "had no slot, and is" } else { "had no slot, and are" };
-            Some(format!("{} {verb} not asked again: the group is done.", capital(&lanes(*rest, shape.width))))
+            Some(format!(
+                "{} {verb} not asked again: the group is done.",
+                capital(&lanes(*rest, shape.width))
+            ))
         }
         (Fault::Stale, Step::MaxDistance { max_distance, .. }) => {
-            let bound = if max_distance.is_infinite() { "infinite".to_owned() } else { significant((*max_distance).into()) };
-            Some(format!("Merge {} is done. max_distance is {bound}, as before.", thousands(after.counts.merges.into())))
+            let bound = if max_distance.is_infinite() {
+                "infinite".to_owned()
+            } else {
+                significant((*max_distance).into())
+            };
+            Some(format!(
+                "Merge {} is done. max_distance is {bound}, as before.",
+                thousands(after.counts.merges.into())
+            ))
         }
         _ => None,
     }

@@ -32,7 +32,8 @@ impl Algorithm for Theory {
     }
 
     fn meter(&self, recording: &Recording) -> Option<Meter> {
-        let (problem, width, data) = (recording.problem(), recording.shape().width, &recording.parameters.data);
+        let (problem, width, data) =
+            (recording.problem(), recording.shape().width, &recording.parameters.data);
         let threads = record_lanes(problem.clone(), recording.query(), width, data);
         Some(Meter::new(recording, Way::Warp, Track::of(&threads), Track::of(recording)))
     }
@@ -57,10 +58,25 @@ const NETWORK: &str = "warp/bitonic.cuh";
 
 const SCAN: [Line; 30] = [
     plain(0, "for each batch of points:"),
-    line(1, "the block loads the batch into shared memory", SEARCH, "const float* rows = batches.enter(batch)"),
-    line(1, "barrier of the block: the whole batch has arrived", SEARCH, "const float* rows = batches.enter(batch)"),
+    line(
+        1,
+        "the block loads the batch into shared memory",
+        SEARCH,
+        "const float* rows = batches.enter(batch)",
+    ),
+    line(
+        1,
+        "barrier of the block: the whole batch has arrived",
+        SEARCH,
+        "const float* rows = batches.enter(batch)",
+    ),
     plain(1, "for each group of W points in it, one a lane:"),
-    line(2, "distance \u{2190} squared distance of my point to the query", SEARCH, "distances[g] = squared_distance<D>(points[g], queries[i]);"),
+    line(
+        2,
+        "distance \u{2190} squared distance of my point to the query",
+        SEARCH,
+        "distances[g] = squared_distance<D>(points[g], queries[i]);",
+    ),
     line(
         2,
         "candidates \u{2190} ballot(distance < max_distance)",
@@ -74,7 +90,12 @@ const SCAN: [Line; 30] = [
         BUFFER,
         "unsigned slot = buffered + __popc(candidates & lanes_below(lane));",
     ),
-    line(3, "if I vote and slot < K: buffer[slot] \u{2190} (distance, point)", BUFFER, "buffer[slot] = key_of(distance, base + lane);"),
+    line(
+        3,
+        "if I vote and slot < K: buffer[slot] \u{2190} (distance, point)",
+        BUFFER,
+        "buffer[slot] = key_of(distance, base + lane);",
+    ),
     plain(3, "buffered \u{2190} buffered + slots written"),
     line(3, "if buffered = K: merge", BUFFER, "if (buffered == CAPACITY) {"),
     line(
@@ -85,7 +106,12 @@ const SCAN: [Line; 30] = [
     ),
     line(1, "barrier of the block: all warps have read the batch", SEARCH, "batches.leave(batch);"),
     line(0, "if buffered > 0: fill the buffer up with \u{221e}, merge", BUFFER, "buffer[slot] = PADDING;"),
-    line(0, "the first k elements are the neighbours", BUFFER, "__device__ __forceinline__ void write(const AnswerRow& row) const {"),
+    line(
+        0,
+        "the first k elements are the neighbours",
+        BUFFER,
+        "__device__ __forceinline__ void write(const AnswerRow& row) const {",
+    ),
     plain(0, ""),
     plain(0, "merge:"),
     line(
@@ -102,7 +128,12 @@ const SCAN: [Line; 30] = [
         NETWORK,
         "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);",
     ),
-    line(2, "stride < R: compare and exchange two registers of my own", NETWORK, "exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));"),
+    line(
+        2,
+        "stride < R: compare and exchange two registers of my own",
+        NETWORK,
+        "exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));",
+    ),
     line(
         1,
         "barrier of the warp: the intermediate result is in the buffer",
@@ -115,7 +146,12 @@ const SCAN: [Line; 30] = [
         BUFFER,
         "Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];",
     ),
-    line(1, "barrier of the warp: all lanes have read the buffer", BUFFER, "// What is appended next must not overtake these reads."),
+    line(
+        1,
+        "barrier of the warp: all lanes have read the buffer",
+        BUFFER,
+        "// What is appended next must not overtake these reads.",
+    ),
     plain(1, "for stride \u{2190} K/2, \u{2026} 2, 1:"),
     line(
         2,
@@ -123,9 +159,19 @@ const SCAN: [Line; 30] = [
         NETWORK,
         "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);",
     ),
-    line(2, "stride < R: compare and exchange two registers of my own", NETWORK, "exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));"),
+    line(
+        2,
+        "stride < R: compare and exchange two registers of my own",
+        NETWORK,
+        "exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));",
+    ),
     plain(1, "buffered \u{2190} 0"),
-    line(1, "max_distance \u{2190} distance of element k\u{2212}1", BUFFER, "max_distance = distance_of(element(k - 1));"),
+    line(
+        1,
+        "max_distance \u{2190} distance of element k\u{2212}1",
+        BUFFER,
+        "max_distance = distance_of(element(k - 1));",
+    ),
 ];
 
 fn line_of_scan(step: &Step) -> Option<usize> {

@@ -16,11 +16,13 @@ use crate::step::{Pass, Step};
 use crate::text::{count, significant, thousands};
 
 impl AlgorithmPictures for Theory {
-    /// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps get the width.
+    /// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps
+    /// get the width.
     fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         let (view, large) = (layout.view, layout.large);
         // Merge and filter alternate; where a batch arrives, neither has begun.
-        let arrives = matches!(view.step(), None | Some(Step::Batch { .. })) && shows == Shows::Whole && !view.asking;
+        let arrives =
+            matches!(view.step(), None | Some(Step::Batch { .. })) && shows == Shows::Whole && !view.asking;
         let running = match () {
             () if arrives && batches::number(view.recording()) > 1 => Panel::Batches,
             () if merge_runs(view) => Panel::Network,
@@ -29,12 +31,20 @@ impl AlgorithmPictures for Theory {
         match shows {
             Shows::Overflow if large => layout.pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
             // Of a whole search: what arrives, is filtered or merged, and then what a merge has led to.
-            Shows::Whole | Shows::Waiting if large && (layout.is_done() || matches!(view.step(), Some(Step::MaxDistance { .. }))) => {
+            Shows::Whole | Shows::Waiting
+                if large && (layout.is_done() || matches!(view.step(), Some(Step::MaxDistance { .. }))) =>
+            {
                 layout.pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38])
             }
-            Shows::Whole | Shows::Waiting if large => layout.pair(running, Panel::Cloud, Panel::Account, [0.66, 0.34]),
+            Shows::Whole | Shows::Waiting if large => {
+                layout.pair(running, Panel::Cloud, Panel::Account, [0.66, 0.34])
+            }
             Shows::FirstSort | Shows::SecondMinimum if large => {
-                let shown = if shows == Shows::SecondMinimum && lists_meet(view) { Panel::Curves } else { Panel::Network };
+                let shown = if shows == Shows::SecondMinimum && lists_meet(view) {
+                    Panel::Curves
+                } else {
+                    Panel::Network
+                };
                 layout.pair(shown, Panel::Warp, Panel::Warp, [0.62, 0.38])
             }
             Shows::SecondMerge if large => layout.pair(Panel::Network, Panel::Cost, Panel::Cost, [0.6, 0.4]),
@@ -49,23 +59,43 @@ impl AlgorithmPictures for Theory {
                 let [network, right] = layout.columns([0.5, 0.5]);
                 let [warp, below] = layout.rows(right, [0.56, 0.44]);
                 let [cloud, code] = split(below, [0.46, 0.54], layout.gap, false);
-                vec![(Panel::Network, network), (Panel::Warp, warp), (Panel::Cloud, cloud), (Panel::Code, code)]
+                vec![
+                    (Panel::Network, network),
+                    (Panel::Warp, warp),
+                    (Panel::Cloud, cloud),
+                    (Panel::Code, code),
+                ]
             }
             Shows::SecondMinimum => {
                 let [left, right] = layout.columns([0.42, 0.58]);
-                let ([network, code], [curves, below]) = (layout.rows(left, [0.64, 0.36]), layout.rows(right, [0.54, 0.46]));
+                let ([network, code], [curves, below]) =
+                    (layout.rows(left, [0.64, 0.36]), layout.rows(right, [0.54, 0.46]));
                 let [warp, cloud] = split(below, [0.6, 0.4], layout.gap, false);
-                vec![(Panel::Curves, curves), (Panel::Network, network), (Panel::Warp, warp), (Panel::Cloud, cloud), (Panel::Code, code)]
+                vec![
+                    (Panel::Curves, curves),
+                    (Panel::Network, network),
+                    (Panel::Warp, warp),
+                    (Panel::Cloud, cloud),
+                    (Panel::Code, code),
+                ]
             }
             Shows::Overflow => {
                 let [left, right] = layout.columns([0.62, 0.38]);
-                let ([ballot, warp], [cloud, code]) = (layout.rows(left, [0.52, 0.48]), layout.rows(right, [0.5, 0.5]));
+                let ([ballot, warp], [cloud, code]) =
+                    (layout.rows(left, [0.52, 0.48]), layout.rows(right, [0.5, 0.5]));
                 vec![(Panel::Ballot, ballot), (Panel::Warp, warp), (Panel::Cloud, cloud), (Panel::Code, code)]
             }
             Shows::Whole | Shows::Waiting => {
                 let [left, middle, code] = layout.columns([0.28, 0.45, 0.27]);
-                let ([cloud, account], [warp, below]) = (layout.rows(left, [0.52, 0.48]), layout.rows(middle, [0.5, 0.5]));
-                vec![(Panel::Cloud, cloud), (Panel::Account, account), (Panel::Warp, warp), (running, below), (Panel::Code, code)]
+                let ([cloud, account], [warp, below]) =
+                    (layout.rows(left, [0.52, 0.48]), layout.rows(middle, [0.5, 0.5]));
+                vec![
+                    (Panel::Cloud, cloud),
+                    (Panel::Account, account),
+                    (Panel::Warp, warp),
+                    (running, below),
+                    (Panel::Code, code),
+                ]
             }
         }
     }
@@ -87,24 +117,37 @@ impl AlgorithmPictures for Theory {
             ("compare-exchanges", counts.compare_exchanges, significant(expected.compare_exchanges)),
             ("shuffles", counts.shuffles, significant(expected.shuffles)),
         ];
-        let rows = rows.map(|(what, counted, expected)| (what, vec![Some(thousands(counted)), Some(expected)]));
+        let rows =
+            rows.map(|(what, counted, expected)| (what, vec![Some(thousands(counted)), Some(expected)]));
         write!(out, "{}", named(film, take))?;
         compared(&["counted", "theory, mean at most"], &rows, out)?;
         let worst = count(account.worst_merges, "merge", "merges");
-        writeln!(out, "<p>These are the numbers of the whole search. The theory's are for points in random order; the worst order takes {worst}.</p>")
+        writeln!(
+            out,
+            "<p>These are the numbers of the whole search. The theory's are for points in random order; the \
+             worst order takes {worst}.</p>"
+        )
     }
 }
 
 /// Whether a merge is in progress or has just completed.
 fn merge_runs(view: &View<'_>) -> bool {
-    matches!(view.state().stage, Stage::Sort | Stage::Merge) || matches!(view.step(), Some(Step::MaxDistance { .. }))
+    matches!(view.state().stage, Stage::Sort | Stage::Merge)
+        || matches!(view.step(), Some(Step::MaxDistance { .. }))
 }
 
-/// Whether the two lists of a merge are shown as they meet: at its swap, when both are in order, at the minimum and from there on.
+/// Whether the two lists of a merge are shown as they meet: at its swap, when both are in order, at the
+/// minimum and from there on.
 fn lists_meet(view: &View<'_>) -> bool {
     let capacity = view.state().shape.capacity();
     match view.step() {
-        Some(Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::MaxDistance { .. }) => true,
+        Some(
+            Step::BufferFull
+            | Step::Padded { .. }
+            | Step::Swap
+            | Step::Minimum { .. }
+            | Step::MaxDistance { .. },
+        ) => true,
         Some(Step::Layer { pass: Pass::Resort, .. }) => true,
         Some(Step::Layer { pass: Pass::Sort, layer, .. }) => layer.size == capacity && layer.stride == 1,
         _ => false,

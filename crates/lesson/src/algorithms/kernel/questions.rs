@@ -1,4 +1,5 @@
-//! Questions about the kernel's search, and about what a tree's search has in common with it: their texts and answers.
+//! Questions about the kernel's search, and about what a tree's search has in common with it: their texts and
+//! answers.
 
 use super::Theory;
 use crate::account::expected;
@@ -24,24 +25,40 @@ impl AlgorithmQuestions for Theory {
 }
 
 /// A question about a step, or about the whole search; `None` if it would have no clear answer.
-pub fn of_kernel(recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+pub fn of_kernel(
+    recording: &Recording,
+    ask: Ask,
+    at: usize,
+    before: &State,
+    pick: &mut Pick<'_>,
+) -> Option<Question> {
     let shape = recording.shape();
     let capacity = shape.capacity();
     let (subject, text, answer) = match (ask, &recording.steps()[at]) {
         (Ask::Merges, _) => {
             let Ok(merges) = u32::try_from(recording.merges()) else { return None };
-            let text = format!("{} points, k = {}, a buffer of {capacity}: how many merges will there be?", thousands(shape.n.into()), shape.k);
-            // If every point is a candidate, the number is known; otherwise the theoretical bound is accepted as an answer
-            // unless it is far off.
+            let text = format!(
+                "{} points, k = {}, a buffer of {capacity}: how many merges will there be?",
+                thousands(shape.n.into()),
+                shape.k
+            );
+            // If every point is a candidate, the number is known; otherwise the theoretical bound is accepted
+            // as an answer unless it is far off.
             let worst = theory::worst_case_merges(shape.n as usize, capacity as usize);
             let bound = expected(shape, shape.n).merges.floor() as u32;
-            let within = if u64::from(merges) == worst { 0 } else { bound.saturating_sub(merges).min(merges / 2).max(merges / 4) };
+            let within = if u64::from(merges) == worst {
+                0
+            } else {
+                bound.saturating_sub(merges).min(merges / 2).max(merges / 4)
+            };
             (0, text, Answer::Number { right: merges, within })
         }
         (Ask::Votes, Step::Ballot { mask }) => {
             let bound = significant(before.max_distance.into());
-            // At the displayed precision, which is the same in picture and question, every vote must be clear.
-            let close = |&distance: &f32| distance != before.max_distance && significant(distance.into()) == bound;
+            // At the displayed precision, which is the same in picture and question, every vote must be
+            // clear.
+            let close =
+                |&distance: &f32| distance != before.max_distance && significant(distance.into()) == bound;
             let distances = match before.descent() {
                 Some(descent) => descent.leaf.as_ref()?.keys.iter().map(|&key| distance_of(key)).collect(),
                 None => recording.distances(before.group?),
@@ -77,22 +94,38 @@ pub fn of_kernel(recording: &Recording, ask: Ask, at: usize, before: &State, pic
         }
         (Ask::Swaps, Step::Layer { layer, swapped, .. }) => {
             // Keys that read the same make no question.
-            let differs = |pair: &Comparator| key(before.registers[pair.low as usize]) != key(before.registers[pair.high as usize]);
+            let differs = |pair: &Comparator| {
+                key(before.registers[pair.low as usize]) != key(before.registers[pair.high as usize])
+            };
             let pairs: Vec<Comparator> = layer.comparators(capacity).filter(differs).collect();
             let pair = *pick.of(&pairs, |pair| swapped.contains(pair.low))?;
-            let name =
-                |element| format!("element {element} (lane {}, {})", shape.lane_and_register(element).0, key(before.registers[element as usize]));
-            let text = format!("Size {}, stride {}: do {} and {} swap?", layer.size, layer.stride, name(pair.low), name(pair.high));
+            let name = |element| {
+                format!(
+                    "element {element} (lane {}, {})",
+                    shape.lane_and_register(element).0,
+                    key(before.registers[element as usize])
+                )
+            };
+            let text = format!(
+                "Size {}, stride {}: do {} and {} swap?",
+                layer.size,
+                layer.stride,
+                name(pair.low),
+                name(pair.high)
+            );
             (pair.low, text, Answer::YesNo(swapped.contains(pair.low)))
         }
         (Ask::Taken, Step::Minimum { taken }) => {
-            let both = |element: u32| (before.registers[element as usize], before.buffer[shape.mirror_of(element) as usize]);
+            let both = |element: u32| {
+                (before.registers[element as usize], before.buffer[shape.mirror_of(element) as usize])
+            };
             let differs = |element: &u32| key(both(*element).0) != key(both(*element).1);
             let elements: Vec<u32> = (0..capacity).filter(differs).collect();
             let element = *pick.of(&elements, |element| taken.contains(*element))?;
             let (own, other) = both(element);
             let text = format!(
-                "Candidate {element} is {}, element {} of the intermediate result is {}: is the key of the intermediate result the one that stays?",
+                "Candidate {element} is {}, element {} of the intermediate result is {}: is the key of the \
+                 intermediate result the one that stays?",
                 key(own),
                 capacity - 1 - element,
                 key(other)
@@ -116,7 +149,9 @@ pub(crate) fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
     match (ask, &recording.steps()[at]) {
         // If all lanes vote, as before the first merge, the answer is trivial.
         (Ask::Votes, Step::Ballot { mask }) => *mask != 0 && mask.count_ones() < shape.width,
-        (Ask::Slot, Step::Positions { slots }) => slots.len() > 1 && slots.len() < shape.width as usize && slots[1].slot < shape.capacity(),
+        (Ask::Slot, Step::Positions { slots }) => {
+            slots.len() > 1 && slots.len() < shape.width as usize && slots[1].slot < shape.capacity()
+        }
         (Ask::Partner, Step::Layer { shuffle, .. }) => shuffle.is_some(),
         (Ask::Swaps, Step::Layer { .. }) | (Ask::Taken, Step::Minimum { .. }) => true,
         _ => false,

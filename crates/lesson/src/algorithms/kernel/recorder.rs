@@ -15,12 +15,18 @@ use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
 use crate::step::{Elements, Pass, Placed, Slot, Step};
 
-/// Runs the twin on one query with a warp of `width` lanes and records its steps. `batch` is the number of groups staged at
-/// a time, `None` for the default of a run; `data` describes the source of the points.
+/// Runs the twin on one query with a warp of `width` lanes and records its steps. `batch` is the number of
+/// groups staged at a time, `None` for the default of a run; `data` describes the source of the points.
 ///
 /// # Errors
 /// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
-pub fn record(problem: Arc<Problem>, query: usize, width: u32, batch: Option<usize>, data: &str) -> Result<Recording, LessonError> {
+pub fn record(
+    problem: Arc<Problem>,
+    query: usize,
+    width: u32,
+    batch: Option<usize>,
+    data: &str,
+) -> Result<Recording, LessonError> {
     record_any(None, problem, query, width, batch, data)
 }
 
@@ -69,7 +75,8 @@ fn record_width<const W: usize>(
     let shape = Shape::of(&problem, W as u32);
     let recorder = Recorder::<W>::new(shape.registers as usize, fault);
     let Watched { observer, .. } = lockstep::watch::<W, _>(&problem, query, batch, recorder);
-    let parameters = Parameters { fault, ..Parameters::new(&lockstep::LOCKSTEP, shape, &problem, query, data) };
+    let parameters =
+        Parameters { fault, ..Parameters::new(&lockstep::LOCKSTEP, shape, &problem, query, data) };
     Ok(Recording::new(parameters, problem, query, observer.steps.finish()?))
 }
 
@@ -104,7 +111,8 @@ impl Steps {
     }
 }
 
-/// Runs the twin with a buffer of one slot, so that each candidate is merged at once: the candidates' positions, ascending.
+/// Runs the twin with a buffer of one slot, so that each candidate is merged at once: the candidates'
+/// positions, ascending.
 pub(crate) fn candidates_one_by_one(problem: &Problem, query: usize) -> Vec<u32> {
     lockstep::watch::<32, _>(problem, query, None, OneByOne(Vec::new())).observer.0
 }
@@ -143,7 +151,18 @@ impl<const W: usize> Recorder<W> {
         let keys = vec![PADDING; W * registers];
         let now = keys.clone();
         let (steps, slots, placed) = (Steps::default(), Vec::new(), Vec::new());
-        Self { fault, steps, end: 0, registers, keys, now, pass: Pass::Sort, max_distance: f32::INFINITY, slots, placed }
+        Self {
+            fault,
+            steps,
+            end: 0,
+            registers,
+            keys,
+            now,
+            pass: Pass::Sort,
+            max_distance: f32::INFINITY,
+            slots,
+            placed,
+        }
     }
 
     /// Stores the observed registers by element.
@@ -246,7 +265,8 @@ impl Shape {
     /// Checks whether a warp can be recorded with these parameters.
     ///
     /// # Errors
-    /// [`LessonError::Width`] unless the width is 4, 8, 16 or 32, [`LessonError::K`] above 32 neighbours per lane.
+    /// [`LessonError::Width`] unless the width is 4, 8, 16 or 32, [`LessonError::K`] above 32 neighbours per
+    /// lane.
     pub fn check(width: u32, k: usize) -> Result<(), LessonError> {
         if ![4, 8, 16, 32].contains(&width) {
             return Err(LessonError::Width { width });
@@ -275,12 +295,15 @@ pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, Les
 
 /// Number of points in the first batch.
 fn first_batch(recording: &Recording) -> usize {
-    let end = recording.steps().iter().find_map(|step| if let Step::Batch { end, .. } = step { Some(*end as usize) } else { None });
+    let end = recording
+        .steps()
+        .iter()
+        .find_map(|step| if let Step::Batch { end, .. } = step { Some(*end as usize) } else { None });
     end.unwrap_or(recording.problem().n())
 }
 
-/// Number of groups per batch; `None` if one batch holds all points, since any size that is large enough will do and the
-/// default is already compiled.
+/// Number of groups per batch; `None` if one batch holds all points, since any size that is large enough will
+/// do and the default is already compiled.
 pub(crate) fn batch_of(recording: &Recording) -> Option<usize> {
     let points = first_batch(recording);
     (points < recording.problem().n()).then(|| points / recording.shape().width as usize)
@@ -295,7 +318,12 @@ pub(crate) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, Less
 
 /// Decodes steps for as long as they equal the twin's.
 fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
-    let mut reader = Reader { registers: twin.shape().registers, pass: Pass::Sort, max_distance: f32::INFINITY, steps: Vec::new() };
+    let mut reader = Reader {
+        registers: twin.shape().registers,
+        pass: Pass::Sort,
+        max_distance: f32::INFINITY,
+        steps: Vec::new(),
+    };
     let mut compared = Compared::default();
     for event in trace.events() {
         reader.take(event?)?;
@@ -324,13 +352,19 @@ impl Reader {
                 self.steps.extend([Step::Group { base, distances }, Step::Ballot { mask: candidates }]);
             }
             Event::Appended { candidates, placed, slots, keys } => {
-                let slots: Vec<Slot> = lanes(candidates).zip(slots).map(|(lane, &slot)| Slot { lane, slot }).collect();
+                let slots: Vec<Slot> =
+                    lanes(candidates).zip(slots).map(|(lane, &slot)| Slot { lane, slot }).collect();
                 let wrote = slots.iter().filter(|slot| placed >> slot.lane & 1 == 1);
                 let key = |&[index, distance]: &[u32; 2]| key_of(f32::from_bits(distance), index);
-                let placed = wrote.zip(keys).map(|(slot, words)| Placed { lane: slot.lane, slot: slot.slot, key: key(words) }).collect();
+                let placed = wrote
+                    .zip(keys)
+                    .map(|(slot, words)| Placed { lane: slot.lane, slot: slot.slot, key: key(words) })
+                    .collect();
                 self.steps.extend([Step::Positions { slots }, Step::Appended { placed }]);
             }
-            Event::FilteredAgain { rest, candidates } => self.steps.push(Step::FilteredAgain { rest, mask: candidates }),
+            Event::FilteredAgain { rest, candidates } => {
+                self.steps.push(Step::FilteredAgain { rest, mask: candidates })
+            }
             Event::Full => self.steps.push(Step::BufferFull),
             Event::Padded { first } => self.steps.push(Step::Padded { first }),
             Event::Swapped => {
@@ -340,7 +374,12 @@ impl Reader {
             Event::Layer { size, stride, changed } => {
                 let layer = Layer { size, stride };
                 let swapped = self.swapped(layer, changed)?;
-                self.steps.push(Step::Layer { pass: self.pass, layer, shuffle: layer.lane_stride(self.registers), swapped });
+                self.steps.push(Step::Layer {
+                    pass: self.pass,
+                    layer,
+                    shuffle: layer.lane_stride(self.registers),
+                    swapped,
+                });
             }
             Event::Minimum { changed } => {
                 self.pass = Pass::Resort;
@@ -360,7 +399,11 @@ impl Reader {
     fn swapped(&self, layer: Layer, changed: &[u32]) -> Result<Elements, LessonError> {
         let all: Elements = elements(changed).collect();
         match all.iter().find(|element| !all.contains(element ^ layer.stride)) {
-            Some(element) => Err(LessonError::Torn { step: self.steps.len() + 1, element, partner: element ^ layer.stride }),
+            Some(element) => Err(LessonError::Torn {
+                step: self.steps.len() + 1,
+                element,
+                partner: element ^ layer.stride,
+            }),
             None => Ok(all.iter().filter(|element| element & layer.stride == 0).collect()),
         }
     }

@@ -1,4 +1,5 @@
-//! The sentences of a selection by digits, where they are not those of [`describe`](crate::describe::describe).
+//! The sentences of a selection by digits, where they are not those of
+//! [`describe`](crate::describe::describe).
 
 use crate::algorithms::OwnStep;
 use crate::algorithms::radix_select::RadixSelectStep;
@@ -16,7 +17,8 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
     let pass = buckets.passes.len();
     Some(match step {
         RadixSelectStep::Digits { bits } => format!(
-            "The distances of all {} are computed. Their {BITS} bits after the sign, read as numbers, have the same order: {} digits of up to {bits} bits, the first bits first.",
+            "The distances of all {} are computed. Their {BITS} bits after the sign, read as numbers, have \
+             the same order: {} digits of up to {bits} bits, the first bits first.",
             count(shape.n.into(), "point", "points"),
             most_passes(*bits)
         ),
@@ -26,14 +28,24 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
                 1 => "all have the same, and this pass tells nothing apart".to_owned(),
                 _ => format!("they have {used} of {} digits", counts.len()),
             };
-            let what = count(buckets.left.into(), "point that is left is counted by its", "points that are left are counted by their");
-            format!("Pass {}: the {what} {} digit, {}: {says}.", pass + 1, ordinal(pass as u64 + 1), bits_of(buckets, pass))
+            let what = count(
+                buckets.left.into(),
+                "point that is left is counted by its",
+                "points that are left are counted by their",
+            );
+            format!(
+                "Pass {}: the {what} {} digit, {}: {says}.",
+                pass + 1,
+                ordinal(pass as u64 + 1),
+                bits_of(buckets, pass)
+            )
         }
         RadixSelectStep::Summed { sums } => {
             let digit = sums.partition_point(|&sum| sum < buckets.rank);
             let before = digit.checked_sub(1).map_or(0, |before| sums[before]);
             format!(
-                "The counts are added up from bucket 0 on. The sum first reaches {} in bucket {digit}: {} lie before it, {} up to its end.",
+                "The counts are added up from bucket 0 on. The sum first reaches {} in bucket {digit}: {} \
+                 lie before it, {} up to its end.",
                 number(buckets.rank),
                 number(before),
                 number(sums[digit])
@@ -44,7 +56,9 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
             let nearer = match below {
                 0 => "no point lies before it".to_owned(),
                 1 => "1 point before it is a neighbour for sure".to_owned(),
-                _ => format!("{} before it are neighbours for sure", count((*below).into(), "point", "points")),
+                _ => {
+                    format!("{} before it are neighbours for sure", count((*below).into(), "point", "points"))
+                }
             };
             let after_it = found.of - below - inside;
             let farther = match after_it {
@@ -57,25 +71,36 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
             } else if buckets.rank == *inside {
                 format!("All {} in it are neighbours, too: nothing is left to find.", number(*inside))
             } else if pass as u32 == most_passes(buckets.bits) {
-                format!("Its {} points are equally far: the first {} by position are taken.", number(*inside), number(buckets.rank))
+                format!(
+                    "Its {} points are equally far: the first {} by position are taken.",
+                    number(*inside),
+                    number(buckets.rank)
+                )
             } else {
                 format!("Of the {} in it, number {} is looked for.", number(*inside), number(buckets.rank))
             };
-            format!("Number {} of {} lies in bucket {digit}: {nearer}{farther}. {then}", number(found.rank), number(found.of))
+            format!(
+                "Number {} of {} lies in bucket {digit}: {nearer}{farther}. {then}",
+                number(found.rank),
+                number(found.of)
+            )
         }
         RadixSelectStep::Narrowed => format!(
-            "The {} in the bucket {} at most half of what the pass read: written side by side, so that the next pass reads nothing else.",
+            "The {} in the bucket {} at most half of what the pass read: written side by side, so that the \
+             next pass reads nothing else.",
             count(buckets.left.into(), "point", "points"),
             if buckets.left == 1 { "is" } else { "are" }
         ),
         RadixSelectStep::Gathered { keys } => format!(
-            "All {} are looked at once more: the {} that lie before the last bucket, and {} of it, are kept with their positions.",
+            "All {} are looked at once more: the {} that lie before the last bucket, and {} of it, are kept \
+             with their positions.",
             count(shape.n.into(), "point", "points"),
             number(buckets.below),
             number(keys.len() as u32 - buckets.below)
         ),
         RadixSelectStep::Sorted => format!(
-            "The {} are sorted by distance and position, by a bitonic network. The {kth} is at {}: no other key was ever sorted.",
+            "The {} are sorted by distance and position, by a bitonic network. The {kth} is at {}: no other \
+             key was ever sorted.",
             count(after.neighbours().count() as u64, "neighbour", "neighbours"),
             last(after)
         ),
@@ -91,7 +116,8 @@ pub fn describe(step: &Step, after: &State, buckets: &Buckets) -> Option<String>
     Some(match step {
         Step::Own(OwnStep::RadixSelect(step)) => describe_own(step, after, buckets)?,
         Step::Finished => format!(
-            "The selection is done: the {kth} was known after {}. {} distances were read for it, where a search with a buffer reads each of {} once.",
+            "The selection is done: the {kth} was known after {}. {} distances were read for it, where a \
+             search with a buffer reads each of {} once.",
             count(buckets.passes.len() as u64, "pass", "passes"),
             number(buckets.reads),
             count(shape.n.into(), "point", "points"),

@@ -65,7 +65,11 @@ impl Algorithm for Chosen {
 pub static SELECTION: Code = Code {
     lines: &DIGITS,
     second: 10,
-    says: ["Radix selection, in short", "Radix selection, in short: its passes", "Radix selection, in short: its answer"],
+    says: [
+        "Radix selection, in short",
+        "Radix selection, in short: its passes",
+        "Radix selection, in short: its answer",
+    ],
     line_of: line_of_digits,
 };
 
@@ -75,9 +79,24 @@ const DIGITS: [Line; 14] = [
     plain(0, "distances \u{2190} those of all points; bits \u{2190} these as numbers"),
     plain(0, "left \u{2190} all points; rank \u{2190} k"),
     plain(0, "for each digit, the most significant one first:"),
-    line(1, "counts \u{2190} how many that are left have which digit", PASSES, "atomicAdd(&memory.counters[of[item] * copies + copy], 1);"),
-    line(1, "sums \u{2190} the counts, added up", PASSES, "unsigned below = block::exclusive_sum(own, memory.sums);"),
-    line(1, "bucket \u{2190} the first whose sum \u{2265} rank", PASSES, "memory.found = {bucket, below, size};"),
+    line(
+        1,
+        "counts \u{2190} how many that are left have which digit",
+        PASSES,
+        "atomicAdd(&memory.counters[of[item] * copies + copy], 1);",
+    ),
+    line(
+        1,
+        "sums \u{2190} the counts, added up",
+        PASSES,
+        "unsigned below = block::exclusive_sum(own, memory.sums);",
+    ),
+    line(
+        1,
+        "bucket \u{2190} the first whose sum \u{2265} rank",
+        PASSES,
+        "memory.found = {bucket, below, size};",
+    ),
     plain(1, "rank \u{2190} rank \u{2212} the sum before it; left \u{2190} its points"),
     plain(1, "if rank = the number that are left: stop"),
     line(
@@ -88,7 +107,12 @@ const DIGITS: [Line; 14] = [
     ),
     plain(0, ""),
     plain(0, "look at all points once more:"),
-    line(1, "keep those before the bucket, and the first of it up to rank", PASSES, "in_order(memory.order, last, class_of"),
+    line(
+        1,
+        "keep those before the bucket, and the first of it up to rank",
+        PASSES,
+        "in_order(memory.order, last, class_of",
+    ),
     plain(1, "sort these k"),
     plain(0, "they are the neighbours"),
 ];

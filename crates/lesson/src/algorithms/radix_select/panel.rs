@@ -1,5 +1,5 @@
-//! The panel of a selection by digits: the buckets of a pass as bars, their counts and sums, and below them how the intervals of the passes close
-//! in on the k-th.
+//! The panel of a selection by digits: the buckets of a pass as bars, their counts and sums, and below them
+//! how the intervals of the passes close in on the k-th.
 
 use std::io::{self, Write};
 
@@ -34,14 +34,29 @@ impl AlgorithmPictures for Chosen {
         let none = || "\u{2013}".to_owned();
         let hidden = |words: String| if view.asking { String::new() } else { words };
         let most = most_passes(shape.width.ilog2());
-        let (reads, found, is_sorted) = state.buckets().map_or((0, 0, false), |buckets| (buckets.reads, buckets.passes.len(), buckets.is_sorted));
+        let (reads, found, is_sorted) = state
+            .buckets()
+            .map_or((0, 0, false), |buckets| (buckets.reads, buckets.passes.len(), buckets.is_sorted));
         let kept = shape.k.min(shape.n);
         let rows: [tally::Row<'_, 4>; 3] = [
-            ("distances read", [number(reads), hidden(number(self.reads)), number(shape.n), thousands(u64::from(shape.n) * u64::from(most))]),
+            (
+                "distances read",
+                [
+                    number(reads),
+                    hidden(number(self.reads)),
+                    number(shape.n),
+                    thousands(u64::from(shape.n) * u64::from(most)),
+                ],
+            ),
             ("passes", [number(found as u32), hidden(number(self.passes)), none(), number(most)]),
             (
                 "keys sorted",
-                [number(if is_sorted { kept } else { 0 }), number(kept), hidden(number(self.buffer.merges * shape.capacity())), number(shape.n)],
+                [
+                    number(if is_sorted { kept } else { 0 }),
+                    number(kept),
+                    hidden(number(self.buffer.merges * shape.capacity())),
+                    number(shape.n),
+                ],
             ),
         ];
         let heads = ["so far", "in the end", "a buffer", "radix sort"];
@@ -54,14 +69,20 @@ impl AlgorithmPictures for Chosen {
             .chain((1..).zip(passes).map(|(pass, found)| format!("pass {pass}: {}", number(found.inside))))
             .collect();
         let left = std::iter::once(shape.n).chain(passes.iter().map(|pass| pass.inside));
-        let bars: Vec<Bar<'_>> = words.iter().zip(left).map(|(name, left)| Bar { name, done: share(left), all: None, ink: Ink::Candidate }).collect();
+        let bars: Vec<Bar<'_>> = words
+            .iter()
+            .zip(left)
+            .map(|(name, left)| Bar { name, done: share(left), all: None, ink: Ink::Candidate })
+            .collect();
         tally::bars(&mut scene, room, text, "Points left, log scale", &bars);
         scene
     }
 
     fn legend(&self, view: &View<'_>) -> Vec<Entry> {
         let (below, left, is_gathered) = match view.state().buckets() {
-            Some(buckets) => (buckets.below, (!buckets.passes.is_empty()).then_some(buckets.left), buckets.is_gathered),
+            Some(buckets) => {
+                (buckets.below, (!buckets.passes.is_empty()).then_some(buckets.left), buckets.is_gathered)
+            }
             None => (0, None, false),
         };
         let mut kinds = query_and(if is_gathered {
@@ -69,7 +90,10 @@ impl AlgorithmPictures for Chosen {
         } else {
             format!("{} neighbours for sure", thousands(below.into()))
         });
-        let left = left.filter(|_| !is_gathered).map_or_else(|| "left after a pass".to_owned(), |left| format!("{} left", thousands(left.into())));
+        let left = left.filter(|_| !is_gathered).map_or_else(
+            || "left after a pass".to_owned(),
+            |left| format!("{} left", thousands(left.into())),
+        );
         kinds.push((Ink::Candidate, left, true));
         kinds
     }
@@ -78,7 +102,12 @@ impl AlgorithmPictures for Chosen {
         let state = view.state();
         if state.max_distance.is_infinite() {
             let is_known = state.buckets().is_some_and(|buckets| buckets.is_gathered);
-            return if is_known { "All points are neighbours: there are no k of them" } else { "No point is decided yet" }.to_owned();
+            return if is_known {
+                "All points are neighbours: there are no k of them"
+            } else {
+                "No point is decided yet"
+            }
+            .to_owned();
         }
         cloud::kth_words(view, &format!("squared distance {bound}"))
     }
@@ -88,12 +117,30 @@ impl AlgorithmPictures for Chosen {
         let passes = most_passes(shape.width.ilog2());
         let number = |number: u32| Some(thousands(number.into()));
         let rows = [
-            ("distances read", vec![number(self.reads), number(shape.n), Some(thousands(u64::from(shape.n) * u64::from(passes)))]),
+            (
+                "distances read",
+                vec![
+                    number(self.reads),
+                    number(shape.n),
+                    Some(thousands(u64::from(shape.n) * u64::from(passes))),
+                ],
+            ),
             ("passes over digits", vec![number(self.passes), None, number(passes)]),
             ("merges", vec![None, number(self.buffer.merges), None]),
-            ("keys sorted", vec![number(shape.k.min(shape.n)), number(self.buffer.merges * shape.capacity()), number(shape.n)]),
+            (
+                "keys sorted",
+                vec![
+                    number(shape.k.min(shape.n)),
+                    number(self.buffer.merges * shape.capacity()),
+                    number(shape.n),
+                ],
+            ),
         ];
-        compared(&["radix selection", &format!("a buffer of {}", shape.capacity()), "a radix sort of all"], &rows, out)
+        compared(
+            &["radix selection", &format!("a buffer of {}", shape.capacity()), "a radix sort of all"],
+            &rows,
+            out,
+        )
     }
 }
 
@@ -113,17 +160,31 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         gutter: 0.0,
     };
     let shown = state.buckets().map(|buckets| Shown::of(buckets, view));
-    let says = shown.as_ref().map_or_else(|| "Buckets: nothing counted yet".to_owned(), |shown| shown.heading());
+    let says =
+        shown.as_ref().map_or_else(|| "Buckets: nothing counted yet".to_owned(), |shown| shown.heading());
     scene.label(title, 0.0, sans(text, Ink::Text), &says);
 
     let row = (text * ROW * 1.1).min(room.height * 0.07);
     let bars_high = (room.height * 0.36 - 3.0 * row).max(room.height * 0.12);
     let grid = columns(room, bars_high);
     bars(&mut scene, shown.as_ref(), &grid);
-    scene.label(area(0.0, room.y + bars_high - row, names - text * 0.5, row), 1.0, sans(text * 0.8, Ink::TextWeak), "points");
+    scene.label(
+        area(0.0, room.y + bars_high - row, names - text * 0.5, row),
+        1.0,
+        sans(text * 0.8, Ink::TextWeak),
+        "points",
+    );
     room.take_top(bars_high);
     let cells = |at: usize| area(0.0, room.y + at as f32 * row, names - text * 0.5, row);
-    numbers(&mut scene, view, &columns(cells(0), row), cells(0), "bucket", &(0..state.shape.width).collect::<Vec<_>>(), Ink::TextWeak);
+    numbers(
+        &mut scene,
+        view,
+        &columns(cells(0), row),
+        cells(0),
+        "bucket",
+        &(0..state.shape.width).collect::<Vec<_>>(),
+        Ink::TextWeak,
+    );
     if let Some(shown) = &shown {
         numbers(&mut scene, view, &columns(cells(1), row), cells(1), "count", shown.counts, Ink::Text);
         numbers(&mut scene, view, &columns(cells(2), row), cells(2), "sum", shown.sums, Ink::Accent);
@@ -161,11 +222,21 @@ impl<'a> Shown<'a> {
     fn of(buckets: &'a Buckets, view: &View<'_>) -> Self {
         let runs = matches!(
             view.step().and_then(Step::radix_select),
-            Some(RadixSelectStep::Counted { .. } | RadixSelectStep::Summed { .. } | RadixSelectStep::Digits { .. })
+            Some(
+                RadixSelectStep::Counted { .. }
+                    | RadixSelectStep::Summed { .. }
+                    | RadixSelectStep::Digits { .. }
+            )
         );
         let done = buckets.passes.len();
         let pass = if runs { done } else { done.saturating_sub(1) };
-        Self { buckets, pass, counts: &buckets.counts, sums: &buckets.sums, found: if runs { None } else { buckets.passes.last().copied() } }
+        Self {
+            buckets,
+            pass,
+            counts: &buckets.counts,
+            sums: &buckets.sums,
+            found: if runs { None } else { buckets.passes.last().copied() },
+        }
     }
 
     fn heading(&self) -> String {
@@ -182,7 +253,8 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// How many points each bucket has; those before the one that was found are neighbours, those behind it are none.
+/// How many points each bucket has; those before the one that was found are neighbours, those behind it are
+/// none.
 fn bars(scene: &mut Scene, shown: Option<&Shown<'_>>, grid: &Grid) {
     scene.rect(grid.area, 0.0, Some(faint(Ink::Canvas, 1.0)), Some(line(Ink::Line, 1.0)));
     let Some(shown) = shown else { return };
@@ -201,31 +273,55 @@ fn bars(scene: &mut Scene, shown: Option<&Shown<'_>>, grid: &Grid) {
 }
 
 /// A number under each bucket.
-fn numbers(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area, name: &str, numbers: &[u32], ink: Ink) {
+fn numbers(
+    scene: &mut Scene,
+    view: &View<'_>,
+    grid: &Grid,
+    names: Area,
+    name: &str,
+    numbers: &[u32],
+    ink: Ink,
+) {
     let text = view.text;
     scene.label(names, 1.0, sans(text * 0.8, Ink::TextWeak), name);
     let longest = numbers.iter().map(|&number| thousands(number.into()).len()).max().unwrap_or(1);
-    let size = (text * 0.85).min(names.height / ROW).min(grid.wide() * 0.95 / width(Font::Mono, 1.0, &"0".repeat(longest)));
+    let size = (text * 0.85)
+        .min(names.height / ROW)
+        .min(grid.wide() * 0.95 / width(Font::Mono, 1.0, &"0".repeat(longest)));
     if size < 3.5 {
         return;
     }
     for (bucket, number) in (0u32..).zip(numbers) {
         let opacity = if *number == 0 && name != "bucket" { 0.45 } else { 1.0 };
-        scene.text(grid.cell(bucket, 0).center(), [0.5, 0.5], mono(size, faint(ink, opacity)), thousands((*number).into()));
+        scene.text(
+            grid.cell(bucket, 0).center(),
+            [0.5, 0.5],
+            mono(size, faint(ink, opacity)),
+            thousands((*number).into()),
+        );
     }
 }
 
-/// A line a pass: where the points that were left lie between the smallest and the largest number with the digits known before, the borders of the
-/// buckets, and the one that was found, which is the whole next line.
+/// A line a pass: where the points that were left lie between the smallest and the largest number with the
+/// digits known before, the borders of the buckets, and the one that was found, which is the whole next line.
 fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Area) {
     let Baseline::RadixSelect(chosen) = view.recording().baseline() else { return };
     let text = view.text;
     let heading = room.take_top((text * 1.4).min(room.height * 0.15));
     let done = buckets.passes.len();
     // When all is found there is no next line.
-    let lines = if buckets.left == buckets.rank && done > 0 || done as u32 == most_passes(buckets.bits) { done } else { done + 1 };
+    let lines = if buckets.left == buckets.rank && done > 0 || done as u32 == most_passes(buckets.bits) {
+        done
+    } else {
+        done + 1
+    };
     let first = lines.saturating_sub(INTERVALS);
-    scene.label(heading, 0.0, sans(text * 0.9, Ink::Text), "Points left before each pass: its buckets close in on the k-th");
+    scene.label(
+        heading,
+        0.0,
+        sans(text * 0.9, Ink::Text),
+        "Points left before each pass: its buckets close in on the k-th",
+    );
     let each = room.height / INTERVALS as f32;
     let small = sans((text * 0.72).min(each * 0.24), Ink::TextWeak);
     let left_room = width(Font::Sans, small.size, "pass 00: 000,000") + text * 0.4;
@@ -247,11 +343,18 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
             }
         }
         let there = left_before(buckets, pass);
-        scene.label(Area { height: strip.height, y: strip.y, ..name }, 0.0, small, &format!("pass {}: {}", pass + 1, thousands(there.into())));
+        scene.label(
+            Area { height: strip.height, y: strip.y, ..name },
+            0.0,
+            small,
+            &format!("pass {}: {}", pass + 1, thousands(there.into())),
+        );
         scene.rect(strip, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
         let (low, high) = buckets.range(pass);
         let span = (f64::from(high) - f64::from(low)).max(1.0);
-        let at = |bits: u32| strip.x + strip.width * ((f64::from(bits) - f64::from(low)) / span).clamp(0.0, 1.0) as f32;
+        let at = |bits: u32| {
+            strip.x + strip.width * ((f64::from(bits) - f64::from(low)) / span).clamp(0.0, 1.0) as f32
+        };
         let found = buckets.passes.get(pass);
         // The last digit may be shorter.
         let borders = 1u32 << buckets.digit_bits(pass);
@@ -267,7 +370,9 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
         }
         points(scene, &chosen.distances, (low, high), strip, &at, found, wide, text);
         let distance = |bits: u32| f32::from_bits(bits);
-        let words = |bits: u32| if distance(bits) < f32::INFINITY { digits(distance(bits), 3) } else { "\u{221e}".to_owned() };
+        let words = |bits: u32| {
+            if distance(bits) < f32::INFINITY { digits(distance(bits), 3) } else { "\u{221e}".to_owned() }
+        };
         scene.label(ends, 0.0, small, &words(low));
         scene.label(ends, 1.0, small, &words(high));
     }
@@ -290,8 +395,12 @@ fn points(
     wide: f32,
     text: f32,
 ) {
-    let mut places: Vec<i32> =
-        distances.iter().map(|distance| distance.to_bits()).filter(|bits| (low..=high).contains(bits)).map(|bits| (at(bits) * 2.0) as i32).collect();
+    let mut places: Vec<i32> = distances
+        .iter()
+        .map(|distance| distance.to_bits())
+        .filter(|bits| (low..=high).contains(bits))
+        .map(|bits| (at(bits) * 2.0) as i32)
+        .collect();
     places.sort_unstable();
     places.dedup();
     let inset = strip.height * 0.22;

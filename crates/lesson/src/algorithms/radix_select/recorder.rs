@@ -16,12 +16,18 @@ use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
 use crate::step::Step;
 
-/// Runs radix select's twin on one query and records its steps; the kernel's twin is run, too, and counted. There is a bucket a lane, so that a digit
-/// has log2(`width`) bits, and passes go on where the engine would sort what is left. `data` describes the source of the points.
+/// Runs radix select's twin on one query and records its steps; the kernel's twin is run, too, and counted.
+/// There is a bucket a lane, so that a digit has log2(`width`) bits, and passes go on where the engine would
+/// sort what is left. `data` describes the source of the points.
 ///
 /// # Errors
 /// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
-pub fn record_digits(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
+pub fn record_digits(
+    problem: Arc<Problem>,
+    query: usize,
+    width: u32,
+    data: &str,
+) -> Result<Recording, LessonError> {
     Shape::check(width, problem.k())?;
     let shape = Shape::of(&problem, width);
     let distances = lockstep::distances_to(&problem, query, 0..problem.n());
@@ -61,11 +67,14 @@ impl PassObserver for Recorder {
             Some(*sum)
         });
         let sums = sums.collect();
-        self.steps.extend([RadixSelectStep::Counted { counts }.into(), RadixSelectStep::Summed { sums }.into()]);
+        self.steps
+            .extend([RadixSelectStep::Counted { counts }.into(), RadixSelectStep::Summed { sums }.into()]);
     }
 
     fn found(&mut self, bucket: usize, below: usize, size: usize) {
-        self.steps.push(RadixSelectStep::Bucket { digit: bucket as u32, below: below as u32, inside: size as u32 }.into());
+        self.steps.push(
+            RadixSelectStep::Bucket { digit: bucket as u32, below: below as u32, inside: size as u32 }.into(),
+        );
     }
 
     fn narrowed(&mut self) {

@@ -1,7 +1,9 @@
-//! What a selection by digits has found of the k-th smallest distance: its first digits, and how many points still share them.
+//! What a selection by digits has found of the k-th smallest distance: its first digits, and how many points
+//! still share them.
 //!
-//! A distance is not negative, so that the 31 bits after the sign of its 32-bit float, read as a number, have the same order. Digit p of B bits, from
-//! 0, is made of bits 30 − p·B downwards; the last digit may be shorter.
+//! A distance is not negative, so that the 31 bits after the sign of its 32-bit float, read as a number, have
+//! the same order. Digit p of B bits, from 0, is made of bits 30 − p·B downwards; the last digit may be
+//! shorter.
 
 use std::cmp::Ordering;
 
@@ -39,7 +41,8 @@ pub struct Buckets {
     pub passes: Vec<Pass>,
     /// Distances that were read.
     pub reads: u32,
-    /// Distances that the next pass reads: those that are left, or also others, until it is worth while to write these side by side.
+    /// Distances that the next pass reads: those that are left, or also others, until it is worth while to
+    /// write these side by side.
     pub source: u32,
     /// Whether the neighbours were kept.
     pub is_gathered: bool,
@@ -126,7 +129,13 @@ impl Buckets {
             }
             RadixSelectStep::Summed { sums } => self.sums.clone_from(sums),
             RadixSelectStep::Bucket { digit, below, inside } => {
-                self.passes.push(Pass { rank: self.rank, of: self.left, digit: *digit, below: *below, inside: *inside });
+                self.passes.push(Pass {
+                    rank: self.rank,
+                    of: self.left,
+                    digit: *digit,
+                    below: *below,
+                    inside: *inside,
+                });
                 self.rank -= below;
                 self.below += below;
                 self.left = *inside;
@@ -156,8 +165,8 @@ pub fn most_passes(bits: u32) -> u32 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum RadixSelectStep {
-    /// All distances are computed. The bits of a distance after its sign, read as a number, are digits, the first bits
-    /// first.
+    /// All distances are computed. The bits of a distance after its sign, read as a number, are digits, the
+    /// first bits first.
     Digits {
         /// Bits of a digit.
         bits: u32,
@@ -172,7 +181,8 @@ pub enum RadixSelectStep {
         /// How many have this digit or a smaller one.
         sums: Vec<u32>,
     },
-    /// The bucket of the k-th was found. What lies in a smaller one is a neighbour, in a larger one it is none.
+    /// The bucket of the k-th was found. What lies in a smaller one is a neighbour, in a larger one it is
+    /// none.
     Bucket {
         /// The digit of the bucket.
         digit: u32,

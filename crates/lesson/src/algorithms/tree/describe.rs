@@ -15,7 +15,8 @@ fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<Str
     let width = after.shape.width;
     Some(match step {
         TreeStep::OwnLeaf { leaf } => format!(
-            "The query's code lies in leaf {} of {}, found by the leaves' codes alone. Its points are probably close: they are looked at first, and bound the search.",
+            "The query's code lies in leaf {} of {}, found by the leaves' codes alone. Its points are \
+             probably close: they are looked at first, and bound the search.",
             thousands(u64::from(*leaf)),
             thousands(leaves(after)),
         ),
@@ -24,7 +25,9 @@ fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<Str
             let nearest = (0..)
                 .zip(keys)
                 .min_by_key(|&(_, key)| key)
-                .map_or_else(String::new, |(lane, &nearest): (u32, _)| format!("; the smallest is {}, in lane {lane}", key(nearest)));
+                .map_or_else(String::new, |(lane, &nearest): (u32, _)| {
+                    format!("; the smallest is {}, in lane {lane}", key(nearest))
+                });
             format!(
                 "Leaf {}: {} the squared distance of one of its {}{nearest}.",
                 thousands(u64::from(*leaf)),
@@ -34,7 +37,8 @@ fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<Str
         }
         TreeStep::Node { height, group } => {
             let node = descent.node()?;
-            let (first, last) = (node.child(0).1, last_box(after, *height).min(node.child(WARP as u32 - 1).1));
+            let (first, last) =
+                (node.child(0).1, last_box(after, *height).min(node.child(WARP as u32 - 1).1));
             let where_to = if descent.way.len() == 1 {
                 "The search begins at the root".to_owned()
             } else {
@@ -67,7 +71,8 @@ fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<Str
         TreeStep::Merged => {
             let all = thousands(after.shape.capacity().into());
             format!(
-                "The {all} candidates in the buffer are sorted and merged with the {all} of the intermediate result, by the same network as in brute force: the {all} smallest stay."
+                "The {all} candidates in the buffer are sorted and merged with the {all} of the \
+                 intermediate result, by the same network as in brute force: the {all} smallest stay."
             )
         }
     })
@@ -81,34 +86,64 @@ pub fn describe(step: &Step, after: &State, descent: &Descent) -> Option<String>
         Step::Ballot { mask } => {
             let ballot = hex(*mask, width);
             match (mask, after.last()) {
-                (0, _) => format!("No point of the leaf is nearer than {}: ballot {ballot}, and the leaf is done.", bound(after)),
+                (0, _) => format!(
+                    "No point of the leaf is nearer than {}: ballot {ballot}, and the leaf is done.",
+                    bound(after)
+                ),
                 (_, PADDING) => format!(
                     "{} a candidate, as fewer than {} neighbours are known: ballot {ballot}.",
-                    if mask.count_ones() == 1 { "The point is".to_owned() } else { format!("{} have", capital(&lanes(*mask, width))) },
+                    if mask.count_ones() == 1 {
+                        "The point is".to_owned()
+                    } else {
+                        format!("{} have", capital(&lanes(*mask, width)))
+                    },
                     thousands(after.shape.k.into())
                 ),
                 _ => {
                     let verb = if mask.count_ones() == 1 { "has a point" } else { "have points" };
-                    format!("{} {verb} nearer than {}: ballot {ballot}.", capital(&lanes(*mask, width)), bound(after))
+                    format!(
+                        "{} {verb} nearer than {}: ballot {ballot}.",
+                        capital(&lanes(*mask, width)),
+                        bound(after)
+                    )
                 }
             }
         }
         Step::FilteredAgain { rest, mask } => {
             let had = if rest.count_ones() == 1 { "had no slot and votes" } else { "had no slot and vote" };
-            let answer = if *mask == 0 { "none is nearer any more".to_owned() } else { format!("{} still nearer", is(*mask, width)) };
-            format!("{} {had} again, against {}: {answer}, ballot {}.", capital(&lanes(*rest, width)), bound(after), hex(*mask, width))
+            let answer = if *mask == 0 {
+                "none is nearer any more".to_owned()
+            } else {
+                format!("{} still nearer", is(*mask, width))
+            };
+            format!(
+                "{} {had} again, against {}: {answer}, ballot {}.",
+                capital(&lanes(*rest, width)),
+                bound(after),
+                hex(*mask, width)
+            )
         }
         Step::Padded { first } => {
             let (held, all) = (thousands((*first).into()), thousands(after.shape.capacity().into()));
-            format!("The root is done. The buffer holds {held} of {all}: the free slots are filled with infinite distances, and it is merged.")
+            format!(
+                "The root is done. The buffer holds {held} of {all}: the free slots are filled with \
+                 infinite distances, and it is merged."
+            )
         }
         Step::MaxDistance { points_seen, before, max_distance } => {
             let k = thousands(after.shape.k.into());
             let change = match (max_distance.is_infinite(), before == max_distance) {
                 (true, _) => format!("Fewer than {k} neighbours are known"),
                 (_, true) => format!("Neighbour {k} stays at {}", distance(*max_distance)),
-                _ if before.is_infinite() => format!("Neighbour {k} is at {} now: only what is nearer can still matter", distance(*max_distance)),
-                _ => format!("Neighbour {k} is at {} now, before at {}", distance(*max_distance), distance(*before)),
+                _ if before.is_infinite() => format!(
+                    "Neighbour {k} is at {} now: only what is nearer can still matter",
+                    distance(*max_distance)
+                ),
+                _ => format!(
+                    "Neighbour {k} is at {} now, before at {}",
+                    distance(*max_distance),
+                    distance(*before)
+                ),
             };
             // These are not compared with the new bound yet.
             let waiting = match after.waiting.count_ones() {
@@ -122,7 +157,8 @@ pub fn describe(step: &Step, after: &State, descent: &Descent) -> Option<String>
         Step::Finished => {
             let counts = after.counts;
             format!(
-                "The search is done: {} of {} points were looked at, in {} under {}; {} left out. Brute force looks at all {}.",
+                "The search is done: {} of {} points were looked at, in {} under {}; {} left out. Brute \
+                 force looks at all {}.",
                 thousands(counts.points_seen.into()),
                 thousands(after.shape.n.into()),
                 count(counts.groups.into(), "leaf", "leaves"),
@@ -153,14 +189,16 @@ fn boxes(keys: &[Key], after: &State, descent: &Descent) -> String {
         ),
     };
     format!(
-        "Every lane clamps the query to its box, axis by axis. No point of the box is nearer than that place. The nearest is lane {lane}'s, at {}.{of}",
+        "Every lane clamps the query to its box, axis by axis. No point of the box is nearer than that \
+         place. The nearest is lane {lane}'s, at {}.{of}",
         distance(distance_of(nearest))
     )
 }
 
 fn left_out(out: u32, after: &State, descent: &Descent) -> Option<String> {
     let node = descent.done.as_ref()?;
-    let then = if descent.way.is_empty() { "the root is done" } else { "the search goes on in the node above" };
+    let then =
+        if descent.way.is_empty() { "the root is done" } else { "the search goes on in the node above" };
     let Some((lane, nearest)) = node.nearest() else { return Some(format!("No child is left: {then}.")) };
     let at = distance_of(nearest);
     let those = match out.count_ones() {

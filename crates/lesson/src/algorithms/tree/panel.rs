@@ -1,5 +1,5 @@
-//! The panel of the lanes of a tree's search: a child of a node in each, or a point of a leaf, and the intermediate result and the buffer
-//! below.
+//! The panel of the lanes of a tree's search: a child of a node in each, or a point of a leaf, and the
+//! intermediate result and the buffer below.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,9 @@ impl AlgorithmPictures for Index {
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         let leaves_node = matches!(layout.view.step().and_then(Step::tree), Some(TreeStep::LeftOut { .. }));
         match layout.large {
-            true if layout.is_done() || leaves_node => layout.pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4]),
+            true if layout.is_done() || leaves_node => {
+                layout.pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4])
+            }
             true => layout.pair(Panel::Lanes, Panel::Cloud, Panel::Cloud, [0.66, 0.34]),
             false => layout.of_search(Panel::Lanes, [0.44, 0.56], 0.47),
         }
@@ -38,17 +40,28 @@ impl AlgorithmPictures for Index {
         let text = view.text;
         let row = (text * ROW).min(high * 0.6 / 8.0);
         let (counts, shape) = (view.state().counts, view.state().shape);
-        let [nodes, left_out] = view.state().descent().map_or([0; 2], |descent| [descent.nodes, descent.left_out.len() as u32]);
+        let [nodes, left_out] =
+            view.state().descent().map_or([0; 2], |descent| [descent.nodes, descent.left_out.len() as u32]);
         let so_far = [counts.points_seen, counts.groups, nodes, left_out, counts.candidates, counts.merges];
         // A question about the whole search must not be answered here. What brute force looks at is known.
         let known = |at: usize, column: usize| !view.asking || (column == 2 && at < 4);
-        let rows = self.counted(shape.n).into_iter().zip(so_far).enumerate().map(|(at, ((name, numbers), so_far))| {
-            let [end, lie, brute] = [0, 1, 2].map(|column| if known(at, column) { words(numbers[column]) } else { String::new() });
-            (name, [words(Some(so_far)), end, lie, brute])
-        });
+        let rows = self.counted(shape.n).into_iter().zip(so_far).enumerate().map(
+            |(at, ((name, numbers), so_far))| {
+                let [end, lie, brute] = [0, 1, 2]
+                    .map(|column| if known(at, column) { words(numbers[column]) } else { String::new() });
+                (name, [words(Some(so_far)), end, lie, brute])
+            },
+        );
         let heads = ["so far", "in the end", "as they lie", "brute force"];
         let room_of_table = room.take_top(row * 7.6);
-        tally::table(&mut scene, room_of_table, row, &[0.28, 0.13, 0.19, 0.19, 0.21], heads, &rows.collect::<Vec<_>>());
+        tally::table(
+            &mut scene,
+            room_of_table,
+            row,
+            &[0.28, 0.13, 0.19, 0.19, 0.21],
+            heads,
+            &rows.collect::<Vec<_>>(),
+        );
         room.take_top(row * 0.4);
         bars(&mut scene, room, view, self);
         scene
@@ -63,7 +76,8 @@ impl AlgorithmPictures for Index {
     }
 
     fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
-        let heads = ["", "the nearest box first", "boxes as they lie", "brute force"].map(|head| format!("<th class=\"n\">{head}</th>"));
+        let heads = ["", "the nearest box first", "boxes as they lie", "brute force"]
+            .map(|head| format!("<th class=\"n\">{head}</th>"));
         writeln!(out, "<table>\n<tr>{}</tr>", heads.concat())?;
         for (what, numbers) in self.counted(take.recording.shape().n) {
             let numbers = numbers.map(|number| format!("<td class=\"n\">{}</td>", words(number)));
@@ -128,14 +142,20 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         _ => None,
     };
     let lane = if vote.is_some() { spelled_out(view, vote.as_ref()) } else { chosen };
-    let mut table = Table { scene: &mut scene, view, grid: columns(room, one), names: label(room, one), one, all };
+    let mut table =
+        Table { scene: &mut scene, view, grid: columns(room, one), names: label(room, one), one, all };
     table.lanes(shown, lane);
     table.distances(shown, &numbers);
     match &boxes {
         Some(boxes) => {
             let left = node.map_or(0, |node| node.below(state.last()));
             table.bits("is nearer", Some(left).filter(|_| !view.asking), Ink::Accent, None);
-            table.bits("is next", Some(chosen.map_or(0, |lane| 1 << lane)).filter(|_| boxes.mask.is_some() && !view.asking), Ink::Candidate, None);
+            table.bits(
+                "is next",
+                Some(chosen.map_or(0, |lane| 1 << lane)).filter(|_| boxes.mask.is_some() && !view.asking),
+                Ink::Candidate,
+                None,
+            );
         }
         None => {
             table.bits("ballot", vote.as_ref().and_then(|vote| vote.mask), Ink::Candidate, None);
@@ -146,14 +166,31 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     let half = ((room.height - 2.0 * heading) / 2.0).max(1.0);
     let grid_high = half.min(one * 1.2 * shape.registers as f32).max(1.0);
-    let says =
-        format!("Intermediate result: {} of {} found; the k-th is framed", thousands(nearest(view.cursor).len() as u64), thousands(shape.k.into()));
+    let says = format!(
+        "Intermediate result: {} of {} found; the k-th is framed",
+        thousands(nearest(view.cursor).len() as u64),
+        thousands(shape.k.into())
+    );
     scene.label(room.take_top(heading), 0.0, sans(text * 0.9, Ink::Text), &says);
-    result(&mut scene, view, &Grid { rows: shape.registers, ..columns(room, grid_high) }, label(room, grid_high));
+    result(
+        &mut scene,
+        view,
+        &Grid { rows: shape.registers, ..columns(room, grid_high) },
+        label(room, grid_high),
+    );
     room.take_top(grid_high);
-    let says = format!("Buffer: {} of {} slots taken", thousands(state.buffered.into()), thousands(shape.capacity().into()));
+    let says = format!(
+        "Buffer: {} of {} slots taken",
+        thousands(state.buffered.into()),
+        thousands(shape.capacity().into())
+    );
     scene.label(room.take_top(heading), 0.0, sans(text * 0.9, Ink::Text), &says);
-    buffer(&mut scene, view, &Grid { rows: shape.registers, ..columns(room, grid_high) }, label(room, grid_high));
+    buffer(
+        &mut scene,
+        view,
+        &Grid { rows: shape.registers, ..columns(room, grid_high) },
+        label(room, grid_high),
+    );
     scene
 }
 
@@ -166,7 +203,11 @@ fn heading_of(view: &View<'_>, node: Option<&Node>) -> String {
     match node {
         None => "Lanes: nothing yet".to_owned(),
         Some(node) => {
-            let name = if descent.way.len() == usize::from(descent.done.is_none()) { "the root".to_owned() } else { format!("node {}", node.group) };
+            let name = if descent.way.len() == usize::from(descent.done.is_none()) {
+                "the root".to_owned()
+            } else {
+                format!("node {}", node.group)
+            };
             let bound = match state.last() {
                 PADDING => String::new(),
                 last => format!("; the k-th neighbour is at {}", digits(distance_of(last), 3)),
@@ -179,7 +220,14 @@ fn heading_of(view: &View<'_>, node: Option<&Node>) -> String {
 /// A node's boxes as what lanes are asked about: those that are left.
 fn as_vote(node: &Node) -> Vote {
     let distances = node.keys.iter().map(|&key| distance_of(key)).collect();
-    Vote { points: vec![u32::MAX; node.keys.len()], distances, asked: node.waiting, mask: Some(0), taken: 0, appended: 0 }
+    Vote {
+        points: vec![u32::MAX; node.keys.len()],
+        distances,
+        asked: node.waiting,
+        mask: Some(0),
+        taken: 0,
+        appended: 0,
+    }
 }
 
 /// The intermediate result in element order, lane after lane, the k-th framed.
@@ -187,7 +235,9 @@ fn result(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
     let state = view.state();
     let shape = state.shape;
     let scale = Scale::of(view.recording());
-    let taken = |element: usize, key: Key| if element < shape.k as usize { Cell::Taken(key) } else { Cell::Leftover(key) };
+    let taken = |element: usize, key: Key| {
+        if element < shape.k as usize { Cell::Taken(key) } else { Cell::Leftover(key) }
+    };
     let look = crate::picture::cells::Look::Colors;
     for (element, &key) in state.registers.iter().enumerate() {
         let (lane, register) = shape.lane_and_register(element as u32);
@@ -216,7 +266,12 @@ fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
     let hidden = |points: u32| (!view.asking).then(|| share(points));
     let lie = index.as_they_lie.accessed;
     let searches = [
-        Bar { name: "nearest first", done: share(state.counts.points_seen), all: hidden(index.visits.accessed), ink: Ink::Intermediate },
+        Bar {
+            name: "nearest first",
+            done: share(state.counts.points_seen),
+            all: hidden(index.visits.accessed),
+            ink: Ink::Intermediate,
+        },
         Bar { name: "as they lie", done: hidden(lie).unwrap_or(0.0), all: hidden(lie), ink: Ink::Theory },
         Bar { name: "brute force", done: 1.0, all: hidden(state.shape.n), ink: Ink::Rejected },
     ];
@@ -227,8 +282,11 @@ fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
 // left out; and the place in each box that is nearest to the query.
 
 /// Colours and meanings, for the legend.
-pub const KINDS: [(Ink, &str, bool); 3] =
-    [(Ink::Intermediate, "leaf visited", true), (Ink::Accent, "box nearer than the k-th", false), (Ink::Rejected, "box left out", false)];
+pub const KINDS: [(Ink, &str, bool); 3] = [
+    (Ink::Intermediate, "leaf visited", true),
+    (Ink::Accent, "box nearer than the k-th", false),
+    (Ink::Rejected, "box left out", false),
+];
 
 /// The leaves under the boxes that were left out.
 pub fn leaves_left_out<'a>(tree: &Tree, descent: &'a Descent) -> impl Iterator<Item = usize> + 'a {
@@ -245,15 +303,30 @@ pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, des
     let thin = (text * 0.06).max(0.8);
     for &(height, number) in &descent.left_out {
         let rect = place(plane, tree, height, number);
-        scene.rect(rect, 0.0, Some(faint(Ink::Rejected, 0.07)), Some(dashed(faint(Ink::Rejected, 0.45), thin, text * 0.2)));
+        scene.rect(
+            rect,
+            0.0,
+            Some(faint(Ink::Rejected, 0.07)),
+            Some(dashed(faint(Ink::Rejected, 0.45), thin, text * 0.2)),
+        );
     }
     for &leaf in &descent.visited {
         let now = descent.leaf.as_ref().is_some_and(|looked_at| looked_at.number == leaf);
         let (fill, stroke) = if now { (0.3, thin * 2.5) } else { (0.14, thin) };
-        scene.rect(place(plane, tree, 0, leaf), 0.0, Some(faint(Ink::Intermediate, fill)), Some(line(faint(Ink::Intermediate, 0.8), stroke)));
+        scene.rect(
+            place(plane, tree, 0, leaf),
+            0.0,
+            Some(faint(Ink::Intermediate, fill)),
+            Some(line(faint(Ink::Intermediate, 0.8), stroke)),
+        );
     }
     if descent.visited.is_empty() {
-        scene.rect(place(plane, tree, 0, descent.own), 0.0, Some(faint(Ink::Accent, 0.18)), Some(line(Ink::Accent, text * 0.2)));
+        scene.rect(
+            place(plane, tree, 0, descent.own),
+            0.0,
+            Some(faint(Ink::Accent, 0.18)),
+            Some(line(Ink::Accent, text * 0.2)),
+        );
     }
     // While points are looked at, only their leaf matters.
     let Some(node) = descent.node().filter(|_| descent.leaf.is_none()) else { return };
@@ -265,14 +338,25 @@ pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, des
         }
         let (waits, is_near) = (node.waiting >> lane & 1 == 1, near >> lane & 1 == 1);
         if loads || is_near {
-            scene.rect(place(plane, tree, height, number), 0.0, Some(faint(Ink::Accent, 0.08)), Some(line(Ink::Accent, thin * 1.6)));
+            scene.rect(
+                place(plane, tree, height, number),
+                0.0,
+                Some(faint(Ink::Accent, 0.08)),
+                Some(line(Ink::Accent, thin * 1.6)),
+            );
         } else if waits && descent.done.is_none() {
-            scene.rect(place(plane, tree, height, number), 0.0, None, Some(line(faint(Ink::TextWeak, 0.6), thin)));
+            scene.rect(
+                place(plane, tree, height, number),
+                0.0,
+                None,
+                Some(line(faint(Ink::TextWeak, 0.6), thin)),
+            );
         }
     }
 }
 
-/// Draws what lies over the points: the query clamped to the boxes, with lines to it, and the box that is visited next.
+/// Draws what lies over the points: the query clamped to the boxes, with lines to it, and the box that is
+/// visited next.
 pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, descent: &Descent) {
     let Some(node) = descent.node().filter(|_| descent.leaf.is_none()) else { return };
     let (text, query) = (view.text, &view.recording().parameters.query);
@@ -281,7 +365,8 @@ pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, desc
     match view.step().and_then(Step::tree) {
         Some(TreeStep::Boxes { .. }) => {
             for lane in lanes_in(node.waiting) {
-                let (ink, opacity) = if near >> lane & 1 == 1 { (Ink::Accent, 1.0) } else { (Ink::TextWeak, 0.35) };
+                let (ink, opacity) =
+                    if near >> lane & 1 == 1 { (Ink::Accent, 1.0) } else { (Ink::TextWeak, 0.35) };
                 clamped(scene, from, plane.at(&clamp(tree, node, lane, query)), ink, opacity, text);
             }
         }
@@ -298,7 +383,16 @@ pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, desc
 
 /// Draws a box, the place in it that is nearest to the query, and the line to it.
 #[expect(clippy::too_many_arguments, reason = "what is drawn, and where")]
-fn chosen(scene: &mut Scene, plane: &Plane, tree: &Tree, node: &Node, lane: u32, query: &[f32], ink: Ink, text: f32) {
+fn chosen(
+    scene: &mut Scene,
+    plane: &Plane,
+    tree: &Tree,
+    node: &Node,
+    lane: u32,
+    query: &[f32],
+    ink: Ink,
+    text: f32,
+) {
     let (height, number) = node.child(lane);
     scene.rect(place(plane, tree, height, number), 0.0, Some(faint(ink, 0.18)), Some(line(ink, text * 0.2)));
     clamped(scene, plane.at(query), plane.at(&clamp(tree, node, lane, query)), ink, 1.0, text);

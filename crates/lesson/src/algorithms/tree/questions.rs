@@ -15,7 +15,14 @@ use crate::step::Step;
 use crate::text::thousands;
 
 impl AlgorithmQuestions for Index {
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, pick: &mut Pick<'_>) -> Option<Question> {
+    fn question(
+        &self,
+        recording: &Recording,
+        ask: Ask,
+        at: usize,
+        before: &State,
+        pick: &mut Pick<'_>,
+    ) -> Option<Question> {
         let shape = recording.shape();
         // The picture still has the node that was left, not the one in which the search goes on.
         if matches!(ask, Ask::Child | Ask::Visited) && before.descent()?.done.is_some() {
@@ -26,7 +33,8 @@ impl AlgorithmQuestions for Index {
             (Ask::Leaves, _) => {
                 let right = self.visits.leaves;
                 let text = format!(
-                    "{} points in {leaves} leaves, k = {}: how many leaves will be visited, the nearest box first?",
+                    "{} points in {leaves} leaves, k = {}: how many leaves will be visited, the nearest box \
+                     first?",
                     thousands(shape.n.into()),
                     shape.k
                 );
@@ -35,7 +43,8 @@ impl AlgorithmQuestions for Index {
             (Ask::Order, _) => {
                 let right = self.as_they_lie.leaves;
                 let text = format!(
-                    "If boxes were visited as they lie on the curve, not the nearest first: how many of the {leaves} leaves would be visited?"
+                    "If boxes were visited as they lie on the curve, not the nearest first: how many of the \
+                     {leaves} leaves would be visited?"
                 );
                 (0, text, Answer::Number { right, within: right / 3 })
             }
@@ -44,10 +53,16 @@ impl AlgorithmQuestions for Index {
                 let (_, nearest) = node.nearest()?;
                 // At the displayed precision no other box is as near.
                 let waiting = (0..).zip(&node.keys).filter(|(lane, _)| node.waiting >> lane & 1 == 1);
-                if waiting.filter(|&(_, &other)| key(other) == key(nearest)).count() > 1 || node.waiting.count_ones() < 3 {
+                if waiting.filter(|&(_, &other)| key(other) == key(nearest)).count() > 1
+                    || node.waiting.count_ones() < 3
+                {
                     return None;
                 }
-                (0, "Of the boxes that are left, which lane's is visited next?".to_owned(), Answer::Number { right: *lane, within: 0 })
+                (
+                    0,
+                    "Of the boxes that are left, which lane's is visited next?".to_owned(),
+                    Answer::Number { right: *lane, within: 0 },
+                )
             }
             (Ask::Visited, Some(step @ (TreeStep::Child { .. } | TreeStep::LeftOut { .. }))) => {
                 let (lane, nearest) = before.descent()?.node()?.nearest()?;
@@ -55,7 +70,8 @@ impl AlgorithmQuestions for Index {
                     return None;
                 }
                 let text = format!(
-                    "The nearest box that is left, lane {lane}'s, is at {}; neighbour {} is at {}: is it visited?",
+                    "The nearest box that is left, lane {lane}'s, is at {}; neighbour {} is at {}: is it \
+                     visited?",
                     key(nearest),
                     shape.k,
                     key(before.last())
@@ -65,7 +81,11 @@ impl AlgorithmQuestions for Index {
             _ => return of_kernel(recording, ask, at, before, pick),
         };
         let question = Question::new(ask, at, subject, text, answer);
-        Some(if matches!(ask, Ask::Leaves | Ask::Order) { question.among(1..=u32::try_from(leaves).unwrap_or(u32::MAX)) } else { question })
+        Some(if matches!(ask, Ask::Leaves | Ask::Order) {
+            question.among(1..=u32::try_from(leaves).unwrap_or(u32::MAX))
+        } else {
+            question
+        })
     }
 
     fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
@@ -82,10 +102,16 @@ impl AlgorithmQuestions for Index {
 
     fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
         match (ask, step.tree()) {
-            (Ask::Votes, Some(TreeStep::Leaf { keys, .. })) => distances_from_lane_0(&keys.iter().map(|&key| distance_of(key)).collect::<Vec<_>>()),
+            (Ask::Votes, Some(TreeStep::Leaf { keys, .. })) => {
+                distances_from_lane_0(&keys.iter().map(|&key| distance_of(key)).collect::<Vec<_>>())
+            }
             (Ask::Child, _) => {
-                let Some(node) = state.descent().and_then(|descent| descent.way.last()) else { return String::new() };
-                let left = |(lane, &key): (u32, _)| if node.waiting >> lane & 1 == 1 { distance_of(key) } else { f32::INFINITY };
+                let Some(node) = state.descent().and_then(|descent| descent.way.last()) else {
+                    return String::new();
+                };
+                let left = |(lane, &key): (u32, _)| {
+                    if node.waiting >> lane & 1 == 1 { distance_of(key) } else { f32::INFINITY }
+                };
                 distances_from_lane_0(&(0..).zip(&node.keys).map(left).collect::<Vec<_>>())
             }
             _ => String::new(),
@@ -94,8 +120,14 @@ impl AlgorithmQuestions for Index {
 
     fn why(&self, question: &Question, _recording: &Recording) -> Option<String> {
         let why = match question.ask {
-            Ask::Leaves => "The leaves that are visited lie where the circle around the k-th neighbour is; all others were left out by their boxes.",
-            Ask::Order => "What is found late bounds the search late: more boxes look as if they mattered before the neighbours are known.",
+            Ask::Leaves => {
+                "The leaves that are visited lie where the circle around the k-th neighbour is; all others \
+                 were left out by their boxes."
+            }
+            Ask::Order => {
+                "What is found late bounds the search late: more boxes look as if they mattered before the \
+                 neighbours are known."
+            }
             _ => return None,
         };
         Some(why.to_owned())

@@ -14,12 +14,18 @@ use crate::recording::{Parameters, Recording};
 use crate::state::{Shape, lanes_in};
 use crate::step::{Placed, Slot, Step};
 
-/// Builds the tree over a problem's points, runs the twin on one query, and records its steps. `data` describes the source of the points.
-/// The other orders of visiting and brute force are run, too, and counted.
+/// Builds the tree over a problem's points, runs the twin on one query, and records its steps. `data`
+/// describes the source of the points. The other orders of visiting and brute force are run, too, and
+/// counted.
 ///
 /// # Errors
 /// [`LessonError::TreeWidth`] unless the width is 32, [`LessonError::K`] if k is too large.
-pub fn record_tree(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
+pub fn record_tree(
+    problem: Arc<Problem>,
+    query: usize,
+    width: u32,
+    data: &str,
+) -> Result<Recording, LessonError> {
     Shape::check_tree(width)?;
     Shape::check(width, problem.k())?;
     let tree = Tree::new(&problem);
@@ -28,7 +34,12 @@ pub fn record_tree(problem: Arc<Problem>, query: usize, width: u32, data: &str) 
     let as_they_lie = visits_in_order(&tree, &problem, query);
     let brute = lockstep::watch::<WARP, _>(&problem, query, None, ()).counters;
     let parameters = Parameters::new(&BVH, shape, &problem, query, data);
-    Ok(Recording::new(parameters, problem, query, nearest.observer.steps).with_baseline(Index { tree, visits, as_they_lie, brute }))
+    Ok(Recording::new(parameters, problem, query, nearest.observer.steps).with_baseline(Index {
+        tree,
+        visits,
+        as_they_lie,
+        brute,
+    }))
 }
 
 /// Records the steps of a search that it observes.
@@ -48,7 +59,15 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// `capacity` is the number of slots of the buffer, K.
     pub fn new(capacity: u32) -> Self {
-        Self { steps: Vec::new(), capacity, buffered: 0, points_seen: 0, max_distance: f32::INFINITY, keys: vec![PADDING; WARP], candidates: 0 }
+        Self {
+            steps: Vec::new(),
+            capacity,
+            buffered: 0,
+            points_seen: 0,
+            max_distance: f32::INFINITY,
+            keys: vec![PADDING; WARP],
+            candidates: 0,
+        }
     }
 }
 
@@ -79,19 +98,30 @@ impl Observer for Recorder {
     }
 
     fn appended(&mut self, lanes: u32) {
-        let slots: Vec<Slot> = lanes_in(self.candidates).zip(self.buffered..).map(|(lane, slot)| Slot { lane, slot }).collect();
+        let slots: Vec<Slot> =
+            lanes_in(self.candidates).zip(self.buffered..).map(|(lane, slot)| Slot { lane, slot }).collect();
         let wrote = slots.iter().filter(|slot| lanes >> slot.lane & 1 == 1);
-        let placed: Vec<Placed> = wrote.map(|slot| Placed { lane: slot.lane, slot: slot.slot, key: self.keys[slot.lane as usize] }).collect();
+        let placed: Vec<Placed> = wrote
+            .map(|slot| Placed { lane: slot.lane, slot: slot.slot, key: self.keys[slot.lane as usize] })
+            .collect();
         self.buffered += placed.len() as u32;
         self.steps.push(Step::Positions { slots });
         self.steps.push(Step::Appended { placed });
     }
 
     fn merged(&mut self, last: Key) {
-        self.steps.push(if self.buffered == self.capacity { Step::BufferFull } else { Step::Padded { first: self.buffered } });
+        self.steps.push(if self.buffered == self.capacity {
+            Step::BufferFull
+        } else {
+            Step::Padded { first: self.buffered }
+        });
         let before = std::mem::replace(&mut self.max_distance, distance_of(last));
         self.steps.push(TreeStep::Merged.into());
-        self.steps.push(Step::MaxDistance { points_seen: self.points_seen, before, max_distance: self.max_distance });
+        self.steps.push(Step::MaxDistance {
+            points_seen: self.points_seen,
+            before,
+            max_distance: self.max_distance,
+        });
         self.buffered = 0;
     }
 

@@ -1,7 +1,7 @@
 //! Where the search of a tree is, and what it visited and left out.
 //!
-//! A box is named by its height, 0 around leaves, and its number: the children of box i of height h are boxes 32·i to 32·i + 31 of
-//! height h − 1, and those of height 0 are leaves. `docs/index.md` describes the tree.
+//! A box is named by its height, 0 around leaves, and its number: the children of box i of height h are boxes
+//! 32·i to 32·i + 31 of height h − 1, and those of height 0 are leaves. `docs/index.md` describes the tree.
 
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +83,15 @@ impl AlgorithmState for Descent {
 impl Descent {
     /// Before the first leaf is visited.
     pub fn new(own: u32) -> Self {
-        Self { own, way: Vec::new(), nodes: 0, leaf: None, done: None, visited: Vec::new(), left_out: Vec::new() }
+        Self {
+            own,
+            way: Vec::new(),
+            nodes: 0,
+            leaf: None,
+            done: None,
+            visited: Vec::new(),
+            left_out: Vec::new(),
+        }
     }
 
     /// The node that is looked at, or was with the last step.
@@ -103,7 +111,13 @@ impl Descent {
             TreeStep::Node { height, group } => {
                 self.leaf = None;
                 self.nodes += 1;
-                self.way.push(Node { height: *height, group: *group, keys: Vec::new(), waiting: 0, chosen: None });
+                self.way.push(Node {
+                    height: *height,
+                    group: *group,
+                    keys: Vec::new(),
+                    waiting: 0,
+                    chosen: None,
+                });
             }
             TreeStep::Boxes { keys } => {
                 let node = self.here();
@@ -166,16 +180,19 @@ pub enum TreeStep {
     },
     /// Every lane clamped the query to its box, and computed the squared distance to that place.
     Boxes {
-        /// One per lane, with the smallest position in the box; [`PADDING`] where there is no box, or that of the leaf that was visited first.
+        /// One per lane, with the smallest position in the box; [`PADDING`] where there is no box, or that of
+        /// the leaf that was visited first.
         #[serde(with = "keys")]
         keys: Vec<Key>,
     },
-    /// Of the children that were not visited yet, this one has the smallest key, and it is below the k-th neighbour's.
+    /// Of the children that were not visited yet, this one has the smallest key, and it is below the k-th
+    /// neighbour's.
     Child {
         /// The lane that holds it.
         lane: u32,
     },
-    /// No key of the node's other children is below the k-th neighbour's. The search goes on in the node above.
+    /// No key of the node's other children is below the k-th neighbour's. The search goes on in the node
+    /// above.
     LeftOut {
         /// Mask of the lanes that hold them.
         lanes: u32,
@@ -188,7 +205,8 @@ pub enum TreeStep {
         #[serde(with = "keys")]
         keys: Vec<Key>,
     },
-    /// The buffer was merged into the intermediate result, by the layers that other recordings show one by one.
+    /// The buffer was merged into the intermediate result, by the layers that other recordings show one by
+    /// one.
     Merged,
 }
 

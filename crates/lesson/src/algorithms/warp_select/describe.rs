@@ -17,21 +17,27 @@ fn describe_own(step: &WarpSelectStep, after: &State, queues: &Queues) -> Option
     let listed = thousands(queues.keys.len() as u64);
     Some(match step {
         WarpSelectStep::Queues { length } => format!(
-            "The warp's queue has room for {}{}; each of the {width} lanes has a queue of {length} of its own. There is nothing in them yet.",
+            "The warp's queue has room for {}{}; each of the {width} lanes has a queue of {length} of its \
+             own. There is nothing in them yet.",
             count(capacity.into(), "key", "keys"),
             if capacity == shape.k { String::new() } else { format!(", of which the first {k} matter") },
         ),
-        WarpSelectStep::Inserted { placed } if placed.is_empty() => {
-            "No lane's distance is below the largest key of its own queue: nothing is taken, and the group is done.".to_owned()
-        }
+        WarpSelectStep::Inserted { placed } if placed.is_empty() => "No lane's distance is below the \
+                                                                     largest key of its own queue: nothing \
+                                                                     is taken, and the group is done."
+            .to_owned(),
         WarpSelectStep::Inserted { placed } => inserted(placed, after),
         WarpSelectStep::Checked { broken: 0 } => {
-            format!("In no lane is the largest key below the k-th, {}: whichever falls out next is no neighbour. The invariant holds.", last(after))
+            format!(
+                "In no lane is the largest key below the k-th, {}: whichever falls out next is no \
+                 neighbour. The invariant holds.",
+                last(after)
+            )
         }
         WarpSelectStep::Checked { broken } => broken_in(*broken, after, queues),
-        WarpSelectStep::Drained => {
-            "No points are left, but keys in the lanes' queues may still be among the nearest: they are merged once more.".to_owned()
-        }
+        WarpSelectStep::Drained => "No points are left, but keys in the lanes' queues may still be among \
+                                    the nearest: they are merged once more."
+            .to_owned(),
         WarpSelectStep::QueuesSorted => {
             let below = queues.keys.iter().filter(|&&key| key < after.last()).count();
             let verb = if below == 1 { "is" } else { "are" };
@@ -40,20 +46,28 @@ fn describe_own(step: &WarpSelectStep, after: &State, queues: &Queues) -> Option
                 _ => format!(" {} of them {verb} below the k-th, {}.", thousands(below as u64), last(after)),
             };
             format!(
-                "The {listed} keys of all queues are sorted as one list by a bitonic network, with shuffles: element i lies in lane i mod {width}.{of}"
+                "The {listed} keys of all queues are sorted as one list by a bitonic network, with \
+                 shuffles: element i lies in lane i mod {width}.{of}"
             )
         }
         WarpSelectStep::Exchanged { taken } => {
-            let shown = if taken.count() == 1 { "1 key comes".to_owned() } else { format!("{} keys come", thousands(taken.count().into())) };
+            let shown = if taken.count() == 1 {
+                "1 key comes".to_owned()
+            } else {
+                format!("{} keys come", thousands(taken.count().into()))
+            };
             format!(
-                "Element i of the list meets element {} \u{2212} i of the warp's queue, and the smaller is the warp's: {shown} from the list. What the warp has is bitonic.",
+                "Element i of the list meets element {} \u{2212} i of the warp's queue, and the smaller is \
+                 the warp's: {shown} from the list. What the warp has is bitonic.",
                 thousands(u64::from(capacity - 1))
             )
         }
-        WarpSelectStep::WarpQueueSorted => format!("The layers of size {all} sort the warp's queue again: it ascends."),
-        WarpSelectStep::QueuesDescend => {
-            "Each lane sorts what is left in its own queue, without a shuffle: the largest is first again, to fall out next.".to_owned()
+        WarpSelectStep::WarpQueueSorted => {
+            format!("The layers of size {all} sort the warp's queue again: it ascends.")
         }
+        WarpSelectStep::QueuesDescend => "Each lane sorts what is left in its own queue, without a shuffle: \
+                                          the largest is first again, to fall out next."
+            .to_owned(),
     })
 }
 
@@ -69,19 +83,31 @@ pub fn describe(step: &Step, after: &State, queues: &Queues) -> Option<String> {
             let change = match (max_distance.is_infinite(), before == max_distance) {
                 (true, _) => format!("fewer than {k} neighbours are known"),
                 (_, true) => format!("the k-th stays at {}", significant((*max_distance).into())),
-                _ if before.is_infinite() => format!("the k-th is at {} now", significant((*max_distance).into())),
-                _ => format!("the k-th falls from {} to {}", significant((*before).into()), significant((*max_distance).into())),
+                _ if before.is_infinite() => {
+                    format!("the k-th is at {} now", significant((*max_distance).into()))
+                }
+                _ => format!(
+                    "the k-th falls from {} to {}",
+                    significant((*before).into()),
+                    significant((*max_distance).into())
+                ),
             };
             format!(
-                "Merge {merges} is done: {change}. So far a merge sorted {listed} keys and brought {} on average.",
+                "Merge {merges} is done: {change}. So far a merge sorted {listed} keys and brought {} on \
+                 average.",
                 significant(f64::from(queues.came) / f64::from(merges.max(1)))
             )
         }
         Step::Finished => {
             let found = after.neighbours().count();
             format!(
-                "The search is done: {} in the warp's queue. Of {}, {} went into a lane's queue and {} into the warp's, in {}.",
-                if found == 1 { "the neighbour is".to_owned() } else { format!("the {} neighbours are", thousands(found as u64)) },
+                "The search is done: {} in the warp's queue. Of {}, {} went into a lane's queue and {} into \
+                 the warp's, in {}.",
+                if found == 1 {
+                    "the neighbour is".to_owned()
+                } else {
+                    format!("the {} neighbours are", thousands(found as u64))
+                },
                 count(shape.n.into(), "point", "points"),
                 thousands(after.counts.candidates.into()),
                 thousands(queues.came.into()),
@@ -91,7 +117,11 @@ pub fn describe(step: &Step, after: &State, queues: &Queues) -> Option<String> {
         Step::Group { base, distances } => {
             let end = base.saturating_add(width).min(shape.n);
             let nearest = smallest(distances);
-            let who = if end - base == width { "Every lane reads".to_owned() } else { format!("{} lanes read", end - base) };
+            let who = if end - base == width {
+                "Every lane reads".to_owned()
+            } else {
+                format!("{} lanes read", end - base)
+            };
             let who = if end - base == 1 { "Lane 0 reads".to_owned() } else { who };
             format!("{who} the squared distance of one point, {}{nearest}.", range("point", *base, end - 1))
         }
@@ -108,13 +138,20 @@ fn inserted(placed: &[Placed], after: &State) -> String {
         0 if one => format!(" It is below the k-th, {}, too.", last(after)),
         0 => format!(" All are below the k-th, {}, too.", last(after)),
         1 if one => format!(" It is not below the k-th, {}: a lane asks only its own queue.", last(after)),
-        all if all == placed.len() => format!(" None is below the k-th, {}: a lane asks only its own queue.", last(after)),
+        all if all == placed.len() => {
+            format!(" None is below the k-th, {}: a lane asks only its own queue.", last(after))
+        }
         some => {
-            format!(" {some} of them {} not below the k-th, {}: a lane asks only its own queue.", if some == 1 { "is" } else { "are" }, last(after))
+            format!(
+                " {some} of them {} not below the k-th, {}: a lane asks only its own queue.",
+                if some == 1 { "is" } else { "are" },
+                last(after)
+            )
         }
     };
     format!(
-        "{who} {} a distance below the largest key of {} own queue: that one falls out, and the new one takes its place by size.{vain}",
+        "{who} {} a distance below the largest key of {} own queue: that one falls out, and the new one \
+         takes its place by size.{vain}",
         if one { "has" } else { "have" },
         if one { "its" } else { "their" },
     )
@@ -126,9 +163,14 @@ fn broken_in(broken: u32, after: &State, queues: &Queues) -> String {
     let first = key(queues.first(lane));
     let why = match after.last() {
         PADDING => format!(
-            "Fewer than {k} neighbours are known, and lane {lane}'s queue is full: its largest key, {first}, may be one, and would fall out next"
+            "Fewer than {k} neighbours are known, and lane {lane}'s queue is full: its largest key, \
+             {first}, may be one, and would fall out next"
         ),
-        _ => format!("In lane {lane} even the largest key, {first}, is below the k-th, {}: a neighbour would fall out next", last(after)),
+        _ => format!(
+            "In lane {lane} even the largest key, {first}, is below the k-th, {}: a neighbour would fall \
+             out next",
+            last(after)
+        ),
     };
     let of = broken.count_ones();
     let others = match of {

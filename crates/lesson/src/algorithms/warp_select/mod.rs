@@ -18,7 +18,8 @@ pub use state::WarpSelectStep;
 
 // Warp select, which is held against the kernel's buffer.
 
-/// What a recorded search of warp select counts in the end, and what the kernel's candidate buffer needs for the same neighbours.
+/// What a recorded search of warp select counts in the end, and what the kernel's candidate buffer needs for
+/// the same neighbours.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
     /// Keys of a lane's queue, Q.
@@ -74,12 +75,32 @@ pub static QUEUES: Code = Code {
 const WARP_SELECT: &str = "select/warp_select.cuh";
 
 const LANES: [Line; 14] = [
-    line(0, "my queue, Q keys, and the warp's, K keys: all \u{221e}", WARP_SELECT, "lane_queue[i] = PADDING;"),
+    line(
+        0,
+        "my queue, Q keys, and the warp's, K keys: all \u{221e}",
+        WARP_SELECT,
+        "lane_queue[i] = PADDING;",
+    ),
     plain(0, "for each group of W points, one a lane:"),
     line(1, "distance \u{2190} that of my point", WARP_SELECT, "queues.add(distance, batch * BATCH"),
-    line(1, "if distance < the first key of my queue: drop that, insert (distance, point)", WARP_SELECT, "bool inserts = takes(distance);"),
-    line(1, "if the first key of any lane < the k-th: merge", WARP_SELECT, "bool broken = __any_sync(ALL_LANES, lane_queue[0] < limit);"),
-    line(0, "merge once more", WARP_SELECT, "selection.distances + query * selection.pitch, selection.n, 0, 1);"),
+    line(
+        1,
+        "if distance < the first key of my queue: drop that, insert (distance, point)",
+        WARP_SELECT,
+        "bool inserts = takes(distance);",
+    ),
+    line(
+        1,
+        "if the first key of any lane < the k-th: merge",
+        WARP_SELECT,
+        "bool broken = __any_sync(ALL_LANES, lane_queue[0] < limit);",
+    ),
+    line(
+        0,
+        "merge once more",
+        WARP_SELECT,
+        "selection.distances + query * selection.pitch, selection.n, 0, 1);",
+    ),
     line(
         0,
         "the first k keys of the warp's queue are the neighbours",
@@ -91,13 +112,24 @@ const LANES: [Line; 14] = [
     line(1, "sort the queues of all lanes as one list", WARP_SELECT, "warp::sort_any(lane_queue, lane);"),
     line(
         1,
-        "element K\u{2212}1\u{2212}i of the warp's queue \u{2194} element i of the list: the smaller is the warp's",
+        "element K\u{2212}1\u{2212}i of the warp's queue \u{2194} element i of the list: the smaller is the \
+         warp's",
         WARP_SELECT,
         "Key to_warp = __shfl_xor_sync(ALL_LANES, lane_queue[i], WARP - 1);",
     ),
-    line(1, "sort the warp's queue, which is bitonic", "warp/network.cuh", "void merge_any(Key (&keys)[R], unsigned lane) {"),
+    line(
+        1,
+        "sort the warp's queue, which is bitonic",
+        "warp/network.cuh",
+        "void merge_any(Key (&keys)[R], unsigned lane) {",
+    ),
     line(1, "sort my queue, the largest key first", WARP_SELECT, "for (int round = 0; round < Q; ++round) {"),
-    line(1, "the k-th \u{2190} element k\u{2212}1 of the warp's queue", WARP_SELECT, "limit = __shfl_sync(ALL_LANES, mine, (k - 1) % WARP);"),
+    line(
+        1,
+        "the k-th \u{2190} element k\u{2212}1 of the warp's queue",
+        WARP_SELECT,
+        "limit = __shfl_sync(ALL_LANES, mine, (k - 1) % WARP);",
+    ),
 ];
 
 fn line_of_queues(step: &Step) -> Option<usize> {

@@ -1,5 +1,5 @@
-//! The panel of warp select: the lanes' distances, their queues, and the warp's queue. A lane is a column, element i of the warp's queue is in
-//! column i mod W.
+//! The panel of warp select: the lanes' distances, their queues, and the warp's queue. A lane is a column,
+//! element i of the warp's queue is in column i mod W.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -38,19 +38,45 @@ impl AlgorithmPictures for Queued {
         let came = state.queues().map_or(0, |queues| queues.came);
         let number = |number: u32| thousands(number.into());
         let none = || "\u{2013}".to_owned();
-        let each = |came: u32, merges: u32| if merges == 0 { none() } else { significant(f64::from(came) / f64::from(merges)) };
+        let each = |came: u32, merges: u32| {
+            if merges == 0 { none() } else { significant(f64::from(came) / f64::from(merges)) }
+        };
         // The question of how many merges there will be must not be answered here.
         let hidden = |words: String| if view.asking { String::new() } else { words };
         let about = |value: f64| thousands(value.round() as u64);
         let rows: [tally::Row<'_, 4>; 4] = [
-            ("points seen", [number(counts.points_seen), number(state.shape.n), number(state.shape.n), none()]),
+            (
+                "points seen",
+                [number(counts.points_seen), number(state.shape.n), number(state.shape.n), none()],
+            ),
             (
                 "keys taken",
-                [number(counts.candidates), hidden(number(self.inserts)), hidden(number(buffer.candidates)), hidden(about(theory.candidates))],
+                [
+                    number(counts.candidates),
+                    hidden(number(self.inserts)),
+                    hidden(number(buffer.candidates)),
+                    hidden(about(theory.candidates)),
+                ],
             ),
-            ("merges", [number(counts.merges), hidden(number(self.merges)), hidden(number(buffer.merges)), hidden(format!("{:.1}", theory.merges))]),
+            (
+                "merges",
+                [
+                    number(counts.merges),
+                    hidden(number(self.merges)),
+                    hidden(number(buffer.merges)),
+                    hidden(format!("{:.1}", theory.merges)),
+                ],
+            ),
             // Those of the merge in progress are counted when it is, too.
-            ("came in a merge", [each(came, counts.merges), hidden(each(self.came, self.merges)), hidden(each(buffer.came, buffer.merges)), none()]),
+            (
+                "came in a merge",
+                [
+                    each(came, counts.merges),
+                    hidden(each(self.came, self.merges)),
+                    hidden(each(buffer.came, buffer.merges)),
+                    none(),
+                ],
+            ),
         ];
         let heads = ["so far", "in the end", "a buffer", "its theory \u{2264}"];
         tally::table(&mut scene, room.take_top(row * 5.4), row, &[0.3, 0.14, 0.18, 0.17, 0.21], heads, &rows);
@@ -66,7 +92,12 @@ impl AlgorithmPictures for Queued {
                 ink: Ink::Intermediate,
             },
             // Of no colour of this search: what is pink here is in the lanes' queues.
-            Bar { name: "a shared buffer", done: seen(buffer.merges).unwrap_or(0.0), all: seen(buffer.merges), ink: Ink::TextWeak },
+            Bar {
+                name: "a shared buffer",
+                done: seen(buffer.merges).unwrap_or(0.0),
+                all: seen(buffer.merges),
+                ink: Ink::TextWeak,
+            },
         ];
         tally::bars(&mut scene, room, text, "Merges", &bars);
         scene
@@ -74,9 +105,16 @@ impl AlgorithmPictures for Queued {
 
     fn legend(&self, view: &View<'_>) -> Vec<Entry> {
         let state = view.state();
-        let mut kinds =
-            query_and(format!("{} of {} in the warp's queue", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())));
-        kinds.push((Ink::Buffer, format!("{} in the lanes' queues", thousands(waiting(state).len() as u64)), true));
+        let mut kinds = query_and(format!(
+            "{} of {} in the warp's queue",
+            thousands(nearest(view.cursor).len() as u64),
+            thousands(state.shape.k.into())
+        ));
+        kinds.push((
+            Ink::Buffer,
+            format!("{} in the lanes' queues", thousands(waiting(state).len() as u64)),
+            true,
+        ));
         match votes(view).filter(|_| !is_merging(view)) {
             Some([taken, left]) => {
                 kinds.push((Ink::Candidate, format!("{taken} taken; paler: fell out"), true));
@@ -101,13 +139,41 @@ impl AlgorithmPictures for Queued {
         let number = |number: u32| Some(thousands(number.into()));
         let each = |came: u32, merges: u32| Some(significant(f64::from(came) / f64::from(merges.max(1))));
         let rows = [
-            ("keys taken", vec![number(self.inserts), number(buffer.candidates), Some(significant(theory::expected_candidates(n, k, capacity)))]),
-            ("merges", vec![number(self.merges), number(buffer.merges), Some(significant(theory::expected_merges(n, k, capacity)))]),
-            ("keys that came into the intermediate result", vec![number(self.came), number(buffer.came), None]),
-            ("of these in a merge", vec![each(self.came, self.merges), each(buffer.came, buffer.merges), None]),
+            (
+                "keys taken",
+                vec![
+                    number(self.inserts),
+                    number(buffer.candidates),
+                    Some(significant(theory::expected_candidates(n, k, capacity))),
+                ],
+            ),
+            (
+                "merges",
+                vec![
+                    number(self.merges),
+                    number(buffer.merges),
+                    Some(significant(theory::expected_merges(n, k, capacity))),
+                ],
+            ),
+            (
+                "keys that came into the intermediate result",
+                vec![number(self.came), number(buffer.came), None],
+            ),
+            (
+                "of these in a merge",
+                vec![each(self.came, self.merges), each(buffer.came, buffer.merges), None],
+            ),
         ];
-        compared(&["queues in lanes", &format!("a buffer of {capacity}"), "its theory, mean at most"], &rows, out)?;
-        writeln!(out, "<p>Both searched the same points in the same order. The theory is for points in random order.</p>")
+        compared(
+            &["queues in lanes", &format!("a buffer of {capacity}"), "its theory, mean at most"],
+            &rows,
+            out,
+        )?;
+        writeln!(
+            out,
+            "<p>Both searched the same points in the same order. The theory is for points in random \
+             order.</p>"
+        )
     }
 }
 
@@ -135,19 +201,27 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     };
     let label = |room: Area, high: f32| area(0.0, room.y, names - text * 0.5, high);
 
-    // Lanes, distances, who takes; a heading and the lanes' queues, and whether they hold the invariant; a heading and the warp's queue.
+    // Lanes, distances, who takes; a heading and the lanes' queues, and whether they hold the invariant; a
+    // heading and the warp's queue.
     let heading_high = (text * 1.5).min(high * 0.08);
     let between = text * 0.8;
     let rest = (room.height - 2.0 * heading_high - between).max(1.0);
     let vote = vote(view.cursor).filter(|_| !queues.is_list && !is_last_merge(view));
-    let numbers = Numbers::fit(vote.as_ref(), columns(room, 1.0, 1).area.width / shape.width as f32, margin, rest, view);
+    let numbers = Numbers::fit(
+        vote.as_ref(),
+        columns(room, 1.0, 1).area.width / shape.width as f32,
+        margin,
+        rest,
+        view,
+    );
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     // Long queues have flat rows.
     let share = |rows: u32| 1.1 * (rows as f32).min(4.0 + rows as f32 * 0.1);
     let (lanes_share, warp_share) = (share(queues.length()), share(shape.registers));
     let one = ((rest - more) / (3.0 + of_one + lanes_share + warp_share)).clamp(1.0, text * 2.2);
     let all = (2.0 + of_one) * one + more;
-    let mut table = Table { scene: &mut scene, view, grid: columns(room, one, 1), names: label(room, one), one, all };
+    let mut table =
+        Table { scene: &mut scene, view, grid: columns(room, one, 1), names: label(room, one), one, all };
     table.lanes(vote.as_ref(), None);
     table.distances(vote.as_ref(), &numbers);
     table.bits("takes it", queues.took.filter(|_| vote.is_some()), Ink::Candidate, None);
@@ -162,7 +236,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     room.take_top(lanes.area.height);
     let below = columns(room, one, 1);
     if !queues.is_list {
-        let mut table = Table { scene: &mut scene, view, grid: below, names: label(room, one), one, all: one };
+        let mut table =
+            Table { scene: &mut scene, view, grid: below, names: label(room, one), one, all: one };
         table.bits("breaks", queues.broken, Ink::Error, None);
     }
     room.take_top(one);
@@ -170,7 +245,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let warp_heading = room.take_top(heading_high);
     chip(&mut scene, warp_heading, Ink::Intermediate, &warp_says(&state.registers, state.last(), step), text);
     let warp = columns(room, one * warp_share, shape.registers);
-    names_of_rows(&mut scene, &warp, label(room, warp.area.height), text, |row| thousands((row * shape.width).into()));
+    names_of_rows(&mut scene, &warp, label(room, warp.area.height), text, |row| {
+        thousands((row * shape.width).into())
+    });
 
     keys(&mut scene, view, queues, &lanes, &warp);
     marks(&mut scene, view, queues, &lanes, &warp, step);
@@ -178,10 +255,16 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         // From column to mirrored column, in the room between.
         let columns: BTreeSet<u32> = taken.iter().map(|element| across(shape.width, element).0).collect();
         for lane in columns {
-            let (from, to) = (lanes.cell(shape.width - 1 - lane, 0).center()[0], warp.cell(lane, 0).center()[0]);
+            let (from, to) =
+                (lanes.cell(shape.width - 1 - lane, 0).center()[0], warp.cell(lane, 0).center()[0]);
             let ends = [[from, lanes.area.bottom() + 1.0], [to, strip.bottom()]];
             scene.path(ends.to_vec(), line(faint(Ink::Intermediate, 0.85), (text * 0.12).max(1.2)));
-            scene.head(ends[1], [to - from, ends[1][1] - ends[0][1]], (text * 0.5).min(strip.height), Ink::Intermediate);
+            scene.head(
+                ends[1],
+                [to - from, ends[1][1] - ends[0][1]],
+                (text * 0.5).min(strip.height),
+                Ink::Intermediate,
+            );
         }
     }
     scene
@@ -190,7 +273,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 /// Every lane can be pointed at, whatever is shown.
 pub(crate) fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
     let width = view.state().shape.width;
-    let grid = Grid { area: area(0.0, room.y, room.width, (view.text * 1.5).min(room.height)), columns: width, rows: 1, gutter: 0.0 };
+    let grid = Grid {
+        area: area(0.0, room.y, room.width, (view.text * 1.5).min(room.height)),
+        columns: width,
+        rows: 1,
+        gutter: 0.0,
+    };
     let size = (view.text * 0.85).min(grid.wide() * 0.6);
     for lane in 0..width {
         scene.text(grid.cell(lane, 0).center(), [0.5, 0.5], sans(size, Ink::TextWeak), lane.to_string());
@@ -200,7 +288,9 @@ pub(crate) fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
 
 fn is_last_merge(view: &View<'_>) -> bool {
     let steps = &view.recording().steps()[..view.cursor.position()];
-    let last = steps.iter().rev().find(|step| matches!(step, Step::Group { .. }) || step.warp_select() == Some(&WarpSelectStep::Drained));
+    let last = steps.iter().rev().find(|step| {
+        matches!(step, Step::Group { .. }) || step.warp_select() == Some(&WarpSelectStep::Drained)
+    });
     last.is_some_and(|step| step.warp_select().is_some())
 }
 
@@ -224,7 +314,9 @@ fn heading(view: &View<'_>) -> String {
 fn lanes_say(queues: &Queues, last: Key, step: Option<&WarpSelectStep>) -> String {
     let what = match step {
         _ if !queues.is_list => "The lanes' queues, the largest key first".to_owned(),
-        Some(WarpSelectStep::QueuesSorted) => format!("The lanes' queues as one list, {}", order(&queues.keys)),
+        Some(WarpSelectStep::QueuesSorted) => {
+            format!("The lanes' queues as one list, {}", order(&queues.keys))
+        }
         _ => format!("The lanes' queues as one list, after the exchange: {}", order(&queues.keys)),
     };
     let marked = match step {
@@ -256,15 +348,27 @@ fn warp_says(keys: &[Key], last: Key, step: Option<&WarpSelectStep>) -> String {
 pub(crate) fn moves_kth(view: &View<'_>) -> bool {
     matches!(
         view.step().and_then(Step::warp_select),
-        Some(WarpSelectStep::Exchanged { .. } | WarpSelectStep::WarpQueueSorted | WarpSelectStep::QueuesDescend)
+        Some(
+            WarpSelectStep::Exchanged { .. }
+                | WarpSelectStep::WarpQueueSorted
+                | WarpSelectStep::QueuesDescend
+        )
     )
 }
 
 fn names_of_rows(scene: &mut Scene, grid: &Grid, names: Area, text: f32, name: impl Fn(u32) -> String) {
     let size = (text * 0.75).min(grid.high());
-    let every = [1, 2, 4, 8, 16, 32].into_iter().find(|&every| grid.high() * every as f32 >= text * 0.8).unwrap_or(32);
+    let every = [1, 2, 4, 8, 16, 32]
+        .into_iter()
+        .find(|&every| grid.high() * every as f32 >= text * 0.8)
+        .unwrap_or(32);
     for row in (0..grid.rows).step_by(every as usize) {
-        let rect = area(names.x, grid.cell(0, row).y, names.width, grid.high().max(size).min((names.bottom() - grid.cell(0, row).y).max(1.0)));
+        let rect = area(
+            names.x,
+            grid.cell(0, row).y,
+            names.width,
+            grid.high().max(size).min((names.bottom() - grid.cell(0, row).y).max(1.0)),
+        );
         scene.label(rect, 1.0, sans(size, Ink::TextWeak), &name(row));
     }
 }
@@ -299,7 +403,14 @@ fn keys(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp:
 }
 
 /// What the last step did.
-fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp: &Grid, step: Option<&WarpSelectStep>) {
+fn marks(
+    scene: &mut Scene,
+    view: &View<'_>,
+    queues: &Queues,
+    lanes: &Grid,
+    warp: &Grid,
+    step: Option<&WarpSelectStep>,
+) {
     let state = view.state();
     let shape = state.shape;
     match step {
@@ -315,13 +426,15 @@ fn marks(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp
         }
         Some(WarpSelectStep::Exchanged { taken }) => {
             for element in taken.iter() {
-                let ((from, from_row), (to, to_row)) = (across(shape.width, met(shape.capacity(), element)), across(shape.width, element));
+                let ((from, from_row), (to, to_row)) =
+                    (across(shape.width, met(shape.capacity(), element)), across(shape.width, element));
                 lanes.mark(scene, from, from_row, Ink::Intermediate);
                 warp.mark(scene, to, to_row, Ink::Intermediate);
             }
         }
         Some(WarpSelectStep::QueuesSorted) if state.last() != PADDING => {
-            // Those that are below the k-th come first. They are of the colour of its circle, which they lie in.
+            // Those that are below the k-th come first. They are of the colour of its circle, which they lie
+            // in.
             let below = queues.keys.iter().take_while(|&&key| is_below(key, state.last())).count() as u32;
             for element in 0..below {
                 let (lane, register) = across(shape.width, element);

@@ -13,7 +13,14 @@ use crate::step::Step;
 use crate::text::{count, significant, thousands};
 
 impl AlgorithmQuestions for Queued {
-    fn question(&self, recording: &Recording, ask: Ask, at: usize, before: &State, _pick: &mut Pick<'_>) -> Option<Question> {
+    fn question(
+        &self,
+        recording: &Recording,
+        ask: Ask,
+        at: usize,
+        before: &State,
+        _pick: &mut Pick<'_>,
+    ) -> Option<Question> {
         let shape = before.shape;
         let last = before.last();
         let (text, answer, slips) = match (ask, recording.steps()[at].warp_select()) {
@@ -38,10 +45,15 @@ impl AlgorithmQuestions for Queued {
                     return None;
                 }
                 let mask = placed.iter().fold(0, |lanes, taken| lanes | 1 << taken.lane);
-                let below = (0..).zip(&distances).fold(0, |lanes, (lane, &distance)| lanes | u32::from(distance < distance_of(last)) << lane);
-                let says = "These are the lanes whose distance is below the k-th, which is how the kernel's buffer takes candidates. A lane of warp select compares with the largest key of its own queue."
-                .to_owned();
-                let text = "Which lanes take their distance into their queue, and lose its largest key?".to_owned();
+                let below = (0..).zip(&distances).fold(0, |lanes, (lane, &distance)| {
+                    lanes | u32::from(distance < distance_of(last)) << lane
+                });
+                let says = "These are the lanes whose distance is below the k-th, which is how the kernel's \
+                            buffer takes candidates. A lane of warp select compares with the largest key of \
+                            its own queue."
+                    .to_owned();
+                let text =
+                    "Which lanes take their distance into their queue, and lose its largest key?".to_owned();
                 (text, Answer::Lanes(mask), slips(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
             }
             (Ask::Breaks, Some(WarpSelectStep::Checked { broken })) => {
@@ -51,11 +63,15 @@ impl AlgorithmQuestions for Queued {
                     return None;
                 }
                 let says = match broken.count_ones() {
-                0 => "Some keys in the queues may be below the k-th. They wait there: only when the largest key of a lane is below it, too, would a neighbour fall out next."
-                    .to_owned(),
-                1 => "One lane is enough: the next key that it takes would drop a neighbour.".to_owned(),
-                lanes => format!("{lanes} lanes hold nothing but keys below the k-th: the next key that one of them takes would drop a neighbour."),
-            };
+                    0 => "Some keys in the queues may be below the k-th. They wait there: only when the \
+                          largest key of a lane is below it, too, would a neighbour fall out next."
+                        .to_owned(),
+                    1 => "One lane is enough: the next key that it takes would drop a neighbour.".to_owned(),
+                    lanes => format!(
+                        "{lanes} lanes hold nothing but keys below the k-th: the next key that one of them \
+                         takes would drop a neighbour."
+                    ),
+                };
                 let text = format!("The k-th is at {}: does this group cause a merge?", key(last));
                 let right = *broken != 0;
                 (text, Answer::YesNo(right), slips(Reply::YesNo(right), [(Reply::YesNo(!right), says)]))
@@ -68,7 +84,9 @@ impl AlgorithmQuestions for Queued {
 
     fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
         match (ask, recording.steps()[at].warp_select()) {
-            (Ask::Takes, Some(WarpSelectStep::Inserted { placed })) => !placed.is_empty() && placed.len() < recording.shape().width as usize,
+            (Ask::Takes, Some(WarpSelectStep::Inserted { placed })) => {
+                !placed.is_empty() && placed.len() < recording.shape().width as usize
+            }
             (Ask::Breaks, Some(WarpSelectStep::Checked { .. })) => true,
             _ => false,
         }
@@ -79,7 +97,9 @@ impl AlgorithmQuestions for Queued {
     }
 
     fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
-        let keys = || keys_from_lane_0("Largest keys of the queues", &state.queues().map(largest).unwrap_or_default());
+        let keys = || {
+            keys_from_lane_0("Largest keys of the queues", &state.queues().map(largest).unwrap_or_default())
+        };
         match (ask, step) {
             (Ask::Takes, Step::Group { distances, .. }) => distances_from_lane_0(distances) + &keys(),
             (Ask::Breaks, _) => keys(),
@@ -92,7 +112,8 @@ impl AlgorithmQuestions for Queued {
             return None;
         }
         Some(format!(
-            "A merge of the lanes' queues brings {} keys on average, since one lane is enough to cause it. A buffer of {} needs {} for the same points, and brings {} in each.",
+            "A merge of the lanes' queues brings {} keys on average, since one lane is enough to cause it. \
+             A buffer of {} needs {} for the same points, and brings {} in each.",
             significant(f64::from(self.came) / f64::from(self.merges)),
             thousands(recording.shape().capacity().into()),
             count(self.buffer.merges.into(), "merge", "merges"),

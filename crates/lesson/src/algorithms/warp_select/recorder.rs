@@ -24,13 +24,18 @@ pub fn queue_of(registers: u32) -> u32 {
     warp_select::default_queue(registers as usize * GPU_WARP) as u32
 }
 
-/// Runs warp select's twin on one query with a warp of `width` lanes and records its steps; the kernel's twin, whose candidates wait in a buffer,
-/// is run, too, and counted. A lane's queue is as long as a GPU's with as many keys of the warp's queue a lane. `data` describes the source of the
-/// points.
+/// Runs warp select's twin on one query with a warp of `width` lanes and records its steps; the kernel's
+/// twin, whose candidates wait in a buffer, is run, too, and counted. A lane's queue is as long as a GPU's
+/// with as many keys of the warp's queue a lane. `data` describes the source of the points.
 ///
 /// # Errors
 /// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
-pub fn record_queues(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording, LessonError> {
+pub fn record_queues(
+    problem: Arc<Problem>,
+    query: usize,
+    width: u32,
+    data: &str,
+) -> Result<Recording, LessonError> {
     Shape::check(width, problem.k())?;
     let buffer = Buffered::of(&record(Arc::clone(&problem), query, width, None, data)?);
     Ok(match width {
@@ -41,13 +46,24 @@ pub fn record_queues(problem: Arc<Problem>, query: usize, width: u32, data: &str
     })
 }
 
-fn record_width<const W: usize>(problem: Arc<Problem>, query: usize, data: &str, buffer: Buffered) -> Recording {
+fn record_width<const W: usize>(
+    problem: Arc<Problem>,
+    query: usize,
+    data: &str,
+    buffer: Buffered,
+) -> Recording {
     let shape = Shape::of(&problem, W as u32);
     let queue = queue_of(shape.registers) as usize;
     let row = lockstep::distances_to(&problem, query, 0..problem.n());
-    let (recorder, [merges, inserts, ..]) = warp_select::watch::<W, _>(&row, problem.k(), queue, Recorder::<W>::new(shape, queue));
-    let came =
-        recorder.steps.iter().map(|step| if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() { taken.count() } else { 0 }).sum();
+    let (recorder, [merges, inserts, ..]) =
+        warp_select::watch::<W, _>(&row, problem.k(), queue, Recorder::<W>::new(shape, queue));
+    let came = recorder
+        .steps
+        .iter()
+        .map(|step| {
+            if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() { taken.count() } else { 0 }
+        })
+        .sum();
     let parameters = Parameters::new(&WARP_SELECT, shape, &problem, query, data);
     let baseline = Queued { length: queue as u32, merges, inserts, came, buffer };
     Recording::new(parameters, problem, query, recorder.steps).with_baseline(baseline)
@@ -91,7 +107,10 @@ impl<const W: usize> Observer<W> for Recorder<W> {
             kept.resize(W, f32::INFINITY);
         }
         self.points_seen = (first as u32).saturating_add(W as u32).min(self.n);
-        self.steps.extend([Step::Group { base: first as u32, distances: kept }, WarpSelectStep::Inserted { placed }.into()]);
+        self.steps.extend([
+            Step::Group { base: first as u32, distances: kept },
+            WarpSelectStep::Inserted { placed }.into(),
+        ]);
     }
 
     fn checked(&mut self, largest: &Lanes<Key, W>, limit: Key) {
@@ -112,7 +131,9 @@ impl<const W: usize> Observer<W> for Recorder<W> {
             let (lane, register) = across(W as u32, element);
             warp_queue[register as usize][lane as usize]
         };
-        let taken = (0..self.warp_queue.len() as u32).filter(|&element| at(element) != self.warp_queue[element as usize]).collect();
+        let taken = (0..self.warp_queue.len() as u32)
+            .filter(|&element| at(element) != self.warp_queue[element as usize])
+            .collect();
         self.steps.push(WarpSelectStep::Exchanged { taken }.into());
     }
 
@@ -127,7 +148,11 @@ impl<const W: usize> Observer<W> for Recorder<W> {
 
     fn limited(&mut self, limit: Key) {
         let before = std::mem::replace(&mut self.max_distance, distance_of(limit));
-        self.steps.push(Step::MaxDistance { points_seen: self.points_seen, before, max_distance: self.max_distance });
+        self.steps.push(Step::MaxDistance {
+            points_seen: self.points_seen,
+            before,
+            max_distance: self.max_distance,
+        });
     }
 
     fn finished(&mut self) {

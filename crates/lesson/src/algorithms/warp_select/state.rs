@@ -1,6 +1,7 @@
 //! The queues of warp select's lanes, and what is known of them.
 //!
-//! Registers here lie across the warp: element i is register i / W of lane i mod W, in the lanes' queues and in the warp's.
+//! Registers here lie across the warp: element i is register i / W of lane i mod W, in the lanes' queues and
+//! in the warp's.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +44,8 @@ pub fn met(capacity: u32, element: u32) -> u32 {
 
 /// How keys go on from the first to the last, in words. Equal ones, as of padding, go neither up nor down.
 pub fn order(keys: &[Key]) -> &'static str {
-    let mut ways: Vec<bool> = keys.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| pair[0] < pair[1]).collect();
+    let mut ways: Vec<bool> =
+        keys.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| pair[0] < pair[1]).collect();
     ways.dedup();
     match ways[..] {
         [] | [true] => "ascending",
@@ -125,7 +127,12 @@ impl Queues {
                 for lane in 0..width {
                     let mut keys: Vec<Key> = self.keys.iter().skip(lane).step_by(width).copied().collect();
                     keys.sort_unstable_by(|a, b| b.cmp(a));
-                    self.keys.iter_mut().skip(lane).step_by(width).zip(keys).for_each(|(place, key)| *place = key);
+                    self.keys
+                        .iter_mut()
+                        .skip(lane)
+                        .step_by(width)
+                        .zip(keys)
+                        .for_each(|(place, key)| *place = key);
                 }
                 self.is_list = false;
             }
@@ -139,13 +146,14 @@ impl Queues {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum WarpSelectStep {
-    /// The queues of the lanes and of the warp, in which there is nothing yet. Element i of the lanes' queues is register i / W of
-    /// lane i mod W, as is element i of the warp's.
+    /// The queues of the lanes and of the warp, in which there is nothing yet. Element i of the lanes' queues
+    /// is register i / W of lane i mod W, as is element i of the warp's.
     Queues {
         /// Keys of a lane's queue, Q.
         length: u32,
     },
-    /// Each lane compared its distance with the largest key of its own queue, and took what is smaller for it.
+    /// Each lane compared its distance with the largest key of its own queue, and took what is smaller for
+    /// it.
     Inserted {
         /// One per lane that took its key; the slot is the place in its queue, 0 for the largest.
         placed: Vec<Placed>,
@@ -159,7 +167,8 @@ pub enum WarpSelectStep {
     Drained,
     /// The lanes' queues were sorted as one ascending list, by layers.
     QueuesSorted,
-    /// Element i of the lanes' list met element K−1−i of the warp's queue; the warp kept the smaller, the lanes the larger.
+    /// Element i of the lanes' list met element K−1−i of the warp's queue; the warp kept the smaller, the
+    /// lanes the larger.
     Exchanged {
         /// The elements of the warp's queue that came from the list.
         taken: Elements,
@@ -182,7 +191,9 @@ impl AlgorithmStep for WarpSelectStep {
             }
             Self::Checked { broken: 0 } => state.stage = Stage::Filter,
             Self::Checked { .. } | Self::Drained => state.stage = Stage::Full,
-            Self::QueuesSorted | Self::Exchanged { .. } | Self::WarpQueueSorted | Self::QueuesDescend => state.stage = Stage::Merge,
+            Self::QueuesSorted | Self::Exchanged { .. } | Self::WarpQueueSorted | Self::QueuesDescend => {
+                state.stage = Stage::Merge
+            }
         }
         if let Some(OwnState::WarpSelect(queues)) = &mut state.own {
             queues.apply(self, &mut state.registers);
@@ -191,7 +202,9 @@ impl AlgorithmStep for WarpSelectStep {
 
     fn cost(&self, shape: Shape) -> u64 {
         match self {
-            Self::QueuesSorted | Self::QueuesDescend | Self::Exchanged { .. } | Self::WarpQueueSorted => 2 * u64::from(shape.capacity()),
+            Self::QueuesSorted | Self::QueuesDescend | Self::Exchanged { .. } | Self::WarpQueueSorted => {
+                2 * u64::from(shape.capacity())
+            }
             Self::Inserted { placed } => 4 * placed.len() as u64,
             Self::Queues { .. } | Self::Checked { .. } | Self::Drained => 1,
         }
@@ -204,7 +217,9 @@ impl AlgorithmStep for WarpSelectStep {
             // Groups without candidates and invariants that hold belong to no stage.
             Self::Inserted { placed } if !placed.is_empty() => Level::Stage,
             Self::Checked { broken: 1.. } => Level::Stage,
-            Self::Inserted { .. } | Self::Checked { .. } | Self::WarpQueueSorted | Self::QueuesDescend => Level::Layer,
+            Self::Inserted { .. } | Self::Checked { .. } | Self::WarpQueueSorted | Self::QueuesDescend => {
+                Level::Layer
+            }
         }
     }
 

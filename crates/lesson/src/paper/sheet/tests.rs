@@ -14,7 +14,8 @@ use crate::touched::Touched;
 
 fn film(id: &str, seed: u64) -> Film {
     let lesson = named(id).unwrap();
-    let film = Film::new(lesson, lesson.record(Choice::default(), &Silent).unwrap(), SIZE_ON_PAPER, 1.0, LIGHT);
+    let film =
+        Film::new(lesson, lesson.record(Choice::default(), &Silent).unwrap(), SIZE_ON_PAPER, 1.0, LIGHT);
     Film { seed, ..film }
 }
 
@@ -36,19 +37,26 @@ fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
         for (take, question) in &questions {
             let text = escaped(&question.text);
             // In the same order, so by the same numbers.
-            in_sheet += sheet[in_sheet..].find(&text).unwrap_or_else(|| panic!("{text} is not next on the sheet"));
+            in_sheet +=
+                sheet[in_sheet..].find(&text).unwrap_or_else(|| panic!("{text} is not next on the sheet"));
             in_key += key[in_key..].find(&text).unwrap_or_else(|| panic!("{text} is not next in the key"));
             let reason = question.why.as_deref().map(escaped);
             assert!(reason.is_none_or(|why| !sheet.contains(&why) && key.contains(&why)), "{question:?}");
             for slip in &question.slips {
-                assert!(!sheet.contains(&escaped(&slip.says)) && key.contains(&escaped(&slip.says)), "{slip:?}");
+                assert!(
+                    !sheet.contains(&escaped(&slip.says)) && key.contains(&escaped(&slip.says)),
+                    "{slip:?}"
+                );
             }
             let width = film.takes[*take].recording.shape().width;
             assert!(key.contains(&escaped(&question.right(width))));
             // Of options all are there, and no mark which.
             assert!(question.options.iter().all(|option| sheet.contains(&escaped(option))), "{question:?}");
         }
-        assert_eq!([&sheet, &key].map(|file| file.matches("<li><p>").count() + file.matches("<li><figure>").count()), [questions.len(); 2]);
+        assert_eq!(
+            [&sheet, &key].map(|file| file.matches("<li><p>").count() + file.matches("<li><figure>").count()),
+            [questions.len(); 2]
+        );
         let boxes: usize = questions
             .iter()
             .map(|(take, question)| match (question.answer, question.ask.kind().form) {
@@ -58,11 +66,23 @@ fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
                 _ => 0,
             })
             .sum();
-        assert_eq!((sheet.matches("class=\"box\"").count(), key.matches("class=\"box\"").count()), (boxes, 0), "lesson {}", lesson.id);
-        assert!(sheet.matches("class=\"ruled\"").count() >= questions.len() && !sheet.contains("class=\"right\""));
+        assert_eq!(
+            (sheet.matches("class=\"box\"").count(), key.matches("class=\"box\"").count()),
+            (boxes, 0),
+            "lesson {}",
+            lesson.id
+        );
+        assert!(
+            sheet.matches("class=\"ruled\"").count() >= questions.len() && !sheet.contains("class=\"right\"")
+        );
         // With another k or other data the same number has other questions.
-        let name = format!("<p class=\"weak\">Sheet 4 \u{b7} {}</p>", escaped(&about(&film.lead().recording)));
-        assert!(!key.contains("<svg") && sheet.contains("<title>Lesson ") && [&sheet, &key].iter().all(|file| file.contains(&name)));
+        let name =
+            format!("<p class=\"weak\">Sheet 4 \u{b7} {}</p>", escaped(&about(&film.lead().recording)));
+        assert!(
+            !key.contains("<svg")
+                && sheet.contains("<title>Lesson ")
+                && [&sheet, &key].iter().all(|file| file.contains(&name))
+        );
     }
 }
 
@@ -78,7 +98,9 @@ fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
     let film = film("buffer", 3);
     let [sheet, _] = written(&film);
     let mut hides = 0;
-    for (number, (take, question)) in questions(&film).iter().enumerate().filter(|(_, (_, question))| !question.ask.is_idea()) {
+    for (number, (take, question)) in
+        questions(&film).iter().enumerate().filter(|(_, (_, question))| !question.ask.is_idea())
+    {
         let element = |scene: Scene| svg::element(&scene, &format!("step{number}-"), &svg::variable);
         let (asked, shown) = (element(film.asked(*take, question.at)), element(film.figure(question.at)));
         assert!(sheet.contains(&asked), "{question:?}");
@@ -88,19 +110,31 @@ fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
     assert!(hides > 0);
 }
 
-/// A place of a queue that is still empty holds infinity, which is a key; a lane without a point has no distance at all.
+/// A place of a queue that is still empty holds infinity, which is a key; a lane without a point has no
+/// distance at all.
 #[test]
 fn an_empty_place_is_infinite_and_a_lane_without_a_point_has_none() {
     let lesson = named("warp-select").unwrap();
     // Two groups fill the queues and are merged; the last point then comes alone.
     let source = Source::Generate { spec: "uniform:d=2,n=17".to_owned(), seed: 5 };
     let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
-    let setup = Setup { k: 8, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
+    let setup = Setup {
+        k: 8,
+        metric: Metric::L2,
+        order: Order::File,
+        seed: 5,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     let none = Touched::default();
-    let own = Own { cloud: &cloud, queries: &Queries::Rows(vec![0]), query: 0, arrangement: Arrangement::AsDrawn };
+    let own =
+        Own { cloud: &cloud, queries: &Queries::Rows(vec![0]), query: 0, arrangement: Arrangement::AsDrawn };
     let take = lesson.record_touched(own, setup, 8, &none, None).unwrap();
     let pool = lesson.pool(std::slice::from_ref(&take), 1);
-    let mut alone = pool.iter().filter(|(_, question)| question.ask == Ask::Takes).map(|(_, question)| item(&take, question, false));
+    let mut alone = pool
+        .iter()
+        .filter(|(_, question)| question.ask == Ask::Takes)
+        .map(|(_, question)| item(&take, question, false));
     let alone = alone.find(|item| item.contains("none")).unwrap();
     let (distances, keys) = alone.split_once(" Largest keys of the queues from lane 0 on: ").unwrap();
     assert_eq!((distances.matches("none").count(), distances.contains('\u{221e}')), (7, false), "{alone}");

@@ -29,10 +29,18 @@ fn the_account_is_the_states() {
     }
     // One dot a merge: those that are done are full.
     let dots = |full: bool| {
-        let is = |shape: &&Shape| matches!(shape, Shape::Dots { fill: Some(fill), .. } if (fill.ink == Ink::Buffer) == full);
+        let is = |shape: &&Shape| {
+            matches!(
+                shape,
+                Shape::Dots { fill: Some(fill), .. } if (fill.ink == Ink::Buffer) == full
+            )
+        };
         scene.shapes.iter().filter(is).count()
     };
-    assert_eq!((dots(true), dots(false)), (counts.merges as usize, recording.merges() - counts.merges as usize));
+    assert_eq!(
+        (dots(true), dots(false)),
+        (counts.merges as usize, recording.merges() - counts.merges as usize)
+    );
 }
 
 /// A merge brings what it brought once it is done: no average counts the keys of one that is not.
@@ -45,15 +53,25 @@ fn the_average_of_merges_is_of_those_that_are_done() {
     for position in 1..=take.recording.len() {
         cursor.seek(position);
         match cursor.step().as_deref() {
-            Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => coming = taken.count(),
+            Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => {
+                coming = taken.count()
+            }
             Some(Step::MaxDistance { .. }) => (merges, came) = (merges + 1, came + coming),
             _ => {}
         }
         let scene = draw(Panel::Account, &View::of(&cursor, 14.0), [500.0, 400.0]);
         let words = texts(&scene);
         let after = |name: &str| words[words.iter().position(|text| *text == name).unwrap() + 1].to_owned();
-        let average = if merges == 0 { "\u{2013}".to_owned() } else { crate::text::significant(f64::from(came) / f64::from(merges)) };
-        assert_eq!((after("merges"), after("came in a merge")), (merges.to_string(), average), "position {position}");
+        let average = if merges == 0 {
+            "\u{2013}".to_owned()
+        } else {
+            crate::text::significant(f64::from(came) / f64::from(merges))
+        };
+        assert_eq!(
+            (after("merges"), after("came in a merge")),
+            (merges.to_string(), average),
+            "position {position}"
+        );
     }
     assert!(merges > 2);
 }

@@ -19,8 +19,12 @@ fn the_end_is_hidden_from_those_who_are_asked() {
         let view = View { asking, ..View::of(&cursor, 16.0) };
         let scene = comparison(lesson, &[(&takes[0], view)], [1280.0, 720.0]);
         let said = texts(&scene).join(" | ");
-        [format!("{:.1}", expected.merges), crate::text::thousands(expected.shuffles.round() as u64), "at the end".to_owned()]
-            .map(|words| said.contains(&words))
+        [
+            format!("{:.1}", expected.merges),
+            crate::text::thousands(expected.shuffles.round() as u64),
+            "at the end".to_owned(),
+        ]
+        .map(|words| said.contains(&words))
     };
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
 }
@@ -31,7 +35,9 @@ fn merges_of_queues_are_hidden_from_those_who_are_asked() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let cursor = Cursor::new(take.recording.clone());
-    let Baseline::WarpSelect(queued) = take.recording.baseline() else { panic!("it is held against a buffer") };
+    let Baseline::WarpSelect(queued) = take.recording.baseline() else {
+        panic!("it is held against a buffer")
+    };
     let tells = |asking: bool| {
         let scene = page(lesson, &take, &View { asking, ..View::of(&cursor, 16.0) }, [1280.0, 720.0]);
         let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
@@ -51,7 +57,8 @@ fn what_a_tree_will_visit_is_hidden_from_those_who_are_asked() {
         let scene = page(lesson, &take, &View { asking, ..View::of(&cursor, 16.0) }, [1280.0, 720.0]);
         let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
         // Numbers that no lane has.
-        [index.visits.accessed, index.visits.left_out, index.as_they_lie.accessed].map(|number| words.contains(&number.to_string()))
+        [index.visits.accessed, index.visits.left_out, index.as_they_lie.accessed]
+            .map(|number| words.contains(&number.to_string()))
     };
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
 }

@@ -18,11 +18,16 @@ fn slots_and_votes_are_the_recorded_ones() {
         let vote = vote(&cursor);
         match &*cursor.step().unwrap() {
             Step::Group { .. } => assert_eq!(vote.unwrap().mask, None),
-            Step::Ballot { mask } => assert_eq!((vote.as_ref().unwrap().mask, vote.unwrap().asked), (Some(*mask), 0xffff)),
-            Step::FilteredAgain { rest, mask } => assert_eq!((vote.as_ref().unwrap().mask, vote.unwrap().asked), (Some(*mask), *rest)),
+            Step::Ballot { mask } => {
+                assert_eq!((vote.as_ref().unwrap().mask, vote.unwrap().asked), (Some(*mask), 0xffff))
+            }
+            Step::FilteredAgain { rest, mask } => {
+                assert_eq!((vote.as_ref().unwrap().mask, vote.unwrap().asked), (Some(*mask), *rest))
+            }
             Step::Positions { slots } => {
                 let vote = vote.unwrap();
-                let told: Vec<(u32, u32)> = (0..16).filter_map(|lane| Some((lane, vote.slot(lane)?))).collect();
+                let told: Vec<(u32, u32)> =
+                    (0..16).filter_map(|lane| Some((lane, vote.slot(lane)?))).collect();
                 assert_eq!(told, slots.iter().map(|slot| (slot.lane, slot.slot)).collect::<Vec<_>>());
                 checked += 1;
             }
@@ -38,7 +43,12 @@ fn slots_and_votes_are_the_recorded_ones() {
 }
 
 /// The numbers of the ballot's lanes, from the left, with their sizes, on a page as large as a projector's.
-fn distances_on(lesson: &crate::lessons::Lesson, take: &Take, position: usize, text: f32) -> Vec<(String, f32)> {
+fn distances_on(
+    lesson: &crate::lessons::Lesson,
+    take: &Take,
+    position: usize,
+    text: f32,
+) -> Vec<(String, f32)> {
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(position);
     let scene = page(lesson, take, &View { asking: true, ..View::of(&cursor, text) }, [1280.0, 720.0]);
@@ -49,10 +59,16 @@ fn distances_on(lesson: &crate::lessons::Lesson, take: &Take, position: usize, t
         if let Shape::Text { at, anchor, size, font: Font::Mono, text, .. } = shape
             && is_number(text)
         {
-            let (wide, left) = (pen::width(Font::Mono, *size, text), at[0] - anchor[0] * pen::width(Font::Mono, *size, text));
+            let (wide, left) = (
+                pen::width(Font::Mono, *size, text),
+                at[0] - anchor[0] * pen::width(Font::Mono, *size, text),
+            );
             let letters = [left, at[1] - size * 0.36, left + wide, at[1] + size * 0.36];
             for (other, ..) in &numbers {
-                let apart = letters[0] >= other[2] || other[0] >= letters[2] || letters[1] >= other[3] || other[1] >= letters[3];
+                let apart = letters[0] >= other[2]
+                    || other[0] >= letters[2]
+                    || letters[1] >= other[3]
+                    || other[1] >= letters[3];
                 assert!(apart, "lesson {}, position {position}, text {text}: numbers overlap", lesson.number);
             }
             numbers.push((letters, text.clone(), *size));
@@ -72,12 +88,30 @@ fn votes_can_be_told_from_the_picture() {
             // Of larger type not all of a page finds room.
             for (text, least) in [(16.0, 9.6), (18.0, 10.8), (22.0, 8.0)] {
                 let numbers = distances_on(lesson, &take, question.at, text);
-                assert_eq!(numbers.len(), width, "lesson {}, position {}, text {text}: {numbers:?}", lesson.number, question.at);
-                assert!(numbers.iter().all(|(_, size)| *size >= least), "lesson {}, text {text}: {numbers:?}", lesson.number);
-                let bound: f32 = question.text.split(' ').nth(2).unwrap().trim_end_matches('.').parse().unwrap();
-                let votes =
-                    (0u32..).zip(&numbers).fold(0, |mask, (lane, (number, _))| mask | u32::from(number.parse::<f32>().unwrap() < bound) << lane);
-                assert_eq!(question.answer, Answer::Lanes(votes), "lesson {}: {} {numbers:?}", lesson.number, question.text);
+                assert_eq!(
+                    numbers.len(),
+                    width,
+                    "lesson {}, position {}, text {text}: {numbers:?}",
+                    lesson.number,
+                    question.at
+                );
+                assert!(
+                    numbers.iter().all(|(_, size)| *size >= least),
+                    "lesson {}, text {text}: {numbers:?}",
+                    lesson.number
+                );
+                let bound: f32 =
+                    question.text.split(' ').nth(2).unwrap().trim_end_matches('.').parse().unwrap();
+                let votes = (0u32..).zip(&numbers).fold(0, |mask, (lane, (number, _))| {
+                    mask | u32::from(number.parse::<f32>().unwrap() < bound) << lane
+                });
+                assert_eq!(
+                    question.answer,
+                    Answer::Lanes(votes),
+                    "lesson {}: {} {numbers:?}",
+                    lesson.number,
+                    question.text
+                );
                 asked += 1;
             }
         }

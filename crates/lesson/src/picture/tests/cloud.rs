@@ -32,7 +32,11 @@ fn the_nearest_so_far_are_those_of_all_merged_points() {
 fn what_is_pointed_at_is_marked_in_the_cloud() {
     let recording = recorded("uniform:n=200,d=2", 5, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
-    let position = (0..recording.len()).rev().find(|&at| matches!(recording.steps()[at], Step::Appended { .. })).unwrap() + 1;
+    let position = (0..recording.len())
+        .rev()
+        .find(|&at| matches!(recording.steps()[at], Step::Appended { .. }))
+        .unwrap()
+        + 1;
     cursor.seek(position);
     let state = cursor.state();
     let cases = [
@@ -42,10 +46,13 @@ fn what_is_pointed_at_is_marked_in_the_cloud() {
         (Target::Element(3), index_of(state.registers[3])),
     ];
     for (target, point) in cases {
-        let scene = draw(Panel::Cloud, &View { hover: Some(target), ..View::of(&cursor, 14.0) }, [500.0, 400.0]);
+        let scene =
+            draw(Panel::Cloud, &View { hover: Some(target), ..View::of(&cursor, 14.0) }, [500.0, 400.0]);
         let spot = scene.spots.iter().find(|spot| spot.target == Target::Point(point)).unwrap().area.center();
         let marked = scene.shapes.iter().find_map(|shape| match shape {
-            Shape::Dots { centers, fill: None, line: Some(line), .. } if line.paint == Ink::Text.into() => Some(centers[0]),
+            Shape::Dots { centers, fill: None, line: Some(line), .. } if line.paint == Ink::Text.into() => {
+                Some(centers[0])
+            }
             _ => None,
         });
         let [x, y] = marked.unwrap();
@@ -86,7 +93,9 @@ fn the_circle_is_there_where_the_plane_is_the_space() {
         assert!(texts(&scene).iter().any(|text| text.contains(says)), "{spec}: {:?}", texts(&scene));
         // The farthest neighbour lies on it.
         if let Some(radius) = circle(&scene) {
-            let spot = |point: u32| scene.spots.iter().find(|spot| spot.target == Target::Point(point)).unwrap().area.center();
+            let spot = |point: u32| {
+                scene.spots.iter().find(|spot| spot.target == Target::Point(point)).unwrap().area.center()
+            };
             let query = spot(9);
             let far = nearest(&cursor).last().map(|&key| spot(index_of(key))).unwrap();
             assert!(((far[0] - query[0]).hypot(far[1] - query[1]) - radius).abs() < 0.5, "{radius}");
@@ -114,13 +123,18 @@ fn too_many_points_are_drawn_in_part_and_that_is_said() {
     assert_eq!(scene, draw(Panel::Cloud, &view, [700.0, 500.0]), "the same ones every time");
     // The neighbours are drawn, whatever else is not.
     let spots = targets(&scene);
-    assert!(nearest(&cursor).iter().all(|&key| spots.contains(&format!("{:?}", Target::Point(index_of(key))))));
+    assert!(
+        nearest(&cursor).iter().all(|&key| spots.contains(&format!("{:?}", Target::Point(index_of(key)))))
+    );
 }
 
-/// In the lessons of selections the plane's words are of their own search, and a colour means the same at every moment.
+/// In the lessons of selections the plane's words are of their own search, and a colour means the same at
+/// every moment.
 #[test]
 fn legends_are_of_the_search_that_is_shown() {
-    for (lesson, take) in takes().filter(|(lesson, _)| matches!(lesson.search, Search::WarpSelect | Search::RadixSelect)) {
+    for (lesson, take) in
+        takes().filter(|(lesson, _)| matches!(lesson.search, Search::WarpSelect | Search::RadixSelect))
+    {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 0..=take.recording.len() {
             cursor.seek(position);
@@ -131,7 +145,10 @@ fn legends_are_of_the_search_that_is_shown() {
             }
             let Some(queues) = cursor.state().queues() else { continue };
             let waiting = queues.keys.iter().filter(|&&key| key != PADDING).count();
-            assert!(words.contains(&format!("{waiting} in the lanes' queues")), "position {position}: {words}");
+            assert!(
+                words.contains(&format!("{waiting} in the lanes' queues")),
+                "position {position}: {words}"
+            );
             let dots = |shape: &Shape| match shape {
                 Shape::Dots { centers, fill: Some(fill), .. } if *fill == Ink::Buffer.into() => centers.len(),
                 _ => 0,

@@ -34,7 +34,12 @@ fn shown(cursor: &Cursor, asking: bool) -> Scene {
 
 /// The heights of the full dots of a list, from the left.
 fn heights(scene: &Scene, ink: Ink) -> Vec<f32> {
-    let is_full = |shape: &&Shape| matches!(shape, Shape::Dots { fill: Some(fill), line: Some(_), .. } if *fill == ink.into());
+    let is_full = |shape: &&Shape| {
+        matches!(
+            shape,
+            Shape::Dots { fill: Some(fill), line: Some(_), .. } if *fill == ink.into()
+        )
+    };
     let mut dots: Vec<[f32; 2]> = scene
         .shapes
         .iter()
@@ -57,16 +62,28 @@ fn the_minimum_is_a_tent_of_the_smallest_keys_for_every_warp() {
                 let met = Meeting::of(&seek(&recording, after), false).unwrap();
                 assert_eq!((&facing.phase, &met.phase), (&Phase::Facing, &Phase::Kept));
                 assert_eq!(facing.crossings, met.crossings, "what is announced is what happens");
-                assert!(met.crossings.len() <= 1 && is_bitonic(&keys(&met.kept)), "W = {width}, R = {registers}: {:?}", met.crossings);
+                assert!(
+                    met.crossings.len() <= 1 && is_bitonic(&keys(&met.kept)),
+                    "W = {width}, R = {registers}: {:?}",
+                    met.crossings
+                );
                 let turn = met.crossings.first().map_or(k, |&at| at as usize);
-                assert!(met.kept[..turn].iter().all(|dot| dot.side == met.kept[0].side) && keys(&met.kept[..turn]).is_sorted());
+                assert!(
+                    met.kept[..turn].iter().all(|dot| dot.side == met.kept[0].side)
+                        && keys(&met.kept[..turn]).is_sorted()
+                );
                 if turn < k {
                     assert!(met.kept[turn..].iter().all(|dot| dot.side == Side::Result));
                     assert!(keys(&met.kept[turn..]).is_sorted_by(|a, b| a >= b));
                     crossed += 1;
                 }
                 // Nothing is lost on the way, and of each pair the smaller is kept.
-                assert!(met.kept.iter().zip(&met.lost).all(|(kept, lost)| kept.key <= lost.key && kept.element == lost.element));
+                assert!(
+                    met.kept
+                        .iter()
+                        .zip(&met.lost)
+                        .all(|(kept, lost)| kept.key <= lost.key && kept.element == lost.element)
+                );
                 let sorted = |lists: [&[Dot]; 2]| {
                     let mut all = [keys(lists[0]), keys(lists[1])].concat();
                     all.sort_unstable();
@@ -75,8 +92,13 @@ fn the_minimum_is_a_tent_of_the_smallest_keys_for_every_warp() {
                 assert_eq!(sorted([&facing.buffer, &facing.result]), sorted([&met.kept, &met.lost]));
                 for layer in 1..=k.ilog2() as usize {
                     let run = Meeting::of(&seek(&recording, after + layer), false).unwrap();
-                    let Phase::Resorting { layer: shape, done, .. } = run.phase.clone() else { panic!("{:?}", run.phase) };
-                    assert!(done == layer && run.blocks_are_in_order(shape.stride as usize), "W = {width}, R = {registers}, layer {layer}");
+                    let Phase::Resorting { layer: shape, done, .. } = run.phase.clone() else {
+                        panic!("{:?}", run.phase)
+                    };
+                    assert!(
+                        done == layer && run.blocks_are_in_order(shape.stride as usize),
+                        "W = {width}, R = {registers}, layer {layer}"
+                    );
                     assert_eq!(
                         run.kept.iter().filter(|dot| dot.side == Side::Result).count(),
                         met.kept.iter().filter(|dot| dot.side == Side::Result).count()
@@ -95,7 +117,9 @@ fn curves_are_drawn_as_they_rise_and_fall() {
     let facing = shown(&seek(&recording, after - 1), false);
     let (buffer, result) = (heights(&facing, Ink::Buffer), heights(&facing, Ink::Intermediate));
     // Heights are from the top. The entry of the legend has no outline.
-    assert!(buffer.len() == 16 && buffer.is_sorted_by(|a, b| a >= b) && result.len() == 16 && result.is_sorted());
+    assert!(
+        buffer.len() == 16 && buffer.is_sorted_by(|a, b| a >= b) && result.len() == 16 && result.is_sorted()
+    );
     assert!(texts(&facing).iter().any(|text| text.contains("they cross once, between elements")));
     let tent = shown(&seek(&recording, after), false);
     let (left, right) = (heights(&tent, Ink::Buffer), heights(&tent, Ink::Intermediate));
@@ -107,7 +131,8 @@ fn curves_are_drawn_as_they_rise_and_fall() {
     assert!(line.len() == 16 && line.is_sorted_by(|a, b| a >= b), "one rising line");
 }
 
-/// Whoever is asked from which list an element comes sees two rising lists, and neither the mirror nor the crossing.
+/// Whoever is asked from which list an element comes sees two rising lists, and neither the mirror nor the
+/// crossing.
 #[test]
 fn where_an_element_comes_from_is_hidden_from_those_who_are_asked() {
     let recording = recorded("uniform:n=200,d=2", 9, 16, 8);
@@ -120,7 +145,10 @@ fn where_an_element_comes_from_is_hidden_from_those_who_are_asked() {
     };
     assert_eq!((tells(false), tells(true)), ((true, true, true), (false, false, false)));
     assert_eq!(Meeting::of(&cursor, true).unwrap().phase, Phase::Apart { sorted: Some(true) });
-    assert!(heights(&shown(&cursor, true), Ink::Intermediate).is_sorted_by(|a, b| a >= b), "the intermediate result as it lies");
+    assert!(
+        heights(&shown(&cursor, true), Ink::Intermediate).is_sorted_by(|a, b| a >= b),
+        "the intermediate result as it lies"
+    );
 }
 
 #[test]
@@ -130,7 +158,11 @@ fn lists_that_do_not_cross_are_said_not_to() {
     let take = named("merge").unwrap().record(choice, &Silent).unwrap().remove(0);
     let after = minima(&take.recording).nth(1).unwrap();
     let said = |at: usize| texts(&shown(&seek(&take.recording, at), false)).join(" | ");
-    assert!(said(after - 1).contains("They do not cross: no key of the intermediate result is smaller"), "{}", said(after - 1));
+    assert!(
+        said(after - 1).contains("They do not cross: no key of the intermediate result is smaller"),
+        "{}",
+        said(after - 1)
+    );
     assert!(said(after).contains("All candidates stay"), "{}", said(after));
 }
 
@@ -146,7 +178,9 @@ fn padding_stands_at_the_top() {
     });
     let highest = heights(&scene, Ink::Buffer).into_iter().fold(f32::INFINITY, f32::min);
     assert!(empty.unwrap().iter().all(|[_, y]| *y < highest));
-    assert!(scene.shapes.iter().any(|shape| matches!(shape, Shape::Path { line, .. } if line.dash.is_some())));
+    assert!(
+        scene.shapes.iter().any(|shape| matches!(shape, Shape::Path { line, .. } if line.dash.is_some()))
+    );
 }
 
 /// What is pointed at in another panel is ringed here, wherever a merge has it.
@@ -158,14 +192,19 @@ fn a_point_is_found_in_its_curve() {
     for position in after - 12..=after + 5 {
         let cursor = seek(&recording, position);
         let shape = recording.shape();
-        let hovers = (0..shape.capacity()).flat_map(|at| [Target::Element(at), Target::Slot(at)]).chain((0..shape.n).map(Target::Point));
+        let hovers = (0..shape.capacity())
+            .flat_map(|at| [Target::Element(at), Target::Slot(at)])
+            .chain((0..shape.n).map(Target::Point));
         for hover in hovers {
             let meeting = Meeting::of(&cursor, false).unwrap();
-            let scene = draw(Panel::Curves, &View { hover: Some(hover), ..View::of(&cursor, 14.0) }, [700.0, 400.0]);
-            let rings = scene
-                .shapes
-                .iter()
-                .filter(|shape| matches!(shape, Shape::Dots { fill: None, line: Some(line), .. } if line.paint == Ink::Text.into()));
+            let scene =
+                draw(Panel::Curves, &View { hover: Some(hover), ..View::of(&cursor, 14.0) }, [700.0, 400.0]);
+            let rings = scene.shapes.iter().filter(|shape| {
+                matches!(
+                    shape,
+                    Shape::Dots { fill: None, line: Some(line), .. } if line.paint == Ink::Text.into()
+                )
+            });
             let is_hit = |dot: &Dot| {
                 let of = match dot.place {
                     Place::Element(element) => Target::Element(element),
@@ -175,11 +214,19 @@ fn a_point_is_found_in_its_curve() {
                 of == hover || (dot.key != PADDING && Target::Point(index_of(dot.key)) == hover)
             };
             let hit = meeting.dots().filter(|dot| is_hit(dot)).count();
-            assert_eq!((rings.count(), hit), (usize::from(hit > 0), usize::from(hit > 0)), "{position}, {hover:?}");
+            assert_eq!(
+                (rings.count(), hit),
+                (usize::from(hit > 0), usize::from(hit > 0)),
+                "{position}, {hover:?}"
+            );
             found += hit;
             if let Target::Element(element) = hover {
                 let there = meeting.dots().any(|dot| dot.element == element);
-                assert!(!there || texts(&scene).iter().any(|text| text.starts_with(&format!("Element {element}"))) || position < after - 11);
+                assert!(
+                    !there
+                        || texts(&scene).iter().any(|text| text.starts_with(&format!("Element {element}")))
+                        || position < after - 11
+                );
             }
             check(&scene, &format!("{position}, {hover:?}"));
         }
@@ -202,7 +249,9 @@ fn without_the_mirror_it_is_no_tent() {
     for after in minima(&recording) {
         let facing = texts(&shown(&seek(&recording, after - 1), false)).join(" | ");
         assert!(
-            facing.contains("meets element i of the intermediate result") && !facing.contains("mirror") && !facing.contains("falls:"),
+            facing.contains("meets element i of the intermediate result")
+                && !facing.contains("mirror")
+                && !facing.contains("falls:"),
             "{facing}"
         );
         // Keys are lost where the smallest are in both lists.
@@ -213,7 +262,8 @@ fn without_the_mirror_it_is_no_tent() {
         let cursor = seek(&recording, after);
         let keys = keys(&Meeting::of(&cursor, false).unwrap().kept);
         let top = (0..keys.len()).max_by_key(|&at| keys[at]).unwrap();
-        let is_tent = keys[..=top].is_sorted() && keys[top..].is_sorted_by(|a, b| a >= b) && top + 1 < keys.len();
+        let is_tent =
+            keys[..=top].is_sorted() && keys[top..].is_sorted_by(|a, b| a >= b) && top + 1 < keys.len();
         let said = texts(&shown(&cursor, false)).join(" | ");
         assert!(is_tent || !said.contains("then falls"), "{said}");
         others += usize::from(said.contains("It is no tent"));
@@ -224,7 +274,9 @@ fn without_the_mirror_it_is_no_tent() {
 /// What is said to rise or to fall does, whichever mistake was made.
 #[test]
 fn order_is_claimed_only_where_it_is() {
-    for (fault, least) in [(Fault::Direction, 1), (Fault::NoMirror, 0), (Fault::NoBarrier, 0), (Fault::DistanceOnly, 0)] {
+    for (fault, least) in
+        [(Fault::Direction, 1), (Fault::NoMirror, 0), (Fault::NoBarrier, 0), (Fault::DistanceOnly, 0)]
+    {
         let recording = broken(fault);
         let mut disordered = 0;
         for at in 1..=recording.len() {
@@ -247,7 +299,10 @@ fn order_is_claimed_only_where_it_is() {
             ] {
                 assert!(!said.contains(words) || is, "{fault:?}, step {at}: {said}");
             }
-            disordered += usize::from(meeting.phase == Phase::Merged && said.contains("The merge is done: the intermediate result is not in order"));
+            disordered += usize::from(
+                meeting.phase == Phase::Merged
+                    && said.contains("The merge is done: the intermediate result is not in order"),
+            );
         }
         assert!(disordered >= least, "{fault:?}: {disordered}");
     }

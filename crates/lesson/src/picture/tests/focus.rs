@@ -18,7 +18,12 @@ fn every_focused_comparator_has_both_ends_in_focus() {
             cursor.seek(position + 1);
             let Some(Step::Layer { layer, .. }) = cursor.step().as_deref().cloned() else { continue };
             let run = running(&cursor).unwrap();
-            let far = [None, Some(Target::Element(k as u32 - 1)), Some(Target::Comparator(layer.stride)), Some(Target::Element(k as u32 / 3))];
+            let far = [
+                None,
+                Some(Target::Element(k as u32 - 1)),
+                Some(Target::Comparator(layer.stride)),
+                Some(Target::Element(k as u32 / 3)),
+            ];
             for hover in far {
                 let view = View { hover, ..View::of(&cursor, 14.0) };
                 let focus = Focus::of(&view, &run, 8);
@@ -30,8 +35,10 @@ fn every_focused_comparator_has_both_ends_in_focus() {
                     assert!(elements.contains(&at), "K = {k}, {layer:?}: what is pointed at is in focus");
                 }
                 let scene = draw(Panel::Network, &view, [700.0, 620.0]);
-                let drawn: BTreeSet<String> = targets(&scene).into_iter().filter(|target| target.starts_with("Comparator")).collect();
-                let expected: BTreeSet<String> = focus.pairs.iter().map(|pair| format!("{:?}", Target::Comparator(pair.low))).collect();
+                let drawn: BTreeSet<String> =
+                    targets(&scene).into_iter().filter(|target| target.starts_with("Comparator")).collect();
+                let expected: BTreeSet<String> =
+                    focus.pairs.iter().map(|pair| format!("{:?}", Target::Comparator(pair.low))).collect();
                 assert_eq!(drawn, expected);
                 // The bar leads to every part of the list.
                 let bar = (0..k as u32).step_by(16).map(|first| format!("{:?}", Target::Element(first)));

@@ -24,7 +24,12 @@ fn view(cursor: &Cursor, hover: Option<Target>) -> View<'_> {
 
 /// Frames of an ink around what is not filled.
 fn frames(scene: &Scene, ink: Ink) -> usize {
-    let is = |shape: &&Shape| matches!(shape, Shape::Rect { fill: None, line: Some(line), .. } if line.paint == ink.into());
+    let is = |shape: &&Shape| {
+        matches!(
+            shape,
+            Shape::Rect { fill: None, line: Some(line), .. } if line.paint == ink.into()
+        )
+    };
     scene.shapes.iter().filter(is).count()
 }
 
@@ -35,13 +40,18 @@ fn the_tree_is_the_lanes_heap() {
     for position in (1..=take.recording.len()).step_by(3) {
         cursor.seek(position);
         for lane in [0, 5] {
-            let scene = draw(Panel::Heaps, &view(&cursor, (lane > 0).then_some(Target::Lane(lane))), [900.0, 420.0]);
+            let scene =
+                draw(Panel::Heaps, &view(&cursor, (lane > 0).then_some(Target::Lane(lane))), [900.0, 420.0]);
             let heaps = cursor.state().heaps().unwrap();
             assert!(texts(&scene).iter().any(|text| text.starts_with(&format!("Lane {lane}'s heap: "))));
             let keys = heaps.of(lane);
-            let points: BTreeSet<String> =
-                keys.iter().filter(|&&key| key != PADDING).map(|&key| format!("{:?}", Target::Point(index_of(key)))).collect();
-            let lanes: BTreeSet<String> = (0..heaps.width).map(|lane| format!("{:?}", Target::Lane(lane))).collect();
+            let points: BTreeSet<String> = keys
+                .iter()
+                .filter(|&&key| key != PADDING)
+                .map(|&key| format!("{:?}", Target::Point(index_of(key))))
+                .collect();
+            let lanes: BTreeSet<String> =
+                (0..heaps.width).map(|lane| format!("{:?}", Target::Lane(lane))).collect();
             assert_eq!(targets(&scene), &points | &lanes, "position {position}");
             // Each key is written where it is drawn, and the root also among the roots.
             for &key in keys.iter().filter(|&&key| key != PADDING) {
@@ -51,11 +61,17 @@ fn the_tree_is_the_lanes_heap() {
             // The key that sinks is framed where it sinks; those that are sorted, where they are.
             let sinks = match cursor.step().as_deref() {
                 Some(Step::Own(OwnStep::Heap(HeapStep::Branched { lanes }))) => lanes >> lane & 1 == 1,
-                Some(Step::Own(OwnStep::Heap(HeapStep::Sank { .. }))) => heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1),
+                Some(Step::Own(OwnStep::Heap(HeapStep::Sank { .. }))) => {
+                    heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1)
+                }
                 Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { .. }))) => true,
                 _ => false,
             };
-            assert_eq!(frames(&scene, Ink::Candidate), usize::from(sinks), "position {position}, lane {lane}");
+            assert_eq!(
+                frames(&scene, Ink::Candidate),
+                usize::from(sinks),
+                "position {position}, lane {lane}"
+            );
             assert_eq!(frames(&scene, Ink::Neighbor), (heaps.k - heaps.end) as usize, "position {position}");
         }
     }
@@ -70,13 +86,21 @@ fn idle_slots_are_those_of_the_meter() {
     let meter = take.recording.meter().unwrap();
     let idle = ROWS.iter().find(|row| row.name == "idle lanes").unwrap();
     let percent = meter.number(idle, Way::ThreadAQuery, &meter.all(Way::ThreadAQuery)).unwrap();
-    assert!(texts(&scene).iter().any(|text| text.contains(&format!("idle ({percent:.0} %)"))), "{percent}: {:?}", texts(&scene));
+    assert!(
+        texts(&scene).iter().any(|text| text.contains(&format!("idle ({percent:.0} %)"))),
+        "{percent}: {:?}",
+        texts(&scene)
+    );
 }
 
 #[test]
 fn the_meter_shows_its_numbers() {
     let (_, take) = take();
-    let kernel = named("search").unwrap().record(Choice { k: Some(8), width: Some(8), ..Choice::default() }, &Silent).unwrap().remove(0);
+    let kernel = named("search")
+        .unwrap()
+        .record(Choice { k: Some(8), width: Some(8), ..Choice::default() }, &Silent)
+        .unwrap()
+        .remove(0);
     for recording in [take.recording, kernel.recording] {
         let meter = recording.meter().unwrap().clone();
         let mut cursor = Cursor::new(recording.clone());

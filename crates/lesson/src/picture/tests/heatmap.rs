@@ -32,15 +32,30 @@ fn padding_is_hatched_and_what_is_in_focus_is_written_out() {
             }
             let words = texts(&scene);
             for (_, _, key) in focus.keys(cursor.state()) {
-                let written = if key == PADDING { "\u{221e}".to_owned() } else { digits(distance_of(key), 3) };
+                let written =
+                    if key == PADDING { "\u{221e}".to_owned() } else { digits(distance_of(key), 3) };
                 assert!(words.contains(&written.as_str()), "position {position}, {focus:?}: {written}");
             }
             // Cells come before what is written beside them.
-            let [first, last] = [0, 1023].map(|element| scene.spots.iter().find(|spot| spot.target == Target::Element(element)).unwrap().area);
-            let is_register = |[x, y]: [f32; 2]| (first.x..last.right()).contains(&x) && (first.y..last.bottom()).contains(&y);
+            let [first, last] = [0, 1023].map(|element| {
+                scene.spots.iter().find(|spot| spot.target == Target::Element(element)).unwrap().area
+            });
+            let is_register = |[x, y]: [f32; 2]| {
+                (first.x..last.right()).contains(&x) && (first.y..last.bottom()).contains(&y)
+            };
             let hatched = scene.shapes.iter().filter(|shape| {
-                matches!(shape, Shape::Path { points, line } if points.len() == 2 && line.paint.ink == Ink::TextWeak && points[0][0] < points[1][0] && points[0][1] > points[1][1]
-                    && is_register([(points[0][0] + points[1][0]) / 2.0, (points[0][1] + points[1][1]) / 2.0]))
+                matches!(
+                    shape,
+                    Shape::Path { points, line }
+                        if points.len() == 2
+                            && line.paint.ink == Ink::TextWeak
+                            && points[0][0] < points[1][0]
+                            && points[0][1] > points[1][1]
+                            && is_register([
+                                (points[0][0] + points[1][0]) / 2.0,
+                                (points[0][1] + points[1][1]) / 2.0,
+                            ])
+                )
             });
             let padding = cursor.state().registers.iter().filter(|&&key| key == PADDING).count();
             assert_eq!(hatched.count(), padding, "position {position}, {hover:?}");
@@ -83,8 +98,12 @@ fn the_focus_follows_what_the_step_does() {
         let focus = Focus::of(&View::of(&cursor, 14.0));
         match cursor.step().as_deref() {
             Some(Step::MaxDistance { .. }) => assert_eq!(focus, Focus::Lane(699 / 32)),
-            Some(Step::Appended { placed }) => assert_eq!(focus, Focus::Slots(placed.last().unwrap().slot / 32)),
-            Some(Step::Layer { swapped, .. }) if swapped.count() > 0 => assert_eq!(focus, Focus::Lane(swapped.iter().next().unwrap() / 32)),
+            Some(Step::Appended { placed }) => {
+                assert_eq!(focus, Focus::Slots(placed.last().unwrap().slot / 32))
+            }
+            Some(Step::Layer { swapped, .. }) if swapped.count() > 0 => {
+                assert_eq!(focus, Focus::Lane(swapped.iter().next().unwrap() / 32))
+            }
             _ => continue,
         }
         seen += 1;

@@ -20,7 +20,9 @@ fn numbered(scene: &Scene) -> Vec<(u32, Vec<Target>)> {
         let [x, y] = spot.area.center();
         (x - at[0]).hypot(y - at[1]) < 0.01
     };
-    let points = |at: [f32; 2]| scene.spots.iter().filter(move |spot| is_at(spot, at)).map(|spot| spot.target).collect();
+    let points = |at: [f32; 2]| {
+        scene.spots.iter().filter(move |spot| is_at(spot, at)).map(|spot| spot.target).collect()
+    };
     numbers.map(|(at, element)| (element, points(at))).collect()
 }
 
@@ -33,12 +35,18 @@ fn numbers_are_the_elements_of_their_points() {
         cursor.seek(position);
         let scene = draw(Panel::Cloud, &View::of(&cursor, 14.0), [600.0, 500.0]);
         check(&scene, &format!("position {position}"));
-        let merges = matches!(cursor.step().as_deref(), Some(Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::MaxDistance { .. }));
+        let merges = matches!(
+            cursor.step().as_deref(),
+            Some(Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::MaxDistance { .. })
+        );
         let numbers = numbered(&scene);
         assert_eq!(!numbers.is_empty(), merges, "position {position}");
         for (element, targets) in numbers {
             let key = cursor.state().registers[element as usize];
-            assert!(key != PADDING && targets.contains(&Target::Point(index_of(key))), "position {position}, element {element}");
+            assert!(
+                key != PADDING && targets.contains(&Target::Point(index_of(key))),
+                "position {position}, element {element}"
+            );
             seen += 1;
         }
     }
@@ -58,7 +66,8 @@ fn the_map_stays_where_it_is() {
     }
 }
 
-/// In the lessons of sorting and merging there is something to drag beside the network; with large type, one key away.
+/// In the lessons of sorting and merging there is something to drag beside the network; with large type, one
+/// key away.
 #[test]
 fn lessons_of_sorting_have_a_map() {
     for id in ["sort", "wide", "merge"] {
@@ -70,9 +79,17 @@ fn lessons_of_sorting_have_a_map() {
             for text in [12.0, 20.0] {
                 let view = View::of(&cursor, text);
                 let zoomed = View { zoom: (text > 16.0).then_some(Panel::Cloud), ..view };
-                assert_eq!(page(lesson, &take, &zoomed, [1280.0, 720.0]).maps.len(), 1, "{id}, position {position}, text {text}");
+                assert_eq!(
+                    page(lesson, &take, &zoomed, [1280.0, 720.0]).maps.len(),
+                    1,
+                    "{id}, position {position}, text {text}"
+                );
                 let areas = areas(lesson, &view, [1280.0, 720.0]);
-                let hero = areas.iter().map(|(panel, area)| (area.width * area.height, *panel)).max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+                let hero = areas
+                    .iter()
+                    .map(|(panel, area)| (area.width * area.height, *panel))
+                    .max_by(|a, b| a.0.total_cmp(&b.0))
+                    .unwrap();
                 let largest = if id == "merge" { Panel::Curves } else { Panel::Network };
                 assert!(text < 16.0 || hero.1 == largest, "{id}, position {position}: {hero:?}");
             }

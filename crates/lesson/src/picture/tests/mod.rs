@@ -33,23 +33,41 @@ use crate::progress::Silent;
 use crate::{Recording, record, record_digits, record_heaps, record_queues, record_tree};
 
 /// Wide, small, narrow, large; with the size of text.
-const SIZES: [([f32; 2], f32); 5] =
-    [([600.0, 330.0], 14.0), ([280.0, 170.0], 11.0), ([300.0, 520.0], 12.0), ([1200.0, 640.0], 24.0), ([360.0, 220.0], 18.0)];
+const SIZES: [([f32; 2], f32); 5] = [
+    ([600.0, 330.0], 14.0),
+    ([280.0, 170.0], 11.0),
+    ([300.0, 520.0], 12.0),
+    ([1200.0, 640.0], 24.0),
+    ([360.0, 220.0], 18.0),
+];
 
 fn takes() -> impl Iterator<Item = (&'static crate::lessons::Lesson, Take)> {
-    LESSONS.iter().flat_map(|lesson| lesson.record(Choice::default(), &Silent).unwrap().into_iter().map(move |take| (lesson, take)))
+    LESSONS.iter().flat_map(|lesson| {
+        lesson.record(Choice::default(), &Silent).unwrap().into_iter().map(move |take| (lesson, take))
+    })
 }
 
 fn recorded(spec: &str, row: usize, k: usize, width: u32) -> Arc<Recording> {
     let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
     let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
-    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: false };
+    let setup = Setup {
+        k,
+        metric: Metric::L2,
+        order: Order::File,
+        seed: 1,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     let problem = Problem::new(&cloud, &Queries::Rows(vec![row as u32]), setup).unwrap();
     Arc::new(record(Arc::new(problem), 0, width, None, spec).unwrap())
 }
 
 fn texts(scene: &Scene) -> Vec<&str> {
-    scene.shapes.iter().filter_map(|shape| if let Shape::Text { text, .. } = shape { Some(text.as_str()) } else { None }).collect()
+    scene
+        .shapes
+        .iter()
+        .filter_map(|shape| if let Shape::Text { text, .. } = shape { Some(text.as_str()) } else { None })
+        .collect()
 }
 
 fn targets(scene: &Scene) -> BTreeSet<String> {
@@ -68,10 +86,13 @@ fn check(scene: &Scene, what: &str) {
         assert!(clipped || inside, "{what}: {shape:?} is outside {wide} × {high}");
     };
     let around = |points: &[[f32; 2]], more: f32| {
-        points.iter().fold([f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY], |[l, t, r, b], [x, y]| {
-            assert!(x.is_finite() && y.is_finite(), "{what}: {x}, {y}");
-            [l.min(x - more), t.min(y - more), r.max(x + more), b.max(y + more)]
-        })
+        points.iter().fold(
+            [f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY],
+            |[l, t, r, b], [x, y]| {
+                assert!(x.is_finite() && y.is_finite(), "{what}: {x}, {y}");
+                [l.min(x - more), t.min(y - more), r.max(x + more), b.max(y + more)]
+            },
+        )
     };
     for shape in &scene.shapes {
         match shape {
@@ -91,14 +112,20 @@ fn check(scene: &Scene, what: &str) {
                 stands(around(centers, *radius), cut, shape);
             }
             Shape::Path { points, line } => {
-                assert!(points.len() > 1 && line.width > 0.0 && line.paint.opacity <= 1.0, "{what}: {shape:?}");
+                assert!(
+                    points.len() > 1 && line.width > 0.0 && line.paint.opacity <= 1.0,
+                    "{what}: {shape:?}"
+                );
                 stands(around(points, line.width / 2.0), cut, shape);
             }
             Shape::Polygon { corners, .. } => stands(around(corners, 0.0), cut, shape),
             Shape::Text { at, anchor, size, font, text, .. } => {
                 assert!(*size > 0.0 && size.is_finite() && !text.is_empty(), "{what}: {shape:?}");
                 assert!(text.chars().all(fonts::has), "{what}: `{text}`");
-                assert!(!text.contains("NaN") && !text.contains("inf ") && !text.ends_with("inf"), "{what}: `{text}`");
+                assert!(
+                    !text.contains("NaN") && !text.contains("inf ") && !text.ends_with("inf"),
+                    "{what}: `{text}`"
+                );
                 let (wide, high) = (super::pen::width(*font, *size, text), fonts::line(*font).height * size);
                 let (left, top) = (at[0] - anchor[0] * wide, at[1] - anchor[1] * high);
                 // The room between lines is empty.
@@ -108,7 +135,10 @@ fn check(scene: &Scene, what: &str) {
         }
     }
     for Spot { area, .. } in &scene.spots {
-        assert!([area.x, area.y, area.width, area.height].iter().all(|edge| edge.is_finite()) && area.width > 0.0, "{what}: {area:?}");
+        assert!(
+            [area.x, area.y, area.width, area.height].iter().all(|edge| edge.is_finite()) && area.width > 0.0,
+            "{what}: {area:?}"
+        );
     }
 }
 
@@ -130,9 +160,17 @@ fn what_is_outside_is_found() {
         std::panic::catch_unwind(|| check(&scene, "")).is_err()
     };
     assert!(!fails(vec![rect(0.0), rect(90.0), text("short")]));
-    assert!(fails(vec![rect(92.0)]) && fails(vec![rect(f32::NAN)]) && fails(vec![text("a long sentence")]) && fails(vec![text("\u{4e00}")]));
+    assert!(
+        fails(vec![rect(92.0)])
+            && fails(vec![rect(f32::NAN)])
+            && fails(vec![text("a long sentence")])
+            && fails(vec![text("\u{4e00}")])
+    );
     assert!(!fails(vec![Shape::Clip(Some(area(5.0))), rect(500.0), Shape::Clip(None)]));
-    assert!(fails(vec![Shape::Clip(Some(area(5.0))), Shape::Clip(None), rect(500.0)]) && fails(vec![Shape::Clip(Some(area(95.0)))]));
+    assert!(
+        fails(vec![Shape::Clip(Some(area(5.0))), Shape::Clip(None), rect(500.0)])
+            && fails(vec![Shape::Clip(Some(area(95.0)))])
+    );
 }
 
 #[test]
@@ -146,7 +184,14 @@ fn every_part_of_every_step_stays_in_its_size() {
                 let (size, text) = SIZES[(position + at) % SIZES.len()];
                 let scene = draw(panel, &View::of(&cursor, text), size);
                 assert_eq!(scene.size, size);
-                check(&scene, &format!("lesson {}, {}, position {position}, {panel:?}", lesson.number, take.arrangement.name()));
+                check(
+                    &scene,
+                    &format!(
+                        "lesson {}, {}, position {position}, {panel:?}",
+                        lesson.number,
+                        take.arrangement.name()
+                    ),
+                );
             }
         }
     }
@@ -189,7 +234,10 @@ fn all_shapes_of_warps_and_clouds_can_be_drawn() {
             for (at, panel) in Panel::ALL.into_iter().enumerate() {
                 let (size, text) = SIZES[(position / every + at) % SIZES.len()];
                 let hover = everything[(position / every * 7 + at) % everything.len()];
-                check(&draw(panel, &View { hover, ..View::of(&cursor, text) }, size), &format!("{spec}, k = {k}, {position}, {panel:?}, {hover:?}"));
+                check(
+                    &draw(panel, &View { hover, ..View::of(&cursor, text) }, size),
+                    &format!("{spec}, k = {k}, {position}, {panel:?}, {hover:?}"),
+                );
             }
         }
     }
@@ -197,12 +245,22 @@ fn all_shapes_of_warps_and_clouds_can_be_drawn() {
 
 #[test]
 fn all_trees_can_be_drawn() {
-    for (spec, row, k) in
-        [("uniform:n=300,d=3", 10, 4), ("uniform:n=1200,d=1", 3, 100), ("uniform:n=3,d=2", 0, 5), ("duplicates:n=90,d=2,distinct=1", 0, 8)]
-    {
+    for (spec, row, k) in [
+        ("uniform:n=300,d=3", 10, 4),
+        ("uniform:n=1200,d=1", 3, 100),
+        ("uniform:n=3,d=2", 0, 5),
+        ("duplicates:n=90,d=2,distinct=1", 0, 8),
+    ] {
         let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
         let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
-        let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: false };
+        let setup = Setup {
+            k,
+            metric: Metric::L2,
+            order: Order::File,
+            seed: 1,
+            exclude_self: false,
+            drop_zero_rows: false,
+        };
         let problem = Problem::new(&cloud, &Queries::Rows(vec![row]), setup).unwrap();
         let recording = Arc::new(record_tree(Arc::new(problem), 0, 32, spec).unwrap());
         let mut cursor = Cursor::new(recording.clone());
@@ -219,7 +277,10 @@ fn all_trees_can_be_drawn() {
             for (at, panel) in Panel::ALL.into_iter().enumerate() {
                 let (size, text) = SIZES[(position + at) % SIZES.len()];
                 let (hover, asking) = (hovers[(position * 7 + at) % hovers.len()], position % 3 == 0);
-                check(&draw(panel, &View { hover, asking, ..View::of(&cursor, text) }, size), &format!("{spec}, {position}, {panel:?}, {hover:?}"));
+                check(
+                    &draw(panel, &View { hover, asking, ..View::of(&cursor, text) }, size),
+                    &format!("{spec}, {position}, {panel:?}, {hover:?}"),
+                );
             }
         }
     }
@@ -237,7 +298,14 @@ fn all_selections_can_be_drawn() {
     for (spec, row, k, width) in cases {
         let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
         let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
-        let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: false };
+        let setup = Setup {
+            k,
+            metric: Metric::L2,
+            order: Order::File,
+            seed: 1,
+            exclude_self: false,
+            drop_zero_rows: false,
+        };
         let problem = Arc::new(Problem::new(&cloud, &Queries::Rows(vec![row]), setup).unwrap());
         let all = [
             record_queues(Arc::clone(&problem), 0, width, spec).unwrap(),
@@ -272,7 +340,9 @@ fn all_selections_can_be_drawn() {
 
 #[test]
 fn spots_name_what_is_there() {
-    let set = |all: &mut dyn Iterator<Item = Target>| -> BTreeSet<String> { all.map(|target| format!("{target:?}")).collect() };
+    let set = |all: &mut dyn Iterator<Item = Target>| -> BTreeSet<String> {
+        all.map(|target| format!("{target:?}")).collect()
+    };
     for (_, take) in takes() {
         let recording = &take.recording;
         let shape = recording.shape();
@@ -294,20 +364,30 @@ fn spots_name_what_is_there() {
             match cloud.maps.first().and_then(|map| map.lens) {
                 None => assert_eq!(targets(&cloud), points),
                 // What it covers is not there.
-                Some(_) => assert!(targets(&cloud).is_subset(&points) && targets(&cloud).len() * 2 > points.len()),
+                Some(_) => {
+                    assert!(targets(&cloud).is_subset(&points) && targets(&cloud).len() * 2 > points.len())
+                }
             }
             assert_eq!(targets(&draw(Panel::Lanes, &view, size)), &(&lanes | &slots) | &elements);
             assert_eq!(targets(&draw(Panel::Buckets, &view, size)), lanes);
             let queued = cursor.state().queues().map_or(0, |queues| queues.keys.len() as u32);
             let keys = &set(&mut (0..queued).map(Target::Queued)) | &elements;
-            assert_eq!(targets(&draw(Panel::Queues, &view, size)), if queued == 0 { lanes } else { &lanes | &keys });
+            assert_eq!(
+                targets(&draw(Panel::Queues, &view, size)),
+                if queued == 0 { lanes } else { &lanes | &keys }
+            );
             assert!(targets(&draw(Panel::Meter, &view, size)).is_empty());
             // The accounts of other searches have no curve.
-            let curve = if matches!(recording.baseline(), Baseline::Kernel(_)) { recording.merges() } else { 0 };
-            let merges = (0..curve).map(|merge| Target::Position(recording.position_of_merge(merge).unwrap()));
+            let curve =
+                if matches!(recording.baseline(), Baseline::Kernel(_)) { recording.merges() } else { 0 };
+            let merges =
+                (0..curve).map(|merge| Target::Position(recording.position_of_merge(merge).unwrap()));
             assert_eq!(targets(&draw(Panel::Account, &view, size)), set(&mut merges.into_iter()));
             let lines = recording.code().lines.iter().enumerate().filter(|(_, line)| !line.text.is_empty());
-            assert_eq!(targets(&draw(Panel::Code, &view, [800.0, 600.0])), set(&mut lines.map(|(at, _)| Target::CodeLine(at))));
+            assert_eq!(
+                targets(&draw(Panel::Code, &view, [800.0, 600.0])),
+                set(&mut lines.map(|(at, _)| Target::CodeLine(at)))
+            );
             // Where there is little room the running line still is there.
             if let Some(step) = cursor.step() {
                 let running = format!("{:?}", Target::CodeLine(recording.code().line_of(&step).unwrap()));

@@ -29,12 +29,19 @@ fn keys(places: &[(u32, f32, f32)]) -> Scene {
 }
 
 fn centers(scene: &Drawing) -> Vec<Point> {
-    scene.shapes.iter().filter_map(|shape| if let Shape::Rect { area, .. } = shape { Some(area.center()) } else { None }).collect()
+    scene
+        .shapes
+        .iter()
+        .filter_map(|shape| if let Shape::Rect { area, .. } = shape { Some(area.center()) } else { None })
+        .collect()
 }
 
 #[test]
 fn two_keys_that_change_places_pass_each_other() {
-    let (before, after) = (keys(&[(1, 0.0, 0.0), (2, 4.0, 0.0), (3, 9.0, 0.0)]), keys(&[(2, 0.0, 0.0), (1, 4.0, 0.0), (3, 9.0, 0.0)]));
+    let (before, after) = (
+        keys(&[(1, 0.0, 0.0), (2, 4.0, 0.0), (3, 9.0, 0.0)]),
+        keys(&[(2, 0.0, 0.0), (1, 4.0, 0.0), (3, 9.0, 0.0)]),
+    );
     let moving = Moving::between(&before, &after).expect("two keys move");
     assert_eq!(centers(moving.still()).len(), 4, "three cells, and the key that stays");
     assert_eq!(centers(&moving.parts(0.0)), [[45.0, 5.0], [5.0, 5.0]], "where they were");
@@ -49,7 +56,9 @@ fn two_keys_that_change_places_pass_each_other() {
 fn a_key_comes_from_where_it_was_drawn_last_and_a_copy_leaves_the_other_where_it_is() {
     let before = keys(&[(1, 0.0, 0.0), (1, 3.0, 0.0)]);
     let motions = motions(&before, &keys(&[(1, 0.0, 0.0), (1, 3.0, 5.0), (7, 3.0, 0.0)]));
-    let [Motion { shapes, from: Origin::Places { offsets, .. } }] = &motions[..] else { panic!("{motions:?}") };
+    let [Motion { shapes, from: Origin::Places { offsets, .. } }] = &motions[..] else {
+        panic!("{motions:?}")
+    };
     assert_eq!((shapes.clone(), offsets.as_slice()), (3..4, &[[0.0, -50.0]][..]));
 }
 
@@ -88,7 +97,10 @@ fn what_moves_is_clipped_as_it_is_where_it_arrives() {
     };
     let parts = Moving::between(&drawn(0.0), &drawn(3.0)).unwrap().parts(0.3);
     let clip = Area { x: 10.0, y: 20.0, width: 200.0, height: 100.0 };
-    assert_eq!((parts.shapes.first(), parts.shapes.last()), (Some(&Shape::Clip(Some(clip))), Some(&Shape::Clip(None))));
+    assert_eq!(
+        (parts.shapes.first(), parts.shapes.last()),
+        (Some(&Shape::Clip(Some(clip))), Some(&Shape::Clip(None)))
+    );
 }
 
 #[test]
@@ -98,11 +110,17 @@ fn lengths_of_what_becomes_something_else_change() {
         let mut scene = Scene::new(10.0, 10.0);
         scene.thing(Id::of(What::Curve(0)), Area::default(), Way::Becomes, |scene| {
             scene.shapes.push(Shape::Path { points, line });
-            scene.shapes.push(Shape::Dots { centers: vec![[1.0, 1.0]], radius, fill: None, line: Some(line) });
+            scene.shapes.push(Shape::Dots {
+                centers: vec![[1.0, 1.0]],
+                radius,
+                fill: None,
+                line: Some(line),
+            });
         });
         scene
     };
-    let (before, after) = (curve(vec![[0.0, 8.0], [2.0, 4.0]], 5.0), curve(vec![[0.0, 0.0], [4.0, 4.0]], 3.0));
+    let (before, after) =
+        (curve(vec![[0.0, 8.0], [2.0, 4.0]], 5.0), curve(vec![[0.0, 0.0], [4.0, 4.0]], 3.0));
     let moving = Moving::between(&before, &after).unwrap();
     let Shape::Path { points, .. } = &moving.at(0.5).shapes[0] else { panic!("a path") };
     assert_eq!(*points, [[0.0, 4.0], [3.0, 4.0]]);
@@ -122,7 +140,8 @@ fn a_way_with_corners_is_gone_at_equal_speed() {
 
 #[test]
 fn a_crowd_does_not_move() {
-    let crowd = |row: f32| keys(&(0..=MOST as u32).map(|point| (point, point as f32, row)).collect::<Vec<_>>());
+    let crowd =
+        |row: f32| keys(&(0..=MOST as u32).map(|point| (point, point as f32, row)).collect::<Vec<_>>());
     assert!(Moving::between(&crowd(0.0), &crowd(3.0)).is_none());
 }
 
@@ -137,7 +156,13 @@ fn scenes(take: &Take, position: usize, panel: Panel) -> [Scene; 2] {
 
 /// Where something is in a scene.
 fn spot(scene: &Scene, target: Target) -> Point {
-    scene.spots.iter().rfind(|spot| spot.target == target).unwrap_or_else(|| panic!("{target:?} is drawn")).area.center()
+    scene
+        .spots
+        .iter()
+        .rfind(|spot| spot.target == target)
+        .unwrap_or_else(|| panic!("{target:?} is drawn"))
+        .area
+        .center()
 }
 
 fn is_near(a: Point, b: Point) -> bool {
@@ -146,7 +171,12 @@ fn is_near(a: Point, b: Point) -> bool {
 
 /// All shapes but clips, in an order of their own.
 fn sorted(scene: &Drawing) -> Vec<String> {
-    let mut shapes: Vec<String> = scene.shapes.iter().filter(|shape| !matches!(shape, Shape::Clip(_))).map(|shape| format!("{shape:?}")).collect();
+    let mut shapes: Vec<String> = scene
+        .shapes
+        .iter()
+        .filter(|shape| !matches!(shape, Shape::Clip(_)))
+        .map(|shape| format!("{shape:?}"))
+        .collect();
     shapes.sort_unstable();
     shapes
 }
@@ -161,7 +191,8 @@ fn every_motion_begins_where_it_was_drawn_and_ends_as_without_motion() {
         for position in take.range.start..=take.range.end {
             cursor.seek(position);
             let view = View::of(&cursor, 14.0);
-            let after: Vec<Scene> = Panel::ALL.into_iter().map(|panel| draw(panel, &view, [620.0, 420.0])).collect();
+            let after: Vec<Scene> =
+                Panel::ALL.into_iter().map(|panel| draw(panel, &view, [620.0, 420.0])).collect();
             for ((before, after), panel) in before.iter().zip(&after).zip(Panel::ALL) {
                 let Some(moving) = Moving::between(before, after) else { continue };
                 let what = format!("lesson {}, step {position}, {panel:?}", lesson.id);
@@ -172,9 +203,9 @@ fn every_motion_begins_where_it_was_drawn_and_ends_as_without_motion() {
                     let there = match shape {
                         Shape::Rect { area, .. } => was.iter().any(|&was| is_near(was, area.center())),
                         // The circle was as large.
-                        Shape::Dots { radius, .. } => {
-                            before.shapes.iter().any(|shape| matches!(shape, Shape::Dots { radius: was, .. } if (radius - was).abs() < 0.02))
-                        }
+                        Shape::Dots { radius, .. } => before.shapes.iter().any(|shape| {
+                            matches!(shape, Shape::Dots { radius: was, .. } if (radius - was).abs() < 0.02)
+                        }),
                         _ => true,
                     };
                     assert!(there, "{what}: {shape:?} was not there");
@@ -188,10 +219,15 @@ fn every_motion_begins_where_it_was_drawn_and_ends_as_without_motion() {
             before = after;
         }
     }
-    for panel in [Panel::Cloud, Panel::Warp, Panel::Network, Panel::Ballot, Panel::Lanes, Panel::Queues, Panel::Heaps] {
+    for panel in
+        [Panel::Cloud, Panel::Warp, Panel::Network, Panel::Ballot, Panel::Lanes, Panel::Queues, Panel::Heaps]
+    {
         assert!(moved.get(&panel).is_some_and(|&steps| steps > 3), "{panel:?} moves: {moved:?}");
     }
-    assert!(!moved.contains_key(&Panel::Code) && !moved.contains_key(&Panel::Sentence), "text stays: {moved:?}");
+    assert!(
+        !moved.contains_key(&Panel::Code) && !moved.contains_key(&Panel::Sentence),
+        "text stays: {moved:?}"
+    );
 }
 
 /// Every motion of places as where it begins and where it ends, in the middle of what is moved.
@@ -226,20 +262,34 @@ fn keys_move_as_the_recorded_steps_say() {
                         .map(|way| way.map(Target::Element))
                         .collect()
                 }
-                Some(Step::Minimum { taken }) => taken.iter().map(|to| [Target::Slot(state.meets(to)), Target::Element(to)]).collect(),
+                Some(Step::Minimum { taken }) => {
+                    taken.iter().map(|to| [Target::Slot(state.meets(to)), Target::Element(to)]).collect()
+                }
                 _ => continue,
             };
             let [before, after] = scenes(&take, position, Panel::Warp);
             let ways = ways(&before, &after);
-            let there = |target: Target| if let Target::Element(element) = target { state.registers[element as usize] != PADDING } else { true };
+            let there = |target: Target| {
+                if let Target::Element(element) = target {
+                    state.registers[element as usize] != PADDING
+                } else {
+                    true
+                }
+            };
             let expected: Vec<[Target; 2]> = expected.into_iter().filter(|way| there(way[1])).collect();
             assert_eq!(ways.len(), expected.len(), "lesson {id}, step {position}");
             for [from, to] in expected {
                 let [from, to] = [spot(&before, from), spot(&after, to)];
                 // A cell is narrower than what can be pointed at, by as much on the way.
                 let by = [to[0] - from[0], to[1] - from[1]];
-                let is = |way: &[Point; 2]| is_near([way[1][0] - way[0][0], way[1][1] - way[0][1]], by) && (way[1][0] - to[0]).abs() < 10.0;
-                assert!(ways.iter().any(is), "lesson {id}, step {position}: {from:?} to {to:?} among {ways:?}");
+                let is = |way: &[Point; 2]| {
+                    is_near([way[1][0] - way[0][0], way[1][1] - way[0][1]], by)
+                        && (way[1][0] - to[0]).abs() < 10.0
+                };
+                assert!(
+                    ways.iter().any(is),
+                    "lesson {id}, step {position}: {from:?} to {to:?} among {ways:?}"
+                );
             }
         }
     }
@@ -256,8 +306,12 @@ fn candidates_go_from_their_lane_to_their_slot() {
         let ways = ways(&before, &after);
         assert_eq!(ways.len(), placed.len(), "step {position}");
         for candidate in placed {
-            let (lane, slot) = (spot(&before, Target::Lane(candidate.lane))[0], spot(&after, Target::Slot(candidate.slot)));
-            assert!(ways.iter().any(|[from, to]| (from[0] - lane).abs() < 0.02 && is_near(*to, slot)), "{candidate:?} among {ways:?}");
+            let (lane, slot) =
+                (spot(&before, Target::Lane(candidate.lane))[0], spot(&after, Target::Slot(candidate.slot)));
+            assert!(
+                ways.iter().any(|[from, to]| (from[0] - lane).abs() < 0.02 && is_near(*to, slot)),
+                "{candidate:?} among {ways:?}"
+            );
             went += 1;
         }
     }
@@ -271,7 +325,13 @@ fn the_circle_shrinks_to_its_bound() {
         scene
             .shapes
             .iter()
-            .filter_map(|shape| if let Shape::Dots { radius, fill: Some(fill), .. } = shape { (fill.opacity < 0.2).then_some(*radius) } else { None })
+            .filter_map(|shape| {
+                if let Shape::Dots { radius, fill: Some(fill), .. } = shape {
+                    (fill.opacity < 0.2).then_some(*radius)
+                } else {
+                    None
+                }
+            })
             .collect()
     };
     let mut shrank = 0;

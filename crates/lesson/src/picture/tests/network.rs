@@ -11,7 +11,9 @@ use crate::Step;
 /// Comparators of the running layer, as they are drawn: vertical strokes that are not faint.
 fn lit(scene: &Scene, ink: Ink) -> usize {
     let counts = |shape: &&Shape| match shape {
-        Shape::Path { points, line } => points.len() == 2 && points[0][0] == points[1][0] && line.paint == ink.into(),
+        Shape::Path { points, line } => {
+            points.len() == 2 && points[0][0] == points[1][0] && line.paint == ink.into()
+        }
         _ => false,
     };
     scene.shapes.iter().filter(counts).count()
@@ -19,7 +21,12 @@ fn lit(scene: &Scene, ink: Ink) -> usize {
 
 #[test]
 fn the_running_layer_is_lit() {
-    let cases = [("uniform:n=200,d=2", 8, 8), ("uniform:n=200,d=2", 32, 8), ("uniform:n=300,d=2", 64, 32), ("uniform:n=3000,d=2", 512, 32)];
+    let cases = [
+        ("uniform:n=200,d=2", 8, 8),
+        ("uniform:n=200,d=2", 32, 8),
+        ("uniform:n=300,d=2", 64, 32),
+        ("uniform:n=3000,d=2", 512, 32),
+    ];
     for (spec, k, width) in cases {
         let recording = recorded(spec, 9, k, width);
         let capacity = recording.shape().capacity();
@@ -29,8 +36,11 @@ fn the_running_layer_is_lit() {
             cursor.seek(position);
             let view = View::of(&cursor, 14.0);
             let scene = draw(Panel::Network, &view, [700.0, 500.0]);
-            let shown: BTreeSet<u32> =
-                scene.spots.iter().filter_map(|spot| if let Target::Comparator(low) = spot.target { Some(low) } else { None }).collect();
+            let shown: BTreeSet<u32> = scene
+                .spots
+                .iter()
+                .filter_map(|spot| if let Target::Comparator(low) = spot.target { Some(low) } else { None })
+                .collect();
             let step = cursor.step();
             let Some(Step::Layer { layer, swapped, .. }) = step.as_deref() else {
                 assert!(shown.is_empty() || matches!(step.as_deref(), Some(Step::MaxDistance { .. })));
@@ -42,13 +52,24 @@ fn the_running_layer_is_lit() {
                 assert_eq!(shown, all, "{layer:?}");
             } else {
                 let said = format!("In focus: {} of {} comparators", shown.len(), capacity / 2);
-                assert!(shown.is_subset(&all) && texts(&scene).iter().any(|text| text.starts_with(&said)), "{said}: {:?}", texts(&scene));
+                assert!(
+                    shown.is_subset(&all) && texts(&scene).iter().any(|text| text.starts_with(&said)),
+                    "{said}: {:?}",
+                    texts(&scene)
+                );
             }
             let swaps = shown.iter().filter(|low| swapped.contains(**low)).count();
-            assert_eq!((lit(&scene, Ink::Accent), lit(&scene, Ink::Text)), (swaps, shown.len() - swaps), "{layer:?}");
+            assert_eq!(
+                (lit(&scene, Ink::Accent), lit(&scene, Ink::Text)),
+                (swaps, shown.len() - swaps),
+                "{layer:?}"
+            );
             // A click on a layer goes there.
-            let positions: BTreeSet<usize> =
-                scene.spots.iter().filter_map(|spot| if let Target::Position(at) = spot.target { Some(at) } else { None }).collect();
+            let positions: BTreeSet<usize> = scene
+                .spots
+                .iter()
+                .filter_map(|spot| if let Target::Position(at) = spot.target { Some(at) } else { None })
+                .collect();
             assert!(positions.contains(&position));
             assert!(positions.iter().all(|&at| matches!(recording.steps()[at - 1], Step::Layer { .. })));
         }

@@ -12,8 +12,14 @@ use crate::progress::Silent;
 fn pages_hold_their_parts() {
     for (lesson, take) in takes() {
         let mut cursor = Cursor::new(take.recording.clone());
-        for (at, ([wide, high], text)) in
-            [([960.0, 540.0], 12.0), ([1280.0, 720.0], 16.0), ([1920.0, 1080.0], 26.0), ([1024.0, 768.0], 14.0)].into_iter().enumerate()
+        for (at, ([wide, high], text)) in [
+            ([960.0, 540.0], 12.0),
+            ([1280.0, 720.0], 16.0),
+            ([1920.0, 1080.0], 26.0),
+            ([1024.0, 768.0], 14.0),
+        ]
+        .into_iter()
+        .enumerate()
         {
             let step = (take.range.len() / 9).max(1);
             for position in take.range.clone().skip(at).step_by(step) {
@@ -23,14 +29,27 @@ fn pages_hold_their_parts() {
                 check(&scene, &format!("lesson {}, {wide} × {high}", lesson.number));
                 let words = texts(&scene);
                 assert!(words.iter().any(|text| text.starts_with(&format!("Lesson {}: ", lesson.number))));
-                let place = format!("step {} of {}", crate::text::thousands(position as u64), crate::text::thousands(take.recording.len() as u64));
+                let place = format!(
+                    "step {} of {}",
+                    crate::text::thousands(position as u64),
+                    crate::text::thousands(take.recording.len() as u64)
+                );
                 assert!(words.iter().any(|text| text.starts_with(&place)), "{place}");
                 // A network that is shown large has layers to go to instead.
                 let lane = |spot: &Spot| matches!(spot.target, Target::Lane(0) | Target::Position(_));
-                assert!(lesson.id == "problem" || scene.spots.iter().any(lane), "lesson {}, position {position}", lesson.id);
-                let has_map = areas(lesson, &view, [wide, high]).iter().any(|(panel, _)| *panel == Panel::Cloud);
+                assert!(
+                    lesson.id == "problem" || scene.spots.iter().any(lane),
+                    "lesson {}, position {position}",
+                    lesson.id
+                );
+                let has_map =
+                    areas(lesson, &view, [wide, high]).iter().any(|(panel, _)| *panel == Panel::Cloud);
                 assert_eq!(scene.spots.iter().any(|spot| matches!(spot.target, Target::Point(_))), has_map);
-                assert!(has_map || lesson.id == "wait" || text > wide / 80.0, "lesson {}: only large type has no room for it", lesson.id);
+                assert!(
+                    has_map || lesson.id == "wait" || text > wide / 80.0,
+                    "lesson {}: only large type has no room for it",
+                    lesson.id
+                );
             }
         }
     }
@@ -48,14 +67,23 @@ fn recordings_are_compared_where_as_many_points_were_seen() {
                 let position = position_at(&take.recording, seen);
                 cursor.seek(position);
                 let next = take.recording.steps().get(position);
-                assert!(next.is_none_or(|next| matches!(next, Step::Group { base, .. } if base + 32 > seen)), "{next:?}");
-                assert!(cursor.state().counts.points_seen <= seen && cursor.state().counts.points_seen + 32 > seen.min(2048));
+                assert!(
+                    next.is_none_or(|next| matches!(next, Step::Group { base, .. } if base + 32 > seen)),
+                    "{next:?}"
+                );
+                assert!(
+                    cursor.state().counts.points_seen <= seen
+                        && cursor.state().counts.points_seen + 32 > seen.min(2048)
+                );
                 cursor
             })
             .collect();
-        let alike = cursors.iter().all(|cursor| cursor.state().counts.points_seen == cursors[0].state().counts.points_seen);
+        let alike = cursors
+            .iter()
+            .all(|cursor| cursor.state().counts.points_seen == cursors[0].state().counts.points_seen);
         assert_ne!(points_seen(&cursors.iter().collect::<Vec<_>>()).starts_with("up to "), alike, "{seen}");
-        let views: Vec<_> = takes.iter().zip(&cursors).map(|(take, cursor)| (take, View::of(cursor, 14.0))).collect();
+        let views: Vec<_> =
+            takes.iter().zip(&cursors).map(|(take, cursor)| (take, View::of(cursor, 14.0))).collect();
         let size = [1280.0, 720.0];
         let scene = comparison(lesson, &views, size);
         check(&scene, &format!("{seen} points"));
@@ -64,10 +92,15 @@ fn recordings_are_compared_where_as_many_points_were_seen() {
         // Each merge's spot lies in the column of its take.
         for (take, column) in takes.iter().zip(&areas) {
             let inside = |area: &Area| column.contains(area.center());
-            let shown = scene.spots.iter().filter(|spot| inside(&spot.area) && matches!(spot.target, Target::Position(_))).count();
+            let shown = scene
+                .spots
+                .iter()
+                .filter(|spot| inside(&spot.area) && matches!(spot.target, Target::Position(_)))
+                .count();
             assert_eq!(shown, take.recording.merges());
         }
-        let merges = texts(&scene).iter().filter(|text| text.ends_with(" merge") || text.ends_with(" merges")).count();
+        let merges =
+            texts(&scene).iter().filter(|text| text.ends_with(" merge") || text.ends_with(" merges")).count();
         assert!(merges >= 3);
     }
     assert!(comparison(lesson, &[], [960.0, 540.0]).shapes.is_empty());

@@ -1,4 +1,5 @@
-//! Pages with type for a classroom's last row: nothing is small, nothing lies over other text, one panel is large, and any can be.
+//! Pages with type for a classroom's last row: nothing is small, nothing lies over other text, one panel is
+//! large, and any can be.
 
 use super::super::page::{areas, panels_ever, panels_of};
 use super::super::pen::width;
@@ -53,7 +54,8 @@ fn nothing_is_small_and_no_text_lies_over_other_text() {
         for (at, ([left, top, right, bottom], text)) in written.iter().enumerate() {
             // Letters that touch can still be read; half a letter cannot.
             let (wide, high) = (LEAST * 0.3, LEAST * 0.2);
-            for ([l, t, r, b], other) in written[at + 1..].iter().take_while(|(other, _)| other[1] < *bottom) {
+            for ([l, t, r, b], other) in written[at + 1..].iter().take_while(|(other, _)| other[1] < *bottom)
+            {
                 let over = right.min(*r) - left.max(*l) > wide && bottom.min(*b) - top.max(*t) > high;
                 assert!(!over, "{what}: `{other}` lies over `{text}`");
             }
@@ -65,9 +67,18 @@ fn nothing_is_small_and_no_text_lies_over_other_text() {
 fn one_panel_has_most_of_the_room() {
     moments(|lesson, _, cursor| {
         let areas = areas(lesson, &View::of(cursor, TEXT), SIZE);
-        let sizes: Vec<f32> = areas.iter().filter(|(panel, _)| *panel != Panel::Sentence).map(|(_, area)| area.width * area.height).collect();
+        let sizes: Vec<f32> = areas
+            .iter()
+            .filter(|(panel, _)| *panel != Panel::Sentence)
+            .map(|(_, area)| area.width * area.height)
+            .collect();
         let largest = sizes.iter().copied().fold(0.0, f32::max);
-        assert!(largest >= sizes.iter().sum::<f32>() * 0.595, "lesson {}, step {}: {sizes:?}", lesson.id, cursor.position());
+        assert!(
+            largest >= sizes.iter().sum::<f32>() * 0.595,
+            "lesson {}, step {}: {sizes:?}",
+            lesson.id,
+            cursor.position()
+        );
     });
 }
 
@@ -81,10 +92,16 @@ fn any_panel_can_have_all_the_room() {
             assert!(ever.contains(&panel));
             let alone = View { zoom: Some(panel), ..view };
             let areas = areas(lesson, &alone, SIZE);
-            assert_eq!(areas.iter().map(|(panel, _)| *panel).collect::<Vec<_>>(), [Panel::Sentence, panel], "lesson {}", lesson.id);
+            assert_eq!(
+                areas.iter().map(|(panel, _)| *panel).collect::<Vec<_>>(),
+                [Panel::Sentence, panel],
+                "lesson {}",
+                lesson.id
+            );
             assert!(areas[1].1.width > SIZE[0] * 0.97 && areas[1].1.bottom() < areas[0].1.y);
         }
-        let absent = Panel::ALL.into_iter().find(|panel| !ever.contains(panel)).expect("no lesson has all panels");
+        let absent =
+            Panel::ALL.into_iter().find(|panel| !ever.contains(panel)).expect("no lesson has all panels");
         let shown = super::super::page::areas(lesson, &View { zoom: Some(absent), ..view }, SIZE)[1].0;
         assert_eq!(shown, panels_of(lesson, &view)[0], "what took its place, or else the largest");
     });
@@ -99,7 +116,9 @@ fn only_large_type_has_a_least_size() {
     cursor.seek(120);
     let smallest = |text: f32, size: [f32; 2]| {
         let scene = page(lesson, &take, &View::of(&cursor, text), size);
-        let sizes = scene.shapes.iter().filter_map(|shape| if let Shape::Text { size, font: Font::Sans, .. } = shape { Some(*size) } else { None });
+        let sizes = scene.shapes.iter().filter_map(|shape| {
+            if let Shape::Text { size, font: Font::Sans, .. } = shape { Some(*size) } else { None }
+        });
         sizes.fold(f32::INFINITY, f32::min) / text
     };
     assert!(smallest(13.0, [1280.0, 720.0]) < 0.8 && smallest(TEXT, SIZE) >= 0.9);

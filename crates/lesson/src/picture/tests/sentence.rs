@@ -10,7 +10,8 @@ fn the_sentence_is_what_describe_says() {
         for position in take.range.start.max(1)..=take.range.end {
             cursor.seek(position);
             // While a question is open, there is no badge below it.
-            let scene = draw(Panel::Sentence, &View { asking: true, ..View::of(&cursor, 16.0) }, [900.0, 92.0]);
+            let scene =
+                draw(Panel::Sentence, &View { asking: true, ..View::of(&cursor, 16.0) }, [900.0, 92.0]);
             let said = crate::describe::describe(&cursor.step().unwrap(), cursor.state());
             assert_eq!(texts(&scene).join(" "), said);
         }

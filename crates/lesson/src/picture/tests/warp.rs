@@ -15,11 +15,13 @@ fn what_is_pointed_at_is_what_is_drawn_there() {
     cursor.seek(recording.position_of_merge(0).unwrap());
     let view = View::of(&cursor, 14.0);
     let scene = draw(Panel::Warp, &view, [800.0, 500.0]);
-    let center = |wanted: Target| scene.spots.iter().find(|spot| spot.target == wanted).unwrap().area.center();
+    let center =
+        |wanted: Target| scene.spots.iter().find(|spot| spot.target == wanted).unwrap().area.center();
     // Element i of register r is in lane i / 2; the slot that changes places with it is right below it.
     let shape = recording.shape();
     for element in 0..16 {
-        let ([x, y], [below_x, below_y]) = (center(Target::Element(element)), center(Target::Slot(shape.slot_of(element))));
+        let ([x, y], [below_x, below_y]) =
+            (center(Target::Element(element)), center(Target::Slot(shape.slot_of(element))));
         let [lane_x, lane_y] = center(Target::Lane(element / 2));
         assert!((x - below_x).abs() < 0.01 && (x - lane_x).abs() < 0.01 && lane_y < y && y < below_y);
         assert_eq!(scene.target_at([x, y]), Some(Target::Element(element)));
@@ -35,7 +37,9 @@ fn invariants_hold_when_they_should_and_breaks_are_named() {
             let step = cursor.step();
             let told = warp::invariant(cursor.state(), step.as_deref());
             let done = match step.as_deref() {
-                Some(Step::Swap | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. }))) => continue,
+                Some(Step::Swap | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. }))) => {
+                    continue;
+                }
                 Some(Step::Layer { layer, .. }) => layer.stride == 1,
                 _ => true,
             };

@@ -1,5 +1,5 @@
-//! Questions about the ideas of a lesson, a row each: why something is as it is, what would come of a change, and what becomes of the idea in
-//! another case. Every wrong option is what a known mistake leads to.
+//! Questions about the ideas of a lesson, a row each: why something is as it is, what would come of a change,
+//! and what becomes of the idea in another case. Every wrong option is what a known mistake leads to.
 
 mod of_others;
 mod of_search;
@@ -14,7 +14,8 @@ pub use of_others::{HEAP, NOT_LOOKING, RADIX_SELECT, WARP_SELECT};
 pub use of_search::{BUFFER, ORDER, PROBLEM, SEARCH, WAIT, YOURS};
 pub use of_sorting::{MERGE, SORT, WIDE};
 
-/// A question about an idea. All texts name sizes in braces, which [`sizes`] has; what follows from a size is never written out.
+/// A question about an idea. All texts name sizes in braces, which [`sizes`] has; what follows from a size is
+/// never written out.
 #[derive(Clone, Copy, Debug)]
 pub struct Idea {
     /// [`Ask::Why`], [`Ask::WhatIf`] or [`Ask::Transfer`].
@@ -39,26 +40,47 @@ const fn any(_: Shape) -> bool {
     true
 }
 
-const fn why(text: &'static str, right: &'static str, why: &'static str, wrong: &'static [(&'static str, &'static str)]) -> Idea {
+const fn why(
+    text: &'static str,
+    right: &'static str,
+    why: &'static str,
+    wrong: &'static [(&'static str, &'static str)],
+) -> Idea {
     Idea { ask: Ask::Why, text, right, why, wrong, suits: any }
 }
 
-const fn what_if(text: &'static str, right: &'static str, why: &'static str, wrong: &'static [(&'static str, &'static str)]) -> Idea {
+const fn what_if(
+    text: &'static str,
+    right: &'static str,
+    why: &'static str,
+    wrong: &'static [(&'static str, &'static str)],
+) -> Idea {
     Idea { ask: Ask::WhatIf, text, right, why, wrong, suits: any }
 }
 
-const fn transfer(text: &'static str, right: &'static str, why: &'static str, wrong: &'static [(&'static str, &'static str)]) -> Idea {
+const fn transfer(
+    text: &'static str,
+    right: &'static str,
+    why: &'static str,
+    wrong: &'static [(&'static str, &'static str)],
+) -> Idea {
     Idea { ask: Ask::Transfer, text, right, why, wrong, suits: any }
 }
 
-/// The questions about a lesson's ideas with the sizes of a take, their options in random order. They are asked where the lesson begins, since no
-/// step answers them.
+/// The questions about a lesson's ideas with the sizes of a take, their options in random order. They are
+/// asked where the lesson begins, since no step answers them.
 pub fn about(lesson: &Lesson, take: &Take, random: &mut Random) -> Vec<Question> {
     let rows = (0..).zip(lesson.ideas).filter(|(_, idea)| (idea.suits)(take.recording.shape()));
     rows.filter_map(|(row, idea)| question(row, idea, &take.recording, take.range.start, random)).collect()
 }
 
-fn question(row: u32, idea: &Idea, recording: &Recording, at: usize, random: &mut Random) -> Option<Question> {
+fn question(
+    row: u32,
+    idea: &Idea,
+    recording: &Recording,
+    at: usize,
+    random: &mut Random,
+) -> Option<Question> {
     let says = |text: &str| sizes::filled(text, recording.shape());
     let right = says(idea.right);
     let mut options = vec![(right.clone(), None)];
@@ -74,11 +96,18 @@ fn question(row: u32, idea: &Idea, recording: &Recording, at: usize, random: &mu
     }
     random.shuffle(&mut options);
     let place = options.iter().position(|(option, _)| *option == right)? as u32;
-    let slip = |(number, (_, mistake)): (u32, &(String, Option<String>))| mistake.clone().map(|says| Slip { reply: Reply::Choice(number), says });
+    let slip = |(number, (_, mistake)): (u32, &(String, Option<String>))| {
+        mistake.clone().map(|says| Slip { reply: Reply::Choice(number), says })
+    };
     let slips = (0..).zip(&options).filter_map(slip).collect();
     let options = options.into_iter().map(|(option, _)| option).collect();
     let why = Some(says(idea.why));
-    Some(Question { options, slips, why, ..Question::new(idea.ask, at, row, says(idea.text), Answer::Choice(place)) })
+    Some(Question {
+        options,
+        slips,
+        why,
+        ..Question::new(idea.ask, at, row, says(idea.text), Answer::Choice(place))
+    })
 }
 
 #[cfg(test)]

@@ -7,10 +7,17 @@ pub const HEAP: [Idea; 4] = [
     why(
         "Why does the heap have its largest key at the root?",
         "New points are compared with it",
-        "The largest of the k keys is the bound. It is needed for every point, and a nearer point takes its place.",
+        "The largest of the k keys is the bound. It is needed for every point, and a nearer point takes its \
+         place.",
         &[
-            ("The farthest neighbour is returned first", "The answer is returned once, at the end. The root is read for every point."),
-            ("So the heap is sorted at any time", "A heap is not sorted: no key is smaller than its children, and that is all."),
+            (
+                "The farthest neighbour is returned first",
+                "The answer is returned once, at the end. The root is read for every point.",
+            ),
+            (
+                "So the heap is sorted at any time",
+                "A heap is not sorted: no key is smaller than its children, and that is all.",
+            ),
             ("Small keys sink faster", "How far a key sinks depends on the keys below it."),
         ],
     ),
@@ -20,8 +27,14 @@ pub const HEAP: [Idea; 4] = [
         "While some lanes insert, the others are masked out until the warp comes together again.",
         &[
             ("It needs the key that another lane inserts", "Each lane has a query and a heap of its own."),
-            ("The next point is not there yet", "It is. But there is no instruction for this lane to read it with."),
-            ("The heap is locked while another lane writes", "The heaps are different ones, and no lock is needed."),
+            (
+                "The next point is not there yet",
+                "It is. But there is no instruction for this lane to read it with.",
+            ),
+            (
+                "The heap is locked while another lane writes",
+                "The heaps are different ones, and no lock is needed.",
+            ),
         ],
     ),
     what_if(
@@ -30,18 +43,23 @@ pub const HEAP: [Idea; 4] = [
         "A key sinks one level in a round, and twice as many keys add one level to the tree.",
         &[
             ("{2 depth of k}", "Twice the keys add one level, and do not double their number."),
-            ("{depth of k}", "So many levels lie below the root with k = {k}. There is one more with {2 k + 1}."),
+            (
+                "{depth of k}",
+                "So many levels lie below the root with k = {k}. There is one more with {2 k + 1}.",
+            ),
             ("{2 k}", "In a list a key may have to pass all others. In a tree it passes one on each level."),
         ],
     ),
     transfer(
         "The heaps hold strings, compared letter by letter. What is new?",
         "Lanes also wait in every comparison",
-        "A comparison becomes a loop, lanes leave it after different numbers of letters, and all wait for the last.",
+        "A comparison becomes a loop, lanes leave it after different numbers of letters, and all wait for \
+         the last.",
         &[
             (
                 "Nothing: a comparison is a comparison",
-                "A number is compared in one instruction. A string takes one for each leading letter they share, and one more.",
+                "A number is compared in one instruction. A string takes one for each leading letter they \
+                 share, and one more.",
             ),
             (
                 "Lanes with short strings go on to the next point",
@@ -57,35 +75,63 @@ pub const NOT_LOOKING: [Idea; 4] = [
     why(
         "Why may a box be left out without a look at its points?",
         "No place in it is nearer than the k-th so far",
-        "The query clamped to the box is the nearest place in it. All of its points are there or farther away.",
+        "The query clamped to the box is the nearest place in it. All of its points are there or farther \
+         away.",
         &[
-            ("Its centre is farther away than the k-th neighbour", "An edge or a corner may be much nearer than the centre."),
-            ("Most of its points are too far away", "One that is not would be lost. The bound has to hold for all of them."),
-            ("It has been visited before", "Then it would not be asked about. What is left out is never visited."),
+            (
+                "Its centre is farther away than the k-th neighbour",
+                "An edge or a corner may be much nearer than the centre.",
+            ),
+            (
+                "Most of its points are too far away",
+                "One that is not would be lost. The bound has to hold for all of them.",
+            ),
+            (
+                "It has been visited before",
+                "Then it would not be asked about. What is left out is never visited.",
+            ),
         ],
     ),
     why(
         "Why is the nearest box visited first?",
         "A small bound early leaves out more boxes",
-        "Any order finds the same neighbours. But a box is left out only if the bound is small enough when its turn comes.",
+        "Any order finds the same neighbours. But a box is left out only if the bound is small enough when \
+         its turn comes.",
         &[
-            ("The nearest box has the nearest neighbour", "Often, but not always: its nearest corner may have no point."),
-            ("In another order neighbours would be lost", "The bound holds in any order. More boxes would be visited, that is all."),
+            (
+                "The nearest box has the nearest neighbour",
+                "Often, but not always: its nearest corner may have no point.",
+            ),
+            (
+                "In another order neighbours would be lost",
+                "The bound holds in any order. More boxes would be visited, that is all.",
+            ),
             ("Near boxes have fewer points", "Every leaf but the last has {W}."),
         ],
     ),
     what_if(
         "What if the points were not sorted along the curve, and leaves took them in random order?",
         "Hardly any box could be left out",
-        "The neighbours would be the same. But a box around points from everywhere is nearly as large as the space, and the query is inside most of them.",
+        "The neighbours would be the same. But a box around points from everywhere is nearly as large as \
+         the space, and the query is inside most of them.",
         &[
-            ("Neighbours would be lost", "A box is always around its points, wherever they lie, and the bound holds."),
-            ("The search would be faster, as nothing has to be sorted", "Sorting is done once. Without it, every query visits nearly every leaf."),
-            ("Nothing would change", "The boxes would be large and overlap: the query would be in most of them."),
+            (
+                "Neighbours would be lost",
+                "A box is always around its points, wherever they lie, and the bound holds.",
+            ),
+            (
+                "The search would be faster, as nothing has to be sorted",
+                "Sorting is done once. Without it, every query visits nearly every leaf.",
+            ),
+            (
+                "Nothing would change",
+                "The boxes would be large and overlap: the query would be in most of them.",
+            ),
         ],
     ),
     transfer(
-        "An index has spheres around its points instead of boxes. What bounds the distance to a point from below?",
+        "An index has spheres around its points instead of boxes. What bounds the distance to a point from \
+         below?",
         "The distance to the centre minus the radius, or 0",
         "The nearest place of a sphere lies on the line to its centre. Inside the sphere the bound is 0.",
         &[
@@ -101,13 +147,18 @@ pub const WARP_SELECT: [Idea; 3] = [
     why(
         "Why is one lane enough to cause a merge?",
         "Its next key might drop a neighbour",
-        "All keys in its queue are below the k-th, so each may be a neighbour. What falls out of a full queue is lost.",
+        "All keys in its queue are below the k-th, so each may be a neighbour. What falls out of a full \
+         queue is lost.",
         &[
             (
                 "Its queue is full, and the others are empty",
-                "Queues are always full, at first of infinite keys. What matters is whether the largest key is below the k-th.",
+                "Queues are always full, at first of infinite keys. What matters is whether the largest key \
+                 is below the k-th.",
             ),
-            ("A merge needs one lane only", "All lanes take part in it: their queues are sorted as one list."),
+            (
+                "A merge needs one lane only",
+                "All lanes take part in it: their queues are sorted as one list.",
+            ),
             ("Lanes take turns in merging", "The warp merges all queues at once."),
         ],
     ),
@@ -115,7 +166,8 @@ pub const WARP_SELECT: [Idea; 3] = [
         // With fewer registers, the lanes hold more keys than the warp's queue.
         suits: |shape| shape.registers > 2,
         ..what_if(
-            "What if each of the {W} queues of {Q} held nothing but keys below the k-th: how many could one merge bring at most?",
+            "What if each of the {W} queues of {Q} held nothing but keys below the k-th: how many could one \
+             merge bring at most?",
             "{W Q}",
             "All keys of all lanes. But one lane is enough to cause a merge, so most merges bring far fewer.",
             &[
@@ -128,13 +180,18 @@ pub const WARP_SELECT: [Idea; 3] = [
     transfer(
         "Only the nearest point is asked for, k = 1. What can become of the lanes' queues?",
         "One key in each lane, and a reduction at the end",
-        "Each lane keeps its smallest key so far: the smallest of all is one of these, and what a lane drops can never be the nearest.",
+        "Each lane keeps its smallest key so far: the smallest of all is one of these, and what a lane \
+         drops can never be the nearest.",
         &[
             (
                 "Nothing: merges have to come as often as for many neighbours",
-                "A lane that keeps its smallest key loses nothing that could be the answer, so nothing has to be merged on the way.",
+                "A lane that keeps its smallest key loses nothing that could be the answer, so nothing has \
+                 to be merged on the way.",
             ),
-            ("One queue in one lane", "Then {W - 1} lanes would have nowhere to put their keys without asking it."),
+            (
+                "One queue in one lane",
+                "Then {W - 1} lanes would have nowhere to put their keys without asking it.",
+            ),
             ("All points in all lanes", "What is not the smallest of its lane is not the smallest of all."),
         ],
     ),
@@ -145,11 +202,21 @@ pub const RADIX_SELECT: [Idea; 3] = [
     why(
         "Why may the bits of a distance be read as a whole number?",
         "None is negative: both orders are the same",
-        "The exponent stands before the fraction, so a larger number has larger bits. Negative numbers would be in reverse order.",
+        "The exponent stands before the fraction, so a larger number has larger bits. Negative numbers \
+         would be in reverse order.",
         &[
-            ("Distances are rounded to whole numbers before", "Nothing is rounded: the same bits are read in another way."),
-            ("The bits are the distance times a power of two", "They are not: the first of them say how large the power is."),
-            ("The order of buckets does not matter", "The counts are added up in this order, to find where the k-th lies."),
+            (
+                "Distances are rounded to whole numbers before",
+                "Nothing is rounded: the same bits are read in another way.",
+            ),
+            (
+                "The bits are the distance times a power of two",
+                "They are not: the first of them say how large the power is.",
+            ),
+            (
+                "The order of buckets does not matter",
+                "The counts are added up in this order, to find where the k-th lies.",
+            ),
         ],
     ),
     what_if(
@@ -157,9 +224,18 @@ pub const RADIX_SELECT: [Idea; 3] = [
         "{buckets of 2 bits} buckets, {passes of 2 bits} passes",
         "Each bit more doubles the buckets, and 31 bits are read {2 bits} at a time.",
         &[
-            ("{2 buckets} buckets, {passes of 2 bits} passes", "Twice the bits do not make twice the buckets: each bit doubles them."),
-            ("{buckets of 2 bits} buckets, {passes} passes", "So many passes are needed with {bits} bits. Longer digits are fewer."),
-            ("{2 buckets} buckets, {2 passes} passes", "Longer digits make fewer passes, and each bit doubles the buckets."),
+            (
+                "{2 buckets} buckets, {passes of 2 bits} passes",
+                "Twice the bits do not make twice the buckets: each bit doubles them.",
+            ),
+            (
+                "{buckets of 2 bits} buckets, {passes} passes",
+                "So many passes are needed with {bits} bits. Longer digits are fewer.",
+            ),
+            (
+                "{2 buckets} buckets, {2 passes} passes",
+                "Longer digits make fewer passes, and each bit doubles the buckets.",
+            ),
         ],
     ),
     transfer(
@@ -168,7 +244,10 @@ pub const RADIX_SELECT: [Idea; 3] = [
         "Counts and sums do not care how large k is. A buffer would need half of n slots.",
         &[
             ("All distances have to be sorted", "Only the k-th is looked for: each pass keeps one bucket."),
-            ("The buckets need room for half of n distances", "Buckets are counts. No distance is kept in them."),
+            (
+                "The buckets need room for half of n distances",
+                "Buckets are counts. No distance is kept in them.",
+            ),
             ("It cannot be done: the median is not the nearest", "The k-th smallest is found for any k."),
         ],
     ),

@@ -10,14 +10,21 @@ pub const PROBLEM: [Idea; 3] = [
         ..why(
             "Why is a point outside the circle done after one comparison?",
             "{k} points at least as near are known",
-            "The circle goes through the farthest of the {k} nearest so far. A point outside it is farther than all of them.",
+            "The circle goes through the farthest of the {k} nearest so far. A point outside it is farther \
+             than all of them.",
             &[
                 (
                     "The circle never changes, so the point stays outside",
                     "The circle shrinks. That leaves out more points, but it is not why this one is done.",
                 ),
-                ("Points that are farther away come later", "Points come as they lie in the file, near and far. Each is compared when it comes."),
-                ("A sample of the points is enough", "No point is skipped: the search is exact, and every point is compared once."),
+                (
+                    "Points that are farther away come later",
+                    "Points come as they lie in the file, near and far. Each is compared when it comes.",
+                ),
+                (
+                    "A sample of the points is enough",
+                    "No point is skipped: the search is exact, and every point is compared once.",
+                ),
             ],
         )
     },
@@ -28,8 +35,14 @@ pub const PROBLEM: [Idea; 3] = [
             "1",
             "The first merge finds all k neighbours. No point after it is nearer than the farthest of them.",
             &[
-                ("0", "Until k points are known, every point is a candidate, and these have to be merged once."),
-                ("{n / K}", "That many are needed when the farthest come first, and every point is a candidate."),
+                (
+                    "0",
+                    "Until k points are known, every point is a candidate, and these have to be merged once.",
+                ),
+                (
+                    "{n / K}",
+                    "That many are needed when the farthest come first, and every point is a candidate.",
+                ),
                 ("{k}", "Neighbours come out of a merge all at once, not one by one."),
             ],
         )
@@ -43,12 +56,17 @@ pub const PROBLEM: [Idea; 3] = [
             &[
                 (
                     "When it is farther than the farthest so far",
-                    "Then a point that belongs among the {k}, but not in the first place, would be turned away.",
+                    "Then a point that belongs among the {k}, but not in the first place, would be turned \
+                     away.",
                 ),
-                ("When it is outside the circle of the {k} nearest", "Most points are. That says nothing about the {k} farthest."),
+                (
+                    "When it is outside the circle of the {k} nearest",
+                    "Most points are. That says nothing about the {k} farthest.",
+                ),
                 (
                     "Always: only a search for the nearest can leave points out",
-                    "A bound works in both directions: what is nearer than {k} known points is not among the {k} farthest.",
+                    "A bound works in both directions: what is nearer than {k} known points is not among \
+                     the {k} farthest.",
                 ),
             ],
         )
@@ -62,18 +80,28 @@ pub const BUFFER: [Idea; 5] = [
         "Each computes a slot of its own from the same ballot",
         "The number of voting lanes below differs for every voting lane, so no two write the same slot.",
         &[
-            ("One lane at a time writes", "All candidates write in the same instruction, each into its own slot."),
-            ("Shared memory puts two writes to one slot in order", "Two writes to one slot would leave one of the two. Here there are none."),
+            (
+                "One lane at a time writes",
+                "All candidates write in the same instruction, each into its own slot.",
+            ),
+            (
+                "Shared memory puts two writes to one slot in order",
+                "Two writes to one slot would leave one of the two. Here there are none.",
+            ),
             ("Two lanes seldom vote at the same time", "At first all {W} lanes do."),
         ],
     ),
     why(
         "Why does a candidate that found no slot vote again after the merge?",
         "It may be too far for the new max_distance",
-        "It was compared with the old bound. Without a second vote the neighbours would be the same, but candidates that no longer matter would take slots.",
+        "It was compared with the old bound. Without a second vote the neighbours would be the same, but \
+         candidates that no longer matter would take slots.",
         &[
             ("Its distance was lost in the merge", "The lane still has it in a register."),
-            ("Its lane may have another point by now", "The lane takes its next point only when this one is done."),
+            (
+                "Its lane may have another point by now",
+                "The lane takes its next point only when this one is done.",
+            ),
             (
                 "Without a second vote a neighbour would be lost",
                 "It would still be appended. The second vote only turns away what is too far by now.",
@@ -85,11 +113,18 @@ pub const BUFFER: [Idea; 5] = [
         "The same neighbours, more candidates",
         "An older bound is larger or equal: it turns away no neighbour, but lets in points that are none.",
         &[
-            ("Some neighbours would be lost", "An older bound is never smaller than the new one. What belongs in is below both."),
-            ("The same neighbours, and fewer merges to find them", "A larger bound lets in more candidates, and these fill the buffer sooner."),
+            (
+                "Some neighbours would be lost",
+                "An older bound is never smaller than the new one. What belongs in is below both.",
+            ),
+            (
+                "The same neighbours, and fewer merges to find them",
+                "A larger bound lets in more candidates, and these fill the buffer sooner.",
+            ),
             (
                 "Nothing would change",
-                "max_distance can fall within a batch: until the next one, points between the two bounds would become candidates.",
+                "max_distance can fall within a batch: until the next one, points between the two bounds \
+                 would become candidates.",
             ),
         ],
     ),
@@ -108,9 +143,18 @@ pub const BUFFER: [Idea; 5] = [
         "It counts lower bits in a ballot of 64",
         "Nothing but the number of bits changes: a lane of the upper half counts the whole lower half, too.",
         &[
-            ("Each half counts in its own ballot of 32 bits", "Then both halves would begin at the same slot, and overwrite each other."),
-            ("Two lanes share a bit of a ballot of 32", "Two candidates with one bit could not be told apart, and would get one slot."),
-            ("Lanes take turns: 64 are too many for a ballot", "A ballot has a bit for each lane, however many there are."),
+            (
+                "Each half counts in its own ballot of 32 bits",
+                "Then both halves would begin at the same slot, and overwrite each other.",
+            ),
+            (
+                "Two lanes share a bit of a ballot of 32",
+                "Two candidates with one bit could not be told apart, and would get one slot.",
+            ),
+            (
+                "Lanes take turns: 64 are too many for a ballot",
+                "A ballot has a bit for each lane, however many there are.",
+            ),
         ],
     ),
 ];
@@ -120,44 +164,82 @@ pub const WAIT: [Idea; 4] = [
     why(
         "Why does the kernel wait with a merge until the buffer is full?",
         "A merge costs as much for 1 candidate as for {K}",
-        "The network sorts all {K} places, whatever is in them. With a full buffer each candidate pays a small share.",
+        "The network sorts all {K} places, whatever is in them. With a full buffer each candidate pays a \
+         small share.",
         &[
-            ("max_distance must not change before", "It may change at any time: a smaller bound is right as soon as it is known."),
-            ("A full buffer is sorted already", "Candidates lie in the order in which they came. The merge has to sort them."),
-            ("Lanes cannot be told when there is a candidate to merge", "The ballot tells all lanes at once."),
+            (
+                "max_distance must not change before",
+                "It may change at any time: a smaller bound is right as soon as it is known.",
+            ),
+            (
+                "A full buffer is sorted already",
+                "Candidates lie in the order in which they came. The merge has to sort them.",
+            ),
+            (
+                "Lanes cannot be told when there is a candidate to merge",
+                "The ballot tells all lanes at once.",
+            ),
         ],
     ),
     what_if(
         "What if K were {2 K}, twice as large: how many steps would one merge take?",
         "{merge of 2 K}",
-        "The sort has {layers of 2 K} layers, then comes the minimum, and {last of 2 K} layers restore the order.",
+        "The sort has {layers of 2 K} layers, then comes the minimum, and {last of 2 K} layers restore the \
+         order.",
         &[
             (
                 "{2 merge}",
-                "That is twice as many. But one layer compares all keys at once, and only layers are added: those of one more size, and one to restore the order.",
+                "That is twice as many. But one layer compares all keys at once, and only layers are added: \
+                 those of one more size, and one to restore the order.",
             ),
-            ("{merge}", "That is a merge with {K} keys. Twice as many need one more size, and so more layers."),
-            ("{layers of 2 K}", "That is the sort alone. The minimum and the layers that restore the order come after it."),
+            (
+                "{merge}",
+                "That is a merge with {K} keys. Twice as many need one more size, and so more layers.",
+            ),
+            (
+                "{layers of 2 K}",
+                "That is the sort alone. The minimum and the layers that restore the order come after it.",
+            ),
         ],
     ),
     what_if(
         "What if every candidate were merged as soon as it is found: what would be better?",
         "max_distance would always be as small as it can be",
-        "That is all: each candidate would cost {merge} steps, far more than the few candidates that a smaller bound turns away.",
+        "That is all: each candidate would cost {merge} steps, far more than the few candidates that a \
+         smaller bound turns away.",
         &[
-            ("The search would take fewer steps", "There would be a merge for each candidate, and each merge takes {merge} steps."),
-            ("The neighbours would be exact", "They are exact anyway: a bound that is too large lets in more, and loses nothing."),
-            ("A merge would take fewer steps", "The network has the same {layers} layers, whatever is in its places."),
+            (
+                "The search would take fewer steps",
+                "There would be a merge for each candidate, and each merge takes {merge} steps.",
+            ),
+            (
+                "The neighbours would be exact",
+                "They are exact anyway: a bound that is too large lets in more, and loses nothing.",
+            ),
+            (
+                "A merge would take fewer steps",
+                "The network has the same {layers} layers, whatever is in its places.",
+            ),
         ],
     ),
     transfer(
         "Which of these waits for the same reason?",
         "A program that writes lines to the disk in blocks",
-        "A write costs about the same for one line as for a block: the fixed cost is shared. That is why candidates wait.",
+        "A write costs about the same for one line as for a block: the fixed cost is shared. That is why \
+         candidates wait.",
         &[
-            ("A thread that waits until another one releases a lock", "It waits for a turn. Waiting does not make anything cheaper."),
-            ("A barrier between writing and reading", "It waits until something is complete. Without it the result would be wrong, not slower."),
-            ("A program that waits for a key to be pressed", "There is nothing to do until then. Here there is, and it is put off."),
+            (
+                "A thread that waits until another one releases a lock",
+                "It waits for a turn. Waiting does not make anything cheaper.",
+            ),
+            (
+                "A barrier between writing and reading",
+                "It waits until something is complete. Without it the result would be wrong, not slower.",
+            ),
+            (
+                "A program that waits for a key to be pressed",
+                "There is nothing to do until then. Here there is, and it is put off.",
+            ),
         ],
     ),
 ];
@@ -167,39 +249,56 @@ pub const SEARCH: [Idea; 5] = [
     why(
         "Why is there a barrier after a batch was copied into shared memory?",
         "A warp might read points that another warp has not copied yet",
-        "Every warp copies a part of the batch and reads all of it. The barrier holds each until all parts are there.",
+        "Every warp copies a part of the batch and reads all of it. The barrier holds each until all parts \
+         are there.",
         &[
-            ("All warps must have the same max_distance", "Each warp has its own query, and so a bound of its own."),
+            (
+                "All warps must have the same max_distance",
+                "Each warp has its own query, and so a bound of its own.",
+            ),
             (
                 "All warps must find their candidates at the same time",
                 "How many a warp finds in a batch is its own affair. Only the points are shared.",
             ),
             (
                 "Shared memory takes some time to keep what was written",
-                "It is not about time: without a barrier, a fast warp can be ahead of a slow one by any amount.",
+                "It is not about time: without a barrier, a fast warp can be ahead of a slow one by any \
+                 amount.",
             ),
         ],
     ),
     why(
         "Why are points copied into shared memory at all?",
         "All warps of the block read the same points",
-        "Each of them has a query of its own. Global memory is read once for the whole block, and each warp then reads from fast memory.",
+        "Each of them has a query of its own. Global memory is read once for the whole block, and each warp \
+         then reads from fast memory.",
         &[
-            ("Lanes cannot read global memory", "They can. But each warp would have to fetch the same points again."),
+            (
+                "Lanes cannot read global memory",
+                "They can. But each warp would have to fetch the same points again.",
+            ),
             ("The buffer needs them there", "The buffer holds distances and point numbers, not coordinates."),
-            ("They are sorted by their distance there before lanes read them", "Points are never sorted. Only candidates are."),
+            (
+                "They are sorted by their distance there before lanes read them",
+                "Points are never sorted. Only candidates are.",
+            ),
         ],
     ),
     what_if(
         "What if two points are equally far from the query, and there is room for one: which one is kept?",
         "The one that comes first",
-        "A point is a candidate only if it is nearer than the bound, and keys with equal distances are compared by their positions.",
+        "A point is a candidate only if it is nearer than the bound, and keys with equal distances are \
+         compared by their positions.",
         &[
             (
                 "The one that comes last",
-                "A point as far away as the bound is no candidate, and of equal distances the smaller position is the smaller key.",
+                "A point as far away as the bound is no candidate, and of equal distances the smaller \
+                 position is the smaller key.",
             ),
-            ("That depends on which lane is faster", "No lane is faster than another, and keys are never equal: the position is a part of them."),
+            (
+                "That depends on which lane is faster",
+                "No lane is faster than another, and keys are never equal: the position is a part of them.",
+            ),
             ("Both: there is one neighbour more", "The search finds exactly {k}."),
         ],
     ),
@@ -209,30 +308,43 @@ pub const SEARCH: [Idea; 5] = [
         ..what_if(
             "What if the last candidates in the buffer were not merged at the end?",
             "Neighbours that came late could be missing",
-            "Up to {K - 1} candidates may wait when the points end, and each of them was nearer than the bound.",
+            "Up to {K - 1} candidates may wait when the points end, and each of them was nearer than the \
+             bound.",
             &[
-                ("Nothing: the last points lie too far away", "Candidates are nearer than the bound, whenever they come."),
+                (
+                    "Nothing: the last points lie too far away",
+                    "Candidates are nearer than the bound, whenever they come.",
+                ),
                 ("Every neighbour would be wrong", "Those that were merged before and are near enough stay."),
                 (
                     "The neighbours would be right, but not sorted",
-                    "The intermediate result is sorted after each merge. What is in the buffer is not in it at all.",
+                    "The intermediate result is sorted after each merge. What is in the buffer is not in it \
+                     at all.",
                 ),
             ],
         )
     },
     transfer(
-        "The sum of the absolute differences is asked for, instead of the squared distance. What has to change?",
+        "The sum of the absolute differences is asked for, instead of the squared distance. What has to \
+         change?",
         "How a lane computes the number that is compared",
         "Ballot, slots, sort and merge only compare numbers. They do not know what these stand for.",
         &[
             ("The ballot: sums cannot be compared with a bound", "Any numbers with an order can."),
-            ("The network: another order needs other partners", "Partners depend on the lanes' numbers alone."),
-            ("Nothing: who is near by one is near by the other", "A point off in one column and a point off in several can change places."),
+            (
+                "The network: another order needs other partners",
+                "Partners depend on the lanes' numbers alone.",
+            ),
+            (
+                "Nothing: who is near by one is near by the other",
+                "A point off in one column and a point off in several can change places.",
+            ),
         ],
     ),
 ];
 
-/// Whether the bound on the mean number of merges grows with more points: until then all of them are candidates.
+/// Whether the bound on the mean number of merges grows with more points: until then all of them are
+/// candidates.
 fn grows(shape: Shape) -> bool {
     shape.n >= 2 * (shape.k + shape.capacity())
 }
@@ -242,9 +354,13 @@ pub const ORDER: [Idea; 4] = [
     why(
         "In random order, why are candidates rare after many points?",
         "Each is as likely as any other to be near",
-        "Of i points in random order each has the same chance, so the i-th is among the k nearest of these with probability k / i.",
+        "Of i points in random order each has the same chance, so the i-th is among the k nearest of these \
+         with probability k / i.",
         &[
-            ("Points that come later in the file lie farther away", "In random order they do not: near and far come alike from beginning to end."),
+            (
+                "Points that come later in the file lie farther away",
+                "In random order they do not: near and far come alike from beginning to end.",
+            ),
             ("The buffer is full by then", "A full buffer is merged at once, and is empty after it."),
             ("max_distance is 0 by then", "It is the squared distance of the k-th neighbour so far."),
         ],
@@ -252,13 +368,21 @@ pub const ORDER: [Idea; 4] = [
     Idea {
         suits: grows,
         ..what_if(
-            "What if there were twice as many points, in random order: by how much does the bound on the mean number of merges grow?",
+            "What if there were twice as many points, in random order: by how much does the bound on the \
+             mean number of merges grow?",
             "by {growth}",
             "It grows with the logarithm of n: about 2 ln 2 merges for each doubling, where k = K.",
             &[
                 ("it doubles", "That is so in the worst order, where every point is a candidate."),
-                ("not at all", "A few points of the second half are nearer than the k-th nearest of the first."),
-                ("by {K}", "The number of slots decides how many candidates a merge takes, not how many merges come with more points."),
+                (
+                    "not at all",
+                    "A few points of the second half are nearer than the k-th nearest of the first.",
+                ),
+                (
+                    "by {K}",
+                    "The number of slots decides how many candidates a merge takes, not how many merges \
+                     come with more points.",
+                ),
             ],
         )
     },
@@ -269,7 +393,11 @@ pub const ORDER: [Idea; 4] = [
             "none",
             "After the first merge nothing is nearer than the bound, however many points follow.",
             &[
-                ("1", "The points that are added are farther away than all before them: none becomes a candidate."),
+                (
+                    "1",
+                    "The points that are added are farther away than all before them: none becomes a \
+                     candidate.",
+                ),
                 ("twice as many", "That is so with the farthest first: then every point is a candidate."),
                 ("about {growth}", "By so much the bound grows in random order."),
             ],
@@ -278,7 +406,8 @@ pub const ORDER: [Idea; 4] = [
     transfer(
         "A file of houses is sorted by zip code. What should be done before many searches?",
         "Its rows are shuffled once",
-        "In random order the few merges that theory promises are enough, for every query. Neighbours are the same in any order.",
+        "In random order the few merges that theory promises are enough, for every query. Neighbours are \
+         the same in any order.",
         &[
             (
                 "Its rows are sorted by their distance to the query, each time",
@@ -286,9 +415,14 @@ pub const ORDER: [Idea; 4] = [
             ),
             (
                 "Nothing: a sorted file is searched fastest",
-                "It is sorted by place, not by distance to the query: while it comes nearer, point after point is a candidate.",
+                "It is sorted by place, not by distance to the query: while it comes nearer, point after \
+                 point is a candidate.",
             ),
-            ("Its rows are reversed", "What comes nearer then goes away, and the other way round. For other queries that is no better."),
+            (
+                "Its rows are reversed",
+                "What comes nearer then goes away, and the other way round. For other queries that is no \
+                 better.",
+            ),
         ],
     ),
 ];
@@ -298,11 +432,18 @@ pub const YOURS: [Idea; 3] = [
     why(
         "Why does the order of a file change the time of a search, but not its answer?",
         "Order only decides how soon the bound is small",
-        "Whenever a neighbour comes, it is nearer than the bound of that moment. What changes is how many others are, too.",
+        "Whenever a neighbour comes, it is nearer than the bound of that moment. What changes is how many \
+         others are, too.",
         &[
             ("The kernel sorts the file first", "Points are never sorted. Only candidates are."),
-            ("Points that come late are left out", "No point is left out. Late ones are compared with a smaller bound."),
-            ("Lanes find the nearest points of a batch in any order", "A lane sees only its own point, and the bound."),
+            (
+                "Points that come late are left out",
+                "No point is left out. Late ones are compared with a smaller bound.",
+            ),
+            (
+                "Lanes find the nearest points of a batch in any order",
+                "A lane sees only its own point, and the bound.",
+            ),
         ],
     ),
     Idea {
@@ -314,18 +455,27 @@ pub const YOURS: [Idea; 3] = [
             &[
                 ("{K + 1}", "The network sorts lists whose length is a power of two."),
                 ("{K}", "{K + 1} neighbours do not fit into {K} places."),
-                ("{K + W}", "One more key in each lane would be enough for the neighbours, but not for the network: it needs a power of two."),
+                (
+                    "{K + W}",
+                    "One more key in each lane would be enough for the neighbours, but not for the network: \
+                     it needs a power of two.",
+                ),
             ],
         )
     },
     transfer(
-        "Rows have two columns in metres and one in seconds. What has to be decided before neighbours mean anything?",
+        "Rows have two columns in metres and one in seconds. What has to be decided before neighbours mean \
+         anything?",
         "How many metres a second counts as",
         "The distance adds up the columns. A unit that is chosen otherwise gives other neighbours.",
         &[
             ("In which order the columns stand", "A sum is the same in any order."),
             ("How many lanes the warp has", "Neighbours do not depend on it."),
-            ("Nothing: distances have no unit", "The same column in milliseconds has numbers a thousand times as large, and decides everything."),
+            (
+                "Nothing: distances have no unit",
+                "The same column in milliseconds has numbers a thousand times as large, and decides \
+                 everything.",
+            ),
         ],
     ),
 ];

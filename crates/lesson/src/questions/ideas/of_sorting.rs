@@ -7,20 +7,31 @@ pub const SORT: [Idea; 4] = [
     why(
         "Why are two neighbouring runs sorted in opposite directions?",
         "So that together they rise and then fall",
-        "A list that rises and then falls is bitonic. The layers of the next size put such a list in order, but not any list.",
+        "A list that rises and then falls is bitonic. The layers of the next size put such a list in order, \
+         but not any list.",
         &[
             ("Each lane then swaps as often as another", "How often keys swap depends on the keys."),
-            ("Equal keys then stay where they are", "What is done with equal keys has nothing to do with the direction."),
-            ("So that small keys have a shorter way to go", "The network has the same layers for all keys, whichever way they have to go."),
+            (
+                "Equal keys then stay where they are",
+                "What is done with equal keys has nothing to do with the direction.",
+            ),
+            (
+                "So that small keys have a shorter way to go",
+                "The network has the same layers for all keys, whichever way they have to go.",
+            ),
         ],
     ),
     why(
         "Why does no lane wait for another while keys are sorted?",
         "The lane's number decides partner and direction",
-        "So all lanes execute the same instruction in each layer: a shuffle, then the minimum or the maximum.",
+        "So all lanes execute the same instruction in each layer: a shuffle, then the minimum or the \
+         maximum.",
         &[
             ("Each lane sorts its own key", "One key is always sorted. Keys have to move from lane to lane."),
-            ("Lanes whose keys are in place have nothing to do", "They take part in every layer, whether their keys move or not."),
+            (
+                "Lanes whose keys are in place have nothing to do",
+                "They take part in every layer, whether their keys move or not.",
+            ),
             ("The keys were sorted before", "They lie in the order in which candidates came."),
         ],
     ),
@@ -29,19 +40,33 @@ pub const SORT: [Idea; 4] = [
         "{layers of 2 K}",
         "One more size is added, and the layers of that size: {last of 2 K}, one for each stride.",
         &[
-            ("{2 layers}", "Twice the keys do not need twice the layers: all comparators of a layer work at the same time."),
+            (
+                "{2 layers}",
+                "Twice the keys do not need twice the layers: all comparators of a layer work at the same \
+                 time.",
+            ),
             ("{layers + 1}", "A size has a layer for each of its strides, not one."),
-            ("{layers}", "That is the sort of {K} keys. It leaves two sorted halves, which have to be merged."),
+            (
+                "{layers}",
+                "That is the sort of {K} keys. It leaves two sorted halves, which have to be merged.",
+            ),
         ],
     ),
     transfer(
         "The largest key is to come first. Which change does that?",
         "The direction of every comparator",
-        "With all arrows reversed, every run is sorted the other way, and so is the whole. To reverse those of the last size would be enough.",
+        "With all arrows reversed, every run is sorted the other way, and so is the whole. To reverse those \
+         of the last size would be enough.",
         &[
             ("The order of the strides", "With small strides first, a bitonic list is not sorted at all."),
-            ("The partner of every lane", "Which keys meet stays the same. What changes is which of the two goes where."),
-            ("The direction of the last layer alone", "The last layer only compares neighbours: it cannot turn the whole list round."),
+            (
+                "The partner of every lane",
+                "Which keys meet stays the same. What changes is which of the two goes where.",
+            ),
+            (
+                "The direction of the last layer alone",
+                "The last layer only compares neighbours: it cannot turn the whole list round.",
+            ),
         ],
     ),
 ];
@@ -53,13 +78,21 @@ pub const WIDE: [Idea; 4] = [
         ..why(
             "Why does a layer with a stride below {R} need no shuffle?",
             "Both keys are in registers of the same lane",
-            "A lane holds {R} consecutive keys, and two keys whose numbers differ by less, in one bit, are in the same {R}.",
+            "A lane holds {R} consecutive keys, and two keys whose numbers differ by less, in one bit, are \
+             in the same {R}.",
             &[
-                ("These keys were compared before", "They have been, but other layers came between, so they have to be compared again."),
-                ("Keys are exchanged through shared memory instead", "A lane's registers are its own: nothing has to be exchanged."),
+                (
+                    "These keys were compared before",
+                    "They have been, but other layers came between, so they have to be compared again.",
+                ),
+                (
+                    "Keys are exchanged through shared memory instead",
+                    "A lane's registers are its own: nothing has to be exchanged.",
+                ),
                 (
                     "Small strides come last, when keys are in order",
-                    "Small strides are the last ones of every size, and keys are in order only after the last of all.",
+                    "Small strides are the last ones of every size, and keys are in order only after the \
+                     last of all.",
                 ),
             ],
         )
@@ -71,7 +104,11 @@ pub const WIDE: [Idea; 4] = [
             "{shuffled at W / 2}",
             "With {2 R} keys per lane, one more stride of each size is within a lane.",
             &[
-                ("{shuffled}", "So many need one with R = {R}. With {2 R} keys per lane, one more stride of each size is within a lane."),
+                (
+                    "{shuffled}",
+                    "So many need one with R = {R}. With {2 R} keys per lane, one more stride of each size \
+                     is within a lane.",
+                ),
                 ("0", "A stride of {2 R} and more still crosses lanes."),
                 ("{layers}", "That is all layers. Those with a stride below {2 R} stay within a lane."),
             ],
@@ -82,9 +119,13 @@ pub const WIDE: [Idea; 4] = [
         ..what_if(
             "What if element i were in lane i mod {W}: which layers would need no shuffle?",
             "Those with a stride of {W} or more",
-            "Two elements are in the same lane if their numbers differ by a multiple of {W}, and strides are powers of two.",
+            "Two elements are in the same lane if their numbers differ by a multiple of {W}, and strides \
+             are powers of two.",
             &[
-                ("Those with a stride below {R}", "That is so where a lane holds consecutive keys. Here neighbours are in different lanes."),
+                (
+                    "Those with a stride below {R}",
+                    "That is so where a lane holds consecutive keys. Here neighbours are in different lanes.",
+                ),
                 ("None", "Elements i and i + {W} would be in the same lane."),
                 ("All", "Elements 0 and 1 would be in different lanes, and many layers compare neighbours."),
             ],
@@ -93,13 +134,21 @@ pub const WIDE: [Idea; 4] = [
     Idea {
         suits: |shape| shape.registers > 1,
         ..transfer(
-            "{K} keys lie on {W} computers, {R} consecutive ones on each. Which layers send keys over the network?",
+            "{K} keys lie on {W} computers, {R} consecutive ones on each. Which layers send keys over the \
+             network?",
             "Those with a stride of {R} or more",
             "A computer is what a lane is here: smaller strides stay inside it.",
             &[
                 ("Those with a stride below {R}", "These compare keys of the same computer."),
-                ("All: a network has to compare all keys", "Two keys of one computer can be compared without sending one."),
-                ("Only the first and the last layer", "Each size begins with strides that cross computers, as soon as its runs are longer than {R}."),
+                (
+                    "All: a network has to compare all keys",
+                    "Two keys of one computer can be compared without sending one.",
+                ),
+                (
+                    "Only the first and the last layer",
+                    "Each size begins with strides that cross computers, as soon as its runs are longer \
+                     than {R}.",
+                ),
             ],
         )
     },
@@ -108,21 +157,36 @@ pub const WIDE: [Idea; 4] = [
 /// The mirror, and what the minimum leaves.
 pub const MERGE: [Idea; 4] = [
     why(
-        "Why may candidate i meet element {K - 1} \u{2212} i of the intermediate result, and one of the two be dropped?",
+        "Why may candidate i meet element {K - 1} \u{2212} i of the intermediate result, and one of the two \
+         be dropped?",
         "{K} other keys are no larger than that one",
-        "Up to the pair there are i + 1 candidates and {K} \u{2212} i keys of the intermediate result, and none is larger than the larger of the two. Without it, these are {K}.",
+        "Up to the pair there are i + 1 candidates and {K} \u{2212} i keys of the intermediate result, and \
+         none is larger than the larger of the two. Without it, these are {K}.",
         &[
-            ("The larger key of a pair is always the candidate", "It may come from either list. The smaller one stays."),
-            ("Both lists have been searched before", "Each list is sorted, but nobody knows yet which of its keys are among the {K} smallest."),
-            ("It is merged again later", "It is dropped for good, and rightly so: it is not among the {K} smallest."),
+            (
+                "The larger key of a pair is always the candidate",
+                "It may come from either list. The smaller one stays.",
+            ),
+            (
+                "Both lists have been searched before",
+                "Each list is sorted, but nobody knows yet which of its keys are among the {K} smallest.",
+            ),
+            (
+                "It is merged again later",
+                "It is dropped for good, and rightly so: it is not among the {K} smallest.",
+            ),
         ],
     ),
     what_if(
         "What if the mirror were left out, and element i met element i?",
         "Small keys may be lost",
-        "Where both lists hold some of the {K} smallest keys, these meet each other at the same end, and one of each pair is dropped.",
+        "Where both lists hold some of the {K} smallest keys, these meet each other at the same end, and \
+         one of each pair is dropped.",
         &[
-            ("The same keys would be kept, in another order", "Not the same: two small keys can meet, and one of them is dropped."),
+            (
+                "The same keys would be kept, in another order",
+                "Not the same: two small keys can meet, and one of them is dropped.",
+            ),
             ("The {K} largest keys would be kept", "The smaller of each pair still stays."),
             (
                 "Nothing: the minimum of two keys is the same either way",
@@ -137,19 +201,30 @@ pub const MERGE: [Idea; 4] = [
         &[
             ("{2 last}", "Twice the keys add one stride, not twice as many."),
             ("{last}", "So many are enough for {K} keys: strides from {K / 2} down to 1."),
-            ("{layers of 2 K}", "That is the sort of any list. What the minimum leaves is bitonic, and nearly sorted."),
+            (
+                "{layers of 2 K}",
+                "That is the sort of any list. What the minimum leaves is bitonic, and nearly sorted.",
+            ),
         ],
     ),
     Idea {
         suits: |shape| shape.k > 1,
         ..transfer(
-            "Each of 8 GPUs has the {k} nearest of its eighth of the points, sorted. How are the {k} nearest of all found with the least work?",
+            "Each of 8 GPUs has the {k} nearest of its eighth of the points, sorted. How are the {k} \
+             nearest of all found with the least work?",
             "Lists are merged in pairs, in 3 rounds",
-            "The {k} smallest keys of each pair are kept: 8 lists become 4, then 2, then 1. What is not among the {k} nearest of its own GPU is not among those of all.",
+            "The {k} smallest keys of each pair are kept: 8 lists become 4, then 2, then 1. What is not \
+             among the {k} nearest of its own GPU is not among those of all.",
             &[
                 ("From each list, the first eighth is taken", "All {k} neighbours may lie on one GPU."),
-                ("All points are searched again on one GPU", "The {8 k} keys of the lists are enough: no other point can be a neighbour."),
-                ("The list with the nearest point is the answer", "Its other keys may be farther away than keys of other lists."),
+                (
+                    "All points are searched again on one GPU",
+                    "The {8 k} keys of the lists are enough: no other point can be a neighbour.",
+                ),
+                (
+                    "The list with the nearest point is the answer",
+                    "Its other keys may be farther away than keys of other lists.",
+                ),
             ],
         )
     },

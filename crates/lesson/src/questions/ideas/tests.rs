@@ -23,7 +23,8 @@ fn asked(id: &str, words: &str, choice: Choice) -> (Question, Vec<Take>) {
     let lesson = named(id).unwrap();
     let takes = lesson.record(choice, &Silent).unwrap();
     let questions = about(lesson, &takes[0], &mut Random::new(1));
-    let found: Vec<Question> = questions.into_iter().filter(|question| question.text.contains(words)).collect();
+    let found: Vec<Question> =
+        questions.into_iter().filter(|question| question.text.contains(words)).collect();
     assert_eq!(found.len(), 1, "{id}: {words}");
     (found.into_iter().next().unwrap(), takes)
 }
@@ -39,19 +40,43 @@ fn every_lesson_asks_for_ideas_in_short_words() {
     for lesson in &LESSONS {
         let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
         let questions = about(lesson, &take, &mut Random::new(3));
-        assert_eq!(questions.len(), lesson.ideas.len(), "lesson {}: with its own sizes, all make sense", lesson.id);
+        assert_eq!(
+            questions.len(),
+            lesson.ideas.len(),
+            "lesson {}: with its own sizes, all make sense",
+            lesson.id
+        );
         let families: BTreeSet<Ask> = questions.iter().map(|question| question.ask).collect();
         assert!(questions.len() >= 3 && families.len() >= 2, "lesson {}: {families:?}", lesson.id);
         let mut texts = BTreeSet::new();
         for question in &questions {
-            let said = question.slips.iter().map(|slip| slip.says.as_str()).chain([question.text.as_str(), question.why.as_deref().unwrap()]);
+            let said = question
+                .slips
+                .iter()
+                .map(|slip| slip.says.as_str())
+                .chain([question.text.as_str(), question.why.as_deref().unwrap()]);
             for text in said.chain(question.options.iter().map(String::as_str)) {
-                assert!(!text.contains(['{', '}']) && !text.contains("  ") && text.len() < 260, "lesson {}: {text}", lesson.id);
+                assert!(
+                    !text.contains(['{', '}']) && !text.contains("  ") && text.len() < 260,
+                    "lesson {}: {text}",
+                    lesson.id
+                );
             }
             assert!(question.text.ends_with('?') && question.text.len() < 130, "{}", question.text);
-            assert!(question.why.as_ref().unwrap().ends_with('.') && question.slips.iter().all(|slip| slip.says.ends_with('.')));
-            assert!(question.options.iter().all(|option| option.len() < 90 && !option.ends_with('.')), "{:?}", question.options);
-            assert_eq!(question.slips.len() + 1, question.options.len(), "every wrong option says which mistake leads to it");
+            assert!(
+                question.why.as_ref().unwrap().ends_with('.')
+                    && question.slips.iter().all(|slip| slip.says.ends_with('.'))
+            );
+            assert!(
+                question.options.iter().all(|option| option.len() < 90 && !option.ends_with('.')),
+                "{:?}",
+                question.options
+            );
+            assert_eq!(
+                question.slips.len() + 1,
+                question.options.len(),
+                "every wrong option says which mistake leads to it"
+            );
             assert!(question.slips.iter().all(|slip| slip.reply != question.answer.reply()));
             assert!(texts.insert(&question.text), "twice: {}", question.text);
         }
@@ -69,39 +94,55 @@ fn neither_place_nor_length_gives_an_answer_away() {
                 let Answer::Choice(right) = question.answer else { panic!("{question:?}") };
                 places[right as usize] += 1;
                 let length = |option: usize| question.options[option].chars().count();
-                longest += u32::from((0..question.options.len()).all(|option| length(option) <= length(right as usize)));
+                longest += u32::from(
+                    (0..question.options.len()).all(|option| length(option) <= length(right as usize)),
+                );
                 all += 1;
             }
         }
     }
-    assert!(places.iter().all(|&times| times * 100 > all * 20 && times * 100 < all * 30), "{places:?} of {all}");
+    assert!(
+        places.iter().all(|&times| times * 100 > all * 20 && times * 100 < all * 30),
+        "{places:?} of {all}"
+    );
     assert!(longest * 100 < all * 45, "{longest} of {all} right options are the longest");
 }
 
 #[test]
 fn ideas_make_sense_with_other_sizes_or_are_not_asked() {
-    for (id, k, width) in
-        [("sort", 4, 4), ("sort", 32, 32), ("wide", 8, 8), ("wide", 256, 8), ("merge", 4, 4), ("wait", 1024, 32), ("yours", 1024, 32), ("heap", 1, 4)]
-            .into_iter()
-            .chain([
-                ("warp-select", 8, 8),
-                ("warp-select", 100, 32),
-                ("radix-select", 64, 4),
-                ("radix-select", 100, 32),
-                ("buffer", 8, 4),
-                ("problem", 1, 4),
-                ("merge", 1, 4),
-                ("search", 1, 8),
-                ("wide", 1, 8),
-            ])
-    {
+    for (id, k, width) in [
+        ("sort", 4, 4),
+        ("sort", 32, 32),
+        ("wide", 8, 8),
+        ("wide", 256, 8),
+        ("merge", 4, 4),
+        ("wait", 1024, 32),
+        ("yours", 1024, 32),
+        ("heap", 1, 4),
+    ]
+    .into_iter()
+    .chain([
+        ("warp-select", 8, 8),
+        ("warp-select", 100, 32),
+        ("radix-select", 64, 4),
+        ("radix-select", 100, 32),
+        ("buffer", 8, 4),
+        ("problem", 1, 4),
+        ("merge", 1, 4),
+        ("search", 1, 8),
+        ("wide", 1, 8),
+    ]) {
         let lesson = named(id).unwrap();
-        let take = lesson.record(Choice { k: Some(k), width: Some(width), ..Choice::default() }, &Silent).unwrap().remove(0);
+        let take = lesson
+            .record(Choice { k: Some(k), width: Some(width), ..Choice::default() }, &Silent)
+            .unwrap()
+            .remove(0);
         for question in about(lesson, &take, &mut Random::new(5)) {
             makes_sense(&question);
         }
     }
-    // Few points, as data of one's own may have: fewer than the buffer holds, as many, and as many as fill it twice.
+    // Few points, as data of one's own may have: fewer than the buffer holds, as many, and as many as fill it
+    // twice.
     let lesson = named("order").unwrap();
     let mut asked = Vec::new();
     for (n, k) in [(9, 8), (16, 32), (32, 32), (64, 32), (128, 32), (4096, 32), (40, 1), (300, 1)] {
@@ -112,7 +153,11 @@ fn ideas_make_sense_with_other_sizes_or_are_not_asked() {
         asked.push(questions.len());
         let search = about(named("search").unwrap(), &take, &mut Random::new(5));
         search.iter().for_each(makes_sense);
-        assert_eq!(search.iter().any(|question| question.text.contains("not merged at the end")), n > 32, "n = {n}");
+        assert_eq!(
+            search.iter().any(|question| question.text.contains("not merged at the end")),
+            n > 32,
+            "n = {n}"
+        );
     }
     assert_eq!(asked, [2, 2, 2, 2, 4, 4, 2, 4]);
 }
@@ -124,13 +169,31 @@ fn makes_sense(question: &Question) {
     for same in [["by 0", "not at all"], ["about 0", "none"], ["0", "none"]] {
         assert!(!same.iter().all(|option| options.contains(option)), "{question:?}");
     }
-    let said = question.slips.iter().map(|slip| slip.says.as_str()).chain([question.text.as_str(), question.why.as_deref().unwrap()]);
+    let said = question
+        .slips
+        .iter()
+        .map(|slip| slip.says.as_str())
+        .chain([question.text.as_str(), question.why.as_deref().unwrap()]);
     for text in said.chain(options) {
         assert!(!text.contains('{'), "{text}");
         let text = text.replace("i + 1", "i");
         let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || ",.:?".contains(c)).collect();
         for pair in words.windows(2).filter(|pair| pair[0] == "1") {
-            assert!(!["points", "keys", "neighbours", "lanes", "slots", "layers", "levels", "farthest", "nearest"].contains(&pair[1]), "{text}");
+            assert!(
+                ![
+                    "points",
+                    "keys",
+                    "neighbours",
+                    "lanes",
+                    "slots",
+                    "layers",
+                    "levels",
+                    "farthest",
+                    "nearest"
+                ]
+                .contains(&pair[1]),
+                "{text}"
+            );
         }
     }
 }
@@ -153,10 +216,12 @@ fn every_size_that_has_a_name_stands_in_a_text() {
 #[test]
 fn digits_are_as_long_as_the_warp_makes_them() {
     let lesson = named("radix-select").unwrap();
-    for (width, said) in
-        [(4, "here of 2 bits, puts every point into one of 4 buckets"), (16, "here of 4 bits, puts every point into one of 16 buckets")]
-    {
-        let take = lesson.record(Choice { width: Some(width), ..Choice::default() }, &Silent).unwrap().remove(0);
+    for (width, said) in [
+        (4, "here of 2 bits, puts every point into one of 4 buckets"),
+        (16, "here of 4 bits, puts every point into one of 16 buckets"),
+    ] {
+        let take =
+            lesson.record(Choice { width: Some(width), ..Choice::default() }, &Silent).unwrap().remove(0);
         let shape = take.recording.shape();
         assert!(lesson.says(lesson.paragraph, shape).contains(said));
         // As many as are counted.
@@ -177,9 +242,11 @@ fn layers(keys: u32) -> u32 {
 
 #[test]
 fn twice_as_many_keys_take_as_many_steps_as_the_twin_does() {
-    for (id, words) in
-        [("wait", "how many steps would one merge take"), ("merge", "how many layers would follow"), ("sort", "how many layers would the sort have")]
-    {
+    for (id, words) in [
+        ("wait", "how many steps would one merge take"),
+        ("merge", "how many layers would follow"),
+        ("sort", "how many layers would the sort have"),
+    ] {
         let (said, takes) = right(id, words);
         let shape = takes[0].recording.shape();
         let choice = Choice {
@@ -190,7 +257,9 @@ fn twice_as_many_keys_take_as_many_steps_as_the_twin_does() {
         let twice = named(id).unwrap().record(choice, &Silent).unwrap().remove(0).recording;
         assert_eq!(twice.shape().capacity(), 2 * shape.capacity());
         let merge = &twice.steps()[twice.range_of_merge(1).or_else(|| twice.range_of_merge(0)).unwrap()];
-        let of = |wanted: Pass| merge.iter().filter(|step| matches!(step, Step::Layer { pass, .. } if *pass == wanted)).count();
+        let of = |wanted: Pass| {
+            merge.iter().filter(|step| matches!(step, Step::Layer { pass, .. } if *pass == wanted)).count()
+        };
         let counted = match id {
             "wait" => of(Pass::Sort) + 1 + of(Pass::Resort),
             "merge" => of(Pass::Resort),
@@ -205,15 +274,22 @@ fn twice_as_many_keys_take_as_many_steps_as_the_twin_does() {
 fn half_the_lanes_need_as_many_shuffles_as_the_twin_does() {
     let (said, takes) = right("wide", "how many layers would need a shuffle");
     let shape = takes[0].recording.shape();
-    let choice = Choice { k: Some(shape.capacity() as usize), width: Some(shape.width / 2), ..Choice::default() };
+    let choice =
+        Choice { k: Some(shape.capacity() as usize), width: Some(shape.width / 2), ..Choice::default() };
     let half = named("wide").unwrap().record(choice, &Silent).unwrap().remove(0);
     let steps = &half.recording.steps()[half.range.clone()];
-    assert_eq!(said, steps.iter().filter(|step| matches!(step, Step::Layer { shuffle: Some(_), .. })).count().to_string());
+    assert_eq!(
+        said,
+        steps.iter().filter(|step| matches!(step, Step::Layer { shuffle: Some(_), .. })).count().to_string()
+    );
     // Elements dealt out one by one: the layers within a lane are those of large strides.
     for layer in network::sort(shape.capacity()) {
-        let inside = layer.comparators(shape.capacity()).all(|pair| pair.low % shape.width == pair.high % shape.width);
+        let inside =
+            layer.comparators(shape.capacity()).all(|pair| pair.low % shape.width == pair.high % shape.width);
         assert_eq!(inside, layer.stride >= shape.width);
-        let one_computer = layer.comparators(shape.capacity()).all(|pair| pair.low / shape.registers == pair.high / shape.registers);
+        let one_computer = layer
+            .comparators(shape.capacity())
+            .all(|pair| pair.low / shape.registers == pair.high / shape.registers);
         assert_eq!(one_computer, layer.stride < shape.registers);
     }
 }
@@ -265,14 +341,25 @@ fn nearest_first_one_merge_is_enough_for_any_number_of_points() {
     for n in [100, 1024, 2048] {
         let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
         let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
-        let setup = Setup { k: 32, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
+        let setup = Setup {
+            k: 32,
+            metric: Metric::L2,
+            order: Order::File,
+            seed: 5,
+            exclude_self: false,
+            drop_zero_rows: false,
+        };
         let (query, none) = (Queries::Rows(vec![7]), Touched::default());
         let own = |arrangement| Own { cloud: &cloud, queries: &query, query: 0, arrangement };
-        let merges = |order| lesson.record_touched(own(order), setup, 32, &none, None).unwrap().recording.merges();
+        let merges =
+            |order| lesson.record_touched(own(order), setup, 32, &none, None).unwrap().recording.merges();
         assert_eq!(merges(Arrangement::NearestFirst), 1);
         assert_eq!(merges(Arrangement::FarthestFirst), theory::worst_case_merges(n, 32) as usize);
     }
-    assert_eq!((right("problem", "the nearest first").0, right("order", "twice as many: how").0), ("1".to_owned(), "none".to_owned()));
+    assert_eq!(
+        (right("problem", "the nearest first").0, right("order", "twice as many: how").0),
+        ("1".to_owned(), "none".to_owned())
+    );
 }
 
 #[test]
@@ -301,9 +388,21 @@ fn half_a_buffer_is_full_twice_as_often() {
 fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Recording> {
     let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
     let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
-    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 5, exclude_self: false, drop_zero_rows: false };
+    let setup = Setup {
+        k,
+        metric: Metric::L2,
+        order: Order::File,
+        seed: 5,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     let none = Touched::default();
-    let own = Own { cloud: &cloud, queries: &Queries::Rows(vec![7]), query: 0, arrangement: Arrangement::FarthestFirst };
+    let own = Own {
+        cloud: &cloud,
+        queries: &Queries::Rows(vec![7]),
+        query: 0,
+        arrangement: Arrangement::FarthestFirst,
+    };
     let take = named(id).unwrap().record_touched(own, setup, width, &none, None);
     take.unwrap().recording
 }
@@ -335,13 +434,21 @@ fn what_is_left_out_has_the_consequences_that_are_named() {
 fn of_equal_distances_the_first_ones_are_kept() {
     let source = Source::Generate { spec: "duplicates:n=200,d=1,distinct=3".to_owned(), seed: 1 };
     let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
-    let setup = Setup { k: 16, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: false };
+    let setup = Setup {
+        k: 16,
+        metric: Metric::L2,
+        order: Order::File,
+        seed: 1,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     let problem = std::sync::Arc::new(Problem::new(&cloud, &Queries::Rows(vec![9]), setup).unwrap());
     let recording = record(problem.clone(), 0, 8, None, "").unwrap();
     let mut state = recording.start();
     recording.steps().iter().for_each(|step| state.apply(step));
     let distances = crate::engines::lockstep::distances_to(&problem, 0, 0..200);
-    let mut all: Vec<(u32, u32)> = (0..).zip(&distances).map(|(point, distance)| (distance.to_bits(), point)).collect();
+    let mut all: Vec<(u32, u32)> =
+        (0..).zip(&distances).map(|(point, distance)| (distance.to_bits(), point)).collect();
     all.sort_unstable();
     assert_eq!(all[15].0, all[16].0, "there is room for one of several");
     assert!(state.neighbours().map(|(point, _)| point).eq(all[..16].iter().map(|(_, point)| *point)));
@@ -370,7 +477,12 @@ fn what_a_minimum_drops_comes_after_k_others() {
 fn a_larger_heap_is_as_deep_as_is_said() {
     let (said, takes) = right("heap", "how many rounds can a key sink");
     let k = takes[0].recording.shape().k as usize;
-    let recording = named("heap").unwrap().record(Choice { k: Some(2 * k + 1), ..Choice::default() }, &Silent).unwrap().remove(0).recording;
+    let recording = named("heap")
+        .unwrap()
+        .record(Choice { k: Some(2 * k + 1), ..Choice::default() }, &Silent)
+        .unwrap()
+        .remove(0)
+        .recording;
     let (mut rounds, mut most) = (0, 0);
     for step in recording.steps() {
         rounds = if matches!(step.heap(), Some(HeapStep::Sank { .. })) { rounds + 1 } else { 0 };
@@ -384,7 +496,9 @@ fn a_larger_heap_is_as_deep_as_is_said() {
 fn queues_bring_no_more_than_they_hold() {
     let (said, takes) = right("warp-select", "how many could one merge bring");
     let most = |recording: &Recording| {
-        let taken = |step: &Step| if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() { taken.count() } else { 0 };
+        let taken = |step: &Step| {
+            if let Some(WarpSelectStep::Exchanged { taken }) = step.warp_select() { taken.count() } else { 0 }
+        };
         recording.steps().iter().map(taken).max().unwrap()
     };
     let (shape, recording) = (takes[0].recording.shape(), &takes[0].recording);
@@ -402,7 +516,10 @@ fn longer_digits_have_more_buckets_and_fewer_passes() {
     assert_eq!(said, format!("{} buckets, {passes} passes", 2u32.pow(wide)));
     // Bits of numbers that are not negative are in the numbers' order.
     let mut random = Random::new(4);
-    let numbers: Vec<f32> = (0..500).map(|_| f32::from_bits((random.bits() as u32) >> 1)).filter(|number| number.is_finite()).collect();
+    let numbers: Vec<f32> = (0..500)
+        .map(|_| f32::from_bits((random.bits() as u32) >> 1))
+        .filter(|number| number.is_finite())
+        .collect();
     assert!(numbers.windows(2).all(|pair| (pair[0] < pair[1]) == (pair[0].to_bits() < pair[1].to_bits())));
 }
 
@@ -410,7 +527,10 @@ fn longer_digits_have_more_buckets_and_fewer_passes() {
 fn k_just_above_a_power_of_two_takes_the_next_one() {
     let (said, takes) = right("yours", "how many slots would the buffer have");
     let shape = takes[0].recording.shape();
-    assert_eq!(said, (registers_for(shape.capacity() as usize + 1, shape.width as usize) as u32 * shape.width).to_string());
+    assert_eq!(
+        said,
+        (registers_for(shape.capacity() as usize + 1, shape.width as usize) as u32 * shape.width).to_string()
+    );
     assert_eq!(said, (2 * shape.capacity()).to_string());
 }
 

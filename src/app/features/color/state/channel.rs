@@ -40,10 +40,17 @@ impl Numbers {
     /// Values less an offset, NaN where a row has none; `None` when no row has one.
     pub fn new(values: Vec<f32>, offset: f64, with_middle: bool) -> Option<Self> {
         let nothing = (f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, true);
-        let join = |a: (f32, f32, f32, bool), b: (f32, f32, f32, bool)| (a.0.min(b.0), a.1.max(b.1), a.2.min(b.2), a.3 && b.3);
-        let of_one = |value: f32| (value, value, if value > 0.0 { value } else { f32::INFINITY }, value.fract() == 0.0);
-        let of_part = |part: &[f32]| part.iter().filter(|value| !value.is_nan()).fold(nothing, |all, &value| join(all, of_one(value)));
-        let (low, high, positive, integers) = values.par_chunks(1 << 16).map(of_part).reduce(|| nothing, join);
+        let join = |a: (f32, f32, f32, bool), b: (f32, f32, f32, bool)| {
+            (a.0.min(b.0), a.1.max(b.1), a.2.min(b.2), a.3 && b.3)
+        };
+        let of_one = |value: f32| {
+            (value, value, if value > 0.0 { value } else { f32::INFINITY }, value.fract() == 0.0)
+        };
+        let of_part = |part: &[f32]| {
+            part.iter().filter(|value| !value.is_nan()).fold(nothing, |all, &value| join(all, of_one(value)))
+        };
+        let (low, high, positive, integers) =
+            values.par_chunks(1 << 16).map(of_part).reduce(|| nothing, join);
         if low > high {
             return None;
         }
@@ -61,7 +68,8 @@ impl Numbers {
         })
     }
 
-    /// How many of a sample of the values are in each of `bins` equal parts of a scale; what is beyond its ends is in none.
+    /// How many of a sample of the values are in each of `bins` equal parts of a scale; what is beyond its
+    /// ends is in none.
     pub fn histogram(&self, (low, high, log): (f64, f64, bool), bins: usize) -> Vec<usize> {
         let at = |part: usize| {
             let share = part as f64 / bins as f64;
@@ -79,7 +87,8 @@ impl Numbers {
 
     /// Values between two in words; an infinite end is none.
     pub fn span(&self, from: f64, to: f64) -> String {
-        let text = |value: f64| if self.integers { text::coordinate(value.round()) } else { text::digits(value, 4) };
+        let text =
+            |value: f64| if self.integers { text::coordinate(value.round()) } else { text::digits(value, 4) };
         match (from.is_finite(), to.is_finite()) {
             (true, true) => format!("{} to {}", text(from), text(to)),
             (true, false) => format!("≥ {}", text(from)),
@@ -97,7 +106,8 @@ impl Numbers {
 
     /// The value that so many are not below, or not above; of fewer, the last. `None` where there are none.
     pub fn extreme(&self, count: usize, highest: bool) -> Option<f64> {
-        let mut values: Vec<f32> = self.values.values.iter().copied().filter(|value| !value.is_nan()).collect();
+        let mut values: Vec<f32> =
+            self.values.values.iter().copied().filter(|value| !value.is_nan()).collect();
         let at = count.min(values.len()).checked_sub(1)?;
         let order = |a: &f32, b: &f32| if highest { b.total_cmp(a) } else { a.total_cmp(b) };
         let (_, &mut value, _) = values.select_nth_unstable_by(at, order);
@@ -156,7 +166,8 @@ pub struct Category {
 pub struct Categories {
     /// The number of its category by row, NaN where a row has none.
     pub values: Arc<PointValues>,
-    /// In the order of their colours: as they sort where each has a colour of its own, else the most frequent first.
+    /// In the order of their colours: as they sort where each has a colour of its own, else the most frequent
+    /// first.
     pub list: Vec<Category>,
 }
 
@@ -196,7 +207,19 @@ impl Channel {
         (missing, why_missing): (u64, &'static str),
     ) -> Self {
         let title = title.into();
-        Self { whose, title, unit, numbers, categories: None, colors: None, prefers_categories: false, few: None, missing, why_missing, note: None }
+        Self {
+            whose,
+            title,
+            unit,
+            numbers,
+            categories: None,
+            colors: None,
+            prefers_categories: false,
+            few: None,
+            missing,
+            why_missing,
+            note: None,
+        }
     }
 
     /// The colours that are used: those chosen where they fit.
@@ -228,14 +251,22 @@ impl Channel {
         }
         let numbers = self.numbers.as_ref()?;
         let (low, high, log) = numbers.ends(view);
-        let scale = Scale { map, low: (low - numbers.offset) as f32, high: (high - numbers.offset) as f32, log, dark };
+        let scale = Scale {
+            map,
+            low: (low - numbers.offset) as f32,
+            high: (high - numbers.offset) as f32,
+            log,
+            dark,
+        };
         Some((Arc::clone(&numbers.values), scale))
     }
 
     /// What a row has, in words; `None` where it has nothing.
     pub fn text(&self, row: usize) -> Option<String> {
         let own = |values: &PointValues| values.values.get(row).copied().filter(|value| !value.is_nan());
-        if let Some(category) = self.categories.as_ref().and_then(|all| all.list.get(own(&all.values)? as usize)) {
+        if let Some(category) =
+            self.categories.as_ref().and_then(|all| all.list.get(own(&all.values)? as usize))
+        {
             return Some(category.name.clone());
         }
         if let Some(packed) = self.colors.as_ref().and_then(|colors| own(colors)) {
@@ -266,7 +297,11 @@ mod tests {
     use super::*;
 
     fn channel(numbers: Option<Numbers>, categories: Option<Categories>) -> Channel {
-        Channel { categories, prefers_categories: true, ..Channel::of_numbers(Whose::Data, "t", "", numbers, (0, "")) }
+        Channel {
+            categories,
+            prefers_categories: true,
+            ..Channel::of_numbers(Whose::Data, "t", "", numbers, (0, ""))
+        }
     }
 
     #[test]
@@ -274,18 +309,27 @@ mod tests {
         let mut values: Vec<f32> = (0..=100).rev().map(|value| value as f32).collect();
         values.extend([f32::NAN; 40]);
         let numbers = Numbers::new(values, 0.0, true).expect("101 values");
-        assert_eq!((numbers.whole, numbers.middle, numbers.integers), ((0.0, 100.0), Some((2.0, 98.0)), true));
-        let ends = |range: ColorRange, log: bool| numbers.ends(&ColorView { range, log, ..ColorView::default() });
+        assert_eq!(
+            (numbers.whole, numbers.middle, numbers.integers),
+            ((0.0, 100.0), Some((2.0, 98.0)), true)
+        );
+        let ends =
+            |range: ColorRange, log: bool| numbers.ends(&ColorView { range, log, ..ColorView::default() });
         assert_eq!(ends(ColorRange::Typed(3.0, 4.5), false), (3.0, 4.5, false));
         assert_eq!(ends(ColorRange::Typed(4.0, 4.0), false), (0.0, 100.0, false), "not a range");
-        assert_eq!(ends(ColorRange::Whole, true), (1.0, 100.0, true), "0 has no logarithm: the scale begins at the next");
+        assert_eq!(
+            ends(ColorRange::Whole, true),
+            (1.0, 100.0, true),
+            "0 has no logarithm: the scale begins at the next"
+        );
         assert_eq!(ends(ColorRange::Middle, true), (2.0, 98.0, true));
         let below = Numbers::new(vec![-1.0, 1.0], 0.0, false).expect("two values");
         assert!(!below.can_be_log(), "nothing below 0 has");
         assert!(!Numbers::new(vec![0.0, 0.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log()));
         assert!(Numbers::new(vec![f32::NAN; 3], 0.0, true).is_none());
         assert!(
-            Numbers::new(vec![0.5, 2.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log() && numbers.middle.is_none() && !numbers.integers)
+            Numbers::new(vec![0.5, 2.0], 0.0, false)
+                .is_some_and(|numbers| numbers.can_be_log() && numbers.middle.is_none() && !numbers.integers)
         );
     }
 
@@ -296,9 +340,11 @@ mod tests {
         assert_eq!(numbers.histogram((1000.0, 1100.0, false), 4), [4, 0, 0, 2], "both ends are in");
         assert_eq!(numbers.histogram((1002.0, 1010.0, false), 2), [1, 1], "what is beyond is in none");
         assert_eq!([0.0, 0.5, 1.0].map(|share| numbers.quantile(share)), [1001.0, 1010.0, 1100.0]);
-        let powers = Numbers::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false).expect("six values");
+        let powers =
+            Numbers::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false).expect("six values");
         assert_eq!(powers.histogram((1.0, 1e5, true), 5).iter().sum::<usize>(), 6);
-        let many = Numbers::new((0..1_000_000).map(|value| value as f32).collect(), 0.0, false).expect("many");
+        let many =
+            Numbers::new((0..1_000_000).map(|value| value as f32).collect(), 0.0, false).expect("many");
         let bins = many.histogram((0.0, 999_999.0, false), 10);
         assert!(bins.iter().all(|&bin| bin.abs_diff(bins[0]) <= 2), "{bins:?}");
     }
@@ -307,7 +353,9 @@ mod tests {
     fn an_offset_is_in_what_is_shown_and_not_in_what_is_drawn() {
         let numbers = Numbers::new(vec![-1.0, 1.0], 5e6, true).expect("two values");
         assert_eq!(numbers.whole, (4_999_999.0, 5_000_001.0));
-        let (values, scale) = channel(Some(numbers), None).scaled(&ColorView { log: true, ..ColorView::default() }, true).expect("values");
+        let (values, scale) = channel(Some(numbers), None)
+            .scaled(&ColorView { log: true, ..ColorView::default() }, true)
+            .expect("values");
         assert_eq!((scale.low, scale.high, scale.log), (-1.0, 1.0, false));
         assert_eq!(values.values, [-1.0, 1.0]);
     }
@@ -321,10 +369,19 @@ mod tests {
         };
         let all = [None, Some(ColorMap::Viridis), Some(ColorMap::Cividis), Some(ColorMap::Categories)];
         let maps = |channel: Channel| all.map(|chosen| channel.map(chosen));
-        assert_eq!(maps(channel(numbers(), None)), [ColorMap::Viridis, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Viridis]);
+        assert_eq!(
+            maps(channel(numbers(), None)),
+            [ColorMap::Viridis, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Viridis]
+        );
         assert_eq!(maps(channel(None, categories())), [ColorMap::Categories; 4]);
-        assert_eq!(maps(channel(numbers(), categories())), [ColorMap::Categories, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Categories]);
-        assert_eq!([0, 2, 3].map(|row| channel(numbers(), categories()).text(row)), [Some("a".to_owned()), Some("b".to_owned()), None]);
+        assert_eq!(
+            maps(channel(numbers(), categories())),
+            [ColorMap::Categories, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Categories]
+        );
+        assert_eq!(
+            [0, 2, 3].map(|row| channel(numbers(), categories()).text(row)),
+            [Some("a".to_owned()), Some("b".to_owned()), None]
+        );
         assert_eq!([0, 3].map(|row| channel(numbers(), None).text(row)), [Some("1".to_owned()), None]);
     }
 }

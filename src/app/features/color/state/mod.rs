@@ -1,5 +1,5 @@
-//! Point colours: a number for each row of the cloud, and a scale that maps it to a colour. [`ColorView`] is the user's choice,
-//! [`channel`] the result: values, and what the legend says about them.
+//! Point colours: a number for each row of the cloud, and a scale that maps it to a colour. [`ColorView`] is
+//! the user's choice, [`channel`] the result: values, and what the legend says about them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,7 +39,8 @@ pub enum ColorMap {
     Cividis,
     /// Value c is the c-th category; colours repeat beyond the size of the set.
     Categories,
-    /// A value is its own colour: red, green and blue of eight bits each, as the whole number that they are together.
+    /// A value is its own colour: red, green and blue of eight bits each, as the whole number that they are
+    /// together.
     Own,
 }
 
@@ -57,7 +58,8 @@ pub struct Scale {
     pub dark: bool,
 }
 
-// What is chosen: by what points are coloured, with which colours, over which range. All of it is kept between starts.
+// What is chosen: by what points are coloured, with which colours, over which range. All of it is kept
+// between starts.
 
 /// By what points are coloured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,9 +132,18 @@ impl ColorBy {
         Self::Measure(name.to_owned())
     }
 
-    /// What can be chosen, as the chooser lists it; of axes and columns the first, and every measure that an engine declares.
+    /// What can be chosen, as the chooser lists it; of axes and columns the first, and every measure that an
+    /// engine declares.
     pub fn all() -> Vec<Self> {
-        let before = [Self::Nothing, Self::Axis(0), Self::Column(String::new()), Self::FileColors, Self::Distance, Self::Rank, Self::KthDistance];
+        let before = [
+            Self::Nothing,
+            Self::Axis(0),
+            Self::Column(String::new()),
+            Self::FileColors,
+            Self::Distance,
+            Self::Rank,
+            Self::KthDistance,
+        ];
         let analyses = AnalysisKind::ALL.iter().map(|&kind| Self::Analysis(kind));
         let measures = registry::measures().map(|measure| Self::measure(measure.name));
         before.into_iter().chain(measures).chain([Self::Moment]).chain(analyses).collect()
@@ -166,7 +177,9 @@ impl ColorBy {
             Self::Rank => "The picked query's neighbours by rank, from 0, as in the files.",
             Self::KthDistance => "Distance to each query's k-th neighbour: small where points are dense.",
             Self::Analysis(kind) => kind.about(),
-            Self::Measure(name) => registry::measures().find(|measure| measure.name == name).map_or("", |measure| measure.help),
+            Self::Measure(name) => {
+                registry::measures().find(|measure| measure.name == name).map_or("", |measure| measure.help)
+            }
             Self::Moment => "Each query's bound (max_distance) after so many points: watch it shrink.",
         }
     }

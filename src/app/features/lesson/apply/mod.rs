@@ -30,7 +30,10 @@ pub static FEATURE: Feature = Feature {
             Action::Lesson(action) => app.lesson_action(action),
             Action::Command(Command::Undo) if app.session.lesson.open => app.undo_touch(),
             Action::Command(Command::Cancel) if app.cancel_in_lesson() => {}
-            Action::Command(command) if command.mode() == Mode::Lesson || matches!(command, Command::Lesson | Command::LessonOfQuery) => {
+            Action::Command(command)
+                if command.mode() == Mode::Lesson
+                    || matches!(command, Command::Lesson | Command::LessonOfQuery) =>
+            {
                 app.lesson_command(command)
             }
             other => return Some(other),
@@ -44,7 +47,9 @@ pub static FEATURE: Feature = Feature {
 
 /// A lesson whose search is recorded.
 pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = Kind {
-    purpose: |lesson, fraction| Some(Activity::Recording { what: format!("lesson {}", lesson.number), fraction }),
+    purpose: |lesson, fraction| {
+        Some(Activity::Recording { what: format!("lesson {}", lesson.number), fraction })
+    },
     cancel: Cancel::By(|app| {
         app.cancel_lesson();
     }),
@@ -179,7 +184,9 @@ impl App {
     fn change_data(&mut self, lesson: &'static Lesson) {
         let session = &mut self.session.lesson;
         let mut draft = session.draft(lesson);
-        let Some(recorded) = session.touch.recorded.as_ref().filter(|recorded| **recorded != draft) else { return };
+        let Some(recorded) = session.touch.recorded.as_ref().filter(|recorded| **recorded != draft) else {
+            return;
+        };
         let touched = recorded.touched.clone();
         if !recorded.is_alike(&draft) || recorded.keys != draft.keys {
             draft.touched = Touched::default();
@@ -198,7 +205,8 @@ impl App {
         if there || self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
             return;
         }
-        (self.session.lesson.player, self.session.lesson.breaking, self.session.lesson.zoom) = (None, Breaking::No, None);
+        (self.session.lesson.player, self.session.lesson.breaking, self.session.lesson.zoom) =
+            (None, Breaking::No, None);
         self.session.lesson.touch = Touch::default();
         self.record_lesson(lesson);
     }
@@ -221,20 +229,36 @@ impl App {
 
     /// The lesson of own data, of what is picked in the explorer.
     fn lesson_of_query(&mut self) {
-        let Some(cloud) = &self.session.cloud else { return self.session.log.error(About::Lesson, "no cloud is open: open one, and click a point") };
+        let Some(cloud) = &self.session.cloud else {
+            return self.session.log.error(About::Lesson, "no cloud is open: open one, and click a point");
+        };
         let lesson = lesson_of(OWN_DATA);
-        let mut draft = LessonDraft { width: lesson.width, touched: Touched::default(), ..self.session.lesson.draft(lesson) };
+        let mut draft = LessonDraft {
+            width: lesson.width,
+            touched: Touched::default(),
+            ..self.session.lesson.draft(lesson)
+        };
         let answered = self.session.answered.as_ref();
         let mut question = answered.map(|answered| Asked::of(&answered.record.spec));
         draft.k = answered.map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
         match (self.session.picked, answered) {
-            (Some(Picked::Row(row)), _) if (row as usize) < cloud.len() => draft.row = cloud.record(row as usize).to_string(),
-            (Some(Picked::Query(_) | Picked::Coordinates), Some(answered)) if let Some(queries) = &answered.record.query_cloud => {
+            (Some(Picked::Row(row)), _) if (row as usize) < cloud.len() => {
+                draft.row = cloud.record(row as usize).to_string()
+            }
+            (Some(Picked::Query(_) | Picked::Coordinates), Some(answered))
+                if let Some(queries) = &answered.record.query_cloud =>
+            {
                 draft.row.clear();
-                let query = FileQuery { queries: Arc::clone(queries), row: answered.row(), number: answered.query };
+                let query =
+                    FileQuery { queries: Arc::clone(queries), row: answered.row(), number: answered.query };
                 question = question.map(|question| Asked { query: Some(query), ..question });
             }
-            _ => return self.session.log.error(About::Lesson, "no query is picked: click a point in Plane or Space"),
+            _ => {
+                return self
+                    .session
+                    .log
+                    .error(About::Lesson, "no query is picked: click a point in Plane or Space");
+            }
         }
         self.session.lesson.set_draft(lesson, draft);
         self.session.lesson.asked = question;
@@ -268,7 +292,8 @@ impl App {
         lesson: &'static Lesson,
         draft: LessonDraft,
         gpu: bool,
-    ) -> Result<impl FnOnce(&dyn Progress) -> Result<Recorded, LessonError> + Send + use<>, Option<String>> {
+    ) -> Result<impl FnOnce(&dyn Progress) -> Result<Recorded, LessonError> + Send + use<>, Option<String>>
+    {
         let cloud = self.session.cloud.clone().filter(|_| draft.takes_open_cloud(lesson));
         let session = &self.session.lesson;
         let read = draft.read(lesson, cloud.as_deref());
@@ -287,9 +312,12 @@ impl App {
         let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
         let breaking = self.session.lesson.breaking;
         // What a mistake needs may differ from what the lesson has.
-        let with_data = if let Breaking::Chosen(fault) = breaking { lesson.with_data_for(fault) } else { *lesson };
+        let with_data =
+            if let Breaking::Chosen(fault) = breaking { lesson.with_data_for(fault) } else { *lesson };
         // A GPU makes no mistakes on purpose.
-        let gpu = breaking == Breaking::No && gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
+        let gpu = breaking == Breaking::No
+            && gpu
+            && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
         Ok(move |progress: &dyn Progress| {
             let began = Instant::now();
             let takes = broken(lesson, record(&with_data, choice, own, setup, progress)?, breaking)?;
@@ -304,7 +332,8 @@ impl App {
         self.session.lesson.asked = None;
         for lesson in LESSONS.iter().filter(|lesson| lesson.own_data) {
             let session = &mut self.session.lesson;
-            let draft = LessonDraft { row: String::new(), touched: Touched::default(), ..session.draft(lesson) };
+            let draft =
+                LessonDraft { row: String::new(), touched: Touched::default(), ..session.draft(lesson) };
             if !draft.takes_open_cloud(lesson) {
                 continue;
             }
@@ -322,7 +351,11 @@ impl App {
     }
 
     /// A lesson was recorded.
-    pub(in crate::app) fn lesson_recorded(&mut self, lesson: &'static Lesson, outcome: Outcome<Result<Recorded, LessonError>>) {
+    pub(in crate::app) fn lesson_recorded(
+        &mut self,
+        lesson: &'static Lesson,
+        outcome: Outcome<Result<Recorded, LessonError>>,
+    ) {
         let session = &mut self.session.lesson;
         match outcome {
             // Another lesson is open by now.
@@ -332,16 +365,25 @@ impl App {
                     self.session.log.warn(About::Lesson, why);
                 }
                 let alike = session.touch.recorded.as_ref().is_some_and(|recorded| recorded.is_alike(&draft));
-                if let Some(before) = session.touch.compared(&draft.touched).filter(|before| alike && before.takes.len() == takes.len()) {
-                    takes.iter_mut().zip(&before.takes).for_each(|(take, before)| take.mark_turned(Some(&before.recording)));
+                if let Some(before) = session
+                    .touch
+                    .compared(&draft.touched)
+                    .filter(|before| alike && before.takes.len() == takes.len())
+                {
+                    takes
+                        .iter_mut()
+                        .zip(&before.takes)
+                        .for_each(|(take, before)| take.mark_turned(Some(&before.recording)));
                 }
                 let mut player = Player::new(lesson, takes);
-                // Who changes k goes on with the level and the take that were chosen; who moves something stays in the story.
+                // Who changes k goes on with the level and the take that were chosen; who moves something
+                // stays in the story.
                 if let Some(before) = session.player_of(lesson) {
                     (player.level, player.whole) = (before.level, before.whole);
                     player.choose(before.active());
                     if alike {
-                        // While it is held, from where it was taken: what goes back there shows the same step again.
+                        // While it is held, from where it was taken: what goes back there shows the same step
+                        // again.
                         let held = session.touch.before.as_ref().filter(|_| session.touch.held);
                         player.follow(held.map_or(before, |(taken, _)| taken));
                     } else {
@@ -357,7 +399,9 @@ impl App {
                 (session.player, session.quiz, session.error) = (Some(player), None, None);
                 self.session.log.settle(About::Lesson);
             }
-            Ok(Err(LessonError::Cloud(crate::cloud::CloudError::Cancelled))) => session.error = Some("Cancelled.".to_owned()),
+            Ok(Err(LessonError::Cloud(crate::cloud::CloudError::Cancelled))) => {
+                session.error = Some("Cancelled.".to_owned())
+            }
             Ok(Err(error)) => session.error = Some(format!("The lesson cannot be recorded: {error}.")),
             Ok(Ok(_)) => session.error = Some("The lesson has nothing to show.".to_owned()),
             Err(stopped) => session.error = Some(format!("The lesson cannot be recorded: {stopped}.")),
@@ -384,16 +428,29 @@ impl App {
     }
 
     /// Writes a file of the lesson on a thread of its own.
-    pub(in crate::app) fn write_lesson(&mut self, file: LessonFile, range: Option<&RangeDraft>, path: &Path) -> Result<(), String> {
-        let Some(player) = &self.session.lesson.player else { return Err("There is nothing to export yet; open a lesson first.".to_owned()) };
+    pub(in crate::app) fn write_lesson(
+        &mut self,
+        file: LessonFile,
+        range: Option<&RangeDraft>,
+        path: &Path,
+    ) -> Result<(), String> {
+        let Some(player) = &self.session.lesson.player else {
+            return Err("There is nothing to export yet; open a lesson first.".to_owned());
+        };
         if self.jobs.has(&EXPORT) {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());
         }
         let ctx = &self.handles.ctx;
         let palette = Palette::base(self.look(), &ctx.global_style().visuals);
-        let job = Job::new(file, player, self.state.lesson.side_by_side, palette.clone(), range).map_err(|error| error.sentence)?;
-        let (target, exporting) = (path.to_owned(), Exporting { what: Written::Lesson, path: path.to_owned(), runs: Vec::new(), dialog: None });
-        self.jobs.start(&EXPORT, exporting, move |progress| (job.write(&target, progress).map(|said| vec![said]), progress.cancelled()));
+        let job = Job::new(file, player, self.state.lesson.side_by_side, palette.clone(), range)
+            .map_err(|error| error.sentence)?;
+        let (target, exporting) = (
+            path.to_owned(),
+            Exporting { what: Written::Lesson, path: path.to_owned(), runs: Vec::new(), dialog: None },
+        );
+        self.jobs.start(&EXPORT, exporting, move |progress| {
+            (job.write(&target, progress).map(|said| vec![said]), progress.cancelled())
+        });
         Ok(())
     }
 
@@ -441,8 +498,14 @@ impl App {
     /// Goes through the panels, each with all of the picture.
     fn zoom_next(&mut self) {
         let lesson = &mut self.session.lesson;
-        let Some(panels) = lesson.player.as_ref().map(Player::panels).filter(|panels| !panels.is_empty()) else { return };
-        let next = lesson.zoom.and_then(|zoom| panels.iter().position(|&panel| panel == zoom)).map_or(0, |at| (at + 1) % panels.len());
+        let Some(panels) = lesson.player.as_ref().map(Player::panels).filter(|panels| !panels.is_empty())
+        else {
+            return;
+        };
+        let next = lesson
+            .zoom
+            .and_then(|zoom| panels.iter().position(|&panel| panel == zoom))
+            .map_or(0, |at| (at + 1) % panels.len());
         lesson.zoom = Some(panels[next]);
     }
 
@@ -459,7 +522,11 @@ impl App {
 
     /// How the window looks: the presenter has a look of its own.
     pub(in crate::app) fn look(&self) -> Look {
-        if self.session.lesson.open && self.session.lesson.presenting != Presenting::No { self.state.lesson.presenter_look } else { self.state.look }
+        if self.session.lesson.open && self.session.lesson.presenting != Presenting::No {
+            self.state.lesson.presenter_look
+        } else {
+            self.state.look
+        }
     }
 
     pub(in crate::app) fn set_look(&mut self, look: Look) {

@@ -22,17 +22,21 @@ impl App {
         session.touch.held = false;
         player.pause();
         let seed = session.questions_seed.unwrap_or_else(by_the_clock);
-        session.quiz = Quiz::new(player.lesson.round(&player.takes, seed), player.take().recording.shape().width);
+        session.quiz =
+            Quiz::new(player.lesson.round(&player.takes, seed), player.take().recording.shape().width);
         if session.quiz.is_none() {
             self.session.log.info("this recording has no questions");
         }
         self.show_question();
     }
 
-    /// Brings the picture to where the question is asked, with all panels: what is to be clicked may be in any.
+    /// Brings the picture to where the question is asked, with all panels: what is to be clicked may be in
+    /// any.
     fn show_question(&mut self) {
         let session = &mut self.session.lesson;
-        if let (Some(quiz), Some(player)) = (session.quiz.as_ref().filter(|quiz| quiz.is_asking()), &mut session.player) {
+        if let (Some(quiz), Some(player)) =
+            (session.quiz.as_ref().filter(|quiz| quiz.is_asking()), &mut session.player)
+        {
             session.zoom = None;
             let (take, question) = quiz.question();
             player.choose(*take);

@@ -13,9 +13,13 @@ impl App {
         let lesson = lesson_of(self.state.lesson.number);
         let session = &mut self.session.lesson;
         // What the picture shows is moved, not what is there by the time that another recording is done.
-        let shown = session.player.as_mut().filter(|player| player.lesson.number == lesson.number && session.quiz.is_none());
+        let shown = session
+            .player
+            .as_mut()
+            .filter(|player| player.lesson.number == lesson.number && session.quiz.is_none());
         let (Some(player), Some(_)) = (shown, &session.touch.recorded) else { return };
-        let mut touched = session.drafts.get(&lesson.number).map(|draft| draft.touched.clone()).unwrap_or_default();
+        let mut touched =
+            session.drafts.get(&lesson.number).map(|draft| draft.touched.clone()).unwrap_or_default();
         match action {
             TouchAction::Hold => {
                 player.pause();
@@ -63,8 +67,8 @@ impl App {
         }
     }
 
-    /// Records the lesson with what was moved: at once where that takes no longer than a frame, else in the background, the
-    /// newest place as soon as the one before is there.
+    /// Records the lesson with what was moved: at once where that takes no longer than a frame, else in the
+    /// background, the newest place as soon as the one before is there.
     fn retouch(&mut self, lesson: &'static Lesson, touched: Touched) {
         let session = &mut self.session.lesson;
         session.set_draft(lesson, LessonDraft { touched, ..session.draft(lesson) });

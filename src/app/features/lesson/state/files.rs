@@ -30,8 +30,17 @@ pub enum LessonFile {
 
 impl LessonFile {
     /// All, as the menu lists them.
-    pub const ALL: [Self; 9] =
-        [Self::Picture, Self::Drawing, Self::Gif, Self::Frames, Self::Handout, Self::Worksheet, Self::Key, Self::Page, Self::Steps];
+    pub const ALL: [Self; 9] = [
+        Self::Picture,
+        Self::Drawing,
+        Self::Gif,
+        Self::Frames,
+        Self::Handout,
+        Self::Worksheet,
+        Self::Key,
+        Self::Page,
+        Self::Steps,
+    ];
 
     /// As the menu says it, and what the file's name ends in before anybody chose one.
     fn words(self) -> (&'static str, &'static str) {
@@ -59,8 +68,10 @@ impl LessonFile {
     /// Why there is no such file of what the player shows; `None` where there is one.
     pub fn lacks(self, player: &Player) -> Option<&'static str> {
         let has_mistake = player.takes.iter().any(|take| take.recording.parameters.fault.is_some());
-        (has_mistake && matches!(self, Self::Worksheet | Self::Key))
-            .then_some("Nothing is asked about a search with a mistake. Under \u{201c}Break it\u{201d}, choose no mistake.")
+        (has_mistake && matches!(self, Self::Worksheet | Self::Key)).then_some(
+            "Nothing is asked about a search with a mistake. Under \u{201c}Break it\u{201d}, choose no \
+             mistake.",
+        )
     }
 
     /// Whether it shows a range of steps.
@@ -92,7 +103,12 @@ impl RangeDraft {
     /// All that the player shows, at its level.
     pub fn new(player: &Player) -> Self {
         let range = player.range();
-        Self { from: range.start.to_string(), to: range.end.to_string(), steps: player.take().recording.len(), level: player.level }
+        Self {
+            from: range.start.to_string(),
+            to: range.end.to_string(),
+            steps: player.take().recording.len(),
+            level: player.level,
+        }
     }
 
     /// The first and the last step.
@@ -103,7 +119,10 @@ impl RangeDraft {
         let from = number(Field::From, &self.from, 0, self.steps as u64)?;
         let to = number(Field::To, &self.to, 0, self.steps as u64)?;
         if from > to {
-            return Err(FieldError { field: Field::To, sentence: format!("It comes before step {from}; type a later one.") });
+            return Err(FieldError {
+                field: Field::To,
+                sentence: format!("It comes before step {from}; type a later one."),
+            });
         }
         Ok((from as usize, to as usize))
     }

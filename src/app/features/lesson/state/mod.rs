@@ -41,7 +41,8 @@ pub enum LessonAction {
     Zoom(Option<Panel>),
 }
 
-/// What is done to the query and the points of a map. Places are coordinates on both axes, relative to their origins.
+/// What is done to the query and the points of a map. Places are coordinates on both axes, relative to their
+/// origins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TouchAction {
     /// Something is taken hold of: a change begins.

@@ -35,8 +35,21 @@ impl Player {
     /// At the start of what the lesson is about. There is at least one take.
     pub fn new(lesson: &'static Lesson, takes: Vec<Take>) -> Self {
         let cursors = takes.iter().map(|take| Cursor::new(take.recording.clone())).collect();
-        let levels = takes.iter().map(|take| [take.range.clone(), 0..take.recording.len()].map(|range| levels(take, range))).collect();
-        let mut player = Self { lesson, takes, cursors, levels, active: 0, level: lesson.level, whole: false, stepped_from: None, due: None };
+        let levels = takes
+            .iter()
+            .map(|take| [take.range.clone(), 0..take.recording.len()].map(|range| levels(take, range)))
+            .collect();
+        let mut player = Self {
+            lesson,
+            takes,
+            cursors,
+            levels,
+            active: 0,
+            level: lesson.level,
+            whole: false,
+            stepped_from: None,
+            due: None,
+        };
         player.seek(0);
         player
     }
@@ -207,7 +220,9 @@ impl Player {
     pub fn merges(&self) -> impl Iterator<Item = usize> + '_ {
         let recording = &self.take().recording;
         let range = self.range();
-        (0..recording.merges()).filter_map(|merge| recording.position_of_merge(merge)).filter(move |at| *at > range.start && *at <= range.end)
+        (0..recording.merges())
+            .filter_map(|merge| recording.position_of_merge(merge))
+            .filter(move |at| *at > range.start && *at <= range.end)
     }
 }
 
@@ -271,7 +286,8 @@ pub mod tests {
         player.choose(2);
         for _ in 0..4 {
             player.forward();
-            let seen: Vec<u32> = player.cursors().iter().map(|cursor| cursor.state().counts.points_seen).collect();
+            let seen: Vec<u32> =
+                player.cursors().iter().map(|cursor| cursor.state().counts.points_seen).collect();
             assert!(seen.iter().all(|&other| other == seen[2]), "{seen:?}");
         }
         player.seek(usize::MAX);
@@ -309,6 +325,9 @@ pub mod tests {
         assert_eq!(levels, [Level::Stage, Level::Layer]);
         let mut player = player;
         player.set_whole(true);
-        assert!(Level::ALL.into_iter().all(|level| player.has_level(level)), "all of the search has steps of all of them");
+        assert!(
+            Level::ALL.into_iter().all(|level| player.has_level(level)),
+            "all of the search has steps of all of them"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What a class votes on: the options, the votes for each, before and after it was discussed, and when they are shown.
+//! What a class votes on: the options, the votes for each, before and after it was discussed, and when they
+//! are shown.
 
 use crate::lesson::questions::pool::Offer;
 
@@ -15,7 +16,8 @@ enum Shown {
     Answer,
 }
 
-/// A question that is left to a class. After Mazur's peer instruction it can be voted on twice, with a discussion in between, before the answer is known.
+/// A question that is left to a class. After Mazur's peer instruction it can be voted on twice, with a
+/// discussion in between, before the answer is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Poll {
     offers: Vec<Offer>,
@@ -33,7 +35,14 @@ pub struct Poll {
 impl Poll {
     /// With no votes yet; `right` is the option that is right, from 0.
     pub fn new(offers: Vec<Offer>, right: usize, why: String) -> Self {
-        Self { votes: vec![vec![0; offers.len()]], offers, right, why, came: Vec::new(), shown: Shown::Nothing }
+        Self {
+            votes: vec![vec![0; offers.len()]],
+            offers,
+            right,
+            why,
+            came: Vec::new(),
+            shown: Shown::Nothing,
+        }
     }
 
     pub fn offers(&self) -> &[Offer] {
@@ -81,7 +90,8 @@ impl Poll {
 
     /// The wrong option with most votes in the last round; `None` if nobody was wrong.
     pub fn most_wrong(&self) -> Option<usize> {
-        let wrong = (0..self.offers.len()).rev().filter(|&option| option != self.right && self.counted(option) > 0);
+        let wrong =
+            (0..self.offers.len()).rev().filter(|&option| option != self.right && self.counted(option) > 0);
         wrong.max_by_key(|&option| self.counted(option))
     }
 
@@ -148,7 +158,8 @@ mod tests {
     use crate::lesson::questions::Reply;
 
     fn poll() -> Poll {
-        let offers = (0..3).map(|number| Offer { reply: Reply::Number(number), text: number.to_string() }).collect();
+        let offers =
+            (0..3).map(|number| Offer { reply: Reply::Number(number), text: number.to_string() }).collect();
         Poll::new(offers, 2, "so".to_owned())
     }
 
@@ -189,7 +200,10 @@ mod tests {
         poll.reveal();
         poll.show_votes();
         assert!(poll.is_revealed(), "nothing hides the answer again");
-        assert_eq!((poll.rounds(), poll.votes(0, 0), poll.votes(1, 0), poll.votes(1, 1), poll.most_wrong()), (2, 5, 0, 1, Some(1)));
+        assert_eq!(
+            (poll.rounds(), poll.votes(0, 0), poll.votes(1, 0), poll.votes(1, 1), poll.most_wrong()),
+            (2, 5, 0, 1, Some(1))
+        );
     }
 
     #[test]

@@ -87,7 +87,8 @@ impl Quiz {
         }
     }
 
-    /// Whether a question about all of a take is open or still to come: until then, no more of it may be seen than is done.
+    /// Whether a question about all of a take is open or still to come: until then, no more of it may be seen
+    /// than is done.
     pub fn keeps(&self, take: usize) -> bool {
         let open = self.at + usize::from(!self.is_asking());
         self.questions.iter().skip(open).any(|(of, question)| *of == take && question.ask.is_about_all())
@@ -170,11 +171,14 @@ impl Quiz {
         }
     }
 
-    /// Appends a digit, unless the number is long enough already; of options, the one with that number, from 1.
+    /// Appends a digit, unless the number is long enough already; of options, the one with that number, from
+    /// 1.
     pub fn digit(&mut self, digit: char) {
         /// More digits than any answer has.
         const MOST: usize = 9;
-        if let (Some(option), Phase::Asking(Entry::Choice(_))) = (digit.to_digit(10).and_then(|digit| digit.checked_sub(1)), &self.phase) {
+        if let (Some(option), Phase::Asking(Entry::Choice(_))) =
+            (digit.to_digit(10).and_then(|digit| digit.checked_sub(1)), &self.phase)
+        {
             self.choose_option(option);
         }
         if let Phase::Asking(Entry::Number(text)) = &mut self.phase
@@ -199,14 +203,21 @@ impl Quiz {
         }
     }
 
-    /// An arrow key: the lane before or after, one more or less, yes or no, the next option or the one before.
+    /// An arrow key: the lane before or after, one more or less, yes or no, the next option or the one
+    /// before.
     pub fn arrow(&mut self, forward: bool) {
         let (width, options) = (self.width, self.question().1.options.len() as u32);
         match &mut self.phase {
             Phase::Asking(Entry::Choice(chosen)) => {
-                *chosen = Some(chosen.map_or(0, |chosen| if forward { chosen + 1 } else { chosen + options - 1 } % options));
+                *chosen =
+                    Some(chosen.map_or(
+                        0,
+                        |chosen| if forward { chosen + 1 } else { chosen + options - 1 } % options,
+                    ));
             }
-            Phase::Asking(Entry::Lanes { at, .. }) => *at = if forward { *at + 1 } else { *at + width - 1 } % width,
+            Phase::Asking(Entry::Lanes { at, .. }) => {
+                *at = if forward { *at + 1 } else { *at + width - 1 } % width
+            }
             Phase::Asking(Entry::Number(text)) => {
                 let number: u32 = text.parse().unwrap_or(0);
                 // The first key brings up 0.
@@ -276,13 +287,18 @@ mod tests {
 
     #[test]
     fn lanes_are_toggled_by_click_and_key() {
-        let mut quiz = Quiz::new(vec![question(Ask::Votes, 5, Answer::Lanes(0b1001))], 4).expect("a question");
+        let mut quiz =
+            Quiz::new(vec![question(Ask::Votes, 5, Answer::Lanes(0b1001))], 4).expect("a question");
         for lane in [0, 2, 3, 2, 9] {
             quiz.choose_lane(lane);
         }
         assert_eq!((quiz.reply(), quiz.answer()), (Some(Reply::Lanes(0b1001)), Some(true)));
         quiz.choose_lane(1);
-        assert_eq!(quiz.phase(), &Phase::Answered { reply: Reply::Lanes(0b1001), right: true }, "said is said");
+        assert_eq!(
+            quiz.phase(),
+            &Phase::Answered { reply: Reply::Lanes(0b1001), right: true },
+            "said is said"
+        );
         quiz.next();
         assert_eq!(quiz.phase(), &Phase::Done);
         assert_eq!(quiz.answer(), None);
@@ -312,7 +328,11 @@ mod tests {
         quiz.choose_slot(7);
         assert_eq!(quiz.answered_about(), None, "who is asked is told nothing");
         assert_eq!(quiz.answer(), Some(false));
-        assert_eq!(quiz.answered_about(), Some(Target::Lane(0)), "then the lane that was asked about is spelled out");
+        assert_eq!(
+            quiz.answered_about(),
+            Some(Target::Lane(0)),
+            "then the lane that was asked about is spelled out"
+        );
         let long = question(Ask::Merges, 1, Answer::Number { right: 3, within: 1 });
         let mut quiz = Quiz::new(vec![long], 32).expect("a question");
         (0..40).for_each(|_| quiz.digit('9'));
@@ -332,7 +352,11 @@ mod tests {
             kept.push([0, 1, 2].map(|take| quiz.keeps(take)));
             quiz.next();
         }
-        assert_eq!(kept, [[true, false, true], [true, false, false], [false; 3]], "in the order in which they are asked");
+        assert_eq!(
+            kept,
+            [[true, false, true], [true, false, false], [false; 3]],
+            "in the order in which they are asked"
+        );
         assert_eq!((quiz.phase(), quiz.score()), (&Phase::Done, Score { right: 2, asked: 3 }));
         assert!(!quiz.keeps(0));
     }
@@ -344,26 +368,42 @@ mod tests {
         let mut quiz = Quiz::new(vec![(0, Question { options, ..plain })], 8).expect("a question");
         assert_eq!(quiz.reply(), None);
         let mut said = Vec::new();
-        for act in [Quiz::digit as fn(&mut Quiz, char), |quiz, _| quiz.arrow(true), |quiz, _| quiz.arrow(true), |quiz, _| quiz.arrow(false)] {
+        for act in [
+            Quiz::digit as fn(&mut Quiz, char),
+            |quiz, _| quiz.arrow(true),
+            |quiz, _| quiz.arrow(true),
+            |quiz, _| quiz.arrow(false),
+        ] {
             act(&mut quiz, '2');
             said.push(quiz.reply());
         }
         assert_eq!(said, [1, 2, 0, 2].map(|option| Some(Reply::Choice(option))));
         ['0', '4'].into_iter().for_each(|digit| quiz.digit(digit));
         quiz.choose_option(3);
-        assert_eq!((quiz.reply(), quiz.answer()), (Some(Reply::Choice(2)), Some(true)), "there is no such option");
+        assert_eq!(
+            (quiz.reply(), quiz.answer()),
+            (Some(Reply::Choice(2)), Some(true)),
+            "there is no such option"
+        );
         assert!(Quiz::new(Vec::new(), 8).is_none());
     }
 
     #[test]
     fn what_a_class_votes_on_stays_hidden_and_leaves_the_score_alone() {
         use crate::lesson::questions::pool::Offer;
-        let offers = [true, false].map(|yes| Offer { reply: Reply::YesNo(yes), text: yes.to_string() }).to_vec();
+        let offers =
+            [true, false].map(|yes| Offer { reply: Reply::YesNo(yes), text: yes.to_string() }).to_vec();
         let poll = Poll::new(offers, 1, "why".to_owned());
-        let asks = vec![question(Ask::Swaps, 3, Answer::YesNo(false)), question(Ask::Swaps, 4, Answer::YesNo(true))];
+        let asks =
+            vec![question(Ask::Swaps, 3, Answer::YesNo(false)), question(Ask::Swaps, 4, Answer::YesNo(true))];
         let mut quiz = Quiz::new(asks, 8).expect("questions");
         quiz.hold(poll.clone());
-        assert!(quiz.is_asking() && quiz.answered_about().is_none() && quiz.reply().is_none() && quiz.answer().is_none());
+        assert!(
+            quiz.is_asking()
+                && quiz.answered_about().is_none()
+                && quiz.reply().is_none()
+                && quiz.answer().is_none()
+        );
         quiz.poll().expect("a poll").reveal();
         assert_eq!((quiz.is_asking(), quiz.answered_about()), (false, Some(Target::Comparator(0))));
         quiz.let_go();

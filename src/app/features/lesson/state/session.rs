@@ -39,7 +39,14 @@ pub struct LessonView {
 
 impl Default for LessonView {
     fn default() -> Self {
-        Self { number: 1, speed: 2.0, side_by_side: true, gpu: false, presenter_look: Look::HighContrast, has_dragged: false }
+        Self {
+            number: 1,
+            speed: 2.0,
+            side_by_side: true,
+            gpu: false,
+            presenter_look: Look::HighContrast,
+            has_dragged: false,
+        }
     }
 }
 
@@ -65,7 +72,8 @@ pub struct FileQuery {
     pub number: usize,
 }
 
-/// What was asked of a query, kept with it: the explorer may ask something else by the time the lesson is recorded again.
+/// What was asked of a query, kept with it: the explorer may ask something else by the time the lesson is
+/// recorded again.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The query; `None` for the row that is typed.
@@ -141,7 +149,8 @@ pub struct LessonSession {
     pub zoom: Option<Panel>,
     /// What was typed in each lesson.
     pub drafts: BTreeMap<u32, LessonDraft>,
-    /// What the explorer asked of the query that the lesson of own data has from it; `None` where it asks as the explorer's fields say.
+    /// What the explorer asked of the query that the lesson of own data has from it; `None` where it asks as
+    /// the explorer's fields say.
     pub asked: Option<Asked>,
     /// The mistake that the open lesson's search makes.
     pub breaking: Breaking,
@@ -176,9 +185,12 @@ impl LessonSession {
         self.drafts.insert(lesson.number, draft);
     }
 
-    /// Whether the player is held where it is: what comes next would answer a question that is open, or still to come.
+    /// Whether the player is held where it is: what comes next would answer a question that is open, or still
+    /// to come.
     pub fn is_held(&self) -> bool {
-        let keeps = |quiz: &Quiz| self.player.as_ref().is_some_and(|player| (0..player.takes.len()).any(|take| quiz.keeps(take)));
+        let keeps = |quiz: &Quiz| {
+            self.player.as_ref().is_some_and(|player| (0..player.takes.len()).any(|take| quiz.keeps(take)))
+        };
         self.quiz.as_ref().is_some_and(|quiz| quiz.is_asking() || keeps(quiz))
     }
 
@@ -232,31 +244,48 @@ impl LessonDraft {
         lesson.number == OWN_DATA || (lesson.own_data && self.open_cloud)
     }
 
-    /// Whether another draft searches the same data in the same way, apart from typed keys and what was moved.
+    /// Whether another draft searches the same data in the same way, apart from typed keys and what was
+    /// moved.
     pub fn is_alike(&self, other: &Self) -> bool {
-        (&self.k, self.width, &self.seed, self.open_cloud, &self.row) == (&other.k, other.width, &other.seed, other.open_cloud, &other.row)
+        (&self.k, self.width, &self.seed, self.open_cloud, &self.row)
+            == (&other.k, other.width, &other.seed, other.open_cloud, &other.row)
     }
 
     /// What it says, where it makes sense; `cloud` is what the row is one of, where one is open.
     ///
     /// # Errors
     /// Everything that is wrong, field by field.
-    pub fn read(&self, lesson: &Lesson, cloud: Option<&PointCloud>) -> Result<(Choice, Option<usize>), Vec<FieldError>> {
+    pub fn read(
+        &self,
+        lesson: &Lesson,
+        cloud: Option<&PointCloud>,
+    ) -> Result<(Choice, Option<usize>), Vec<FieldError>> {
         let mut errors = Vec::new();
         let most = u64::from(self.width) * 32;
         let k = number(Field::K, &self.k, 1, most).map_err(|error| {
             // Why the limit is where it is.
-            errors
-                .push(FieldError { sentence: format!("{} A warp of {} lanes holds up to {most}, 32 a lane.", error.sentence, self.width), ..error });
+            errors.push(FieldError {
+                sentence: format!(
+                    "{} A warp of {} lanes holds up to {most}, 32 a lane.",
+                    error.sentence, self.width
+                ),
+                ..error
+            });
         });
         let seed = number(Field::Seed, &self.seed, 0, u64::MAX).map_err(|error| errors.push(error));
         let row = match cloud {
-            Some(cloud) if !self.row.trim().is_empty() => number(Field::QueryRows, &self.row, 0, cloud.record(cloud.len() - 1))
-                .and_then(|record| {
-                    let sentence = || format!("Row {record} was left out when the file was read; type another.");
-                    cloud.row_of_record(record).ok_or_else(|| FieldError { field: Field::QueryRows, sentence: sentence() }).map(Some)
-                })
-                .map_err(|error| errors.push(error)),
+            Some(cloud) if !self.row.trim().is_empty() => {
+                number(Field::QueryRows, &self.row, 0, cloud.record(cloud.len() - 1))
+                    .and_then(|record| {
+                        let sentence =
+                            || format!("Row {record} was left out when the file was read; type another.");
+                        cloud
+                            .row_of_record(record)
+                            .ok_or_else(|| FieldError { field: Field::QueryRows, sentence: sentence() })
+                            .map(Some)
+                    })
+                    .map_err(|error| errors.push(error))
+            }
             Some(cloud) => Ok(Some(cloud.len() / 2)),
             None => Ok(None),
         };
@@ -276,8 +305,10 @@ impl LessonDraft {
         if self.keys.trim().is_empty() {
             return Ok(None);
         }
-        let read = read_keys(&self.keys).and_then(|keys| lesson.check_keys(keys.len(), k, self.width).map(|()| keys));
-        read.map(Some).map_err(|error| FieldError { field: Field::Keys, sentence: sentence(&error.to_string()) })
+        let read = read_keys(&self.keys)
+            .and_then(|keys| lesson.check_keys(keys.len(), k, self.width).map(|()| keys));
+        read.map(Some)
+            .map_err(|error| FieldError { field: Field::Keys, sentence: sentence(&error.to_string()) })
     }
 }
 
@@ -303,8 +334,8 @@ pub struct Touch {
     pub recorded: Option<LessonDraft>,
     /// How long that took to record.
     pub took: Option<Duration>,
-    /// The player when the last change began, and what had been moved by then: where it was is kept, and comparators that have
-    /// turned since are marked.
+    /// The player when the last change began, and what had been moved by then: where it was is kept, and
+    /// comparators that have turned since are marked.
     pub before: Option<(Player, Touched)>,
     /// Whether the pointer holds the query or a point.
     pub held: bool,
@@ -337,8 +368,8 @@ impl Touch {
         }
     }
 
-    /// What comparators are held against once something else was moved. Another query changes all distances, and what turns
-    /// then tells nothing.
+    /// What comparators are held against once something else was moved. Another query changes all distances,
+    /// and what turns then tells nothing.
     pub fn compared(&self, touched: &Touched) -> Option<&Player> {
         self.before.as_ref().filter(|(_, before)| before.query == touched.query).map(|(player, _)| player)
     }
@@ -371,7 +402,10 @@ mod tests {
     fn every_lesson_makes_sense_as_it_is() {
         for lesson in &LESSONS {
             let (choice, row) = LessonDraft::of(lesson).read(lesson, None).expect("the lesson's own");
-            assert_eq!((choice.k, choice.width, choice.seed, row), (Some(lesson.k), Some(lesson.width), Some(lesson.seed), None));
+            assert_eq!(
+                (choice.k, choice.width, choice.seed, row),
+                (Some(lesson.k), Some(lesson.width), Some(lesson.seed), None)
+            );
         }
     }
 
@@ -398,10 +432,31 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let said = fields(LessonDraft { k: "129".to_owned(), width: 4, ..own.clone() });
-        assert_eq!(said, [(Field::K, "129 is outside 1 to 128. A warp of 4 lanes holds up to 128, 32 a lane.".to_owned())]);
-        assert_eq!(fields(LessonDraft { k: String::new(), seed: "x".to_owned(), row: "50".to_owned(), ..own.clone() }).len(), 3);
-        assert_eq!(own.read(lesson_of(OWN_DATA), Some(&cloud)).map(|(_, row)| row), Ok(Some(25)), "the one in the middle");
-        assert_eq!(LessonDraft { row: "7".to_owned(), ..own }.read(lesson_of(OWN_DATA), Some(&cloud)).map(|(_, row)| row), Ok(Some(7)));
+        assert_eq!(
+            said,
+            [(Field::K, "129 is outside 1 to 128. A warp of 4 lanes holds up to 128, 32 a lane.".to_owned())]
+        );
+        assert_eq!(
+            fields(LessonDraft {
+                k: String::new(),
+                seed: "x".to_owned(),
+                row: "50".to_owned(),
+                ..own.clone()
+            })
+            .len(),
+            3
+        );
+        assert_eq!(
+            own.read(lesson_of(OWN_DATA), Some(&cloud)).map(|(_, row)| row),
+            Ok(Some(25)),
+            "the one in the middle"
+        );
+        assert_eq!(
+            LessonDraft { row: "7".to_owned(), ..own }
+                .read(lesson_of(OWN_DATA), Some(&cloud))
+                .map(|(_, row)| row),
+            Ok(Some(7))
+        );
     }
 
     #[test]
@@ -411,9 +466,17 @@ mod tests {
         let (choice, _) = typed("5 3 8 1, 7 2 6 4").read(lesson, None).expect("eight keys");
         assert_eq!(choice.touched.keys, Some(vec![5.0, 3.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]));
         let said = |keys: &str| typed(keys).read(lesson, None).expect_err("no keys")[0].clone();
-        assert_eq!(said("5 3"), FieldError { field: Field::Keys, sentence: "2 keys: lesson sort needs 8 with k = 8 and 8 lanes.".to_owned() });
+        assert_eq!(
+            said("5 3"),
+            FieldError {
+                field: Field::Keys,
+                sentence: "2 keys: lesson sort needs 8 with k = 8 and 8 lanes.".to_owned()
+            }
+        );
         assert!(said("5 3 8 1 7 2 6 -4").sentence.starts_with("Key -4: a key is a squared distance"));
-        let many = LessonDraft { k: "128".to_owned(), ..typed("1") }.read(lesson, None).expect_err("too many to type");
+        let many = LessonDraft { k: "128".to_owned(), ..typed("1") }
+            .read(lesson, None)
+            .expect_err("too many to type");
         assert!(many[0].sentence.contains("at most 64 keys"), "{many:?}");
     }
 
@@ -430,6 +493,9 @@ mod tests {
         for at in 0..2 * MOST_CHANGES {
             touch.begin(moved(at as f32), &player);
         }
-        assert_eq!((touch.done.len(), touch.take_back()), (MOST_CHANGES, Some(moved(2.0 * MOST_CHANGES as f32 - 1.0))));
+        assert_eq!(
+            (touch.done.len(), touch.take_back()),
+            (MOST_CHANGES, Some(moved(2.0 * MOST_CHANGES as f32 - 1.0)))
+        );
     }
 }

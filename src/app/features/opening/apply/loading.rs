@@ -11,7 +11,9 @@ use crate::app::features::opening::{LoadJob, Loaded, Opened};
 use crate::app::features::unusable::state::UnusableDialog;
 use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{About, Action, Endings, FileColumns, FileState, Pictures, SpaceView, Then, absolute, data_file, file_name};
+use crate::app::model::{
+    About, Action, Endings, FileColumns, FileState, Pictures, SpaceView, Then, absolute, data_file, file_name,
+};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{QuerySpec, RunSpec, recording, usual};
@@ -90,9 +92,15 @@ impl App {
             }
             (Ok(Ok(Opened { cloud, left_out, declared, first, note })), Then::Show) => {
                 let again = self.shows(&cloud);
-                let before = again.then(|| (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles)));
+                let before = again.then(|| {
+                    (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles))
+                });
                 self.note_columns(&job.source);
-                let other = self.session.cloud.as_ref().is_some_and(|shown| data_file(shown.source()) != data_file(cloud.source()));
+                let other = self
+                    .session
+                    .cloud
+                    .as_ref()
+                    .is_some_and(|shown| data_file(shown.source()) != data_file(cloud.source()));
                 if other {
                     self.start_fresh();
                 }
@@ -112,7 +120,8 @@ impl App {
                 let nobody_said = matches!(spec.queries, QuerySpec::Count(count) if self.is_usual(count));
                 self.show_loaded_cloud(Arc::clone(&cloud), file, note);
                 // How many rows there are was not known.
-                let queries = if nobody_said { QuerySpec::Count(usual_queries(&cloud)) } else { spec.queries };
+                let queries =
+                    if nobody_said { QuerySpec::Count(usual_queries(&cloud)) } else { spec.queries };
                 return self.run_on(&cloud, RunSpec { queries, ..spec });
             }
         };
@@ -137,10 +146,17 @@ impl App {
         self.session.note = note;
     }
 
-    /// Whether nobody said that so many queries are to be drawn: it is what stands there by itself, of the cloud that is shown.
+    /// Whether nobody said that so many queries are to be drawn: it is what stands there by itself, of the
+    /// cloud that is shown.
     fn is_usual(&self, count: u64) -> bool {
-        // The first start's own number is the user's only in that it is not touched before its cloud is there.
-        count == usual::QUERIES || self.session.cloud.as_ref().is_some_and(|cloud| [usual_queries(cloud), FIRST_QUERIES].contains(&count))
+        // The first start's own number is the user's only in that it is not touched before its cloud is
+        // there.
+        count == usual::QUERIES
+            || self
+                .session
+                .cloud
+                .as_ref()
+                .is_some_and(|cloud| [usual_queries(cloud), FIRST_QUERIES].contains(&count))
     }
 
     /// A cloud is there: what belonged to the one before it goes.
@@ -159,13 +175,16 @@ impl App {
             cloud.source()
         );
         self.session.log.done(About::Data, said);
-        for of_another in [About::Run, About::Query, About::Selection, About::Color, About::Projection, About::Analysis] {
+        for of_another in
+            [About::Run, About::Query, About::Selection, About::Color, About::Projection, About::Analysis]
+        {
             self.session.log.settle(of_another);
         }
         if self.state.draft.query_count.parse().is_ok_and(|count| self.is_usual(count)) {
             self.state.draft.query_count = usual_queries(&cloud).to_string();
         }
-        (self.state.plane.window, self.state.plane.whole, self.state.plane.axes) = (None, false, fitting(&cloud));
+        (self.state.plane.window, self.state.plane.whole, self.state.plane.axes) =
+            (None, false, fitting(&cloud));
         let view = SpaceView { axes: fitting(&cloud), ..SpaceView::default() };
         self.state.space = self.state.space.looking(&view);
         self.describe(&cloud);
@@ -178,7 +197,8 @@ impl App {
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
         session.left_out = Vec::new();
-        session.roles = self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
+        session.roles =
+            self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
         session.pictures_named = Pictures::named(cloud.axes());
         session.endings = Endings::default();
@@ -212,13 +232,16 @@ impl App {
         }
         self.jobs.start(&COLUMNS, (), move |_| {
             // Where they cannot be listed, names are typed.
-            let columns = crate::cloud::formats::describe(&path, &crate::progress::Silent).map(|info| info.columns).unwrap_or_default();
+            let columns = crate::cloud::formats::describe(&path, &crate::progress::Silent)
+                .map(|info| info.columns)
+                .unwrap_or_default();
             FileColumns { path, columns }
         });
     }
 }
 
-/// As many queries as are drawn where nobody says how many, as on the command line: all rows where there are fewer.
+/// As many queries as are drawn where nobody says how many, as on the command line: all rows where there are
+/// fewer.
 fn usual_queries(cloud: &PointCloud) -> u64 {
     (cloud.len() as u64).min(usual::QUERIES)
 }
@@ -244,8 +267,8 @@ fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
     chosen
 }
 
-// Files that are dropped together: every recording is opened, one after the other, and last the first file of points, so
-// that it is what is shown. What is not opened is named.
+// Files that are dropped together: every recording is opened, one after the other, and last the first file of
+// points, so that it is what is shown. What is not opened is named.
 
 /// What becomes of files that were dropped together.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -260,8 +283,10 @@ struct Dropped {
 
 impl Dropped {
     fn of(paths: Vec<PathBuf>) -> Self {
-        let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = paths.into_iter().partition(|path| path.is_dir());
-        let (mut opened, points): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|path| recording::split_run(path).is_some());
+        let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) =
+            paths.into_iter().partition(|path| path.is_dir());
+        let (mut opened, points): (Vec<PathBuf>, Vec<PathBuf>) =
+            files.into_iter().partition(|path| recording::split_run(path).is_some());
         let mut points = points.into_iter();
         opened.extend(points.next());
         Self { opened, left: points.collect(), folders }
@@ -277,14 +302,18 @@ impl App {
     pub(in crate::app) fn open_dropped(&mut self, paths: Vec<PathBuf>) {
         let Dropped { opened, left, folders } = Dropped::of(paths);
         if !folders.is_empty() {
-            self.session.log.error(About::Other, format!("cannot open a folder: drop the files in it instead: {}", names(&folders)));
+            self.session.log.error(
+                About::Other,
+                format!("cannot open a folder: drop the files in it instead: {}", names(&folders)),
+            );
         }
         if let Some(points) = opened.last().filter(|_| !left.is_empty()) {
             let (shown, left) = (file_name(points), names(&left));
             self.session.log.warn(
                 About::Other,
                 format!(
-                    "one cloud is shown at a time: {shown} is opened, and not {left}; drop one alone, or type it on the left under Queries, A file"
+                    "one cloud is shown at a time: {shown} is opened, and not {left}; drop one alone, or \
+                     type it on the left under Queries, A file"
                 ),
             );
         }
@@ -304,7 +333,8 @@ impl App {
 
     /// Opening was cancelled, and with it what was to be opened next.
     pub(in crate::app) fn opening_cancelled(&mut self, next: &[PathBuf]) {
-        let others = if next.is_empty() { String::new() } else { format!("; not opened either: {}", names(next)) };
+        let others =
+            if next.is_empty() { String::new() } else { format!("; not opened either: {}", names(next)) };
         self.session.log.info(format!("cancelled{others}"));
     }
 }

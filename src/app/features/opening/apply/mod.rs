@@ -1,4 +1,5 @@
-//! What is shown of a cloud that was opened, before anybody asks: the view that suits it, and a query with its neighbours.
+//! What is shown of a cloud that was opened, before anybody asks: the view that suits it, and a query with
+//! its neighbours.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -13,7 +14,9 @@ use crate::app::features::selection::state::Nearby;
 use crate::app::features::walk::state::WalkView;
 use crate::app::jobs::table::{Kind, Slot};
 use crate::app::model::files::{left_out_sentence, typed_columns};
-use crate::app::model::{DataKind, Ended, FileColumn, FileState, LeftOut, Level, Material, Roles, Sample, Then, Told, file_name};
+use crate::app::model::{
+    DataKind, Ended, FileColumn, FileState, LeftOut, Level, Material, Roles, Sample, Then, Told, file_name,
+};
 use crate::app::prelude::*;
 use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
@@ -23,7 +26,8 @@ use crate::run::recording::{self, Recording, RecordingError};
 
 pub mod loading;
 
-const ON_GLOBE: &str = "longitude and latitude: distances are in km on the globe; L2 searches them as a plane";
+const ON_GLOBE: &str =
+    "longitude and latitude: distances are in km on the globe; L2 searches them as a plane";
 
 const AS_PLANE: &str = "longitude and latitude: searched as a plane, in degrees; Globe measures in km";
 
@@ -74,7 +78,9 @@ pub static FEATURE: Feature = Feature {
             Action::Load => {
                 app.restore_columns();
                 match app.state.draft.source() {
-                    Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => app.open_recording(&path),
+                    Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => {
+                        app.open_recording(&path)
+                    }
                     Ok(source) => {
                         let then = app.after_load(&source);
                         app.load(source, then);
@@ -93,8 +99,8 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Shows what was loaded from the side that says most, and queries a row of it. `again`: the same points were shown before, so the view
-    /// stays as it is.
+    /// Shows what was loaded from the side that says most, and queries a row of it. `again`: the same points
+    /// were shown before, so the view stays as it is.
     pub(in crate::app) fn open_to_an_answer(&mut self, first: u32, again: bool) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         if !again {
@@ -113,10 +119,14 @@ impl App {
         if self.state.keep_settings {
             return;
         }
-        (self.state.draft, self.state.analysis, self.state.walk) = (self.state.draft.fresh(), AnalysisView::default(), WalkView::default());
+        (self.state.draft, self.state.analysis, self.state.walk) =
+            (self.state.draft.fresh(), AnalysisView::default(), WalkView::default());
         self.session.nearby = Nearby::default();
         self.session.log.dismiss();
-        self.session.log.list(Level::Info, "settings reset to defaults for the new file; to preserve them, use File, Keep settings");
+        self.session.log.list(
+            Level::Info,
+            "settings reset to defaults for the new file; to preserve them, use File, Keep settings",
+        );
     }
 
     /// A load failed.
@@ -142,7 +152,9 @@ impl App {
         }
         let on_globe = Globe::fits(cloud);
         match (*metric, on_globe) {
-            (Metric::L2, true) => *metric = if Globe::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine },
+            (Metric::L2, true) => {
+                *metric = if Globe::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine }
+            }
             (Metric::Haversine | Metric::Sky, false) => *metric = Metric::L2,
             _ => return,
         }
@@ -155,14 +167,19 @@ impl App {
     pub(in crate::app) fn metric_changed(&mut self, before: Metric) {
         let now = self.state.draft.metric;
         let log = &mut self.session.log;
-        let Some(said) = globe_note(before).filter(|said| now != before && log.note().is_some_and(|note| note.text == *said)) else { return };
+        let Some(said) = globe_note(before)
+            .filter(|said| now != before && log.note().is_some_and(|note| note.text == *said))
+        else {
+            return;
+        };
         match globe_note(now) {
             Some(note) => log.info(note),
             None => log.withdraw(said),
         }
     }
 
-    /// Shows a view in place of the other one; a layout that has it not, or has both in sight, stays as it is.
+    /// Shows a view in place of the other one; a layout that has it not, or has both in sight, stays as it
+    /// is.
     fn bring_forward(&mut self, view: PaneKind) {
         let views = [PaneKind::Plane, PaneKind::Space];
         if views.contains(&self.state.pane) {
@@ -171,18 +188,26 @@ impl App {
         self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == view));
     }
 
-    /// What the columns of a cloud that was opened are: as they were guessed just now; of the same points as they were `before`; or as they
-    /// were chosen.
-    pub(in crate::app) fn take_roles(&mut self, left_out: Vec<LeftOut>, before: Option<(Vec<LeftOut>, Roles)>) {
+    /// What the columns of a cloud that was opened are: as they were guessed just now; of the same points as
+    /// they were `before`; or as they were chosen.
+    pub(in crate::app) fn take_roles(
+        &mut self,
+        left_out: Vec<LeftOut>,
+        before: Option<(Vec<LeftOut>, Roles)>,
+    ) {
         // Inferred columns appear in the field, as if they had been typed.
-        if let Some(Source::File { columns: columns @ ColumnChoice::Named(_), .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
+        if let Some(Source::File { columns: columns @ ColumnChoice::Named(_), .. }) =
+            self.session.cloud.as_ref().map(|cloud| cloud.source())
+        {
             self.state.draft.columns = typed_columns(columns);
         }
         if !left_out.is_empty() {
             return self.leave_out(left_out);
         }
         match before {
-            Some((left_out, roles)) if self.session.roles == Roles::default() => (self.session.left_out, self.session.roles) = (left_out, roles),
+            Some((left_out, roles)) if self.session.roles == Roles::default() => {
+                (self.session.left_out, self.session.roles) = (left_out, roles)
+            }
             Some(_) => {}
             None => self.color_at_first(),
         }
@@ -192,13 +217,15 @@ impl App {
     fn leave_out(&mut self, left_out: Vec<LeftOut>) {
         self.session.log.info(format!("left out of the coordinates: {}", left_out_sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.role == Role::Label) {
-            self.session.roles.label = Told::By(FileColumn { name: label.name.clone(), key: label.key.clone() });
+            self.session.roles.label =
+                Told::By(FileColumn { name: label.name.clone(), key: label.key.clone() });
         }
         self.color_at_first();
         self.session.left_out = left_out;
     }
 
-    /// Where samples are put: beside the settings or, in a window that keeps none, in a private folder that is removed with it.
+    /// Where samples are put: beside the settings or, in a window that keeps none, in a private folder that
+    /// is removed with it.
     fn samples_folder(&mut self) -> io::Result<PathBuf> {
         if let Some(kept) = &self.kept {
             let folder = kept.folder().join("samples");
@@ -225,7 +252,8 @@ impl App {
                 match written {
                     Ok(path) => self.open(&path),
                     Err(why) => {
-                        let ended = self.failed(About::Data, format!("the sample cannot be written: {why}: {name}"));
+                        let ended =
+                            self.failed(About::Data, format!("the sample cannot be written: {why}: {name}"));
                         self.load_failed(ended);
                     }
                 }
@@ -243,14 +271,20 @@ mod tests {
 
     #[test]
     fn a_sample_of_a_window_without_settings_is_written_where_nobody_else_can() {
-        let mut window = Harness::builder().build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
-        let sample = SAMPLES.iter().find(|sample| matches!(sample.material, Material::File { .. })).expect("a file");
+        let mut window = Harness::builder()
+            .build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
+        let sample =
+            SAMPLES.iter().find(|sample| matches!(sample.material, Material::File { .. })).expect("a file");
         window.state_mut().open_sample(sample);
         let folder = window.state_mut().samples_folder().expect("a folder");
         assert_ne!(folder, std::env::temp_dir().join("samples"), "a name that others know");
         assert_eq!(std::fs::read_dir(&folder).expect("it is there").count(), 1);
         #[cfg(unix)]
-        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&folder.metadata().expect("it is there").permissions()) & 0o777, 0o700);
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&folder.metadata().expect("it is there").permissions())
+                & 0o777,
+            0o700
+        );
         drop(window);
         assert!(!folder.exists());
     }

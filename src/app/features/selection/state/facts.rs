@@ -8,7 +8,8 @@ use crate::run::{RunRecord, analysis};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// For each axis of the cloud, the selected rows with the least and the largest coordinate; empty without rows.
+    /// For each axis of the cloud, the selected rows with the least and the largest coordinate; empty without
+    /// rows.
     pub extremes: Vec<(u32, u32)>,
     /// Of the selected queries, each measure that the run counted.
     pub measures: Vec<MeasureFacts>,
@@ -36,7 +37,9 @@ impl MeasureFacts {
 impl Facts {
     pub fn of(selection: &Selection, cloud: &PointCloud, record: Option<&RunRecord>) -> Self {
         let extremes = extremes(selection.rows(), cloud);
-        let Some(record) = record.filter(|_| !selection.queries().is_empty()) else { return Self { extremes, ..Self::default() } };
+        let Some(record) = record.filter(|_| !selection.queries().is_empty()) else {
+            return Self { extremes, ..Self::default() };
+        };
         let queries = selection.queries();
         let of_measure = |(name, values): (&str, &[u32])| {
             let histogram = analysis::histogram(queries.iter().map(|&query| values[query as usize]));
@@ -76,7 +79,8 @@ pub fn extremes(rows: &[u32], cloud: &PointCloud) -> Vec<(u32, u32)> {
         known
     };
     let parts: Vec<&[u32]> = rows.chunks(PART).collect();
-    let all: Vec<Vec<(u32, u32)>> = parts.into_par_iter().map(|part| wider(vec![(part[0], part[0]); dims], part)).collect();
+    let all: Vec<Vec<(u32, u32)>> =
+        parts.into_par_iter().map(|part| wider(vec![(part[0], part[0]); dims], part)).collect();
     all.into_iter().fold(vec![(first, first); dims], |known, part| {
         let rows: Vec<u32> = part.into_iter().flat_map(|(least, largest)| [least, largest]).collect();
         wider(known, &rows)
@@ -106,9 +110,14 @@ mod tests {
     fn merges_are_those_of_the_selected_queries() {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 3, 6]);
-        let of = |queries: Vec<u32>| Facts::of(&Selection::of_queries(queries, &record, ""), &record.cloud, Some(&record));
+        let of = |queries: Vec<u32>| {
+            Facts::of(&Selection::of_queries(queries, &record, ""), &record.cloud, Some(&record))
+        };
         let facts = of(vec![0, 1, 2]);
         let merges = facts.measure("merges").expect("counted");
-        assert_eq!((merges.histogram.clone(), merges.mean, merges.range()), (vec![(3, 2), (6, 1)], 4.0, (3, 6)));
+        assert_eq!(
+            (merges.histogram.clone(), merges.mean, merges.range()),
+            (vec![(3, 2), (6, 1)], 4.0, (3, 6))
+        );
     }
 }

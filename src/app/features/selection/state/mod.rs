@@ -1,5 +1,5 @@
-//! The selection: rows of the cloud and queries of the run, each derived from the other, so that points, histogram bins, table
-//! rows and timeline spans can highlight one another.
+//! The selection: rows of the cloud and queries of the run, each derived from the other, so that points,
+//! histogram bins, table rows and timeline spans can highlight one another.
 //!
 //! | part | does |
 //! |---|---|
@@ -40,8 +40,8 @@ pub struct Hovered {
 }
 
 impl Selection {
-    /// Rows of the cloud, in any order, plus the queries of `record` whose points they are. `by` says how they were
-    /// chosen: "rectangle in Plane".
+    /// Rows of the cloud, in any order, plus the queries of `record` whose points they are. `by` says how
+    /// they were chosen: "rectangle in Plane".
     pub fn of_rows(mut rows: Vec<u32>, record: Option<&RunRecord>, by: impl Into<String>) -> Self {
         rows.sort_unstable();
         rows.dedup();
@@ -87,16 +87,27 @@ impl Selection {
 
     /// This selection combined with another.
     pub fn combined(&self, other: Self, how: How) -> Self {
-        let whole = |own: &[u32], others: &[u32]| others.iter().all(|number| own.binary_search(number).is_ok());
+        let whole =
+            |own: &[u32], others: &[u32]| others.iter().all(|number| own.binary_search(number).is_ok());
         let how = match how {
-            How::Toggle if !other.is_empty() && whole(&self.rows, &other.rows) && whole(&self.queries, &other.queries) => How::Remove,
+            How::Toggle
+                if !other.is_empty()
+                    && whole(&self.rows, &other.rows)
+                    && whole(&self.queries, &other.queries) =>
+            {
+                How::Remove
+            }
             How::Toggle => How::Add,
             how => how,
         };
         let (rows, queries, sign) = match how {
             How::Replace => return other,
-            How::Add | How::Toggle => (union(&self.rows, &other.rows), union(&self.queries, &other.queries), "+"),
-            How::Remove => (difference(&self.rows, &other.rows), difference(&self.queries, &other.queries), "−"),
+            How::Add | How::Toggle => {
+                (union(&self.rows, &other.rows), union(&self.queries, &other.queries), "+")
+            }
+            How::Remove => {
+                (difference(&self.rows, &other.rows), difference(&self.queries, &other.queries), "−")
+            }
         };
         if rows.is_empty() && queries.is_empty() {
             return Self::default();
@@ -110,7 +121,11 @@ impl Selection {
 fn joined(before: &str, sign: &str, last: &str) -> String {
     const LONGEST: usize = 60;
     let all = format!("{before} {sign} {last}");
-    if all.chars().count() <= LONGEST && !before.starts_with('…') { all } else { format!("… {sign} {last}") }
+    if all.chars().count() <= LONGEST && !before.starts_with('…') {
+        all
+    } else {
+        format!("… {sign} {last}")
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -149,7 +164,8 @@ pub enum Choice {
 /// What panes ask of the selection.
 #[derive(Clone, Debug)]
 pub enum SelectAction {
-    /// Something is chosen. `by` says how, as a few words after which nothing follows: "rectangle in Plane", "16 merges".
+    /// Something is chosen. `by` says how, as a few words after which nothing follows: "rectangle in Plane",
+    /// "16 merges".
     Choose { what: Choice, how: How, by: String },
     /// Nothing is selected any more.
     Clear,
@@ -178,7 +194,8 @@ impl SelectAction {
         Self::Choose { what: Choice::Queries(queries), how, by: by.into() }
     }
 
-    /// Chooses the queries that counted so many of a measure, which is named by its column and its unit, one and many.
+    /// Chooses the queries that counted so many of a measure, which is named by its column and its unit, one
+    /// and many.
     pub fn measure(name: &str, [one, many]: [&str; 2], values: RangeInclusive<u32>, how: How) -> Self {
         let by = match (values.start(), values.end()) {
             (1, 1) => format!("1 {one}"),
@@ -222,7 +239,8 @@ impl NamedSets {
         &self.list
     }
 
-    /// Keeps rows under a name, in place of those that had it before; the name is what was typed, or what says how they were chosen.
+    /// Keeps rows under a name, in place of those that had it before; the name is what was typed, or what
+    /// says how they were chosen.
     ///
     /// # Errors
     /// A sentence where there are no rows, or too many sets.
@@ -235,7 +253,9 @@ impl NamedSets {
         let set = NamedSet { name, rows: Arc::clone(rows) };
         let at = match self.list.iter().position(|known| known.name == set.name) {
             Some(at) => at,
-            None if self.list.len() == MOST => return Err(format!("{MOST} sets are kept already; forget one first")),
+            None if self.list.len() == MOST => {
+                return Err(format!("{MOST} sets are kept already; forget one first"));
+            }
             None => self.list.len(),
         };
         self.typed.clear();
@@ -269,7 +289,8 @@ impl Nearby {
     pub fn radius(&self, metric: Metric) -> Result<f64, String> {
         let typed = self.typed.trim();
         let number = metric.unit().and_then(|unit| typed.strip_suffix(unit)).unwrap_or(typed).trim();
-        let radius = number.replace(',', "").parse().ok().filter(|radius: &f64| radius.is_finite() && *radius >= 0.0);
+        let radius =
+            number.replace(',', "").parse().ok().filter(|radius: &f64| radius.is_finite() && *radius >= 0.0);
         let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
         radius.ok_or_else(|| format!("“{typed}” is not a distance such as 0.5{unit}."))
     }
@@ -342,7 +363,9 @@ impl<'a> Table<'a> {
     pub fn has(&self, number: u32) -> bool {
         match self {
             Self::Few(set) => set.binary_search(&number).is_ok(),
-            Self::Bits(bits) => bits.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1),
+            Self::Bits(bits) => {
+                bits.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+            }
         }
     }
 }
@@ -353,7 +376,13 @@ pub fn queries_of(rows: &[u32], record: &RunRecord) -> Vec<u32> {
         return Vec::new();
     }
     let table = Table::new(rows);
-    record.query_rows.par_iter().enumerate().filter(|(_, row)| table.has(**row)).map(|(query, _)| query as u32).collect()
+    record
+        .query_rows
+        .par_iter()
+        .enumerate()
+        .filter(|(_, row)| table.has(**row))
+        .map(|(query, _)| query as u32)
+        .collect()
 }
 
 /// The rows of a run's cloud that queries ask for; none where queries are a file of their own.
@@ -384,7 +413,12 @@ mod tests {
         assert_eq!((&by_rows.rows()[..], &by_rows.queries()[..]), (&[3, 8, 20][..], &[0, 2][..]));
         let by_queries = Selection::of_queries(vec![2, 0], &record, "3 merges");
         assert_eq!((&by_queries.rows()[..], &by_queries.queries()[..]), (&[3, 8][..], &[0, 2][..]));
-        assert!(by_rows.has_row(20) && !by_queries.has_row(20) && by_queries.queries().contains(&2) && !by_queries.queries().contains(&1));
+        assert!(
+            by_rows.has_row(20)
+                && !by_queries.has_row(20)
+                && by_queries.queries().contains(&2)
+                && !by_queries.queries().contains(&1)
+        );
         assert!(Selection::default().is_empty() && !by_rows.is_empty());
     }
 
@@ -403,11 +437,25 @@ mod tests {
         let of = |rows: &[u32], by: &str| Selection::of_rows(rows.to_vec(), Some(&record), by);
         let base = of(&[3, 4], "a");
         let added = base.combined(of(&[4, 8], "b"), How::Add);
-        assert_eq!((&added.rows()[..], &added.queries()[..], added.by()), (&[3, 4, 8][..], &[0, 2][..], "a + b"));
+        assert_eq!(
+            (&added.rows()[..], &added.queries()[..], added.by()),
+            (&[3, 4, 8][..], &[0, 2][..], "a + b")
+        );
         let removed = added.combined(of(&[3, 9], "c"), How::Remove);
-        assert_eq!((&removed.rows()[..], &removed.queries()[..], removed.by()), (&[4, 8][..], &[2][..], "a + b − c"));
-        assert_eq!(added.combined(of(&[3, 8], "d"), How::Toggle).rows()[..], [4], "all of it was there: it goes");
-        assert_eq!(added.combined(of(&[3, 9], "d"), How::Toggle).rows()[..], [3, 4, 8, 9], "some was not: all comes");
+        assert_eq!(
+            (&removed.rows()[..], &removed.queries()[..], removed.by()),
+            (&[4, 8][..], &[2][..], "a + b − c")
+        );
+        assert_eq!(
+            added.combined(of(&[3, 8], "d"), How::Toggle).rows()[..],
+            [4],
+            "all of it was there: it goes"
+        );
+        assert_eq!(
+            added.combined(of(&[3, 9], "d"), How::Toggle).rows()[..],
+            [3, 4, 8, 9],
+            "some was not: all comes"
+        );
         assert_eq!(base.combined(of(&[3, 4], ""), How::Remove), Selection::default());
         assert_eq!(base.combined(of(&[9], "new"), How::Replace).by(), "new");
         let long = (0..20).fold(base, |sum, row| sum.combined(of(&[row], "a click"), How::Add));
@@ -420,7 +468,10 @@ mod tests {
         let rows = |rows: &[u32]| Arc::<[u32]>::from(rows);
         assert!(sets.keep(&rows(&[]), "lasso in Plane").is_err_and(|why| why.starts_with("nothing to keep")));
         sets.typed = " far ".to_owned();
-        assert_eq!(sets.keep(&rows(&[1, 2]), "lasso in Plane").map(|set| set.name.clone()), Ok("far".to_owned()));
+        assert_eq!(
+            sets.keep(&rows(&[1, 2]), "lasso in Plane").map(|set| set.name.clone()),
+            Ok("far".to_owned())
+        );
         assert_eq!(
             (sets.keep(&rows(&[3]), "lasso in Plane").map(|set| set.name.clone()), sets.typed.as_str()),
             (Ok("lasso in Plane".to_owned()), "")
@@ -442,7 +493,11 @@ mod tests {
     fn a_distance_may_have_its_unit() {
         let radius = |typed: &str, metric| Nearby { typed: typed.to_owned(), wrong: None }.radius(metric);
         assert_eq!(
-            (radius("5 km", Metric::Haversine), radius("1,500", Metric::Haversine), radius(" 0.25", Metric::L2)),
+            (
+                radius("5 km", Metric::Haversine),
+                radius("1,500", Metric::Haversine),
+                radius(" 0.25", Metric::L2)
+            ),
             (Ok(5.0), Ok(1500.0), Ok(0.25))
         );
         assert_eq!(radius("5 km", Metric::L2), Err("“5 km” is not a distance such as 0.5.".to_owned()));
@@ -456,11 +511,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sets_are_those_of_the_standard_library(a in btree_set(0u32..900, 0..400), b in btree_set(0u32..900, 0..400)) {
+        fn sets_are_those_of_the_standard_library(
+            a in btree_set(0u32..900, 0..400),
+            b in btree_set(0u32..900, 0..400),
+        ) {
             let (x, y) = (list(&a), list(&b));
             prop_assert_eq!(union(&x, &y), list(&(&a | &b)));
             prop_assert_eq!(difference(&x, &y), list(&(&a - &b)));
-            prop_assert_eq!(complement(&x, 900), (0..900).filter(|number| !a.contains(number)).collect::<Vec<_>>());
+            prop_assert_eq!(
+                complement(&x, 900),
+                (0..900).filter(|number| !a.contains(number)).collect::<Vec<_>>()
+            );
             let table = Table::new(&x);
             prop_assert!((0..1000).all(|number| table.has(number) == a.contains(&number)));
         }

@@ -1,5 +1,5 @@
-//! Checks a footer before the decoder gets it, which recurses into each group of the schema, and allocates what a group
-//! promises.
+//! Checks a footer before the decoder gets it, which recurses into each group of the schema, and allocates
+//! what a group promises.
 
 use crate::formats::Result;
 use crate::formats::limits::{MAX_COLUMNS, MAX_GROUPS, MAX_NAMES, MAX_THRIFT_DEPTH};
@@ -13,8 +13,8 @@ pub(super) enum Refusal {
     TooMuch(String, String),
 }
 
-/// Checks that a footer is what the decoder takes it for, and that its schema neither nests too deep nor promises too much.
-/// Returns the number of its columns.
+/// Checks that a footer is what the decoder takes it for, and that its schema neither nests too deep nor
+/// promises too much. Returns the number of its columns.
 pub(super) fn check(footer: &[u8]) -> Result<u64, Refusal> {
     let (mut tree, mut element) = (Tree::default(), Element::default());
     let mut each = |event: Event| {
@@ -48,7 +48,8 @@ struct Tree {
     elements: u64,
     /// Those that are columns.
     leaves: u64,
-    /// Groups around the next element: how many children each lacks, and the length of its name with those around it.
+    /// Groups around the next element: how many children each lacks, and the length of its name with those
+    /// around it.
     groups: Vec<(u64, u64)>,
     deepest: usize,
     names: u64,
@@ -69,7 +70,8 @@ impl Tree {
         };
         // What has no name could take a single byte.
         let name = name.ok_or_else(|| format!("element {at} of its schema has no name"))?;
-        let children = u64::try_from(children).map_err(|_| format!("element {at} of its schema has {children} children"))?;
+        let children = u64::try_from(children)
+            .map_err(|_| format!("element {at} of its schema has {children} children"))?;
         // The root's name is not kept.
         let names = if at == 0 { 0 } else { around.saturating_add(name) };
         self.deepest = self.deepest.max(self.groups.len());
@@ -85,7 +87,9 @@ impl Tree {
     fn end(self) -> Result<u64, Refusal> {
         let missing = self.groups.iter().fold(0, |sum: u64, (left, _)| sum.saturating_add(*left));
         if missing > 0 {
-            return Err(Refusal::Malformed(format!("its groups promise {missing} columns more than it describes")));
+            return Err(Refusal::Malformed(format!(
+                "its groups promise {missing} columns more than it describes"
+            )));
         }
         if self.deepest > MAX_GROUPS {
             let what = format!("columns within {} groups", self.deepest);
@@ -96,7 +100,10 @@ impl Tree {
             return Err(Refusal::TooMuch("names of columns with those of their groups".to_owned(), why));
         }
         if self.leaves > MAX_COLUMNS as u64 {
-            return Err(Refusal::TooMuch(format!("{} columns", self.leaves), format!("the most that are read are {MAX_COLUMNS}")));
+            return Err(Refusal::TooMuch(
+                format!("{} columns", self.leaves),
+                format!("the most that are read are {MAX_COLUMNS}"),
+            ));
         }
         Ok(self.leaves)
     }
@@ -108,10 +115,21 @@ use Kind::{Binary, Bool, Byte, Double, Int, List, Struct, Unknown};
 
 static FILE: Shape = Shape {
     name: "FileMetaData",
-    fields: &[Int, List(&Struct(&ELEMENT)), Int, List(&Struct(&ROW_GROUP)), List(&Struct(&KEY_VALUE)), Binary, List(&Struct(&COLUMN_ORDER))],
+    fields: &[
+        Int,
+        List(&Struct(&ELEMENT)),
+        Int,
+        List(&Struct(&ROW_GROUP)),
+        List(&Struct(&KEY_VALUE)),
+        Binary,
+        List(&Struct(&COLUMN_ORDER)),
+    ],
 };
 
-static ELEMENT: Shape = Shape { name: "SchemaElement", fields: &[Int, Int, Int, Binary, Int, Int, Int, Int, Int, Struct(&LOGICAL_TYPE)] };
+static ELEMENT: Shape = Shape {
+    name: "SchemaElement",
+    fields: &[Int, Int, Int, Binary, Int, Int, Int, Int, Int, Struct(&LOGICAL_TYPE)],
+};
 
 static LOGICAL_TYPE: Shape = Shape {
     name: "LogicalType",
@@ -150,11 +168,15 @@ static GEOGRAPHY: Shape = Shape { name: "GeographyType", fields: &[Binary, Int] 
 static KEY_VALUE: Shape = Shape { name: "KeyValue", fields: &[Binary, Binary] };
 static COLUMN_ORDER: Shape = Shape { name: "ColumnOrder", fields: &[NOTHING, NOTHING, NOTHING] };
 
-static ROW_GROUP: Shape = Shape { name: "RowGroup", fields: &[List(&Struct(&COLUMN)), Int, Int, List(&Struct(&SORTING)), Int, Unknown, Int] };
+static ROW_GROUP: Shape = Shape {
+    name: "RowGroup",
+    fields: &[List(&Struct(&COLUMN)), Int, Int, List(&Struct(&SORTING)), Int, Unknown, Int],
+};
 
 static SORTING: Shape = Shape { name: "SortingColumn", fields: &[Int, Bool, Bool] };
 
-static COLUMN: Shape = Shape { name: "ColumnChunk", fields: &[Binary, Int, Struct(&COLUMN_DATA), Int, Int, Int, Int] };
+static COLUMN: Shape =
+    Shape { name: "ColumnChunk", fields: &[Binary, Int, Struct(&COLUMN_DATA), Int, Int, Int, Int] };
 
 static COLUMN_DATA: Shape = Shape {
     name: "ColumnMetaData",
@@ -179,17 +201,20 @@ static COLUMN_DATA: Shape = Shape {
     ],
 };
 
-pub(super) static STATISTICS: Shape = Shape { name: "Statistics", fields: &[Binary, Binary, Int, Int, Binary, Binary, Bool, Bool, Int] };
+pub(super) static STATISTICS: Shape =
+    Shape { name: "Statistics", fields: &[Binary, Binary, Int, Int, Binary, Binary, Bool, Bool, Int] };
 
 static PAGE_ENCODING: Shape = Shape { name: "PageEncodingStats", fields: &[Int, Int, Int] };
 static SIZES: Shape = Shape { name: "SizeStatistics", fields: &[Int, List(&Int), List(&Int)] };
 static PLACES: Shape = Shape { name: "GeospatialStatistics", fields: &[Struct(&BOX), List(&Int)] };
-static BOX: Shape = Shape { name: "BoundingBox", fields: &[Double, Double, Double, Double, Double, Double, Double, Double] };
+static BOX: Shape =
+    Shape { name: "BoundingBox", fields: &[Double, Double, Double, Double, Double, Double, Double, Double] };
 
-// A walk over a value of thrift's compact protocol, as the decoder will read it but without recursion and without memory
-// for what it finds.
+// A walk over a value of thrift's compact protocol, as the decoder will read it but without recursion and
+// without memory for what it finds.
 
-/// The fields of a struct that the decoder knows. It reads those as what they should be, whatever the file says they are.
+/// The fields of a struct that the decoder knows. It reads those as what they should be, whatever the file
+/// says they are.
 pub(super) struct Shape {
     pub name: &'static str,
     /// By number, from 1.
@@ -271,13 +296,18 @@ impl Kind {
     }
 }
 
-/// Walks over a struct and tells `each` what is in it. Returns the number of its bytes, which others may follow.
+/// Walks over a struct and tells `each` what is in it. Returns the number of its bytes, which others may
+/// follow.
 ///
 /// `Err` says why the decoder should not be given these bytes.
-pub(super) fn walk(bytes: &[u8], shape: &'static Shape, each: &mut dyn FnMut(Event) -> Result<(), String>) -> Result<usize, String> {
+pub(super) fn walk(
+    bytes: &[u8],
+    shape: &'static Shape,
+    each: &mut dyn FnMut(Event) -> Result<(), String>,
+) -> Result<usize, String> {
     let mut rest = Rest(bytes);
-    // Truth values in lists are read as if they took no bytes, so that a few bytes could promise thousands of millions in each
-    // of many lists. All elements of honest lists together are no more than the bytes.
+    // Truth values in lists are read as if they took no bytes, so that a few bytes could promise thousands of
+    // millions in each of many lists. All elements of honest lists together are no more than the bytes.
     let mut elements = bytes.len() as u64;
     let mut frames = vec![Frame::Struct { shape: Some(shape), last: 0 }];
     while let Some(frame) = frames.last_mut() {
@@ -362,7 +392,10 @@ pub(super) fn walk(bytes: &[u8], shape: &'static Shape, each: &mut dyn FnMut(Eve
                 let of = if left > 0 { rest.byte()? } else { 0 };
                 Some(Frame::Map { left: count(&rest, left.saturating_mul(2))?, of: [of >> 4, of & 15] })
             }
-            12 => Some(Frame::Struct { shape: if let Some(Kind::Struct(shape)) = kind { Some(shape) } else { None }, last: 0 }),
+            12 => Some(Frame::Struct {
+                shape: if let Some(Kind::Struct(shape)) = kind { Some(shape) } else { None },
+                last: 0,
+            }),
             13 => rest.skip(16).map(|()| None)?,
             other => return Err(format!("there is no type {other}")),
         };

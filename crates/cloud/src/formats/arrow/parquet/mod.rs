@@ -14,7 +14,9 @@ use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::Compression;
 use parquet::column::page::{Page, PageIterator, PageMetadata, PageReader};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
+use parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 use ruzstd::decoding::FrameDecoder;
@@ -28,8 +30,8 @@ use footer::Refusal;
 const TRAILER: u64 = 8;
 /// Bytes that are made of a byte of the footer, about.
 const FOOTER: u64 = 8;
-/// Bytes that are made of a column of the schema, whose description may have no more than eight: the decoder's own, that of Arrow,
-/// and those of the reader.
+/// Bytes that are made of a column of the schema, whose description may have no more than eight: the
+/// decoder's own, that of Arrow, and those of the reader.
 const COLUMN: u64 = 1 << 10;
 /// Bytes that are held for a value of a list: as it is stored and as a number, in the list, and the levels.
 const VALUE: u64 = 32;
@@ -53,24 +55,40 @@ impl<'a, 'i> File<'a, 'i> {
         match magic {
             b"PAR1" => {}
             b"PARE" => return Err(input.unsupported("encrypted Parquet", "write it without encryption")),
-            _ => return Err(input.malformed("cut short", "the description of its columns, which ends the file, is not there")),
+            _ => {
+                return Err(input.malformed(
+                    "cut short",
+                    "the description of its columns, which ends the file, is not there",
+                ));
+            }
         }
         let length = whole(length);
-        let start = input.size.checked_sub(TRAILER + length).ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
+        let start = input
+            .size
+            .checked_sub(TRAILER + length)
+            .ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
         let footer = source.get_bytes(start, length as usize).map_err(failed)?;
         let columns = footer::check(&footer).map_err(|why| match why {
             Refusal::Malformed(why) => input.malformed("footer", why),
             Refusal::TooMuch(what, why) => input.unsupported(what, why),
         })?;
-        input.claim(length.saturating_mul(FOOTER).saturating_add(columns * COLUMN), "the description of the columns")?;
+        input.claim(
+            length.saturating_mul(FOOTER).saturating_add(columns * COLUMN),
+            "the description of the columns",
+        )?;
         let metadata = ParquetMetaDataReader::decode_metadata(&footer).map_err(failed)?;
         let promised = metadata.file_metadata().num_rows();
-        let rows = metadata.row_groups().iter().fold(0i64, |sum, group| sum.saturating_add(group.num_rows().max(0)));
+        let rows =
+            metadata.row_groups().iter().fold(0i64, |sum, group| sum.saturating_add(group.num_rows().max(0)));
         if rows != promised {
-            return Err(input.malformed("footer", format!("it promises {promised} rows, and its row groups have {rows}")));
+            return Err(input.malformed(
+                "footer",
+                format!("it promises {promised} rows, and its row groups have {rows}"),
+            ));
         }
         ipc::check_embedded(metadata.file_metadata().key_value_metadata(), input)?;
-        let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), Default::default()).map_err(failed)?;
+        let metadata =
+            ArrowReaderMetadata::try_new(Arc::new(metadata), Default::default()).map_err(failed)?;
         Ok(Self { input, source, metadata })
     }
 }
@@ -92,12 +110,15 @@ impl File<'_, '_> {
     /// Fails if one of the columns uses an unsupported codec.
     fn check(&self, columns: &[usize]) -> Result<()> {
         let schema = self.metadata.parquet_schema();
-        let chunks = self.metadata.metadata().row_groups().iter().flat_map(|group| group.columns().iter().enumerate());
+        let chunks =
+            self.metadata.metadata().row_groups().iter().flat_map(|group| group.columns().iter().enumerate());
         for (leaf, chunk) in chunks {
             let root = if leaf < schema.num_columns() { schema.get_column_root_idx(leaf) } else { continue };
-            if let Some(codec) = unread(chunk.compression()).filter(|_| columns.binary_search(&root).is_ok()) {
+            if let Some(codec) = unread(chunk.compression()).filter(|_| columns.binary_search(&root).is_ok())
+            {
                 let what = format!("{codec} compression of column `{}`", self.schema().field(root).name());
-                let why = "it is not read; write the file with Snappy: pandas, polars and pyarrow take compression=\"snappy\"";
+                let why = "it is not read; write the file with Snappy: pandas, polars and pyarrow take \
+                           compression=\"snappy\"";
                 return Err(self.input.unsupported(what, why));
             }
         }
@@ -133,8 +154,16 @@ impl Batches for File<'_, '_> {
 }
 
 impl File<'_, '_> {
-    /// Reads the rows of a group from row `from` of the file on; `start` is the first of the group. False if `each` stopped.
-    fn read_group(&self, columns: &[usize], group: usize, start: u64, from: u64, each: &mut Each<'_>) -> Result<bool> {
+    /// Reads the rows of a group from row `from` of the file on; `start` is the first of the group. False if
+    /// `each` stopped.
+    fn read_group(
+        &self,
+        columns: &[usize],
+        group: usize,
+        start: u64,
+        from: u64,
+        each: &mut Each<'_>,
+    ) -> Result<bool> {
         let about = self.metadata.metadata().row_group(group);
         let rows = u64::try_from(about.num_rows()).unwrap_or(0);
         let schema = self.metadata.parquet_schema();
@@ -142,7 +171,9 @@ impl File<'_, '_> {
         let mut largest = vec![0; about.num_columns()];
         let mut hold = |most: u64, each: u64| batch = batch.min((most / each.max(1)).max(1));
         for (leaf, chunk) in about.columns().iter().enumerate() {
-            if leaf >= schema.num_columns() || columns.binary_search(&schema.get_column_root_idx(leaf)).is_err() {
+            if leaf >= schema.num_columns()
+                || columns.binary_search(&schema.get_column_root_idx(leaf)).is_err()
+            {
                 continue;
             }
             let single = (schema.column(leaf).max_rep_level() == 0).then_some(about.num_rows());
@@ -168,10 +199,19 @@ impl File<'_, '_> {
         }
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
         let skipped = from - start;
-        let selection = (skipped > 0).then(|| vec![RowSelector::skip(skipped as usize), RowSelector::select((rows - skipped) as usize)].into());
-        let group = Group { source: self.source.clone(), metadata: Arc::clone(self.metadata.metadata()), group, largest };
+        let selection = (skipped > 0).then(|| {
+            vec![RowSelector::skip(skipped as usize), RowSelector::select((rows - skipped) as usize)].into()
+        });
+        let group = Group {
+            source: self.source.clone(),
+            metadata: Arc::clone(self.metadata.metadata()),
+            group,
+            largest,
+        };
         let reader = parquet_to_arrow_field_levels(schema, mask, Some(self.metadata.schema().fields()))
-            .and_then(|levels| ParquetRecordBatchReader::try_new_with_row_groups(&levels, &group, batch as usize, selection));
+            .and_then(|levels| {
+                ParquetRecordBatchReader::try_new_with_row_groups(&levels, &group, batch as usize, selection)
+            });
         let mut at = from;
         for batch in reader.map_err(|why| failed(self.input, "columns", why))? {
             let batch = batch.map_err(|why: ArrowError| error(self.input, "data", why))?;
@@ -183,7 +223,10 @@ impl File<'_, '_> {
         }
         self.input.release(bytes);
         if at < start + rows {
-            return Err(self.input.malformed("cut short", format!("{} rows of a group are promised, and there are {}", rows, at - start)));
+            return Err(self.input.malformed(
+                "cut short",
+                format!("{} rows of a group are promised, and there are {}", rows, at - start),
+            ));
         }
         Ok(true)
     }
@@ -262,8 +305,8 @@ impl ChunkReader for Source {
     }
 }
 
-// Pages that are packed with zstd, which `parquet` unpacks by a library in C only: it is told that they are not packed, and
-// they are unpacked on the way to its decoder.
+// Pages that are packed with zstd, which `parquet` unpacks by a library in C only: it is told that they are
+// not packed, and they are unpacked on the way to its decoder.
 
 /// Whether a column is packed with zstd.
 fn packs(chunk: &ColumnChunkMetaData) -> bool {
@@ -271,14 +314,22 @@ fn packs(chunk: &ColumnChunkMetaData) -> bool {
 }
 
 /// The pages of a column, unpacked; `largest` is the number of bytes of the largest one.
-fn open_pages(source: &Source, chunk: &ColumnChunkMetaData, largest: u64) -> Result<Box<dyn PageReader>, ParquetError> {
+fn open_pages(
+    source: &Source,
+    chunk: &ColumnChunkMetaData,
+    largest: u64,
+) -> Result<Box<dyn PageReader>, ParquetError> {
     // The number of rows is used with an index of pages only.
-    let stored = |chunk: &ColumnChunkMetaData| SerializedPageReader::new(Arc::new(source.clone()), chunk, 0, None);
+    let stored =
+        |chunk: &ColumnChunkMetaData| SerializedPageReader::new(Arc::new(source.clone()), chunk, 0, None);
     if !packs(chunk) {
         return Ok(Box::new(stored(chunk)?));
     }
     let plain = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
-    Ok(Box::new(Unpacked { stored: stored(&plain)?, largest: usize::try_from(largest).unwrap_or(usize::MAX) }))
+    Ok(Box::new(Unpacked {
+        stored: stored(&plain)?,
+        largest: usize::try_from(largest).unwrap_or(usize::MAX),
+    }))
 }
 
 /// Unpacks pages as they are read.
@@ -290,8 +341,10 @@ struct Unpacked {
 impl Unpacked {
     /// Unpacks what follows the first `plain` bytes of a page, which are not packed.
     fn unpack(&self, page: &[u8], plain: usize) -> Result<bytes::Bytes, ParquetError> {
-        let damaged = |why: String| ParquetError::General(format!("a page is damaged, and cannot be unpacked: {why}"));
-        let (plain, packed) = page.split_at_checked(plain).ok_or_else(|| damaged("it ends within its levels".to_owned()))?;
+        let damaged =
+            |why: String| ParquetError::General(format!("a page is damaged, and cannot be unpacked: {why}"));
+        let (plain, packed) =
+            page.split_at_checked(plain).ok_or_else(|| damaged("it ends within its levels".to_owned()))?;
         let mut unpacked = Vec::new();
         unpacked.try_reserve_exact(self.largest).map_err(|why| damaged(why.to_string()))?;
         unpacked.extend_from_slice(plain);
@@ -314,7 +367,10 @@ impl Unpacked {
             Page::DataPage { buf, .. } | Page::DictionaryPage { buf, .. } => *buf = self.unpack(buf, 0)?,
             Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, is_compressed, .. } => {
                 if std::mem::take(is_compressed) {
-                    *buf = self.unpack(buf, (*def_levels_byte_len as usize).saturating_add(*rep_levels_byte_len as usize))?;
+                    *buf = self.unpack(
+                        buf,
+                        (*def_levels_byte_len as usize).saturating_add(*rep_levels_byte_len as usize),
+                    )?;
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! Checks the pages of a column before the decoder gets them, which allocates what their headers promise, and reads as many
-//! values as it finds.
+//! Checks the pages of a column before the decoder gets them, which allocates what their headers promise, and
+//! reads as many values as it finds.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, Type as PhysicalType};
@@ -10,15 +10,19 @@ use parquet::file::reader::ChunkReader as _;
 use super::footer::Kind::{Bool, Int, Struct};
 use super::footer::{Event, NOTHING, Rest, STATISTICS, Shape, walk};
 use super::{Source, failed, open_pages, packs};
-use crate::formats::limits::{BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, MAX_PAGE_HEADER, MAX_ZSTD_WINDOW, SNAPPY, ZSTD};
+use crate::formats::limits::{
+    BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, MAX_PAGE_HEADER, MAX_ZSTD_WINDOW, SNAPPY, ZSTD,
+};
 use crate::formats::{FormatError, Input, Result};
 
-/// Bytes in which the header of a page is looked for at first; one with long texts as least and largest values takes more.
+/// Bytes in which the header of a page is looked for at first; one with long texts as least and largest
+/// values takes more.
 const WINDOW: u64 = 1 << 12;
 /// Bytes that any page may unpack to.
 const ALWAYS: u64 = 1 << 10;
 
-/// Encodings of texts that begin with the lengths of all of them, the second one with texts that continue those before.
+/// Encodings of texts that begin with the lengths of all of them, the second one with texts that continue
+/// those before.
 const LENGTHS: i64 = 6;
 const CONTINUED: i64 = 7;
 /// Bytes of a length, of which there are two for a text that continues another.
@@ -78,9 +82,14 @@ impl PageHeader {
     }
 }
 
-/// Walks over the pages of a column and holds what they promise against what there is of them. `rows` is the number of rows in
-/// the row group, if each has one value.
-pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, rows: Option<i64>, input: &Input<'_>) -> Result<Size> {
+/// Walks over the pages of a column and holds what they promise against what there is of them. `rows` is the
+/// number of rows in the row group, if each has one value.
+pub(super) fn check(
+    source: &Source,
+    chunk: &ColumnChunkMetaData,
+    rows: Option<i64>,
+    input: &Input<'_>,
+) -> Result<Size> {
     let name = chunk.column_path().string();
     let bad = |why: String| input.malformed(format!("column `{name}`"), why);
     if let Some(rows) = rows.filter(|&rows| rows != chunk.num_values()) {
@@ -89,23 +98,36 @@ pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, rows: Option<i
     let (start, length) = chunk.byte_range();
     let end = start.saturating_add(length);
     if end > input.size {
-        return Err(input.malformed("cut short", format!("column `{name}` ends at byte {end} of {}", input.size)));
+        return Err(
+            input.malformed("cut short", format!("column `{name}` ends at byte {end} of {}", input.size))
+        );
     }
     let texts = chunk.column_type() == PhysicalType::BYTE_ARRAY;
     let (mut at, mut values, mut size) = (start, 0i64, Size::default());
-    // Bytes of the dictionary, the largest page, all pages, and a text of those that are stored one by one; whether lengths come first.
+    // Bytes of the dictionary, the largest page, all pages, and a text of those that are stored one by one;
+    // whether lengths come first.
     let (mut dictionary, mut largest, mut all, mut single, mut lengths) = (0u64, 0u64, 0u64, 0u64, false);
     while values < chunk.num_values() && at < end {
         input.check()?;
-        let page = header(source, at, end, input).map_err(|why| why.unwrap_or_else(|why| bad(format!("the header of a page is damaged: {why}"))))?;
+        let page = header(source, at, end, input).map_err(|why| {
+            why.unwrap_or_else(|why| bad(format!("the header of a page is damaged: {why}")))
+        })?;
         let negative = || bad("a page has a negative number of bytes or values".to_owned());
-        let (packed, unpacked) = (u64::try_from(page.packed).map_err(|_| negative())?, u64::try_from(page.unpacked).map_err(|_| negative())?);
+        let (packed, unpacked) = (
+            u64::try_from(page.packed).map_err(|_| negative())?,
+            u64::try_from(page.unpacked).map_err(|_| negative())?,
+        );
         if unpacked > packed.saturating_mul(ratio(chunk.compression())).saturating_add(ALWAYS) {
-            return Err(bad(format!("a page promises {unpacked} bytes, which {packed} packed ones cannot hold")));
+            return Err(bad(format!(
+                "a page promises {unpacked} bytes, which {packed} packed ones cannot hold"
+            )));
         }
         at = at.saturating_add(page.length).saturating_add(packed);
         if at > input.size {
-            return Err(input.malformed("cut short", format!("a page of column `{name}` ends at byte {at} of {}", input.size)));
+            return Err(input.malformed(
+                "cut short",
+                format!("a page of column `{name}` ends at byte {at} of {}", input.size),
+            ));
         }
         if let Some(count) = page.dictionary {
             if u64::try_from(count).map_err(|_| negative())?.saturating_mul(least(chunk)) > unpacked {
@@ -133,7 +155,8 @@ pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, rows: Option<i
     if values != chunk.num_values() {
         return Err(bad(format!("its pages have {values} values, and {} are promised", chunk.num_values())));
     }
-    size.text = if texts { size.text.max(dictionary).max(if all > BATCH_TEXTS { single } else { 0 }) } else { 0 };
+    size.text =
+        if texts { size.text.max(dictionary).max(if all > BATCH_TEXTS { single } else { 0 }) } else { 0 };
     size.bytes = largest.saturating_add(dictionary.saturating_mul(DICTIONARY_COPIES));
     let window = if packs(chunk) { MAX_ZSTD_WINDOW } else { 0 };
     // Rows of few values need no look into the pages, even if a single one has all of them.
@@ -155,17 +178,26 @@ fn least(chunk: &ColumnChunkMetaData) -> u64 {
         PhysicalType::INT32 | PhysicalType::FLOAT | PhysicalType::BYTE_ARRAY => 4,
         PhysicalType::INT64 | PhysicalType::DOUBLE => 8,
         PhysicalType::INT96 => 12,
-        PhysicalType::FIXED_LEN_BYTE_ARRAY => u64::try_from(chunk.column_descr().type_length()).unwrap_or(0).max(1),
+        PhysicalType::FIXED_LEN_BYTE_ARRAY => {
+            u64::try_from(chunk.column_descr().type_length()).unwrap_or(0).max(1)
+        }
     }
 }
 
-/// Reads the header of the page at a byte offset of a column that ends at another. The error is a reason to doubt the header,
-/// or one to stop.
-fn header(source: &Source, at: u64, end: u64, input: &Input<'_>) -> Result<PageHeader, Result<FormatError, String>> {
+/// Reads the header of the page at a byte offset of a column that ends at another. The error is a reason to
+/// doubt the header, or one to stop.
+fn header(
+    source: &Source,
+    at: u64,
+    end: u64,
+    input: &Input<'_>,
+) -> Result<PageHeader, Result<FormatError, String>> {
     let left = (end - at).min(MAX_PAGE_HEADER);
     let mut window = WINDOW;
     loop {
-        let bytes = source.get_bytes(at, window.min(left) as usize).map_err(|why| Ok(failed(input, "columns", why)))?;
+        let bytes = source
+            .get_bytes(at, window.min(left) as usize)
+            .map_err(|why| Ok(failed(input, "columns", why)))?;
         match PageHeader::read(&bytes) {
             Ok(page) => return Ok(page),
             // It may only be cut off by the window.
@@ -188,19 +220,29 @@ fn ratio(compression: Compression) -> u64 {
 
 // What the decoder knows of parquet.thrift.
 
-static PAGE: Shape = Shape { name: "PageHeader", fields: &[Int, Int, Int, Int, Struct(&DATA), NOTHING, Struct(&DICTIONARY), Struct(&DATA_2)] };
+static PAGE: Shape = Shape {
+    name: "PageHeader",
+    fields: &[Int, Int, Int, Int, Struct(&DATA), NOTHING, Struct(&DICTIONARY), Struct(&DATA_2)],
+};
 
 static DATA: Shape = Shape { name: "DataPageHeader", fields: &[Int, Int, Int, Int, Struct(&STATISTICS)] };
 
 static DICTIONARY: Shape = Shape { name: "DictionaryPageHeader", fields: &[Int, Int, Bool] };
 
-static DATA_2: Shape = Shape { name: "DataPageHeaderV2", fields: &[Int, Int, Int, Int, Int, Int, Bool, Struct(&STATISTICS)] };
+static DATA_2: Shape =
+    Shape { name: "DataPageHeaderV2", fields: &[Int, Int, Int, Int, Int, Int, Bool, Struct(&STATISTICS)] };
 
-// Checks what is in the pages of a column, where the decoder allocates what numbers there promise: how many texts there are,
-// if their lengths are packed as differences, and how many values a row has.
+// Checks what is in the pages of a column, where the decoder allocates what numbers there promise: how many
+// texts there are, if their lengths are packed as differences, and how many values a row has.
 
-/// Unpacks all pages of a column, of at most `largest` bytes each, and returns the most values that a row has. The memory of a page is the caller's to claim.
-fn check_values(source: &Source, chunk: &ColumnChunkMetaData, largest: u64, input: &Input<'_>) -> Result<u64> {
+/// Unpacks all pages of a column, of at most `largest` bytes each, and returns the most values that a row
+/// has. The memory of a page is the caller's to claim.
+fn check_values(
+    source: &Source,
+    chunk: &ColumnChunkMetaData,
+    largest: u64,
+    input: &Input<'_>,
+) -> Result<u64> {
     let bad = |why: String| input.malformed(format!("column `{}`", chunk.column_path().string()), why);
     let failed = |why| failed(input, "data", why);
     let column = chunk.column_descr();
@@ -239,7 +281,9 @@ impl Parts {
         let short = || "a page ends within its levels".to_owned();
         Ok(match page {
             Page::DictionaryPage { .. } => None,
-            &Page::DataPage { ref buf, num_values, encoding, def_level_encoding, rep_level_encoding, .. } => {
+            &Page::DataPage {
+                ref buf, num_values, encoding, def_level_encoding, rep_level_encoding, ..
+            } => {
                 let mut rest = buf.clone();
                 let mut levels = |most: i16, how: Encoding| {
                     let (before, length) = match how {
@@ -251,17 +295,39 @@ impl Parts {
                         // Deprecated: each has the same number of bits.
                         _ => (0, (u64::from(num_values) * u64::from(width(most))).div_ceil(8)),
                     };
-                    let end = usize::try_from(before + length).ok().filter(|&end| end <= rest.len()).ok_or_else(short)?;
+                    let end = usize::try_from(before + length)
+                        .ok()
+                        .filter(|&end| end <= rest.len())
+                        .ok_or_else(short)?;
                     Ok::<_, String>(rest.split_to(end).split_off(before as usize))
                 };
                 let repeats = levels(repeats, rep_level_encoding)?;
                 levels(defines, def_level_encoding)?;
-                Some(Self { encoding, values: num_values.into(), repeats, runs: rep_level_encoding == Encoding::RLE, data: rest })
+                Some(Self {
+                    encoding,
+                    values: num_values.into(),
+                    repeats,
+                    runs: rep_level_encoding == Encoding::RLE,
+                    data: rest,
+                })
             }
-            &Page::DataPageV2 { ref buf, num_values, encoding, def_levels_byte_len, rep_levels_byte_len, .. } => {
+            &Page::DataPageV2 {
+                ref buf,
+                num_values,
+                encoding,
+                def_levels_byte_len,
+                rep_levels_byte_len,
+                ..
+            } => {
                 let (repeats, defines) = (rep_levels_byte_len as usize, def_levels_byte_len as usize);
                 let data = repeats.checked_add(defines).filter(|&end| end <= buf.len()).ok_or_else(short)?;
-                Some(Self { encoding, values: num_values.into(), repeats: buf.slice(..repeats), runs: true, data: buf.slice(data..) })
+                Some(Self {
+                    encoding,
+                    values: num_values.into(),
+                    repeats: buf.slice(..repeats),
+                    runs: true,
+                    data: buf.slice(data..),
+                })
             }
         })
     }
@@ -281,8 +347,8 @@ fn texts(page: &Parts) -> Result<(), String> {
     }
 }
 
-/// The beginning of numbers that are packed as differences (DELTA_BINARY_PACKED): blocks of parts, each with its own number of
-/// bits for a difference.
+/// The beginning of numbers that are packed as differences (DELTA_BINARY_PACKED): blocks of parts, each with
+/// its own number of bits for a difference.
 struct Differences {
     block: u64,
     parts: u64,
@@ -303,7 +369,11 @@ impl Differences {
     /// Passes over the blocks.
     fn pass(self, rest: &mut Rest<'_>) -> Result<(), String> {
         let mut left = self.count.saturating_sub(1);
-        let numbers = self.block.checked_div(self.parts).filter(|&numbers| numbers > 0 || left == 0).ok_or("a page has empty blocks")?;
+        let numbers = self
+            .block
+            .checked_div(self.parts)
+            .filter(|&numbers| numbers > 0 || left == 0)
+            .ok_or("a page has empty blocks")?;
         while left > 0 {
             // The least difference.
             rest.varint()?;
@@ -321,7 +391,8 @@ impl Differences {
     }
 }
 
-/// Counts the values of rows. A value that repeats at level 0 begins one, maybe after pages of the row before.
+/// Counts the values of rows. A value that repeats at level 0 begins one, maybe after pages of the row
+/// before.
 #[derive(Default)]
 struct Rows {
     current: u64,
@@ -368,7 +439,8 @@ impl Rows {
             let mut bits = 0u128;
             for shift in (0..width * 8).step_by(8) {
                 // The last ones may be left out.
-                bits |= u128::from(rest.byte().or_else(|why| if shift > 0 { Ok(0) } else { Err(why) })?) << shift;
+                bits |=
+                    u128::from(rest.byte().or_else(|why| if shift > 0 { Ok(0) } else { Err(why) })?) << shift;
             }
             let now = left.min(8);
             for _ in 0..now {
@@ -389,7 +461,13 @@ mod tests {
     fn longest(pages: &[(&[u8], u64)], runs: bool, width: u32) -> Result<u64, String> {
         let mut rows = Rows::default();
         for &(repeats, values) in pages {
-            let page = Parts { encoding: Encoding::PLAIN, values, repeats: Bytes::copy_from_slice(repeats), runs, data: Bytes::new() };
+            let page = Parts {
+                encoding: Encoding::PLAIN,
+                values,
+                repeats: Bytes::copy_from_slice(repeats),
+                runs,
+                data: Bytes::new(),
+            };
             rows.page(&page, width)?;
         }
         Ok(rows.longest)

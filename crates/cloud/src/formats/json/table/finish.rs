@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Builder, COORDINATES, Kind, MAX_PADDED, Values};
 use crate::formats::vector_cell::{Candidate, Seen, Vector, rank, settle};
-use crate::formats::{ColumnKind, Declared, FormatError, Records, Result, Sheet, SheetColumn, Want, columns, printable};
+use crate::formats::{
+    ColumnKind, Declared, FormatError, Records, Result, Sheet, SheetColumn, Want, columns, printable,
+};
 
 /// Values of a column that are searched for fractions.
 const SEEN: usize = 1024;
@@ -13,7 +15,8 @@ impl Builder<'_, '_> {
     /// The requested records, in the order of the request.
     pub fn into_records(self, records: &[u64]) -> Result<Records> {
         let columns: Vec<String> = self.names();
-        let cells = (columns.len() as u64).saturating_mul((records.len() * size_of::<columns::Cell>()) as u64);
+        let cells =
+            (columns.len() as u64).saturating_mul((records.len() * size_of::<columns::Cell>()) as u64);
         self.input.claim(cells, "the records")?;
         self.input.check_records(records, self.rows)?;
         let row = |record: &u64| {
@@ -29,14 +32,20 @@ impl Builder<'_, '_> {
     fn names(&self) -> Vec<String> {
         let all_made_up = self.columns.iter().all(|column| column.made_up);
         let unnamed = if all_made_up { SheetColumn::unnamed(self.columns.len()) } else { Vec::new() };
-        let name = |(at, column): (usize, &super::Values)| unnamed.get(at).map_or(&column.name, |unnamed| &unnamed.name).clone();
+        let name = |(at, column): (usize, &super::Values)| {
+            unnamed.get(at).map_or(&column.name, |unnamed| &unnamed.name).clone()
+        };
         let mut names: Vec<String> = self.columns.iter().enumerate().map(name).collect();
         for (vector, columns) in self.vectors().into_iter().filter(|(vector, _)| vector.place) {
             columns.into_iter().zip(vector.columns).for_each(|(at, column)| names[at] = column.name);
         }
         if self.degrees == Some(true) {
             let axes = ["longitude", "latitude", "height"];
-            let prefix = if names.iter().any(|name| axes.contains(&name.to_lowercase().as_str())) { "geometry." } else { "" };
+            let prefix = if names.iter().any(|name| axes.contains(&name.to_lowercase().as_str())) {
+                "geometry."
+            } else {
+                ""
+            };
             self.axis_columns().zip(axes).for_each(|(at, axis)| names[at] = format!("{prefix}{axis}"));
         }
         names
@@ -66,16 +75,23 @@ impl Builder<'_, '_> {
         self.vectors.iter().filter_map(vector).chain(self.arrays().into_iter().filter_map(geometry)).collect()
     }
 
-    /// The arrays in the points with the columns of their elements, and what they are if they are coordinates of GeoJSON geometries.
+    /// The arrays in the points with the columns of their elements, and what they are if they are coordinates
+    /// of GeoJSON geometries.
     fn arrays(&self) -> Vec<(u32, Vec<usize>, Option<Vector>)> {
         let mut arrays: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (at, column) in self.columns.iter().enumerate().filter(|(_, column)| column.item && !self.vectors.contains_key(&column.array)) {
+        for (at, column) in self
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| column.item && !self.vectors.contains_key(&column.array))
+        {
             arrays.entry(column.array).or_default().push(at);
         }
         let geometry = |array: u32, columns: usize| {
             let name = self.nodes.name(array).0;
             let name = name.strip_suffix(COORDINATES)?;
-            let at = self.columns.iter().position(|column| column.name.strip_prefix(name) == Some(".type"))?;
+            let at =
+                self.columns.iter().position(|column| column.name.strip_prefix(name) == Some(".type"))?;
             Vector::geojson(at, name, &self.columns[at].example.as_ref()?.1, columns)
         };
         let each = |(array, columns): (u32, Vec<usize>)| {
@@ -87,11 +103,23 @@ impl Builder<'_, '_> {
 
     /// The vectors of the points: texts and arrays.
     fn candidates(&self) -> Vec<Candidate> {
-        let of_text = |(Vector { at, why, rank, .. }, columns)| Candidate { name: self.columns[at].name.replace(".type", ""), rank, columns, why };
+        let of_text = |(Vector { at, why, rank, .. }, columns)| Candidate {
+            name: self.columns[at].name.replace(".type", ""),
+            rank,
+            columns,
+            why,
+        };
         let of_array = |(array, columns, _): (u32, Vec<usize>, Option<Vector>)| {
             let (name, _) = self.nodes.name(array);
-            let fraction = |&at: &usize| self.columns[at].values.iter().take(SEEN).any(|value| value.fract() != 0.0 && !value.is_nan());
-            Candidate { rank: rank(&name, columns.iter().any(fraction), false), columns, why: format!("the array `{}`", printable(&name)), name }
+            let fraction = |&at: &usize| {
+                self.columns[at].values.iter().take(SEEN).any(|value| value.fract() != 0.0 && !value.is_nan())
+            };
+            Candidate {
+                rank: rank(&name, columns.iter().any(fraction), false),
+                columns,
+                why: format!("the array `{}`", printable(&name)),
+                name,
+            }
         };
         let arrays = self.arrays().into_iter().filter(|(_, _, geometry)| geometry.is_none());
         self.vectors().into_iter().map(of_text).chain(arrays.map(of_array)).collect()
@@ -106,18 +134,23 @@ impl Builder<'_, '_> {
             return Err(self.input.malformed("no coordinates", "the points are empty"));
         }
         let rows = self.rows;
-        let width = self.columns.iter().filter(|column| column.selected && column.kind != ColumnKind::Text).count();
+        let width =
+            self.columns.iter().filter(|column| column.selected && column.kind != ColumnKind::Text).count();
         if (width as u64).saturating_mul(rows) > (1 << 20) + MAX_PADDED * self.present {
             let _ = self.too_sparse();
             return Err(self.failed.unwrap_or(FormatError::Cancelled));
         }
-        let candidates = if matches!(kind, Kind::Object | Kind::Row) { self.candidates() } else { Vec::new() };
+        let candidates =
+            if matches!(kind, Kind::Object | Kind::Row) { self.candidates() } else { Vec::new() };
         let axes: Vec<usize> = self.axis_columns().collect();
-        let besides = self.vectors().into_iter().flat_map(|(vector, columns)| columns.into_iter().zip(vector.columns));
+        let besides =
+            self.vectors().into_iter().flat_map(|(vector, columns)| columns.into_iter().zip(vector.columns));
         let besides: Vec<usize> = besides.filter(|(_, column)| column.beside).map(|(at, _)| at).collect();
         // Rows of an array have no columns to guess, but those with text or a header are a table.
-        let array =
-            kind == Kind::Array && !self.header && self.nodes.given.is_empty() && self.columns.iter().all(|column| column.kind != ColumnKind::Text);
+        let array = kind == Kind::Array
+            && !self.header
+            && self.nodes.given.is_empty()
+            && self.columns.iter().all(|column| column.kind != ColumnKind::Text);
         let names = self.names();
         for (column, name) in self.columns.iter_mut().zip(names) {
             column.name = name;
@@ -135,8 +168,9 @@ impl Builder<'_, '_> {
                 column.kind = ColumnKind::Empty;
             }
         }
-        let selected: Vec<usize> =
-            (0..self.columns.len()).filter(|&at| self.columns[at].selected && self.columns[at].kind != ColumnKind::Text).collect();
+        let selected: Vec<usize> = (0..self.columns.len())
+            .filter(|&at| self.columns[at].selected && self.columns[at].kind != ColumnKind::Text)
+            .collect();
         let values = if let [only] = selected[..] {
             let Values { first, values, .. } = &mut self.columns[only];
             if *first == 0 {
@@ -167,10 +201,15 @@ impl Builder<'_, '_> {
         }
         if let Some(degrees) = degrees {
             let height = if degrees && axes.len() > 2 { "; the height is left out" } else { "" };
-            let why = format!("GeoJSON points, {}{height}", if degrees { "WGS 84" } else { "in the plane of their CRS" });
-            declared = Some(Declared { columns: axes.into_iter().filter(|&at| !columns[at].beside).collect(), why });
+            let why = format!(
+                "GeoJSON points, {}{height}",
+                if degrees { "WGS 84" } else { "in the plane of their CRS" }
+            );
+            declared =
+                Some(Declared { columns: axes.into_iter().filter(|&at| !columns[at].beside).collect(), why });
         }
-        let sheet = Sheet::new(self.input, format!("{format} of {what}{names}"), columns, selected, rows, values);
+        let sheet =
+            Sheet::new(self.input, format!("{format} of {what}{names}"), columns, selected, rows, values);
         Ok(Sheet { declared, skipped: note.into_iter().collect(), ..sheet })
     }
 

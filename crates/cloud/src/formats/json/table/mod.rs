@@ -10,7 +10,9 @@ use crate::formats::cell::Cell;
 use crate::formats::columns::too_many_texts;
 use crate::formats::limits::{MAX_COLUMNS, MAX_NESTED_NAME, MAX_PADDED};
 use crate::formats::vector_cell::{Content, Seen};
-use crate::formats::{ColumnKind, FormatError, Input, Result, SheetColumn, Texts, Want, cell, columns, vector_cell};
+use crate::formats::{
+    ColumnKind, FormatError, Input, Result, SheetColumn, Texts, Want, cell, columns, vector_cell,
+};
 use nodes::Nodes;
 pub(super) use nodes::{POINT, Place, Step};
 
@@ -46,7 +48,15 @@ impl Values {
     fn into_column(self, element: bool) -> SheetColumn {
         let Self { name, made_up, kind, example, mixed, texts, .. } = self;
         let example = example.map(|example| *example);
-        SheetColumn { made_up, kind, example, mixed, element, texts: texts.map(|texts| *texts), ..SheetColumn::numeric(name) }
+        SheetColumn {
+            made_up,
+            kind,
+            example,
+            mixed,
+            element,
+            texts: texts.map(|texts| *texts),
+            ..SheetColumn::numeric(name)
+        }
     }
 }
 
@@ -136,7 +146,9 @@ pub(super) struct Builder<'i, 'p> {
 impl<'i, 'p> Builder<'i, 'p> {
     pub fn new(input: &'i Input<'p>, want: &Want<'_>) -> Self {
         let wanted = match want {
-            Want::Chosen(ColumnChoice::Named(names)) => Some(names.iter().map(|name| name.to_ascii_lowercase()).collect()),
+            Want::Chosen(ColumnChoice::Named(names)) => {
+                Some(names.iter().map(|name| name.to_ascii_lowercase()).collect())
+            }
             Want::Column(name) => Some(HashSet::from([name.to_ascii_lowercase()])),
             Want::Everything | Want::Chosen(ColumnChoice::Default) => None,
         };
@@ -253,7 +265,10 @@ impl<'i, 'p> Builder<'i, 'p> {
         let node = self.nodes.node(place, self.input);
         let node = self.or_fail(node)?;
         if let Some(held) = &mut self.held {
-            let room = self.input.reserve_for(held, 1, PROPERTIES).and_then(|()| self.input.claim(text.len() as u64, PROPERTIES));
+            let room = self
+                .input
+                .reserve_for(held, 1, PROPERTIES)
+                .and_then(|()| self.input.claim(text.len() as u64, PROPERTIES));
             self.or_fail(room)?;
             self.held.get_or_insert_default().push(Held { node, value, text: text.into(), item });
             return Ok(());
@@ -266,8 +281,17 @@ impl<'i, 'p> Builder<'i, 'p> {
         let mut numbers = std::mem::take(&mut self.numbers);
         let content = vector_cell::parse(text.as_bytes(), false, &mut numbers);
         // Hexadecimal digits may look like a number.
-        let result = self.set(place, if !content.is_plain() { Cell::Text } else { Cell::parse(text.as_bytes()) }, text, item);
-        let result = if item || self.held.is_some() { result } else { result.and_then(|()| self.set_vector(place, content, &numbers)) };
+        let result = self.set(
+            place,
+            if !content.is_plain() { Cell::Text } else { Cell::parse(text.as_bytes()) },
+            text,
+            item,
+        );
+        let result = if item || self.held.is_some() {
+            result
+        } else {
+            result.and_then(|()| self.set_vector(place, content, &numbers))
+        };
         self.numbers = numbers;
         result
     }
@@ -276,7 +300,8 @@ impl<'i, 'p> Builder<'i, 'p> {
         let node = place.get();
         if !self.vectors.contains_key(&node) {
             // A vector in the first text of the column.
-            let first = |at: usize| self.columns[at].example.as_ref().is_some_and(|example| example.0 == self.rows);
+            let first =
+                |at: usize| self.columns[at].example.as_ref().is_some_and(|example| example.0 == self.rows);
             if content.is_plain() || !self.nodes.column(node).is_some_and(first) {
                 return Ok(());
             }
@@ -304,7 +329,10 @@ impl<'i, 'p> Builder<'i, 'p> {
         self.present += 1;
         let (row, first_row) = (self.rows, self.rows == 0);
         if let Some(picked) = self.picked.get_mut(&row) {
-            let room = self.input.reserve_for(picked, 1, "a record").and_then(|()| self.input.claim(text.len() as u64, "a record"));
+            let room = self
+                .input
+                .reserve_for(picked, 1, "a record")
+                .and_then(|()| self.input.claim(text.len() as u64, "a record"));
             room.map_err(|why| self.failed = Some(why))?;
             picked.push((at, columns::cell_as(value, text.as_bytes())));
         }
@@ -339,9 +367,17 @@ impl<'i, 'p> Builder<'i, 'p> {
                 _ => cell::text(text.as_bytes()),
             };
             // Points without a value get an empty string, as in delimited text.
-            let fits = (column.texted..row).try_fold(true, |fits, _| Ok(fits && push("")?)).and_then(|fits| Ok(fits && push(&shown)?));
+            let fits = (column.texted..row)
+                .try_fold(true, |fits, _| Ok(fits && push("")?))
+                .and_then(|fits| Ok(fits && push(&shown)?));
             column.texted = row + 1;
-            let fits = fits.and_then(|fits| if fits || column.kind != ColumnKind::Text { Ok(()) } else { Err(too_many_texts(&column.name, input)) });
+            let fits = fits.and_then(|fits| {
+                if fits || column.kind != ColumnKind::Text {
+                    Ok(())
+                } else {
+                    Err(too_many_texts(&column.name, input))
+                }
+            });
             fits.map_err(|why| self.failed = Some(why))?;
         }
         if column.selected && column.kind != ColumnKind::Text {
@@ -362,20 +398,30 @@ impl<'i, 'p> Builder<'i, 'p> {
     fn new_column(&mut self, node: u32, item: bool) -> Result<usize, ()> {
         let at = self.columns.len();
         if at >= MAX_COLUMNS {
-            let why =
-                self.input.unsupported(format!("more than {MAX_COLUMNS} columns"), "write a point a row; are rows and columns the other way round?");
+            let why = self.input.unsupported(
+                format!("more than {MAX_COLUMNS} columns"),
+                "write a point a row; are rows and columns the other way round?",
+            );
             return self.fail(why).map(|()| at);
         }
         let (name, made_up) = self.nodes.name(node);
         let array = self.nodes.array(node);
-        let room = self.input.reserve_for(&mut self.columns, 1, "the columns").and_then(|()| self.input.claim(name.len() as u64, "the columns"));
+        let room = self
+            .input
+            .reserve_for(&mut self.columns, 1, "the columns")
+            .and_then(|()| self.input.claim(name.len() as u64, "the columns"));
         self.or_fail(room)?;
         let selected = self.wanted.as_ref().is_none_or(|wanted| {
             // The first columns may yet be named x, y and z, or by a header in the first array.
             let unsure = made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
             // The axes of positions are named in the end.
-            let axis = self.axes.contains(&node) || self.vectors.get(&array).is_some_and(|seen| seen.length <= 3) || name.contains(COORDINATES);
-            unsure || axis && !wanted.is_empty() || wanted.contains(&name.to_ascii_lowercase()) || wanted.contains(&at.to_string())
+            let axis = self.axes.contains(&node)
+                || self.vectors.get(&array).is_some_and(|seen| seen.length <= 3)
+                || name.contains(COORDINATES);
+            unsure
+                || axis && !wanted.is_empty()
+                || wanted.contains(&name.to_ascii_lowercase())
+                || wanted.contains(&at.to_string())
         });
         self.columns.push(Values {
             name,
@@ -403,9 +449,15 @@ impl<'i, 'p> Builder<'i, 'p> {
             None => {
                 (self.kind, self.width) = (Some(kind), length);
                 // A header, as in delimited text.
-                if kind == Kind::Array && length > 0 && self.first_texts.len() == length && self.columns.len() == length && !self.header {
+                if kind == Kind::Array
+                    && length > 0
+                    && self.first_texts.len() == length
+                    && self.columns.len() == length
+                    && !self.header
+                {
                     for (column, name) in self.columns.iter_mut().zip(self.first_texts.drain(..)) {
-                        (column.name, column.made_up, column.kind, column.example, column.mixed) = (name, false, ColumnKind::Numeric, None, false);
+                        (column.name, column.made_up, column.kind, column.example, column.mixed) =
+                            (name, false, ColumnKind::Numeric, None, false);
                         // The string collected for the first point was the column's name.
                         (column.texts, column.texted) = (None, 0);
                     }
@@ -418,7 +470,10 @@ impl<'i, 'p> Builder<'i, 'p> {
                 return self.fail(self.input.malformed(record, why));
             }
             Some(Kind::Array) if length != self.width => {
-                return self.fail(self.input.malformed(record, format!("fields: {length} where there should be {}", self.width)));
+                return self.fail(
+                    self.input
+                        .malformed(record, format!("fields: {length} where there should be {}", self.width)),
+                );
             }
             Some(_) => {}
         }
@@ -427,7 +482,11 @@ impl<'i, 'p> Builder<'i, 'p> {
     }
 
     fn too_sparse(&mut self) -> Result<(), ()> {
-        let why = format!("{} columns of {} records would be all but empty; give all objects the same fields", self.columns.len(), self.rows);
+        let why = format!(
+            "{} columns of {} records would be all but empty; give all objects the same fields",
+            self.columns.len(),
+            self.rows
+        );
         self.fail(self.input.unsupported("objects with little in common", why))
     }
 }

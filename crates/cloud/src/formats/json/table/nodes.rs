@@ -1,6 +1,7 @@
 //! The tree of what points consist of: each array element and object member that holds a value in some point.
 //!
-//! A node is added when a value is stored under it, so that empty arrays and objects take nothing, however many there are.
+//! A node is added when a value is stored under it, so that empty arrays and objects take nothing, however
+//! many there are.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -55,7 +56,10 @@ struct Node {
     column: u32,
     origin: Origin,
     items: Vec<u32>,
-    #[expect(clippy::box_collection, reason = "most of millions of nodes have none, and a map is six times as large")]
+    #[expect(
+        clippy::box_collection,
+        reason = "most of millions of nodes have none, and a map is six times as large"
+    )]
     members: Option<Box<HashMap<Rc<str>, u32>>>,
 }
 
@@ -103,7 +107,9 @@ impl Nodes {
     /// # Errors
     /// [`FormatError::Unsupported`] for more than [`MAX_NODES`]; those of [`Input::claim`].
     pub fn node(&mut self, place: &Place<'_>, input: &Input<'_>) -> Result<u32> {
-        let (NONE, Some((above, step))) = (place.node.get(), place.above) else { return Ok(place.node.get()) };
+        let (NONE, Some((above, step))) = (place.node.get(), place.above) else {
+            return Ok(place.node.get());
+        };
         let parent = self.node(above, input)?;
         let found = self.find(parent, step);
         let node = if found == NONE { self.add(parent, step, input)? } else { found };
@@ -116,7 +122,9 @@ impl Nodes {
         const MEMBER: usize = 80;
         if self.nodes.len() >= MAX_NODES {
             let why = "that is the most that are read; write a point a row, as an array or object of numbers";
-            return Err(input.unsupported(format!("points of more than {MAX_NODES} arrays, objects and values"), why));
+            return Err(
+                input.unsupported(format!("points of more than {MAX_NODES} arrays, objects and values"), why)
+            );
         }
         input.reserve_for(&mut self.nodes, 1, WHAT)?;
         let below = &mut self.nodes[parent as usize];
@@ -155,7 +163,10 @@ impl Nodes {
 
     /// The columns of the elements of an array, in order.
     pub fn elements(&self, array: u32) -> impl Iterator<Item = usize> + '_ {
-        self.nodes[array as usize].items.iter().filter_map(|&item| self.nodes.get(item as usize).and(self.column(item)))
+        self.nodes[array as usize]
+            .items
+            .iter()
+            .filter_map(|&item| self.nodes.get(item as usize).and(self.column(item)))
     }
 
     pub fn column(&self, node: u32) -> Option<usize> {
@@ -177,7 +188,10 @@ impl Nodes {
             },
             Origin::Member(key) if *parent == POINT => (key.chars().take(MAX_NESTED_NAME).collect(), false),
             Origin::Item(at) => (self.nested(*parent, &format!("_{at}")), false),
-            Origin::Member(key) => (self.nested(*parent, &format!(".{}", key.chars().take(MAX_NESTED_NAME).collect::<String>())), false),
+            Origin::Member(key) => (
+                self.nested(*parent, &format!(".{}", key.chars().take(MAX_NESTED_NAME).collect::<String>())),
+                false,
+            ),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Parquet and Arrow files as their own writers make them. Those that are packed with zstd, and Feather of version 1, are
-//! pyarrow's and polars', as nothing here writes such.
+//! Parquet and Arrow files as their own writers make them. Those that are packed with zstd, and Feather of
+//! version 1, are pyarrow's and polars', as nothing here writes such.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use ::parquet::file::properties::WriterProperties;
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, Int32Builder, ListBuilder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, Time32SecondArray,
-    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array,
+    RecordBatch, StringArray, Time32SecondArray, TimestampMicrosecondArray, TimestampMillisecondArray,
+    TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -18,18 +19,30 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use super::super::columns::Cell;
 use super::*;
 
-/// Columns that hold all that a table may: numbers with a null, a truth value, a date, texts and a dictionary.
+/// Columns that hold all that a table may: numbers with a null, a truth value, a date, texts and a
+/// dictionary.
 fn batch() -> RecordBatch {
     let columns: [(&str, ArrayRef); 7] = [
         ("height", Arc::new(Float64Array::from(vec![Some(1.5), None, Some(f64::INFINITY)]))),
         ("count", Arc::new(Int64Array::from(vec![1, -2, 3]))),
         ("level", Arc::new(UInt8Array::from(vec![7, 8, 255]))),
-        ("price", Arc::new(Decimal128Array::from(vec![125, -50, 0]).with_precision_and_scale(10, 2).unwrap())),
+        (
+            "price",
+            Arc::new(Decimal128Array::from(vec![125, -50, 0]).with_precision_and_scale(10, 2).unwrap()),
+        ),
         ("there", Arc::new(BooleanArray::from(vec![true, false, true]))),
         ("day", Arc::new(Date32Array::from(vec![0, 1, 20_000]))),
-        ("class", Arc::new(vec![Some("oak"), Some("elm"), Some("oak")].into_iter().collect::<DictionaryArray<Int32Type>>())),
+        (
+            "class",
+            Arc::new(
+                vec![Some("oak"), Some("elm"), Some("oak")]
+                    .into_iter()
+                    .collect::<DictionaryArray<Int32Type>>(),
+            ),
+        ),
     ];
-    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)))
+        .unwrap()
 }
 
 /// Embeddings beside an id: lists of three, of even length or not, one of which is null.
@@ -51,11 +64,17 @@ fn lists(even: bool, lengths: [usize; 3]) -> RecordBatch {
     };
     let id: ArrayRef = Arc::new(Int64Array::from(vec![10, 20, 30]));
     let name: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "a"]));
-    RecordBatch::try_from_iter_with_nullable([("id", id, false), ("vector", vectors, true), ("name", name, true)]).unwrap()
+    RecordBatch::try_from_iter_with_nullable([
+        ("id", id, false),
+        ("vector", vectors, true),
+        ("name", name, true),
+    ])
+    .unwrap()
 }
 
 fn parquet_of(batch: &RecordBatch, compression: Compression) -> Vec<u8> {
-    let properties = WriterProperties::builder().set_compression(compression).set_max_row_group_row_count(Some(2)).build();
+    let properties =
+        WriterProperties::builder().set_compression(compression).set_max_row_group_row_count(Some(2)).build();
     let mut out = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).unwrap();
     writer.write(batch).unwrap();
@@ -114,8 +133,10 @@ pub(super) fn ipc(compression: Option<CompressionType>) -> Vec<u8> {
 /// The same table in every packing.
 fn everywhere(batch: &RecordBatch) -> Vec<Sample> {
     let gzip = ::parquet::basic::GzipLevel::default();
-    let packings = [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, Compression::GZIP(gzip)];
-    let mut samples: Vec<Sample> = packings.into_iter().map(|packing| Sample::new("a.parquet", parquet_of(batch, packing))).collect();
+    let packings =
+        [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, Compression::GZIP(gzip)];
+    let mut samples: Vec<Sample> =
+        packings.into_iter().map(|packing| Sample::new("a.parquet", parquet_of(batch, packing))).collect();
     for packing in [None, Some(CompressionType::LZ4_FRAME)] {
         samples.push(Sample::new("a.feather", ipc_of(batch, packing)));
         samples.push(Sample::new("a.arrows", stream_of(batch, packing)));
@@ -130,16 +151,31 @@ fn numbers_are_coordinates_and_texts_categories() {
     for sample in everywhere(&batch()) {
         let (columns, values) = sample.table("");
         assert_eq!(columns, names(&["height", "count", "level", "price"]));
-        assert_values(&values, &[1.5, 1.0, 7.0, 1.25, f64::NAN, -2.0, 8.0, -0.5, f64::INFINITY, 3.0, 255.0, 0.0]);
+        assert_values(
+            &values,
+            &[1.5, 1.0, 7.0, 1.25, f64::NAN, -2.0, 8.0, -0.5, f64::INFINITY, 3.0, 255.0, 0.0],
+        );
         // What is no coordinate by itself can be chosen, also twice.
-        assert_values(&sample.table("day,there,day").1, &[0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 20_000.0, 1.0, 20_000.0]);
+        assert_values(
+            &sample.table("day,there,day").1,
+            &[0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 20_000.0, 1.0, 20_000.0],
+        );
         let info = sample.info();
         assert_eq!((info.rows, &info.default_columns[..]), (3, &[0, 1, 2, 3][..]));
-        assert_eq!((info.columns[0].missing, info.columns[0].infinite, info.columns[5].max), (1, 1, Some(20_000.0)));
-        assert_eq!((info.columns[6].kind, info.columns[6].example.as_deref()), (ColumnKind::Text, Some("oak")));
+        assert_eq!(
+            (info.columns[0].missing, info.columns[0].infinite, info.columns[5].max),
+            (1, 1, Some(20_000.0))
+        );
+        assert_eq!(
+            (info.columns[6].kind, info.columns[6].example.as_deref()),
+            (ColumnKind::Text, Some("oak"))
+        );
         let class = column(&sample.path, "class", &Silent).unwrap();
         assert_eq!(class, ColumnData::Categories { names: names(&["oak", "elm"]), codes: vec![0, 1, 0] });
-        assert_eq!(column(&sample.path, "count", &Silent).unwrap(), ColumnData::Numbers(vec![1.0, -2.0, 3.0]));
+        assert_eq!(
+            column(&sample.path, "count", &Silent).unwrap(),
+            ColumnData::Numbers(vec![1.0, -2.0, 3.0])
+        );
         assert!(sample.error_of("class").contains("column `class`"), "{}", sample.error_of("class"));
     }
 }
@@ -153,24 +189,59 @@ fn dates_are_numbers_and_single_ones_are_shown_as_dates() {
         ("s", Arc::new(TimestampSecondArray::from(scaled(1)))),
         ("ms", Arc::new(TimestampMillisecondArray::from(scaled(1000)).with_timezone("Europe/Berlin"))),
         ("us", Arc::new(TimestampMicrosecondArray::from(scaled(1_000_000)).with_timezone("+00:00"))),
-        ("ns", Arc::new(TimestampNanosecondArray::from(vec![Some(1_728_045_000_000_000_001), None, Some(-1_000_000_000)]))),
+        (
+            "ns",
+            Arc::new(TimestampNanosecondArray::from(vec![
+                Some(1_728_045_000_000_000_001),
+                None,
+                Some(-1_000_000_000),
+            ])),
+        ),
         ("noon", Arc::new(Time32SecondArray::from(vec![43_200; 3]))),
     ];
-    let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap();
-    for sample in [Sample::new("a.parquet", parquet_of(&batch, Compression::SNAPPY)), Sample::new("a.feather", ipc_of(&batch, None))] {
+    let batch = RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|(name, array)| (name, array, true)),
+    )
+    .unwrap();
+    for sample in [
+        Sample::new("a.parquet", parquet_of(&batch, Compression::SNAPPY)),
+        Sample::new("a.feather", ipc_of(&batch, None)),
+    ] {
         let text = |text: &str| Cell::Text(text.to_owned());
         let rows = records(&sample.path, &[2, 0, 1], &Silent).unwrap().rows;
         // Seconds become milliseconds in a Parquet file.
-        let before = ["1969-12-31", "1969-12-31T23:59:59", "1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z", "1969-12-31T23:59:59"].map(text);
+        let before = [
+            "1969-12-31",
+            "1969-12-31T23:59:59",
+            "1969-12-31T23:59:59Z",
+            "1969-12-31T23:59:59Z",
+            "1969-12-31T23:59:59",
+        ]
+        .map(text);
         assert_eq!(rows[0][..5], before);
-        let day = ["2024-10-04", "2024-10-04T12:30:00", "2024-10-04T12:30:00Z", "2024-10-04T12:30:00Z", "2024-10-04T12:30:00.000000001"].map(text);
+        let day = [
+            "2024-10-04",
+            "2024-10-04T12:30:00",
+            "2024-10-04T12:30:00Z",
+            "2024-10-04T12:30:00Z",
+            "2024-10-04T12:30:00.000000001",
+        ]
+        .map(text);
         assert_eq!(rows[1][..5], day);
-        assert!(rows[2][..5].iter().all(|cell| *cell == Cell::Missing) && rows[1][5] == Cell::Number(43_200.0), "{rows:?}");
-        let ColumnData::Numbers(days) = column(&sample.path, "day", &Silent).unwrap() else { panic!("they are numbers") };
+        assert!(
+            rows[2][..5].iter().all(|cell| *cell == Cell::Missing) && rows[1][5] == Cell::Number(43_200.0),
+            "{rows:?}"
+        );
+        let ColumnData::Numbers(days) = column(&sample.path, "day", &Silent).unwrap() else {
+            panic!("they are numbers")
+        };
         assert_values(&days, &[20_000.0, f64::NAN, -1.0]);
         let info = sample.info();
         let shown = |at: usize| info.columns[at].max.and_then(|max| Some(info.columns[at].moment?.text(max)));
-        assert_eq!([0, 2, 4].map(shown), ["2024-10-04", "2024-10-04T12:30:00Z", "2024-10-04T12:30:00"].map(|text| Some(text.to_owned())));
+        assert_eq!(
+            [0, 2, 4].map(shown),
+            ["2024-10-04", "2024-10-04T12:30:00Z", "2024-10-04T12:30:00"].map(|text| Some(text.to_owned()))
+        );
         assert_eq!((info.columns[5].max, info.columns[5].moment), (Some(43_200.0), None));
     }
 }
@@ -188,18 +259,24 @@ fn lists_of_numbers_are_the_cloud() {
     }
     for sample in everywhere(&lists(false, [0, 2, 5])) {
         let message = sample.error();
-        assert_eq!(message, "record 2: the list in column `vector` has 5 numbers and the first one 2; all must be as long");
+        assert_eq!(
+            message,
+            "record 2: the list in column `vector` has 5 numbers and the first one 2; all must be as long"
+        );
     }
 }
 
 #[test]
 fn parts_that_are_empty_are_not_packed() {
-    // Of no text nothing is written, not even how much it unpacks to: what stands there is of the next column, whose list of
-    // what is null is long enough to be packed.
+    // Of no text nothing is written, not even how much it unpacks to: what stands there is of the next
+    // column, whose list of what is null is long enough to be packed.
     let nothing: ArrayRef = Arc::new(StringArray::from(vec![""; 10_000]));
     let x: ArrayRef = Arc::new(Float64Array::from(vec![1.5; 10_000]));
     let batch = RecordBatch::try_from_iter([("nothing", nothing), ("x", x)]).unwrap();
-    for content in [ipc_of(&batch, Some(CompressionType::LZ4_FRAME)), stream_of(&batch, Some(CompressionType::LZ4_FRAME))] {
+    for content in [
+        ipc_of(&batch, Some(CompressionType::LZ4_FRAME)),
+        stream_of(&batch, Some(CompressionType::LZ4_FRAME)),
+    ] {
         assert_eq!(Sample::new("a.arrow", content).table("").1, [1.5; 10_000]);
     }
 }
@@ -228,7 +305,10 @@ fn a_row_is_read_from_its_own_batch() {
     for sample in everywhere(&lists(true, [3; 3])) {
         let found = records(&sample.path, &[2], &Silent).unwrap();
         let number = Cell::Number;
-        assert_eq!(found.rows, [[number(30.0), number(2.0), number(0.5), number(-1.0), Cell::Text("a".to_owned())]]);
+        assert_eq!(
+            found.rows,
+            [[number(30.0), number(2.0), number(0.5), number(-1.0), Cell::Text("a".to_owned())]]
+        );
     }
     // Rows 0 and 1 are a group of their own, and are not looked at for row 2.
     let mut content = parquet_of(&batch(), Compression::SNAPPY);
@@ -242,7 +322,8 @@ fn a_row_is_read_from_its_own_batch() {
 fn parquet_in_zstd_is_read_as_polars_and_pyarrow_write_it() {
     // Beside a column in Snappy.
     assert_eq!(Sample::new("a.parquet", include_bytes!("zstd.parquet")).table("").1.len(), 4);
-    // Several groups and pages, dictionaries, nulls and texts; pages of version 2 with levels that are not packed, lists among them.
+    // Several groups and pages, dictionaries, nulls and texts; pages of version 2 with levels that are not
+    // packed, lists among them.
     const ROWS: usize = 3000;
     let z = |row: usize| if row % 10 == 3 { f64::NAN } else { (row / 100) as f64 };
     for content in [&include_bytes!("polars.parquet")[..], include_bytes!("pages-v2.parquet")] {
@@ -251,20 +332,34 @@ fn parquet_in_zstd_is_read_as_polars_and_pyarrow_write_it() {
         assert_eq!((names.join(" ").as_str(), values.len()), ("x y z", 3 * ROWS));
         for (row, found) in values.chunks(3).enumerate() {
             let expected = [row as f64 * 0.5, (row * 7 % 50) as f64, z(row)];
-            assert!(found.iter().zip(&expected).all(|(found, expected)| found.to_bits() == expected.to_bits()), "row {row}: {found:?}");
+            assert!(
+                found.iter().zip(&expected).all(|(found, expected)| found.to_bits() == expected.to_bits()),
+                "row {row}: {found:?}"
+            );
         }
         let ColumnData::Categories { names, codes } = sample.column("name").unwrap() else { panic!("texts") };
-        assert!(names.len() == 40 && (0..ROWS).all(|row| names[codes[row] as usize] == format!("town {}", row % 40)));
-        assert_eq!(records(&sample.path, &[2999], &Silent).unwrap().rows[0][0], Cell::Number(1499.5), "what is before is passed over");
+        assert!(
+            names.len() == 40
+                && (0..ROWS).all(|row| names[codes[row] as usize] == format!("town {}", row % 40))
+        );
+        assert_eq!(
+            records(&sample.path, &[2999], &Silent).unwrap().rows[0][0],
+            Cell::Number(1499.5),
+            "what is before is passed over"
+        );
     }
     let lists = Sample::new("a.parquet", include_bytes!("pages-v2.parquet")).table("e0,e2").1;
-    assert!(lists.len() == 2 * ROWS && (0..ROWS).all(|row| lists[2 * row] == row as f64 * 0.25 && lists[2 * row + 1] == 2.0));
+    assert!(
+        lists.len() == 2 * ROWS
+            && (0..ROWS).all(|row| lists[2 * row] == row as f64 * 0.25 && lists[2 * row + 1] == 2.0)
+    );
 }
 
 #[test]
 fn damaged_zstd_is_an_error() {
     let whole = include_bytes!("polars.parquet");
-    let frames: Vec<usize> = (0..whole.len() - 4).filter(|&at| whole[at..].starts_with(b"\x28\xb5\x2f\xfd")).collect();
+    let frames: Vec<usize> =
+        (0..whole.len() - 4).filter(|&at| whole[at..].starts_with(b"\x28\xb5\x2f\xfd")).collect();
     assert!(frames.len() > 10, "{}", frames.len());
     let mut refused = 0;
     for (turn, &at) in frames.iter().enumerate() {
@@ -285,14 +380,22 @@ fn what_is_not_read_says_what_to_do() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     let sample = Sample::new("a.parquet", parquet(Compression::SNAPPY));
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));
-    for (name, content) in [("a.parquet", parquet(Compression::SNAPPY)), ("a.arrow", ipc(None)), ("a.arrows", stream())] {
+    for (name, content) in
+        [("a.parquet", parquet(Compression::SNAPPY)), ("a.arrow", ipc(None)), ("a.arrows", stream())]
+    {
         let message = Sample::new(name, &content[..content.len() / 2]).error();
         assert!(message.starts_with("cut short: "), "{name}: {message}");
     }
     let feather = Sample::new("a.feather", include_bytes!("zstd.feather")).error();
-    assert!(feather.starts_with("zstd compression of all columns: it is not read; write the file with LZ4"), "{feather}");
+    assert!(
+        feather.starts_with("zstd compression of all columns: it is not read; write the file with LZ4"),
+        "{feather}"
+    );
     let two = Sample::new("a.arrows", [stream(), stream()].concat()).error();
     assert!(two.contains("something follows the end of the stream"), "{two}");
     let version1 = Sample::new("a.feather", include_bytes!("version1.feather")).error();
-    assert!(version1.starts_with("Feather version 1 files are not read: write it as version 2"), "{version1}");
+    assert!(
+        version1.starts_with("Feather version 1 files are not read: write it as version 2"),
+        "{version1}"
+    );
 }

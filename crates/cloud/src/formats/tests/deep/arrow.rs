@@ -6,8 +6,8 @@ use ::parquet::file::properties::WriterProperties;
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use arrow_ipc::writer::StreamWriter;
 use arrow_ipc::{
-    Block, CompressionType, FieldBuilder, FooterBuilder, IntBuilder, MessageBuilder, MessageHeader, MetadataVersion, SchemaBuilder, Struct_Builder,
-    Type, root_as_footer, root_as_message,
+    Block, CompressionType, FieldBuilder, FooterBuilder, IntBuilder, MessageBuilder, MessageHeader,
+    MetadataVersion, SchemaBuilder, Struct_Builder, Type, root_as_footer, root_as_message,
 };
 use arrow_schema::{DataType, Field, Schema};
 use base64::Engine as _;
@@ -18,7 +18,8 @@ use super::*;
 
 type Made<'b> = WIPOffset<arrow_ipc::Schema<'b>>;
 
-/// A column of structs, each of which has several times the same child; the innermost are numbers with a name of this length.
+/// A column of structs, each of which has several times the same child; the innermost are numbers with a name
+/// of this length.
 fn shared<'b>(to: &mut FlatBufferBuilder<'b>, times: &[usize], name: usize) -> Made<'b> {
     let name = to.create_string(&"n".repeat(name));
     let mut kind = IntBuilder::new(to);
@@ -83,7 +84,9 @@ fn parquet(schema: &[u8]) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter([("x", Arc::new(Int32Array::from(vec![1])) as ArrayRef)]).unwrap();
     let schema = KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), BASE64_STANDARD.encode(schema));
     let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![schema])).build();
-    let options = ::parquet::arrow::arrow_writer::ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+    let options = ::parquet::arrow::arrow_writer::ArrowWriterOptions::new()
+        .with_properties(properties)
+        .with_skip_arrow_metadata(true);
     let mut out = Vec::new();
     let mut writer = ArrowWriter::try_new_with_options(&mut out, batch.schema(), options).unwrap();
     writer.write(&batch).unwrap();
@@ -120,14 +123,21 @@ fn a_description_that_unfolds() {
         ("a.arrows", message(&[100], 40_000)),
     ] {
         let message = error(name, content);
-        assert!(message.starts_with("description of columns: its ") && message.contains(" bytes unfold to more than "), "{message}");
+        assert!(
+            message.starts_with("description of columns: its ")
+                && message.contains(" bytes unfold to more than "),
+            "{message}"
+        );
     }
 }
 
 #[test]
 fn batches_in_the_same_place() {
     let message = Sample::new("a.arrow", file(&[], 1000)).error();
-    assert!(message.starts_with("footer: its batches have ") && message.contains(" bytes in a file of "), "{message}");
+    assert!(
+        message.starts_with("footer: its batches have ") && message.contains(" bytes in a file of "),
+        "{message}"
+    );
 }
 
 #[test]
@@ -138,11 +148,16 @@ fn batches_whose_description_is_said_to_be_empty() {
     let length = u32::from_le_bytes(*whole[end..].first_chunk().unwrap()) as usize;
     let footer = root_as_footer(&whole[end - length..end]).unwrap();
     for block in footer.recordBatches().unwrap() {
-        let place = [block.offset(), block.metaDataLength().into(), block.bodyLength()].map(i64::to_le_bytes).concat();
+        let place = [block.offset(), block.metaDataLength().into(), block.bodyLength()]
+            .map(i64::to_le_bytes)
+            .concat();
         let at = whole.windows(place.len()).position(|bytes| bytes == place).unwrap();
         let mut content = whole.clone();
         content[at + 8..at + 12].fill(0);
-        assert_eq!(Sample::new("a.arrow", content).error(), "data: a batch does not begin with its description");
+        assert_eq!(
+            Sample::new("a.arrow", content).error(),
+            "data: a batch does not begin with its description"
+        );
     }
 }
 
@@ -153,7 +168,11 @@ fn long_names_of_long_lists() {
     let mut out = Vec::new();
     StreamWriter::try_new(&mut out, &Schema::new(vec![list])).unwrap().finish().unwrap();
     let message = Sample::new("a.arrows", out).error();
-    assert_eq!(message, "columns of lists: named after their lists they take 104924708864 bytes, and the most that are read are 536870912");
+    assert_eq!(
+        message,
+        "columns of lists: named after their lists they take 104924708864 bytes, and the most that are read \
+         are 536870912"
+    );
 }
 
 #[test]
@@ -182,10 +201,13 @@ fn batches_with_fewer_rows_than_they_promise() {
         let at = block.offset() as usize + 8;
         let message = root_as_message(&whole[at..]).unwrap();
         let batch = message.header_as_record_batch().unwrap();
-        let place = at + batch._tab.loc() + usize::from(batch._tab.vtable().get(arrow_ipc::RecordBatch::VT_LENGTH));
+        let place =
+            at + batch._tab.loc() + usize::from(batch._tab.vtable().get(arrow_ipc::RecordBatch::VT_LENGTH));
         assert_eq!(i64::from_le_bytes(*whole[place..].first_chunk().unwrap()), batch.length());
         let damaged = "data: damaged, and cannot be decoded";
-        for (promised, want) in [(batch.length() + 1, damaged), (i64::MAX, damaged), (-1, "data: a batch promises -1 rows")] {
+        for (promised, want) in
+            [(batch.length() + 1, damaged), (i64::MAX, damaged), (-1, "data: a batch promises -1 rows")]
+        {
             let mut content = whole.clone();
             content[place..place + 8].copy_from_slice(&promised.to_le_bytes());
             let sample = Sample::new("a.arrow", content);

@@ -5,9 +5,12 @@ const PAGE: usize = 1020;
 
 /// CRC-32C.
 fn checksum(page: &[u8]) -> u32 {
-    !page
-        .iter()
-        .fold(u32::MAX, |sum, &byte| (0..8).fold(sum ^ u32::from(byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0x82f6_3b78 } else { sum >> 1 }))
+    !page.iter().fold(u32::MAX, |sum, &byte| {
+        (0..8).fold(
+            sum ^ u32::from(byte),
+            |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0x82f6_3b78 } else { sum >> 1 },
+        )
+    })
 }
 
 /// The bytes of a scan of twenty points without the checksums of their pages, and its description.
@@ -29,7 +32,13 @@ fn paged(mut content: Vec<u8>, xml: &str) -> Sample {
     for (at, number) in [(16, content.len() / PAGE * (PAGE + 4)), (24, start), (32, xml.len())] {
         content[at..at + 8].copy_from_slice(&(number as u64).to_le_bytes());
     }
-    Sample::new("a.e57", content.chunks(PAGE).flat_map(|page| [page, &checksum(page).to_be_bytes()].concat()).collect::<Vec<_>>())
+    Sample::new(
+        "a.e57",
+        content
+            .chunks(PAGE)
+            .flat_map(|page| [page, &checksum(page).to_be_bytes()].concat())
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// A file whose description has this behind the beginning of its root.
@@ -47,18 +56,26 @@ fn nested(depth: usize) -> String {
 
 #[test]
 fn elements_within_elements() {
-    assert_eq!(with(&nested(100_000)).error(), "description of the scans: elements nest 100001 deep, and the most that is read is 64");
-    assert_eq!(with(&nested(64)).error(), "description of the scans: elements nest 65 deep, and the most that is read is 64");
+    assert_eq!(
+        with(&nested(100_000)).error(),
+        "description of the scans: elements nest 100001 deep, and the most that is read is 64"
+    );
+    assert_eq!(
+        with(&nested(64)).error(),
+        "description of the scans: elements nest 65 deep, and the most that is read is 64"
+    );
     assert_eq!(with(&nested(63)).table("").1.len(), 60);
 }
 
 #[test]
 fn namespaces_within_namespaces() {
     let nested = |depth: usize| {
-        let names: String = (0..depth).map(|at| format!("<a xmlns:n{at}='{at}' xmlns:m{at} = '{at}'>")).collect();
+        let names: String =
+            (0..depth).map(|at| format!("<a xmlns:n{at}='{at}' xmlns:m{at} = '{at}'>")).collect();
         with(&[names, "</a>".repeat(depth)].concat())
     };
-    let message = "description of the scans: elements within one another declare 65 namespaces, and the most that are read are 64";
+    let message = "description of the scans: elements within one another declare 65 namespaces, and the \
+                   most that are read are 64";
     assert_eq!(nested(4000).error(), message);
     assert_eq!(nested(32).error(), message);
     assert_eq!(nested(31).table("").1.len(), 60);
@@ -71,7 +88,8 @@ fn elements_with_many_attributes() {
         with(&format!("<a{attributes}/>")).error(),
         "description of the scans: an element has more than 256 attributes, which are the most that are read"
     );
-    let attributes: String = (0..256).map(|at| format!(" a{at}=\"/> = <a>'\"")).collect::<String>().replace('<', "&lt;");
+    let attributes: String =
+        (0..256).map(|at| format!(" a{at}=\"/> = <a>'\"")).collect::<String>().replace('<', "&lt;");
     assert_eq!(with(&format!("<a{attributes}/>")).table("").1.len(), 60);
 }
 
@@ -86,7 +104,10 @@ fn what_is_no_element_does_not_count() {
 fn signs_without_names_are_counted_once() {
     let started = std::time::Instant::now();
     let message = with(&format!("<a{}/>", "=".repeat(2_000_000))).error();
-    assert_eq!(message, "description of the scans: an element has more than 256 attributes, which are the most that are read");
+    assert_eq!(
+        message,
+        "description of the scans: an element has more than 256 attributes, which are the most that are read"
+    );
     // Looking back from each takes hours.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
@@ -122,7 +143,8 @@ fn values_that_come_long_before_others() {
         assert_eq!(matches!(read, Err(FormatError::Memory { .. })), free == 1 << 24, "{read:?}");
     }
     let sample = late(3);
-    let message = "1440000 values of an attribute before those of others: the most that are read are 1048576; convert it to LAS or PLY";
+    let message = "1440000 values of an attribute before those of others: the most that are read are \
+                   1048576; convert it to LAS or PLY";
     assert_eq!(sample.error(), message);
     assert!(records(&sample.path, &[0], &Silent).unwrap_err().to_string().starts_with(message));
 }

@@ -10,7 +10,15 @@ fn message(kind: u16, content: &[u8]) -> Vec<u8> {
 
 fn object(messages: &[Vec<u8>]) -> Vec<u8> {
     let size = messages.iter().map(Vec::len).sum::<usize>() as u32;
-    [&[1, 0][..], &(messages.len() as u16).to_le_bytes(), &1u32.to_le_bytes(), &size.to_le_bytes(), &[0; 4], &messages.concat()].concat()
+    [
+        &[1, 0][..],
+        &(messages.len() as u16).to_le_bytes(),
+        &1u32.to_le_bytes(),
+        &size.to_le_bytes(),
+        &[0; 4],
+        &messages.concat(),
+    ]
+    .concat()
 }
 
 /// A hard link.
@@ -54,7 +62,11 @@ fn file(objects: &[&Make<'_>]) -> Vec<u8> {
 
 /// Groups, each of which holds the next several times.
 fn fan(levels: usize, links: usize) -> Vec<u8> {
-    let group = |level: usize| move |at: &[u64]| object(&(0..links).map(|name| link(&name.to_string(), at[level + 1])).collect::<Vec<_>>());
+    let group = |level: usize| {
+        move |at: &[u64]| {
+            object(&(0..links).map(|name| link(&name.to_string(), at[level + 1])).collect::<Vec<_>>())
+        }
+    };
     let groups: Vec<_> = (0..levels).map(group).collect();
     let last = |_: &[u64]| empty();
     let objects: Vec<&Make<'_>> = groups.iter().map(|group| group as _).chain([&last as _]).collect();
@@ -64,11 +76,16 @@ fn fan(levels: usize, links: usize) -> Vec<u8> {
 #[test]
 fn groups_that_are_linked_again_and_again() {
     let sample = Sample::new("a.h5", fan(14, 4));
-    let message = "groups that are linked more than once: each is listed under all its names, at most 10000 in all, and there are more";
+    let message = "groups that are linked more than once: each is listed under all its names, at most 10000 \
+                   in all, and there are more";
     assert_eq!(sample.error(), message);
     assert!(parts(&sample.path, &Silent).unwrap_err().to_string().starts_with(message));
     // A few are harmless.
-    assert!(Sample::new("a.h5", fan(6, 4)).error().starts_with("no arrays: "), "{}", Sample::new("a.h5", fan(6, 4)).error());
+    assert!(
+        Sample::new("a.h5", fan(6, 4)).error().starts_with("no arrays: "),
+        "{}",
+        Sample::new("a.h5", fan(6, 4)).error()
+    );
 }
 
 #[test]
@@ -76,7 +93,8 @@ fn groups_with_two_names_are_listed_under_both() {
     let root = |at: &[u64]| object(&[link("a", at[1]), link("b", at[1])]);
     let group = |at: &[u64]| object(&[link("x", at[2]), link("up", at[0])]);
     let sample = Sample::new("a.h5", file(&[&root, &group, &|_| numbers(&[1.5, -2.0])]));
-    let names: Vec<String> = parts(&sample.path, &Silent).unwrap().into_iter().map(|part| part.name).collect();
+    let names: Vec<String> =
+        parts(&sample.path, &Silent).unwrap().into_iter().map(|part| part.name).collect();
     assert_eq!(names, ["a/x", "b/x"]);
     assert_eq!(sample.part("b/x"), [1.5, -2.0]);
 }
@@ -90,7 +108,9 @@ fn chunked(rows: u64, chunk: [u32; 2]) -> Vec<u8> {
 fn shaped(shape: [u64; 2], chunk: [u32; 2]) -> Vec<u8> {
     let shape = [&[1, 2, 0, 0, 0, 0, 0, 0][..], &shape[0].to_le_bytes(), &shape[1].to_le_bytes()].concat();
     let number = [0x11, 0x20, 0x3f, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0];
-    let layout = [&[3, 2, 3][..], &[0xff; 8], &chunk[0].to_le_bytes(), &chunk[1].to_le_bytes(), &8u32.to_le_bytes()].concat();
+    let layout =
+        [&[3, 2, 3][..], &[0xff; 8], &chunk[0].to_le_bytes(), &chunk[1].to_le_bytes(), &8u32.to_le_bytes()]
+            .concat();
     let set = object(&[message(1, &shape), message(3, &number), message(8, &layout)]);
     let root = |at: &[u64]| object(&[link("x", at[1])]);
     file(&[&root, &|_| set.clone()])
@@ -104,7 +124,9 @@ fn chunks_that_reach_far_beyond_the_data() {
     // A gigabyte for each row.
     let sample = Sample::new("a.h5", chunked(63, [1, 1 << 25]));
     let size = std::fs::metadata(&sample.path).unwrap().len();
-    let message = format!("data set `x`: its chunks promise 16911433728 bytes, which a file of {size} bytes cannot hold");
+    let message = format!(
+        "data set `x`: its chunks promise 16911433728 bytes, which a file of {size} bytes cannot hold"
+    );
     assert_eq!(sample.error(), message);
     assert!(describe(&sample.path, &Silent).unwrap_err().to_string().starts_with(&message));
     assert!(records(&sample.path, &[0], &Silent).unwrap_err().to_string().starts_with(&message));
@@ -123,7 +145,9 @@ fn columns_without_rows_are_not_made() {
 /// A data set of rows of two numbers, in its header.
 fn pairs(values: &[f64]) -> Vec<u8> {
     let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let shape = [&[1, 2, 0, 0, 0, 0, 0, 0][..], &(values.len() as u64 / 2).to_le_bytes(), &2u64.to_le_bytes()].concat();
+    let shape =
+        [&[1, 2, 0, 0, 0, 0, 0, 0][..], &(values.len() as u64 / 2).to_le_bytes(), &2u64.to_le_bytes()]
+            .concat();
     let number = [0x11, 0x20, 0x3f, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0];
     let layout = [&[3, 0][..], &(data.len() as u16).to_le_bytes(), &data].concat();
     object(&[message(1, &shape), message(3, &number), message(8, &layout)])
@@ -168,8 +192,8 @@ fn circle(links: usize) -> Vec<u8> {
 
 #[test]
 fn links_that_are_looked_for_among_many() {
-    let message = "the root group: 60000 links in its header: the most that are read are 1024, as each is looked for among all; \
-                   write it with h5repack IN OUT";
+    let message = "the root group: 60000 links in its header: the most that are read are 1024, as each is \
+                   looked for among all; write it with h5repack IN OUT";
     assert_eq!(Sample::new("a.h5", circle(60_000)).error(), message);
     assert_eq!(Sample::new("a.h5", circle(1024)).error(), "no arrays: there are none in the file");
 }
@@ -178,12 +202,17 @@ fn links_that_are_looked_for_among_many() {
 fn links_that_lead_nowhere_new_are_counted() {
     // Groups, each with a thousand links to the root.
     let nowhere = |groups: usize| {
-        let root = |at: &[u64]| object(&(1..=groups).map(|group| link(&group.to_string(), at[group])).collect::<Vec<_>>());
-        let group = |at: &[u64]| object(&(0..1000).map(|name| link(&name.to_string(), at[0])).collect::<Vec<_>>());
-        let objects: Vec<&Make<'_>> = [&root as &Make<'_>].into_iter().chain((0..groups).map(|_| &group as &Make<'_>)).collect();
+        let root = |at: &[u64]| {
+            object(&(1..=groups).map(|group| link(&group.to_string(), at[group])).collect::<Vec<_>>())
+        };
+        let group =
+            |at: &[u64]| object(&(0..1000).map(|name| link(&name.to_string(), at[0])).collect::<Vec<_>>());
+        let objects: Vec<&Make<'_>> =
+            [&root as &Make<'_>].into_iter().chain((0..groups).map(|_| &group as &Make<'_>)).collect();
         Sample::new("a.h5", file(&objects)).error()
     };
-    let message = "groups that are linked more than once: each is listed under all its names, at most 10000 in all, and there are more";
+    let message = "groups that are linked more than once: each is listed under all its names, at most 10000 \
+                   in all, and there are more";
     assert_eq!(nowhere(11), message);
     assert_eq!(nowhere(10), "no arrays: there are none in the file");
 }
@@ -191,8 +220,16 @@ fn links_that_lead_nowhere_new_are_counted() {
 #[test]
 fn data_sets_beyond_those_listed_open_by_name() {
     // Twenty groups with the same thousand data sets, of which the first has more rows.
-    let root = |at: &[u64]| object(&(0..20).map(|group| link(&format!("g{group}"), at[1 + group])).collect::<Vec<_>>());
-    let group = |at: &[u64]| object(&(0..1000).map(|name| link(&format!("s{name}"), at[if name == 0 { 21 } else { 22 }])).collect::<Vec<_>>());
+    let root = |at: &[u64]| {
+        object(&(0..20).map(|group| link(&format!("g{group}"), at[1 + group])).collect::<Vec<_>>())
+    };
+    let group = |at: &[u64]| {
+        object(
+            &(0..1000)
+                .map(|name| link(&format!("s{name}"), at[if name == 0 { 21 } else { 22 }]))
+                .collect::<Vec<_>>(),
+        )
+    };
     let objects: Vec<&Make<'_>> = [&root as &Make<'_>]
         .into_iter()
         .chain((0..20).map(|_| &group as &Make<'_>))
@@ -202,7 +239,13 @@ fn data_sets_beyond_those_listed_open_by_name() {
     let parts = parts(&sample.path, &Silent).unwrap();
     assert_eq!(parts.len(), limits::MAX_DATA_SETS);
     let message = sample.error();
-    assert!(message.starts_with("more data sets than are listed: say which with FILE:NAME; the first of them are `g0/s0` (2 × 2), "), "{message}");
+    assert!(
+        message.starts_with(
+            "more data sets than are listed: say which with FILE:NAME; the first of them are `g0/s0` (2 × \
+             2), "
+        ),
+        "{message}"
+    );
     let last = "g19/s999";
     assert!(parts.iter().all(|part| part.name != last));
     assert_eq!(sample.part(last), [5.0, 6.0]);

@@ -15,8 +15,17 @@ fn arrays_and_objects_within_one_another() {
         ("a.json", format!("{{\"points\":{arrays}}}")),
         ("a.json", format!("{{\"other\":[[1,2]],\"points\":[{objects}]}}")),
         ("a.geojson", format!("{{\"type\":\"Point\",\"coordinates\":{arrays}}}")),
-        ("a.geojson", format!("{{\"type\":\"FeatureCollection\",\"features\":[{{\"geometry\":{{\"type\":\"Point\",\"coordinates\":{arrays}}}}}]}}")),
-        ("a.geojson", format!("{{\"type\":\"FeatureCollection\",\"features\":[{{\"properties\":{objects}}}]}}")),
+        (
+            "a.geojson",
+            format!(
+                "{{\"type\":\"FeatureCollection\",\"features\":[{{\"geometry\":{{\"type\":\"Point\",\"\
+                 coordinates\":{arrays}}}}}]}}"
+            ),
+        ),
+        (
+            "a.geojson",
+            format!("{{\"type\":\"FeatureCollection\",\"features\":[{{\"properties\":{objects}}}]}}"),
+        ),
         ("a.txt", arrays),
     ] {
         let message = Sample::new(name, &text).error();

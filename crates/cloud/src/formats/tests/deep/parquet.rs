@@ -48,12 +48,22 @@ fn leaf(name: &str) -> Vec<u8> {
     [vec![0x15, 2, 0x25, 2, 0x18], text(name), vec![0]].concat()
 }
 
-/// A file without rows, with these elements of its schema, of which there are said to be `count`; `before` and `after` are
-/// fields around them.
+/// A file without rows, with these elements of its schema, of which there are said to be `count`; `before`
+/// and `after` are fields around them.
 fn file(before: &[u8], count: u64, elements: &[Vec<u8>], after: &[u8]) -> Vec<u8> {
     let mut footer = before.to_vec();
     // Version, elements, no rows in no groups.
-    footer.extend([vec![0x15, 2, 0x19], list(count, STRUCT), elements.concat(), vec![0x16, 0, 0x19, STRUCT], after.to_vec(), vec![0]].concat());
+    footer.extend(
+        [
+            vec![0x15, 2, 0x19],
+            list(count, STRUCT),
+            elements.concat(),
+            vec![0x16, 0, 0x19, STRUCT],
+            after.to_vec(),
+            vec![0],
+        ]
+        .concat(),
+    );
     let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
     [b"PAR1", &footer[..], &length, b"PAR1"].concat()
 }
@@ -79,10 +89,19 @@ fn groups_within_groups() {
 #[test]
 fn children_that_are_not_there() {
     let most = i64::from(i32::MAX);
-    assert_eq!(schema(&[root(most)]).error(), "footer: its groups promise 2147483647 columns more than it describes");
-    assert_eq!(schema(&[root(1), group("g", most)]).error(), "footer: its groups promise 2147483647 columns more than it describes");
+    assert_eq!(
+        schema(&[root(most)]).error(),
+        "footer: its groups promise 2147483647 columns more than it describes"
+    );
+    assert_eq!(
+        schema(&[root(1), group("g", most)]).error(),
+        "footer: its groups promise 2147483647 columns more than it describes"
+    );
     assert_eq!(schema(&[root(1), group("g", -1)]).error(), "footer: element 1 of its schema has -1 children");
-    assert_eq!(schema(&[root(1), leaf("x"), leaf("y")]).error(), "footer: element 2 of its schema is in no group");
+    assert_eq!(
+        schema(&[root(1), leaf("x"), leaf("y")]).error(),
+        "footer: element 2 of its schema is in no group"
+    );
 }
 
 #[test]
@@ -96,10 +115,12 @@ fn elements_that_are_not_there() {
 fn long_names_of_groups_with_many_columns() {
     // Each column gets the names of all groups around it.
     let columns = (0..10_000).map(|_| leaf("x"));
-    let elements: Vec<_> = [root(1), group(&"n".repeat(100_000), 10_000)].into_iter().chain(columns).collect();
+    let elements: Vec<_> =
+        [root(1), group(&"n".repeat(100_000), 10_000)].into_iter().chain(columns).collect();
     assert_eq!(
         schema(&elements).error(),
-        "names of columns with those of their groups: they take 1000010000 bytes, and the most that are read are 268435456"
+        "names of columns with those of their groups: they take 1000010000 bytes, and the most that are \
+         read are 268435456"
     );
 }
 
@@ -138,8 +159,8 @@ fn checksum(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-/// A column of whole numbers as it is described: how many in the file, the group, the column and the page; the codec, the sizes
-/// of the page, its checksum, and what follows it.
+/// A column of whole numbers as it is described: how many in the file, the group, the column and the page;
+/// the codec, the sizes of the page, its checksum, and what follows it.
 struct Told {
     rows: i64,
     in_group: i64,
@@ -156,19 +177,45 @@ fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
     let int = |head: u8, value: i64| [vec![head], zigzag(value)].concat();
     let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let (count, size) = (numbers.len() as i64, data.len() as i64);
-    let mut told = Told { rows: count, in_group: count, in_column: count, in_page: count, codec: 0, unpacked: size, crc: None, more: Vec::new() };
+    let mut told = Told {
+        rows: count,
+        in_group: count,
+        in_column: count,
+        in_page: count,
+        codec: 0,
+        unpacked: size,
+        crc: None,
+        more: Vec::new(),
+    };
     change(&mut told);
     // A data page without levels: its type and sizes, its checksum, the number of values and three encodings.
     let crc = told.crc.map(|crc| int(0x15, i64::from(crc.cast_signed())));
     let about = [int(0x15, told.in_page), int(0x15, 0), int(0x15, 3), int(0x15, 3), vec![0]].concat();
     let head = if crc.is_some() { 0x1c } else { 0x2c };
-    let page =
-        [int(0x15, 0), int(0x15, told.unpacked), int(0x15, size), crc.unwrap_or_default(), vec![head], about, told.more.clone(), vec![0], data]
-            .concat();
+    let page = [
+        int(0x15, 0),
+        int(0x15, told.unpacked),
+        int(0x15, size),
+        crc.unwrap_or_default(),
+        vec![head],
+        about,
+        told.more.clone(),
+        vec![0],
+        data,
+    ]
+    .concat();
     let column = [
         // Its type, encodings, path, codec, number of values and sizes; field 8 is left out.
-        [int(0x15, 1), vec![0x19, 0x15], zigzag(0), vec![0x19, 0x18], text("x"), int(0x15, told.codec)].concat(),
-        [int(0x16, told.in_column), int(0x16, page.len() as i64), int(0x16, page.len() as i64), int(0x26, 4), vec![0]].concat(),
+        [int(0x15, 1), vec![0x19, 0x15], zigzag(0), vec![0x19, 0x18], text("x"), int(0x15, told.codec)]
+            .concat(),
+        [
+            int(0x16, told.in_column),
+            int(0x16, page.len() as i64),
+            int(0x16, page.len() as i64),
+            int(0x26, 4),
+            vec![0],
+        ]
+        .concat(),
     ]
     .concat();
     let group = [
@@ -178,8 +225,11 @@ fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
     .concat();
     // A required i32.
     let leaf = [int(0x15, 1), int(0x25, 0), vec![0x18], text("x"), vec![0]].concat();
-    let footer =
-        [[vec![0x15, 2, 0x19], list(2, STRUCT), root(1), leaf].concat(), [int(0x16, told.rows), vec![0x19, 0x1c], group, vec![0]].concat()].concat();
+    let footer = [
+        [vec![0x15, 2, 0x19], list(2, STRUCT), root(1), leaf].concat(),
+        [int(0x16, told.rows), vec![0x19, 0x1c], group, vec![0]].concat(),
+    ]
+    .concat();
     let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
     Sample::new("a.parquet", [b"PAR1", &page[..], &footer, &length, b"PAR1"].concat())
 }
@@ -195,10 +245,14 @@ fn rows_that_are_not_there() {
         sample.error()
     };
     assert_eq!(error(|told| told.rows = 2000), "footer: it promises 2000 rows, and its row groups have 1000");
-    assert_eq!(error(|told| (told.rows, told.in_group) = (2000, 2000)), "column `x`: it has 1000 values in a group of 2000 rows");
+    assert_eq!(
+        error(|told| (told.rows, told.in_group) = (2000, 2000)),
+        "column `x`: it has 1000 values in a group of 2000 rows"
+    );
     let in_column = |told: &mut Told| (told.rows, told.in_group, told.in_column) = (2000, 2000, 2000);
     assert_eq!(error(in_column), "column `x`: its pages have 1000 values, and 2000 are promised");
-    let everywhere = |told: &mut Told| (told.rows, told.in_group, told.in_column, told.in_page) = (2000, 2000, 2000, 2000);
+    let everywhere =
+        |told: &mut Told| (told.rows, told.in_group, told.in_column, told.in_page) = (2000, 2000, 2000, 2000);
     assert_eq!(error(everywhere), "data: damaged, and cannot be decoded");
     let fewer = |told: &mut Told| (told.rows, told.in_group, told.in_column) = (500, 500, 500);
     assert_eq!(error(fewer), "column `x`: its pages have 1000 values, and 500 are promised");
@@ -211,7 +265,10 @@ fn checksums_of_pages() {
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let sum = checksum(&bytes);
     assert_eq!(told(&numbers, |told| told.crc = Some(sum)).table("").1[999], 999.0);
-    assert_eq!(told(&numbers, |told| told.crc = Some(sum ^ 1)).error(), "data: damaged, and cannot be decoded");
+    assert_eq!(
+        told(&numbers, |told| told.crc = Some(sum ^ 1)).error(),
+        "data: damaged, and cannot be decoded"
+    );
 }
 
 #[test]
@@ -222,20 +279,37 @@ fn pages_that_promise_too_much() {
         told(&numbers, change).error()
     };
     let most = i64::from(i32::MAX);
-    assert_eq!(promising(0, most), "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold");
-    assert_eq!(promising(1, 100_000), "column `x`: a page promises 100000 bytes, which 4000 packed ones cannot hold");
-    assert_eq!(promising(2, most), "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold");
+    assert_eq!(
+        promising(0, most),
+        "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold"
+    );
+    assert_eq!(
+        promising(1, 100_000),
+        "column `x`: a page promises 100000 bytes, which 4000 packed ones cannot hold"
+    );
+    assert_eq!(
+        promising(2, most),
+        "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold"
+    );
     assert_eq!(promising(0, -1), "column `x`: a page has a negative number of bytes or values");
     // Truth values that take no bytes, in fields that nobody knows.
     let many = unknown(&[list(100, 9), list(i32::MAX as u64, 1).repeat(100)].concat());
     let message = told(&numbers, |told| told.more = many).error();
-    assert!(message.starts_with("column `x`: the header of a page is damaged: a list promises 2147483647 elements"), "{message}");
+    assert!(
+        message
+            .starts_with("column `x`: the header of a page is damaged: a list promises 2147483647 elements"),
+        "{message}"
+    );
 }
 
 /// A column of these arrays beside whole numbers, written in this way.
-fn written(column: ArrayRef, change: impl FnOnce(WriterPropertiesBuilder) -> WriterPropertiesBuilder) -> Vec<u8> {
+fn written(
+    column: ArrayRef,
+    change: impl FnOnce(WriterPropertiesBuilder) -> WriterPropertiesBuilder,
+) -> Vec<u8> {
     let numbers: ArrayRef = Arc::new((0..column.len() as i32).collect::<Int32Array>());
-    let batch = RecordBatch::try_from_iter_with_nullable([("x", numbers, false), ("other", column, true)]).unwrap();
+    let batch =
+        RecordBatch::try_from_iter_with_nullable([("x", numbers, false), ("other", column, true)]).unwrap();
     let properties = change(WriterProperties::builder().set_dictionary_enabled(false)).build();
     let mut out = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).unwrap();
@@ -247,16 +321,19 @@ fn written(column: ArrayRef, change: impl FnOnce(WriterPropertiesBuilder) -> Wri
 #[test]
 fn texts_whose_lengths_come_first() {
     // One is null, so that a page of 201 values has 200 texts; each continues the one before.
-    let texts: ArrayRef = Arc::new((0..201).map(|at| (at != 7).then(|| format!("text {}", at / 3))).collect::<StringArray>());
+    let texts: ArrayRef =
+        Arc::new((0..201).map(|at| (at != 7).then(|| format!("text {}", at / 3))).collect::<StringArray>());
     let all: Vec<u64> = (0..201).collect();
-    let cells = |content: &[u8]| records(&Sample::new("a.parquet", content).path, &all, &Silent).unwrap().rows;
+    let cells =
+        |content: &[u8]| records(&Sample::new("a.parquet", content).path, &all, &Silent).unwrap().rows;
     let want = cells(&written(Arc::clone(&texts), |properties| properties));
     // A block of 128 in 4 parts, and 200 in all.
     let head = [0x80, 1, 4, 0xc8, 1];
     for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
         for (encoding, heads) in [(Encoding::DELTA_LENGTH_BYTE_ARRAY, 1), (Encoding::DELTA_BYTE_ARRAY, 2)] {
-            let whole =
-                written(Arc::clone(&texts), |properties| properties.set_column_encoding("other".into(), encoding).set_writer_version(version));
+            let whole = written(Arc::clone(&texts), |properties| {
+                properties.set_column_encoding("other".into(), encoding).set_writer_version(version)
+            });
             assert!(cells(&whole) == want, "{encoding:?} of {version:?}");
             let places: Vec<usize> = (0..whole.len()).filter(|&at| whole[at..].starts_with(&head)).collect();
             // The whole numbers are packed by themselves in newer files.
@@ -264,8 +341,12 @@ fn texts_whose_lengths_come_first() {
             for &at in &places[places.len() - heads..] {
                 let mut content = whole.clone();
                 content[at + 3..at + 5].copy_from_slice(&[0xff, 0x7f]);
-                let message = describe(&Sample::new("a.parquet", content).path, &Silent).unwrap_err().to_string();
-                assert!(message.starts_with("column `other`: a page of 201 values promises 16383 texts"), "{message}");
+                let message =
+                    describe(&Sample::new("a.parquet", content).path, &Silent).unwrap_err().to_string();
+                assert!(
+                    message.starts_with("column `other`: a page of 201 values promises 16383 texts"),
+                    "{message}"
+                );
             }
         }
     }
@@ -281,7 +362,9 @@ fn rows_of_millions_of_values() {
     let sample = Sample::new("a.parquet", written(Arc::new(lists), |properties| properties));
     assert!(sample.path.metadata().unwrap().len() < 10_000);
     let input = Input::new(&sample.path, &Silent).unwrap().with_free(100 << 20);
-    let FormatError::Memory { needed, .. } = super::super::super::arrow::read_parquet(&input, &Want::Everything).unwrap_err() else {
+    let FormatError::Memory { needed, .. } =
+        super::super::super::arrow::read_parquet(&input, &Want::Everything).unwrap_err()
+    else {
         panic!("it fits");
     };
     assert!(needed > 268_000_000, "{needed}");

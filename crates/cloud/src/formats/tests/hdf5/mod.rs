@@ -1,6 +1,7 @@
-//! Two files that h5py wrote, in the oldest and the newest version of the format, gzipped. Both have the layout of
-//! ann-benchmarks: `train` in chunks, shuffled and deflated, `test` big-endian, `neighbors`, and the attribute `distance`. Beside
-//! them the old one holds text and halves two groups down, the new one LZF, truth values and a cube.
+//! Two files that h5py wrote, in the oldest and the newest version of the format, gzipped. Both have the
+//! layout of ann-benchmarks: `train` in chunks, shuffled and deflated, `test` big-endian, `neighbors`, and
+//! the attribute `distance`. Beside them the old one holds text and halves two groups down, the new one LZF,
+//! truth values and a cube.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -34,7 +35,10 @@ fn train_is_the_cloud_and_all_else_a_part() {
         let info = sample.info();
         assert_eq!((info.rows, info.format.as_str()), (6, "HDF5, data set `train`: 6 × 2 f32"));
         let records = records(&sample.path, &[5, 0], &Silent).unwrap();
-        assert_eq!(records.rows, [[Cell::Number(5.0), Cell::Number(5.5)], [Cell::Number(0.0), Cell::Number(0.5)]]);
+        assert_eq!(
+            records.rows,
+            [[Cell::Number(5.0), Cell::Number(5.5)], [Cell::Number(0.0), Cell::Number(0.5)]]
+        );
         assert!(super::super::records(&sample.path, &[6], &Silent).is_err());
         assert_eq!(attribute(&sample.path, "distance", &Silent).unwrap().as_deref(), Some("euclidean"));
         assert_eq!(attribute(&sample.path, "colour", &Silent).unwrap(), None);
@@ -47,7 +51,11 @@ fn every_type_and_packing() {
     assert_values(&old.part("deep/er/halves"), &[1.5, -2.0, f64::INFINITY, 0.0]);
     let unread = |sample: &Sample, name: &str| {
         let parts = parts(&sample.path, &Silent).unwrap();
-        parts.into_iter().find(|part| part.name == name).and_then(|part| part.unread).unwrap_or_else(|| panic!("{name} is read"))
+        parts
+            .into_iter()
+            .find(|part| part.name == name)
+            .and_then(|part| part.unread)
+            .unwrap_or_else(|| panic!("{name} is read"))
     };
     assert_eq!(unread(&old, "names"), "it is text");
     let new = Sample::new("a.h5", latest());
@@ -85,32 +93,53 @@ fn all_values(path: &std::path::Path) -> Result<BTreeMap<String, (usize, Vec<u64
 /// Bytes of the old file that are values or text: `test`, `neighbors`, `names` and `deep/er/halves`.
 const RAW: std::ops::Range<usize> = 8805..8873;
 
-/// What nothing in the old file contradicts: the byte orders of `train`, `test`, `neighbors` and `halves`, and where the last three are.
+/// What nothing in the old file contradicts: the byte orders of `train`, `test`, `neighbors` and `halves`,
+/// and where the last three are.
 const UNCHECKED: [usize; 10] = [977, 1577, 1849, 12889, 1626, 1627, 1890, 1891, 12938, 12939];
 
-/// The oldest version has no checksums. Of all 16,256 bits, which `WARPSCOPE_FUZZ=1000` tries, 9,179 leave all as it is: unused room, or what no reader
-/// needs. 46 change a value, all of them in `UNCHECKED`; the others are refused, or change a name.
+/// The oldest version has no checksums. Of all 16,256 bits, which `WARPSCOPE_FUZZ=1000` tries, 9,179 leave
+/// all as it is: unused room, or what no reader needs. 46 change a value, all of them in `UNCHECKED`; the
+/// others are refused, or change a name.
 #[test]
 fn a_flipped_bit_of_the_metadata_changes_no_value() {
     let content = earliest();
     let sample = Sample::new("a.h5", &content);
     let want = all_values(&sample.path).unwrap();
-    let near = |at: &usize| content[at.saturating_sub(7)..content.len().min(at + 8)].iter().any(|&byte| byte != 0);
-    let bits = (0..content.len()).filter(|at| near(at) && !RAW.contains(at)).flat_map(|at| (0..8).map(move |bit| (at, bit)));
+    let near =
+        |at: &usize| content[at.saturating_sub(7)..content.len().min(at + 8)].iter().any(|&byte| byte != 0);
+    let bits = (0..content.len())
+        .filter(|at| near(at) && !RAW.contains(at))
+        .flat_map(|at| (0..8).map(move |bit| (at, bit)));
     let bits: Vec<(usize, u32)> = bits
-        .step_by(if std::env::var("WARPSCOPE_FUZZ").is_ok_and(|copies| copies.parse().is_ok_and(|copies: u32| copies >= 1000)) { 1 } else { 29 })
+        .step_by(
+            if std::env::var("WARPSCOPE_FUZZ")
+                .is_ok_and(|copies| copies.parse().is_ok_and(|copies: u32| copies >= 1000))
+            {
+                1
+            } else {
+                29
+            },
+        )
         .collect();
     let index = content.windows(5).position(|bytes| bytes == b"TREE\x01").unwrap();
     let (mut whole, mut wrong) = (0, Vec::new());
-    // Always among them: the number of chunks, the sign of the second one's row, a filter that it skips, and its size.
-    for (at, bit) in [(6, 1), (79, 5), (68, 0), (64, 2)].map(|(at, bit)| (index + at, bit)).into_iter().chain(bits.iter().copied()) {
+    // Always among them: the number of chunks, the sign of the second one's row, a filter that it skips, and
+    // its size.
+    for (at, bit) in [(6, 1), (79, 5), (68, 0), (64, 2)]
+        .map(|(at, bit)| (index + at, bit))
+        .into_iter()
+        .chain(bits.iter().copied())
+    {
         let mut damaged = content.clone();
         damaged[at] ^= 1 << bit;
         std::fs::write(&sample.path, damaged).unwrap();
         let found = all_values(&sample.path).unwrap_or_default();
         whole += usize::from(found == want);
-        let changed = found.iter().filter(|&(name, values)| want.get(name).is_some_and(|want| want != values));
-        wrong.extend(changed.filter(|_| !UNCHECKED.contains(&at)).map(|(name, _)| format!("{name} by {at}.{bit}")));
+        let changed =
+            found.iter().filter(|&(name, values)| want.get(name).is_some_and(|want| want != values));
+        wrong.extend(
+            changed.filter(|_| !UNCHECKED.contains(&at)).map(|(name, _)| format!("{name} by {at}.{bit}")),
+        );
     }
     assert_eq!(wrong, [""; 0], "{} bits tried", bits.len());
     assert!(whole * 2 > bits.len(), "{whole} of {} read as the whole file", bits.len());

@@ -80,10 +80,10 @@ fn estimates_cover_what_is_allocated() {
                 match outcome {
                     Err(EngineError::Memory { needed, free, .. }) => assert!(needed > free, "{subject}"),
                     Err(error) => panic!("{subject}: q = {q}, d = {dims}: it was taken, and then: {error}"),
-                    Ok((less, other)) => assert!(
-                        other != how && less < used,
-                        "{subject}: q = {q}, d = {dims}: {used} bytes of {left}"
-                    ),
+                    // In another way, or in tiles of fewer rows.
+                    Ok((less, _)) => {
+                        assert!(less < used, "{subject}: q = {q}, d = {dims}: {less} bytes of {left}")
+                    }
                 }
                 drop(ballast);
             }

@@ -67,7 +67,7 @@ fn estimates_cover_what_is_allocated() {
                 };
                 // The first time, modules are loaded and tables made.
                 answer(&problem).unwrap_or_else(|error| panic!("{subject}: {error}"));
-                let (used, how) = answer(&problem).unwrap_or_else(|error| panic!("{subject}: {error}"));
+                let (used, _) = answer(&problem).unwrap_or_else(|error| panic!("{subject}: {error}"));
                 // What the driver rounds up to is not the engine's.
                 let left = used.saturating_sub(2 * MIB);
                 let ballast = fill(&context, left);

@@ -127,9 +127,9 @@ fn every_step_is_true(recording: &Recording) -> Result<(), TestCaseError> {
                 let mut kept = state.registers.clone();
                 kept.sort_unstable();
                 prop_assert_eq!(&kept, &both[..capacity as usize]);
-                prop_assert!(taken.iter().all(|element| {
-                    before.registers[element as usize] > state.registers[element as usize]
-                }));
+                let is_smaller =
+                    |element: u32| state.registers[element as usize] < before.registers[element as usize];
+                prop_assert!(taken.iter().all(is_smaller));
             }
             Step::MaxDistance { before: bound, max_distance, .. } => {
                 prop_assert!(state.is_sorted());

@@ -206,7 +206,7 @@ fn imports_follow_the_arrows() {
 }
 
 #[test]
-fn crates_stay_at_home() {
+fn crates_are_used_only_in_their_rooms() {
     let mut wrong = Vec::new();
     for (path, code) in sources() {
         for (crates, homes) in
@@ -293,7 +293,7 @@ fn without_tests(code: &str) -> String {
 /// An engine is told from another by what its descriptor says: its name stands in its own folder and in the
 /// table of engines only, and in tests.
 #[test]
-fn engines_are_not_told_apart_by_name() {
+fn engine_names_stay_in_their_folders() {
     let all = sources();
     let tests = test_files(&all);
     let table = &all.iter().find(|(path, _)| path.ends_with("engines/lib.rs")).expect("it is there").1;
@@ -364,7 +364,7 @@ const ALGORITHMS_NAMED: [(&str, usize); 17] = [
 /// An algorithm of the lesson is its folder and a row: its steps, states and what it is held against are
 /// named nowhere else but in the places that are counted above.
 #[test]
-fn algorithms_are_named_in_their_folders() {
+fn algorithm_names_stay_in_their_folders() {
     let all = sources();
     let tests = test_files(&all);
     let mut wrong = Vec::new();
@@ -395,7 +395,7 @@ fn algorithms_are_named_in_their_folders() {
 }
 
 #[test]
-fn tests_are_told_from_the_program() {
+fn test_code_is_recognised() {
     let code = "mod a;\n#[cfg(test)]\nmod tests {\n    fn f() { \"é\" }\n}\nfn g() { \"cuda\" \
                 }\n#[cfg(test)]\nmod of_tests;\n";
     let rest = without_tests(code);
@@ -629,7 +629,7 @@ fn imports_in_the_command_line_go_down() {
 }
 
 #[test]
-fn files_of_the_app_use_each_other_in_no_circle() {
+fn imports_in_the_app_have_no_cycles() {
     let files = room_sources("app");
     let name = |module: &[String]| {
         (module[..module.len().saturating_sub(1)].join("/"), module.last().cloned().unwrap_or_default())
@@ -679,7 +679,7 @@ fn circles(uses: &BTreeMap<&Part, BTreeSet<&Part>>) -> Vec<String> {
 }
 
 #[test]
-fn floors_hold_what_they_say() {
+fn forbidden_names_do_not_appear_on_floors() {
     let mut wrong = Vec::new();
     for (module, path, code) in room_sources("app") {
         let Some(own) = floor_path(&module).into_iter().next() else { continue };
@@ -706,7 +706,7 @@ fn floors_hold_what_they_say() {
 }
 
 #[test]
-fn paths_of_the_app_are_found_wherever_they_lead() {
+fn app_paths_are_resolved() {
     let module = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
     let found = |at: &str, code: &str| {
         room_paths("app", &module(at), code)
@@ -754,7 +754,7 @@ fn paths_of_the_app_are_found_wherever_they_lead() {
 }
 
 #[test]
-fn names_are_found_wherever_they_stand() {
+fn imported_rooms_are_recognised() {
     assert_eq!(uses("use crate::knn::Problem;"), [(1, "knn")]);
     assert_eq!(uses("\nuse crate::{cloud::{self, Order}, run};"), [(2, "cloud"), (2, "run")]);
     assert_eq!(uses("use crate::{\n    cloud::Order,\n    run,\n};"), [(2, "cloud"), (3, "run")]);

@@ -111,7 +111,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn asks_are_runs(
+    fn live_queries_equal_runs(
         generator in any_generator(),
         seed in 0u64..1000,
         k in 1usize..200,
@@ -175,13 +175,13 @@ fn check_residency(kinds: &[EngineId], dims: usize, n: usize) {
 }
 
 #[test]
-fn points_are_taken_in_once() {
+fn points_are_prepared_once() {
     check_residency(&EVERYWHERE, 2, 3000);
     check_residency(&EVERYWHERE, 9, 500);
 }
 
 #[test]
-fn two_engines_share_points() {
+fn two_engines_share_prepared_points() {
     let cloud = generated("uniform:n=2000,d=3", 5);
     let mut one = Engines::default();
     let mut other = Engines::default().sharing(one.resident().clone());
@@ -195,7 +195,7 @@ fn two_engines_share_points() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn asks_are_runs_on_a_gpu() {
+fn live_queries_equal_runs_on_a_gpu() {
     for (generator, k) in [
         ("uniform:n=100003,d=2", 32),
         ("uniform:n=100003,d=2", 1000),
@@ -214,7 +214,7 @@ fn asks_are_runs_on_a_gpu() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn points_are_taken_in_once_on_a_gpu() {
+fn points_are_prepared_once_on_a_gpu() {
     // Rows, windows, and rows behind the filter.
     for (dims, n) in [(2, 50_000), (3, 50_000), (9, 1500), (24, 30_000)] {
         check_residency(&ON_A_GPU, dims, n);
@@ -224,7 +224,7 @@ fn points_are_taken_in_once_on_a_gpu() {
 /// The engines of one device find each other's rows, whatever k they are cut for.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn engines_of_a_gpu_share_rows() {
+fn engines_of_one_gpu_share_points() {
     let cloud = generated("uniform:n=70001,d=2", 5);
     let mut engines = Engines::default();
     let mut resident = |kind, k| {
@@ -242,7 +242,7 @@ fn engines_of_a_gpu_share_rows() {
 /// Two threads ask of the same points at once, each on a stream of its own.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn threads_ask_of_the_same_points_on_a_gpu() {
+fn threads_query_the_same_points_on_a_gpu() {
     let cloud = generated("uniform:n=200003,d=2", 5);
     let first = Engines::default();
     let resident = first.resident().clone();

@@ -59,7 +59,7 @@ fn check_compiled(cuda: &mut Cuda, case: &Case, policy: Option<Policy>, exact_di
 /// Also those that this GPU would not choose: someone else's will, and nobody may have tried it there.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn every_row_of_the_policy_table_is_right() {
+fn every_row_of_the_policy_table_gives_exact_answers() {
     let mut cuda = cuda();
     for Row { capacity, dims, policy, .. } in table() {
         let (dims, query_rows) =
@@ -71,7 +71,7 @@ fn every_row_of_the_policy_table_is_right() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn kernels_for_one_d_alone_are_right() {
+fn kernels_specialised_for_one_d_give_exact_answers() {
     let mut cuda = cuda();
     for dims in [1, 4, 5, 7, 8, 9, 16, 17, 31, 32] {
         for k in [5, 100, 1000] {
@@ -83,7 +83,7 @@ fn kernels_for_one_d_alone_are_right() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn every_phase_takes_its_time() {
+fn every_phase_takes_time() {
     let mut cuda = cuda();
     for (dims, k) in [(2, 32), (3, 1024), (17, 64)] {
         let problem = build_problem(&Case {
@@ -112,7 +112,7 @@ fn every_phase_takes_its_time() {
 /// three times. All engines agree to the bit, and the oracle says that they are right.
 #[test]
 #[ignore = "needs an NVIDIA GPU with 16 GB, and 32 GB of memory"]
-fn more_coordinates_than_32_bits_count() {
+fn more_than_2_to_the_32_coordinates_are_searched() {
     let (n, d, k) = (33_100_000, 65, 10);
     assert!(n * d > 1 << 31);
     // More than a generator makes.
@@ -161,7 +161,7 @@ fn more_coordinates_than_32_bits_count() {
 /// make it.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_peaks_of_a_gpu_are_its_own() {
+fn measured_peaks_are_repeatable_and_plausible() {
     let measure = || peaks::measure(DeviceId::Gpu(0), &mut || true).unwrap().expect("nobody cancels");
     let (first, second) = (measure(), measure());
     println!("{first:?}\n{second:?}");

@@ -44,7 +44,7 @@ fn far(distance: f64) -> Problem {
 }
 
 #[test]
-fn the_expanded_form_errs_more_the_farther_points_are_from_the_origin() {
+fn errors_of_the_expanded_form_grow_with_the_offset() {
     let mut engine = open(DeviceId::Cpu);
     let mut errors = Vec::new();
     for distance in [0.0, 30.0, 1000.0] {
@@ -64,7 +64,7 @@ fn the_expanded_form_errs_more_the_farther_points_are_from_the_origin() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_gpu_counts_as_its_twin() {
+fn the_gpu_counts_like_its_twin() {
     let (mut gpu, mut cpu) = (open(DeviceId::Gpu(0)), open(DeviceId::Cpu));
     let mut check = |problem: &Problem, what: &str| {
         for kernel in KERNELS {

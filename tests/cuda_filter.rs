@@ -65,7 +65,7 @@ fn problem(points: &[f64], queries: &[f64], d: usize, k: usize) -> Problem {
 /// How tensor cores add is not documented: it is measured on whatever GPU this is.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn tensor_cores_lose_less_than_the_filter_grants() {
+fn tensor_core_errors_stay_within_the_margin() {
     let mut cuda = Cuda::open().unwrap_or_else(|error| panic!("{error}"));
     let loss = cuda.tensor_core_loss().unwrap_or_else(|error| panic!("{error}"));
     println!("the tensor cores lose {loss:.3} of what docs/filter.md grants them");
@@ -143,7 +143,7 @@ fn equals_the_twin_in_every_shape() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn adversarial_data_loses_nothing() {
+fn no_neighbour_is_lost_on_adversarial_data() {
     let mut cuda = Cuda::open().unwrap();
     let mut wrong = Vec::new();
     let mut check = |what: &str, problem: &Problem, path: Path| {
@@ -263,7 +263,7 @@ fn the_builds_agree_behind_the_filter() {
 /// bound: only ε is left.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn rows_that_are_rounded_apart_are_not_lost() {
+fn rows_that_bf16_rounds_apart_are_not_lost() {
     const HALF: f64 = 1.0 / 256.0; // of BF16's step between 1 and 2
     const STEP: f64 = 2.0 * HALF;
     let mut cuda = Cuda::open().unwrap();
@@ -320,7 +320,7 @@ fn equals_the_twin_in_the_most_dimensions() {
 /// or in one before.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_fallback_in_the_second_part_keeps_the_first() {
+fn a_fallback_in_the_second_part_preserves_the_first() {
     const PART: usize = 1 << 14;
     let (n, d, k, q) = (24_007, 16, 20, PART + 700);
     let mut cuda = Cuda::open().unwrap();

@@ -12,7 +12,7 @@ use warpscope::run::{EngineChoice, Engines, QuerySpec, RunError, RunSpec};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_fault_closes_all_engines_of_the_gpu_and_the_cpu_goes_on() {
+fn a_gpu_fault_closes_all_gpu_engines_but_not_the_cpu() {
     let source = Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 };
     let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
     let spec = |engine| RunSpec { engine, ..RunSpec::new(source.clone(), QuerySpec::Count(100), 10) };

@@ -69,7 +69,7 @@ fn plane(points: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
 /// the cloud's order are the answer, wherever they lie.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn lists_that_overflow_change_nothing() {
+fn overflowing_lists_do_not_change_answers() {
     let mut engine = split();
     for n in [300_000, 1_000_003] {
         for k in [1, 32, 1000, 1024] {

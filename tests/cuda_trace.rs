@@ -97,7 +97,7 @@ fn equals_the_twin_step_by_step() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn batches_are_the_lessons() {
+fn batches_have_the_size_of_the_lesson() {
     let mut cuda = cuda();
     for (dims, batch) in [(2, 8), (2, 1), (3, 5), (17, 4), (2, 100_000)] {
         let case = Case { n: 10_007, dims, ..Case::default() };
@@ -112,7 +112,7 @@ fn batches_are_the_lessons() {
 /// candidate.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_trace_without_room_is_made_again() {
+fn an_overflowing_trace_is_recorded_again() {
     let mut cuda = cuda();
     let case = Case { shape: Shape::Descending, n: 100_000, k: 1024, ..Case::default() };
     let problem = build_problem(&case).unwrap();
@@ -128,7 +128,7 @@ fn a_trace_without_room_is_made_again() {
 /// A twin that did something else is not the GPU's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn another_search_is_told_apart() {
+fn a_different_search_is_detected() {
     let mut cuda = cuda();
     let problem = Arc::new(build_problem(&Case { n: 3000, ..Case::default() }).unwrap());
     let twin = record(problem.clone(), 0, 32, None, "a test").unwrap();
@@ -178,7 +178,7 @@ fn steps_add_up_to_the_counters() {
 /// The kernel's search of a tree, which it built itself, against the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_tree_is_searched_as_by_the_twin() {
+fn tree_searches_equal_the_twins() {
     let mut cuda = cuda();
     let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
@@ -286,7 +286,7 @@ fn check_selection(record: Record) -> usize {
 /// The kernel's way through its queues against the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn warp_select_takes_and_merges_as_its_twin() {
+fn warp_select_equals_its_twin() {
     println!(
         "{} selections with queues are equal, {} steps",
         2 * selections().len(),
@@ -297,7 +297,7 @@ fn warp_select_takes_and_merges_as_its_twin() {
 /// The kernel's buckets, pass by pass, against the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn radix_select_closes_in_as_its_twin() {
+fn radix_select_equals_its_twin() {
     println!(
         "{} selections by digits are equal, {} steps",
         2 * selections().len(),

@@ -48,12 +48,12 @@ fn device_functions(source: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_twins_functions_have_namesakes_on_the_device() {
+fn functions_of_the_twin_exist_on_the_device() {
     assert!(compare("lockstep", &["mod.rs"]) > 30, "too few functions were found");
 }
 
 #[test]
-fn the_indexs_functions_have_namesakes_on_the_device() {
+fn functions_of_the_index_exist_on_the_device() {
     assert!(
         compare("index", &["mod.rs", "cost.rs", "bvh.rs", "observer.rs", "walk.rs"]) > 15,
         "too few functions were found"
@@ -61,18 +61,18 @@ fn the_indexs_functions_have_namesakes_on_the_device() {
 }
 
 #[test]
-fn steps_functions_have_namesakes_on_the_device() {
+fn functions_of_step_exist_on_the_device() {
     let of_the_host = ["mod.rs", "clusters.rs", "cost.rs", "engine.rs", "spheres.rs", "tests.rs", "walk.rs"];
     assert!(compare("step", &of_the_host) > 30, "too few functions were found");
 }
 
 #[test]
-fn the_kd_trees_functions_have_namesakes_on_the_device() {
+fn functions_of_the_kd_tree_exist_on_the_device() {
     assert!(compare("kdtree_threads", &["mod.rs", "tree.rs"]) > 5, "too few functions were found");
 }
 
 #[test]
-fn the_selectors_functions_have_namesakes_on_the_device() {
+fn functions_of_the_selectors_exist_on_the_device() {
     assert!(
         compare("select", &["mod.rs", "cost.rs", "distances.rs", "engine.rs"]) > 25,
         "too few functions were found"
@@ -127,7 +127,7 @@ fn compare(engine: &str, of_the_host: &[&str]) -> usize {
 }
 
 #[test]
-fn functions_are_found_wherever_they_stand() {
+fn functions_are_parsed_from_source() {
     let rust = "/// A.\n/// B: c.\n#[inline(always)]\npub const fn first<T>(a: T) {\n    let x = 1;\n}\nfn \
                 second() {}\n#[cfg(test)]\nmod tests {\n    fn third() {}\n}\n";
     let found = rust_functions(rust);
@@ -151,7 +151,7 @@ fn every_unit_has_a_source() {
 /// The build stops at a header that it cannot read, but only where it is built: here it is told by the test's
 /// name.
 #[test]
-fn what_host_and_device_agree_on_becomes_rust() {
+fn interface_headers_become_rust() {
     for header in [
         "common_interface",
         "direct/interface",

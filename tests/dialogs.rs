@@ -25,7 +25,7 @@ fn key(window: &mut Window, key: Key) {
 }
 
 #[test]
-fn documents_are_read_followed_and_searched() {
+fn documents_can_be_read_followed_and_searched() {
     let mut window = window(small);
     key(&mut window, Key::F1);
     window.get_by_role_and_label(Role::Window, "Help");
@@ -52,7 +52,7 @@ fn documents_are_read_followed_and_searched() {
 }
 
 #[test]
-fn what_the_program_is_can_be_copied() {
+fn version_information_can_be_copied() {
     let mut window = window(small);
     until_answered_or_open(&mut window);
     window.state_mut().send(Command::About);
@@ -67,7 +67,7 @@ fn what_the_program_is_can_be_copied() {
 
 /// What 1280 × 800 pixels hold at 200 %.
 #[test]
-fn what_the_program_is_fits_a_large_scale_and_says_once_that_there_is_no_gpu() {
+fn about_fits_at_a_large_scale_and_mentions_a_missing_gpu_once() {
     let mut window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
         let mut state = State::default();
         small(&mut state);
@@ -121,7 +121,7 @@ fn until_listed(window: &mut Window) {
 }
 
 #[test]
-fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
+fn the_built_in_file_dialog_opens_and_saves() {
     without_desktop();
     let folder = tempfile::tempdir().expect("a folder");
     let inner = folder.path().join("inner");

@@ -501,7 +501,7 @@ fn save_session() {
 }
 
 #[test]
-fn rows_of_a_sweep_are_whole() {
+fn rows_of_a_sweep_are_never_truncated() {
     faults(&SWEEP, &[("write", "ENOSPC")], 0);
 }
 
@@ -516,7 +516,7 @@ fn pictures_of_a_lesson_are_old_or_new() {
 }
 
 #[test]
-fn a_clock_that_jumps_back_changes_nothing() {
+fn a_clock_that_jumps_back_is_harmless() {
     let bench = Bench::new(&RUN_OUT);
     let began = |back: &str| -> u64 {
         bench.reset();

@@ -179,7 +179,7 @@ fn every_format_has_a_target_and_every_target_a_test() {
 /// Damage in a structured format must still reach what is behind its checksums: most of it is read as far as
 /// a whole file.
 #[test]
-fn damage_keeps_checksums_right() {
+fn damaged_files_have_valid_checksums() {
     for target in TARGETS.iter().filter(|target| target.structure != Structure::Plain) {
         let mut random = Random(7);
         let nothing = |random: &mut Random, seed: &[u8]| {

@@ -100,7 +100,7 @@ fn answers(problem: &Problem) -> Neighbors {
 }
 
 #[test]
-fn neighbours_are_those_of_the_haversine_formula() {
+fn neighbours_agree_with_the_haversine_formula() {
     let n = 1600;
     let places = places(n, 7);
     let data = cloud(["lon", "lat"], places.concat());
@@ -148,7 +148,7 @@ fn distances_are_kilometres_on_the_mean_sphere() {
 }
 
 #[test]
-fn queries_are_places_in_the_datas_columns() {
+fn queries_must_use_the_columns_of_the_data() {
     let data = cloud(["lat", "lon"], vec![10.0, 179.5, 10.0, -179.0, 10.0, 170.0]);
     let place = Arc::new(warpscope::cloud::query_point::cloud(&[10.0, -179.9], &data).expect("a place"));
     assert_eq!(
@@ -194,7 +194,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn distances_are_symmetric_and_a_turn_is_none(a in any_place(), b in any_place()) {
+    fn distances_are_symmetric_and_periodic(a in any_place(), b in any_place()) {
         let mut engine = registry::find(EngineId::new("lockstep"))
             .expect("it is listed")
             .open_on(DeviceId::Cpu)

@@ -147,7 +147,7 @@ fn assert_has(found: &Value, kept: &Value, at: &str) {
 }
 
 #[test]
-fn every_version_opens_with_its_values() {
+fn files_of_every_version_open_with_their_values() {
     for folder in versions() {
         let text = fs::read_to_string(folder.join("values.json")).expect("it is there");
         let mut kept: Value = serde_json::from_str(&text).expect("JSON");
@@ -207,7 +207,7 @@ fn raise(value: &mut Value) {
 }
 
 #[test]
-fn a_version_higher_is_refused_with_both_versions_and_the_way_out() {
+fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     let folder = versions().pop().expect("one");
     let newer = changed(&folder.join("runs.warpscope"), "recording.json", raise);
     assert_eq!(
@@ -243,7 +243,7 @@ fn a_version_higher_is_refused_with_both_versions_and_the_way_out() {
 /// The rule of `docs/recording.md`: keys and arrays that are only added are no new version, and whoever does
 /// not know them leaves them out.
 #[test]
-fn keys_that_a_later_version_adds_are_left_out() {
+fn unknown_keys_are_ignored() {
     let folder = versions().pop().expect("one");
     let add = |value: &mut Value| {
         value

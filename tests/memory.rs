@@ -382,7 +382,7 @@ fn write(folder: &Path, case: &Case) -> PathBuf {
 }
 
 #[test]
-fn clouds_take_three_times_their_size_at_most() {
+fn reading_takes_at_most_three_times_the_clouds_size() {
     let folder = tempfile::tempdir().unwrap();
     let load = |source: &Source| cloud::load(source, false, &Silent).unwrap();
     // Threads and what they keep are there before anything is counted.

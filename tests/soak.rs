@@ -572,7 +572,7 @@ fn live(seed: u64, actions: std::ops::Range<u64>) {
 }
 
 #[test]
-fn a_random_user_breaks_nothing() {
+fn random_actions_do_not_break_the_window() {
     let asked = std::env::var("WARPSCOPE_SOAK").unwrap_or_default();
     let numbers: Vec<u64> = asked
         .split(',')

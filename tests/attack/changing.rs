@@ -45,7 +45,7 @@ fn info(place: &Place) -> Output {
 }
 
 #[test]
-fn an_answer_is_of_one_version_of_a_file() {
+fn answers_never_mix_two_versions_of_a_file() {
     let place = Place::new(false);
     let path = place.path("a.csv");
     fs::write(&path, content(1, ROWS)).unwrap();

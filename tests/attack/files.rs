@@ -16,7 +16,7 @@ fn with_config(place: &Place, file: &str) -> String {
 }
 
 #[test]
-fn a_configuration_is_a_small_regular_file() {
+fn a_configuration_must_be_a_small_regular_file() {
     let place = Place::new(false);
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
     std::fs::write(place.path("large.toml"), format!("[sweep]\nk = [{}]\n", ["1"; 600_000].join(",")))

@@ -48,7 +48,7 @@ fn call(place: &Place, args: &str) -> Command {
 
 #[cfg(feature = "gui")]
 #[test]
-fn pictures_connect_to_nobody_in_a_shared_folder() {
+fn pictures_do_not_connect_to_sockets_in_a_shared_folder() {
     let place = Place::new(false);
     let shared = Shared::in_place(&place);
     fs::write(place.path("a.csv"), "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -75,7 +75,7 @@ fn pictures_connect_to_nobody_in_a_shared_folder() {
 }
 
 #[test]
-fn what_draws_nothing_connects_to_nobody() {
+fn other_commands_connect_to_no_socket() {
     let place = Place::new(false);
     let shared = Shared::in_place(&place);
     let folder = place.path("shared");

@@ -19,7 +19,7 @@ fn column(path: &Path, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_analysis_has_its_columns_and_its_line() {
+fn each_analysis_writes_columns_and_a_summary_line() {
     let place = place();
     let all = "--density --lof --hubness --lid --labels kind --duplicates 0 --components --overlap other.csv";
     // Mirrored, so that neighbours stay.
@@ -90,7 +90,7 @@ fn rows_keep_their_numbers_when_others_are_dropped() {
 }
 
 #[test]
-fn duplicates_that_may_go_on_and_leaks_are_told() {
+fn duplicate_groups_cut_off_by_k_and_leaks_are_reported() {
     let place = place();
     let text = place.ok("analyse rows.csv --columns x -k 1 --engine lockstep --duplicates 1.5").stdout;
     assert!(
@@ -114,7 +114,7 @@ fn duplicates_that_may_go_on_and_leaks_are_told() {
 }
 
 #[test]
-fn a_column_that_is_searched_is_said() {
+fn a_label_column_used_as_a_coordinate_is_noted() {
     let place = Place::new();
     place.write("rows.csv", "x,y\n0,1\n1,1\n2,0\n");
     let done = place.ok("analyse rows.csv --columns x,y -k 1 --engine lockstep --labels y");
@@ -137,7 +137,7 @@ fn a_column_that_is_searched_is_said() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_arguments_are_refused() {
     let place = place();
     place.write("short.csv", "x\n0\n1\n");
     place.write("one.csv", "x\n0\n");
@@ -198,7 +198,7 @@ fn what_makes_no_sense_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn labels_cannot_command_a_terminal() {
+fn labels_cannot_send_control_codes_to_a_terminal() {
     let place = Place::new();
     place.write("rows.csv", "x,kind\n0,=1+1\n1,\u{1b}[2J\n2,\u{1b}[2J\n");
     let done = place.ok("analyse rows.csv -k 1 --engine lockstep --labels kind --out l.csv");

@@ -4,7 +4,7 @@ use super::knn::piped;
 use super::*;
 
 #[test]
-fn columns_of_the_file_stand_beside_neighbours() {
+fn columns_of_the_data_are_joined_to_neighbours() {
     let place = Place::new();
     place.write("shops.csv", "x,name,zip_code,rank\n0,\"a, b\",02138,7\n1,,10001,8\n3,c,,9\n");
     let with = "--columns x --with name,zip_code,rank";
@@ -47,7 +47,7 @@ const ANSWERED: &str = "query,query_row,query_Name,query_code,file_query_row,que
                         J\",0071,5,1.5,0,2,1,1,cinema\n1,2,,,7,,0,1,1,1,\n";
 
 #[test]
-fn columns_of_the_queries_file_stand_before_the_rank() {
+fn columns_of_the_queries_come_before_the_rank() {
     let place = shops_and_homes();
     assert_eq!(place.ok(&format!("knn shops.csv homes.csv {ASKED} -o -")).stdout, ANSWERED);
     for ending in ["csv", "tsv", "parquet", "arrow"] {
@@ -81,7 +81,7 @@ fn columns_of_the_queries_file_stand_before_the_rank() {
 }
 
 #[test]
-fn either_file_may_come_through_standard_input_and_begin_later() {
+fn either_file_may_be_standard_input_or_have_leading_lines() {
     let place = shops_and_homes();
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
     let [shops, homes] = ["shops.csv", "homes.csv"].map(read);
@@ -106,7 +106,7 @@ fn either_file_may_come_through_standard_input_and_begin_later() {
 }
 
 #[test]
-fn queries_that_are_rows_have_columns_of_the_clouds_own_file() {
+fn row_queries_have_columns_of_the_data_file() {
     let place = shops_and_homes();
     let found = "query,query_row,query_name,query_x,rank,index,squared_distance,distance,name\n0,0,bakery,0,\
                  0,1,1,1,\n1,1,,1,0,0,1,1,bakery\n2,2,cinema,9,0,1,64,8,\n";
@@ -144,7 +144,7 @@ fn queries_that_are_rows_have_columns_of_the_clouds_own_file() {
 }
 
 #[test]
-fn columns_that_come_from_nowhere_or_go_nowhere_are_refused() {
+fn columns_without_a_source_or_an_output_are_refused() {
     let place = shops_and_homes();
     for flag in ["--with", "--with-query"] {
         for (args, said) in [

@@ -20,7 +20,7 @@ fn beacons() -> String {
 }
 
 #[test]
-fn knn_takes_what_looks_like_coordinates_and_says_so() {
+fn knn_infers_coordinates_and_notes_them() {
     let place = Place::new();
     place.write("beacons.csv", &beacons());
     let done = place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree --json");
@@ -56,7 +56,7 @@ fn knn_takes_what_looks_like_coordinates_and_says_so() {
 }
 
 #[test]
-fn labels_and_ids_are_no_coordinates_and_run_hints() {
+fn labels_and_ids_are_not_coordinates() {
     let place = Place::new();
     let rows: String = (0..60)
         .map(|at| format!("{},{},{},{}\n", 100 + at, at * 7 % 50, f64::from(at * 11 % 50) * 0.5, at % 3))
@@ -109,7 +109,7 @@ fn labels_and_ids_are_no_coordinates_and_run_hints() {
 }
 
 #[test]
-fn queries_have_the_columns_that_were_taken() {
+fn query_columns_are_matched_to_data_columns() {
     let place = Place::new();
     place.write("beacons.csv", &beacons());
     place.write("same.csv", "note,latitude_deg,longitude_deg\n7,0.5,10\n");
@@ -126,7 +126,7 @@ fn queries_have_the_columns_that_were_taken() {
 }
 
 #[test]
-fn rows_with_holes_are_an_error_that_offers_columns_first() {
+fn errors_about_missing_values_suggest_columns_first() {
     let place = Place::new();
     place.write("beacons.csv", &beacons());
     place.ok("run --input beacons.csv --engine kdtree --warmup 0 --repeats 1");
@@ -161,7 +161,7 @@ fn rows_with_holes_are_an_error_that_offers_columns_first() {
 }
 
 #[test]
-fn info_says_what_each_column_is() {
+fn info_lists_the_role_of_each_column() {
     let place = Place::new();
     place.write("beacons.csv", &beacons());
     let report = json(&place.ok("info beacons.csv --json").stdout);
@@ -194,7 +194,7 @@ fn info_says_what_each_column_is() {
 }
 
 #[test]
-fn a_column_is_one_coordinate() {
+fn a_column_cannot_be_two_coordinates() {
     let place = Place::new();
     place.write("plane.csv", "x,y\n1,2\n3,4\n");
     for (columns, twice) in [("x,0", "0"), ("x,y,X", "X"), ("1,01", "01")] {
@@ -222,7 +222,7 @@ fn a_column_is_one_coordinate() {
 }
 
 #[test]
-fn lines_before_a_table_are_passed_over() {
+fn lines_before_a_table_are_skipped() {
     let place = Place::new();
     let table = "name,lon,lat\na,0,0\nb,3,4\nc,1,x\n";
     place.write("plain.csv", table);

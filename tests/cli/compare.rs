@@ -34,7 +34,7 @@ fn is_empty(folder: &Path) -> bool {
 }
 
 #[test]
-fn two_methods_run_in_turn() {
+fn two_methods_are_compared_in_alternation() {
     let place = Place::new();
     fs::create_dir(place.path("tmp")).unwrap();
     let args = format!("compare --method lockstep --method kdtree --pairs 5 --json {JOB} --warmup 0");
@@ -107,7 +107,7 @@ fn a_slower_program_fails_beyond_its_limit() {
 }
 
 #[test]
-fn runs_in_turn_take_the_same_defaults() {
+fn both_programs_use_the_same_defaults() {
     let place = Place::new();
     place.write("w.toml", "[run]\nk = 7\n");
     place.write("own.toml", "[run]\nk = 5\n");
@@ -126,7 +126,7 @@ fn runs_in_turn_take_the_same_defaults() {
 
 #[cfg(unix)]
 #[test]
-fn a_program_that_fails_is_told_with_its_last_line() {
+fn a_failed_program_is_reported_with_its_last_line() {
     let place = Place::with_program("bad", "echo note: something >&2\necho error: out of luck >&2\nexit 1");
     let failed =
         place.fails(1, &format!("compare --exe {} --exe ./bad {JOB}", env!("CARGO_BIN_EXE_warpscope")));
@@ -141,7 +141,7 @@ fn a_program_that_fails_is_told_with_its_last_line() {
 }
 
 #[test]
-fn what_cannot_be_run_in_turn_is_wrong_usage() {
+fn invalid_comparisons_are_usage_errors() {
     let place = Place::new();
     for (args, part) in [
         ("compare --method lockstep --method kdtree", "what both are to run is missing"),
@@ -168,7 +168,7 @@ fn what_cannot_be_run_in_turn_is_wrong_usage() {
 }
 
 #[test]
-fn saved_runs_are_held_against_a_limit() {
+fn saved_runs_are_checked_against_a_limit() {
     let place = Place::new();
     let timings = |name: &str, ms: f64| {
         let rows: String = (0..10)
@@ -245,7 +245,7 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_says_on_what_machine_it_was_and_compare_that_it_was_shared() {
+fn runs_record_the_machine_and_compare_notes_other_load() {
     let place = Place::new();
     place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
               --out a");
@@ -287,7 +287,7 @@ fn a_run_says_on_what_machine_it_was_and_compare_that_it_was_shared() {
 }
 
 #[test]
-fn quiet_leaves_out_notes_and_keeps_errors() {
+fn quiet_hides_notes_but_not_errors() {
     let place = Place::new();
     place.write(
         "points.csv",

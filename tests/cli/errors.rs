@@ -4,7 +4,7 @@ use super::*;
 
 #[cfg(unix)]
 #[test]
-fn nothing_is_written_over_what_is_searched_or_read_only() {
+fn inputs_and_read_only_files_are_not_overwritten() {
     let place = Place::new();
     let rows = "x,y\n1,2\n3,4\n5,7\n";
     place.write("own.csv", rows);
@@ -20,7 +20,7 @@ fn nothing_is_written_over_what_is_searched_or_read_only() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_before_anything_is_read() {
+fn unwritable_outputs_are_refused_before_anything_is_read() {
     let place = Place::new();
     place.write("file", "");
     // There is no such cloud; that is not reached.
@@ -40,7 +40,7 @@ fn what_cannot_be_written_is_said_before_anything_is_read() {
 
 #[cfg(unix)]
 #[test]
-fn the_search_is_told_even_if_its_files_cannot_be_written() {
+fn the_summary_is_printed_even_if_files_cannot_be_written() {
     let place = Place::new();
     // A folder where a file is to be, which only writing meets.
     fs::create_dir_all(place.path("out/timings.csv")).unwrap();
@@ -53,7 +53,7 @@ fn the_search_is_told_even_if_its_files_cannot_be_written() {
 }
 
 #[test]
-fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
+fn invalid_picture_options_are_refused_before_the_work() {
     let place = Place::new();
     let steps = {
         place.ok("lesson --lesson sort --out one");
@@ -315,7 +315,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
 
 #[cfg(not(feature = "gui"))]
 #[test]
-fn a_build_without_the_window_says_how_to_get_it() {
+fn a_build_without_the_window_explains_how_to_get_it() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     for args in ["", "gui", "points.csv", "gui points.csv"] {
@@ -329,7 +329,7 @@ fn a_build_without_the_window_says_how_to_get_it() {
 }
 
 #[test]
-fn a_reader_that_stops_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let place = Place::new();
     let args =
         "sweep --generate uniform --n 100 --q 5 --k 1,2,3,4,5,6,7,8 --engine lockstep --repeats 1 --warmup 0";
@@ -390,7 +390,7 @@ fn a_full_disk_is_an_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cannot_be_written_keeps_nothing_else_from_being() {
+fn a_failed_output_does_not_prevent_the_others() {
     let place = Place::new();
     std::os::unix::fs::symlink("/dev/full", place.path("n.csv")).unwrap();
     let done = place.call(
@@ -405,7 +405,7 @@ fn what_cannot_be_written_keeps_nothing_else_from_being() {
 }
 
 #[test]
-fn a_folder_that_is_not_a_runs_stays_as_it_is() {
+fn a_folder_that_is_not_a_run_is_not_changed() {
     let place = Place::new();
     place.write("run.json", "{\"mine\": 1}");
     let refused = place.fails(1, "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --out .");
@@ -416,7 +416,7 @@ fn a_folder_that_is_not_a_runs_stays_as_it_is() {
 }
 
 #[test]
-fn timings_that_are_cut_short_are_not_compared() {
+fn truncated_timings_are_not_compared() {
     let place = Place::new();
     place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
               --out a");
@@ -435,7 +435,7 @@ fn timings_that_are_cut_short_are_not_compared() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
+fn a_file_size_limit_is_an_error_and_leaves_no_files() {
     let place = Place::new();
     let limited =
         format!("ulimit -f 8; exec '{}' generate uniform:n=1e5 a.csv", env!("CARGO_BIN_EXE_warpscope"));
@@ -450,7 +450,7 @@ fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
-fn what_is_not_there_is_told_with_what_is() {
+fn errors_about_missing_names_list_alternatives() {
     let place = Place::new();
     place.ok("generate uniform:n=50,d=2 points.csv");
     assert_eq!(

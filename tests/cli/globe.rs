@@ -12,7 +12,7 @@ const NOTE: &str = "note: longitude and latitude are searched by metric haversin
                     degrees as plane coordinates\n";
 
 #[test]
-fn the_globe_is_said_once() {
+fn the_globe_hint_is_printed_once() {
     let place = Place::new();
     place.write("places.csv", PLACES);
     let search = "--input places.csv --warmup 0 --repeats 1";
@@ -35,7 +35,7 @@ fn the_globe_is_said_once() {
 }
 
 #[test]
-fn neighbours_on_the_globe_have_kilometres() {
+fn haversine_distances_are_in_kilometres() {
     let place = Place::new();
     place.write("places.csv", PLACES);
     let search = "--input places.csv --queries all --k 3 --metric haversine";
@@ -60,7 +60,7 @@ fn neighbours_on_the_globe_have_kilometres() {
 }
 
 #[test]
-fn a_place_may_lie_across_the_antimeridian() {
+fn queries_may_cross_the_antimeridian() {
     let place = Place::new();
     place.write("places.csv", PLACES);
     place.ok("run --input places.csv --queries at:-17,-179.9 --k 1 --metric haversine --engine kdtree \
@@ -74,7 +74,7 @@ fn a_place_may_lie_across_the_antimeridian() {
 }
 
 #[test]
-fn what_is_no_place_is_refused_with_the_way_out() {
+fn invalid_positions_are_refused_with_a_remedy() {
     let place = Place::new();
     place.write("map.csv", "x,y\n10,20\n515370.5,4918340\n");
     let refused = place.fails(1, "run --input map.csv --metric haversine --queries all --k 1");

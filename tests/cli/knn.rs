@@ -30,7 +30,7 @@ fn the_nearest_are_written_in_any_format_or_printed() {
 }
 
 #[test]
-fn the_queries_are_counted_and_an_index_is_said_where_there_is_one() {
+fn the_summary_counts_queries_and_mentions_an_index() {
     let place = place();
     place.write("asked.csv", "x\n5\n6\n7\n");
     for (args, queries, index) in [
@@ -69,7 +69,7 @@ fn first_note(place: &Place, args: &str) -> String {
 }
 
 #[test]
-fn large_answers_are_announced_with_their_size() {
+fn the_size_of_large_answers_is_announced() {
     let place = place();
     for (args, said) in [
         (
@@ -103,7 +103,7 @@ fn large_answers_are_announced_with_their_size() {
 }
 
 #[test]
-fn all_within_a_radius_are_listed() {
+fn all_points_within_a_radius_are_listed() {
     let place = place();
     for engine in ["auto", "bvh", "kdtree"] {
         let done = place.ok(&format!("knn line.csv rows:0,5 --radius 1 --engine {engine} -o -"));
@@ -120,7 +120,7 @@ fn all_within_a_radius_are_listed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn neighbours_beyond_the_memory_are_streamed_or_refused_while_they_are_counted() {
+fn answers_larger_than_memory_are_streamed_or_refused() {
     let place = place();
     // 400 million neighbours, of 3.2 GB.
     place.ok("generate uniform:n=20000,d=2 many.npy");
@@ -156,7 +156,7 @@ fn neighbours_beyond_the_memory_are_streamed_or_refused_while_they_are_counted()
 }
 
 #[test]
-fn places_are_searched_on_the_globe_unless_asked_otherwise() {
+fn positions_use_haversine_unless_another_metric_is_given() {
     let place = place();
     let done = place.ok("knn places.csv rows:0 --radius 2km -o -");
     assert!(
@@ -177,7 +177,7 @@ fn places_are_searched_on_the_globe_unless_asked_otherwise() {
 }
 
 #[test]
-fn wrong_usage_is_said() {
+fn invalid_options_are_refused() {
     let place = place();
     for (code, args, said) in [
         (2, "--radius 1 -k 3", "the argument '--radius <DISTANCE>' cannot be used with '--k <NUMBER>'"),
@@ -252,7 +252,7 @@ fn wrong_usage_is_said() {
 }
 
 #[test]
-fn every_point_may_be_asked_for_and_more() {
+fn k_may_reach_and_exceed_the_number_of_points() {
     let place = place();
     place.ok("generate uniform:n=2300,d=2 cloud.fvecs");
     let report = json(&place.ok("knn cloud.fvecs 3 -k 2300 -o found.ivecs --json").stdout);
@@ -280,7 +280,7 @@ fn every_point_may_be_asked_for_and_more() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn answers_that_nothing_holds_are_refused_with_their_size() {
+fn impossibly_large_answers_are_refused_with_their_size() {
     let place = place();
     place.ok("generate uniform:n=5000,d=2 cloud.csv");
     let error = place.fails(1, "knn cloud.csv -k 4294967295 -o found.csv");
@@ -304,7 +304,7 @@ fn answers_that_nothing_holds_are_refused_with_their_size() {
 }
 
 #[test]
-fn drawn_queries_are_known_again() {
+fn sampled_queries_are_identified_in_the_output() {
     let place = place();
     for ending in ["csv", "npz"] {
         assert_eq!(
@@ -347,7 +347,7 @@ fn drawn_queries_are_known_again() {
 }
 
 #[test]
-fn a_querys_own_row_is_first_among_equals_if_asked() {
+fn self_first_puts_the_own_row_before_its_duplicates() {
     let place = Place::new();
     place.write("same.csv", "x\n5\n5\n5\n5\n6\n");
     let indices = |args: &str| {
@@ -391,7 +391,7 @@ pub(super) fn piped(place: &Place, args: &str, input: &[u8]) -> (i32, Vec<u8>, S
 }
 
 #[test]
-fn standard_input_is_read_in_every_format_and_called_so() {
+fn standard_input_is_read_in_every_format() {
     let place = place();
     let folder = tempfile::tempdir().unwrap();
     let search = "-k 2 --engine kdtree -o -";
@@ -443,7 +443,7 @@ fn standard_input_is_read_in_every_format_and_called_so() {
 }
 
 #[test]
-fn standard_output_takes_other_formats_that_are_read_back() {
+fn standard_output_can_be_read_back_in_every_format() {
     let place = place();
     let search = "knn line.csv -k 3 --engine kdtree";
     place.ok(&format!("{search} -o found.csv"));
@@ -477,7 +477,7 @@ fn standard_output_takes_other_formats_that_are_read_back() {
 }
 
 #[test]
-fn a_graph_is_written_as_it_is_linked() {
+fn graphs_are_written_directed_symmetrised_or_mutual() {
     let place = place();
     let graph = |command: &str, more: &str| {
         place.ok(&format!("{command} -k 1 --engine kdtree --graph g.csv {more}"));
@@ -528,7 +528,7 @@ fn a_graph_is_written_as_it_is_linked() {
 }
 
 #[test]
-fn threads_may_be_few() {
+fn the_number_of_threads_can_be_limited() {
     let place = place();
     let one = place.ok("knn line.csv -k 3 --threads 1 --engine kdtree -o -").stdout;
     assert_eq!(one, place.ok("knn line.csv -k 3 --engine kdtree -o -").stdout);
@@ -544,7 +544,7 @@ fn threads_may_be_few() {
 }
 
 #[test]
-fn an_answer_says_what_its_reader_may_not_expect() {
+fn notes_warn_of_surprising_results() {
     let place = place();
     let notes = |args: &str| place.ok(args).stderr;
     assert_eq!(
@@ -573,7 +573,7 @@ fn an_answer_says_what_its_reader_may_not_expect() {
 }
 
 #[test]
-fn a_short_answer_needs_no_driver() {
+fn a_small_answer_does_not_load_the_driver() {
     let place = place();
     for command in ["knn line.csv -k 1 --json", "analyse line.csv -k 1 --density --json"] {
         let done = place.ok(command);
@@ -586,7 +586,7 @@ fn a_short_answer_needs_no_driver() {
 }
 
 #[test]
-fn what_an_answer_takes_is_predicted_without_it() {
+fn a_dry_run_predicts_time_and_memory() {
     let place = place();
     let planned = place.ok("knn line.csv -k 2 --dry-run");
     assert!(
@@ -605,7 +605,7 @@ fn what_an_answer_takes_is_predicted_without_it() {
 }
 
 #[test]
-fn queries_of_other_columns_are_told_or_refused() {
+fn mismatched_query_columns_are_noted_or_refused() {
     let place = place();
     place.write("sizes.csv", "size,score\n0,0\n");
     let refused = place.fails(1, "knn places.csv sizes.csv -k 1");

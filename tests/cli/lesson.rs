@@ -110,7 +110,7 @@ fn a_worksheet_has_a_key() {
 
 /// The neighbours of a lesson about one's own data are those of a run.
 #[test]
-fn ones_own_data_are_a_lesson() {
+fn a_file_can_be_the_data_of_a_lesson() {
     let place = Place::new();
     place.ok("generate uniform:n=500,d=3 cloud.csv --seed 5");
     place.ok("lesson --input cloud.csv --query 123 --k 10 --order shuffled --out own");
@@ -251,7 +251,7 @@ fn a_search_of_the_index_is_a_lesson() {
 
 /// Selections are written like the kernel's search.
 #[test]
-fn selections_are_lessons() {
+fn selectors_have_lessons() {
     let place = Place::new();
     let done = place.ok("lesson --lesson warp-select --out queues --png --gif --most 3 --size 960x540");
     assert!(done.stdout.contains("recorded on  the CPU, by warp select's twin"), "{}", done.stdout);
@@ -374,7 +374,7 @@ fn a_lesson_is_drawn_without_a_window() {
 }
 
 #[test]
-fn keys_are_typed_and_the_query_is_moved() {
+fn keys_and_query_can_be_given() {
     let place = Place::new();
     place.ok("lesson --lesson sort --keys 5,3,8,1,7,2,6,4 --out typed");
     let steps = fs::read_to_string(place.path("typed/steps.jsonl")).unwrap();

@@ -107,7 +107,7 @@ fn table(path: &Path) -> (Vec<String>, Vec<Vec<String>>) {
 const POINTS: &str = "name,x,y\na,0,0\nb,3,4\nc,1,\nd,0,1\ne,6,8\nf,0,0\n";
 
 #[test]
-fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
+fn neighbours_of_a_file_are_record_numbers() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     let done = place.ok("run --input points.csv --columns x,y --drop-nonfinite --queries rows:0,4 --k 3 \
@@ -137,7 +137,7 @@ fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
 }
 
 #[test]
-fn a_generated_file_is_the_generated_cloud() {
+fn a_generated_file_equals_the_generated_cloud() {
     let place = Place::new();
     let fingerprint = |cloud: &str| {
         let done =
@@ -193,7 +193,7 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
 }
 
 #[test]
-fn the_default_queries_are_said() {
+fn the_default_queries_are_noted() {
     let place = Place::new();
     let drawn = place.ok("run --generate uniform:n=1500 --engine lockstep --warmup 0 --repeats 1 --json");
     assert_eq!(
@@ -207,7 +207,7 @@ fn the_default_queries_are_said() {
 }
 
 #[test]
-fn a_runs_folder_is_complete_and_json_is_run_json() {
+fn a_run_folder_is_complete_and_json_equals_run_json() {
     let place = Place::new();
     let args = "run --generate uniform:n=3000,d=3 --queries 200 --k 7 --engine lockstep --order shuffled \
                 --seed 9 --warmup 1 --repeats 4";
@@ -283,7 +283,7 @@ fn a_runs_folder_is_complete_and_json_is_run_json() {
 }
 
 #[test]
-fn more_neighbours_than_points_are_none_at_infinity() {
+fn missing_neighbours_are_minus_one_at_infinity() {
     let place = Place::new();
     let done = place
         .ok("run --generate uniform:n=2 --queries all --k 4 --engine kdtree --neighbors found.csv --out out");
@@ -301,7 +301,7 @@ fn more_neighbours_than_points_are_none_at_infinity() {
 }
 
 #[test]
-fn the_columns_are_said() {
+fn the_searched_columns_are_noted() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     place.write("asked.csv", "y,label,x\n8,q,6\n");
@@ -319,7 +319,7 @@ fn the_columns_are_said() {
 }
 
 #[test]
-fn the_index_is_a_phase_of_its_own() {
+fn building_the_index_is_a_separate_phase() {
     let place = Place::new();
     for out in ["a", "b"] {
         place.ok(&format!("run --generate uniform:n=20 --queries all --engine kdtree --out {out}"));
@@ -334,7 +334,7 @@ fn the_index_is_a_phase_of_its_own() {
 }
 
 #[test]
-fn what_an_engine_does_not_have_is_said() {
+fn missing_engine_features_are_reported() {
     let place = Place::new();
     let done = place
         .ok("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --repeats 1 --warmup 0 \
@@ -372,7 +372,7 @@ fn what_an_engine_does_not_have_is_said() {
 }
 
 #[test]
-fn an_engine_alone_says_what_it_counts() {
+fn devices_lists_the_counters_of_one_engine() {
     let place = Place::new();
     let all = place.ok("devices").stdout;
     assert!(
@@ -394,7 +394,7 @@ fn an_engine_alone_says_what_it_counts() {
 }
 
 #[test]
-fn a_first_line_that_is_none_of_the_table_is_said() {
+fn a_skipped_first_line_is_noted() {
     let place = Place::new();
     place.write("cancer.csv", "4,2,malignant,benign\n17.9,10.3,0\n20.5,17.7,0\n13.5,14.3,1\n9.5,12.4,1\n");
     let note = "the first line, `4,2,malignant,benign`, was not read: it counts rows and columns, and names \
@@ -409,7 +409,7 @@ fn a_first_line_that_is_none_of_the_table_is_said() {
 }
 
 #[test]
-fn what_is_left_out_is_said() {
+fn dropped_rows_are_counted() {
     let place = Place::new();
     place.write("points.csv", "x,y\n0,0\n3,4\n1,nan\n0,1\n");
     let done = place.ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 \
@@ -426,7 +426,7 @@ fn what_is_left_out_is_said() {
 }
 
 #[test]
-fn auto_says_why_it_is_not_cuda() {
+fn auto_explains_why_it_did_not_choose_cuda() {
     let place = Place::new();
     let devices = json(&place.ok("devices --json").stdout);
     let cuda =
@@ -535,7 +535,7 @@ fn a_sweep_writes_a_row_for_each_run() {
 }
 
 #[test]
-fn a_sweep_goes_on_after_a_failure_and_tells_of_it() {
+fn a_sweep_continues_after_a_failure_and_reports_it() {
     let place = Place::new();
     let done = place
         .call("sweep --generate uniform --n 10,100 --q 50 --k 3 --engine lockstep --repeats 1 --warmup 0");
@@ -592,7 +592,7 @@ fn runs_are_compared() {
 }
 
 #[test]
-fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
+fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
     let place = Place::new();
     let run = |args: &str, out: &str| {
         let usual = [
@@ -769,7 +769,7 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
 }
 
 #[test]
-fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
+fn written_neighbours_are_verified_for_every_kind_of_query() {
     let place = Place::new();
     place.write("points.csv", "x,y\n0,0\n3,4\nnan,1\n0,1\n6,8\n0,0\n9,9\n2,5\n");
     place.write("asked.csv", "x,y\n8,6\n1,1\n0,4\n");
@@ -848,7 +848,7 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
 }
 
 #[test]
-fn a_dry_run_predicts_and_searches_nothing() {
+fn a_dry_run_predicts_without_searching() {
     let place = Place::new();
     let table = place.ok("run --generate uniform:n=5000 --k 8 --dry-run").stdout;
     for engine in ["cuda ", "cuda-split ", "lockstep ", "kdtree "] {
@@ -878,7 +878,7 @@ fn a_dry_run_predicts_and_searches_nothing() {
 }
 
 #[test]
-fn a_place_without_a_direction_is_said_to_be_one() {
+fn a_query_without_a_direction_is_refused() {
     let place = Place::new();
     for drop in ["", " --drop-nonfinite"] {
         let error = place.fails(
@@ -896,7 +896,7 @@ fn a_place_without_a_direction_is_said_to_be_one() {
 
 #[cfg(feature = "gui")]
 #[test]
-fn a_window_without_anybody_does_not_wait_for_an_answer() {
+fn a_window_without_a_display_does_not_wait_for_input() {
     let place = Place::new();
     place.write("two.json", r#"{"first": [[0,1],[2,3],[4,6]], "second": [[5,5],[6,7]]}"#);
     for args in ["gui two.json --png a.png", "gui two.json --frames 2", "gui two.json --frames 2 --png a.png"]

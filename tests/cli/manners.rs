@@ -4,7 +4,7 @@
 use super::*;
 
 #[test]
-fn counts_are_written_as_people_write_them() {
+fn counts_accept_separators_and_suffixes() {
     let place = Place::new();
     let done = place
         .ok("run --generate uniform:n=1e3 --queries 1_0 --k 1e2 --repeats 1e0 --warmup 0 --engine kdtree \
@@ -40,7 +40,7 @@ fn counts_are_written_as_people_write_them() {
 }
 
 #[test]
-fn near_misses_are_named() {
+fn near_misses_are_suggested() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     for (args, why) in [
@@ -108,7 +108,7 @@ fn commands(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn shells_complete_every_command_and_flag() {
+fn completions_contain_every_command_and_flag() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = place.ok(&format!("completions {shell}")).stdout;
@@ -186,7 +186,7 @@ fn defaults_come_from_a_file_and_the_command_line_wins() {
 }
 
 #[test]
-fn a_default_that_makes_no_sense_is_refused_with_its_file() {
+fn an_invalid_default_is_refused_with_its_file() {
     let place = Place::new();
     place.ok("generate uniform:n=100,d=2 cloud.csv");
     place.ok("generate uniform:n=5,d=2 queries.csv");
@@ -202,7 +202,7 @@ fn a_default_that_makes_no_sense_is_refused_with_its_file() {
 }
 
 #[test]
-fn a_default_gives_way_to_a_flag_that_excludes_it() {
+fn flags_override_conflicting_defaults() {
     let place = Place::new();
     place.ok("generate uniform:n=100 cloud.csv");
     place.write(
@@ -231,7 +231,7 @@ fn a_default_gives_way_to_a_flag_that_excludes_it() {
 }
 
 #[test]
-fn what_is_wrong_in_the_file_of_defaults_is_said_with_its_name() {
+fn errors_in_the_configuration_name_the_file() {
     let place = Place::new();
     for (text, why) in [
         (
@@ -260,7 +260,7 @@ fn what_is_wrong_in_the_file_of_defaults_is_said_with_its_name() {
 }
 
 #[test]
-fn every_json_says_the_version_of_its_layout() {
+fn every_json_has_a_schema_version() {
     let place = Place::new();
     place.ok("generate uniform:n=60 cloud.csv");
     place.ok("run --input cloud.csv --queries all --k 3 --engine kdtree --warmup 0 --repeats 2 --out out \

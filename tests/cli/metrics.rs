@@ -56,7 +56,7 @@ fn cosine_is_half_of_the_squared_chord() {
 }
 
 #[test]
-fn every_command_takes_cosine() {
+fn every_command_accepts_cosine() {
     let place = Place::new();
     let rows = directions(&place, "rows.csv", 60);
     let within = rows.iter().filter(|row| cosine(&rows[0], row) <= 0.5).count();
@@ -140,7 +140,7 @@ fn the_largest_inner_products_come_first() {
 }
 
 #[test]
-fn an_inner_product_is_that_of_the_files_values() {
+fn inner_products_use_the_values_of_the_file() {
     let place = Place::new();
     // Of columns far from 0, coordinates are kept about an origin; an inner product is about none, of values
     // rounded to f32.
@@ -160,7 +160,7 @@ fn an_inner_product_is_that_of_the_files_values() {
 }
 
 #[test]
-fn what_an_inner_product_has_not_is_refused() {
+fn options_without_meaning_for_inner_products_are_refused() {
     let place = Place::new();
     place.write("rows.csv", WHOLE);
     for (args, said) in [
@@ -181,7 +181,7 @@ fn what_an_inner_product_has_not_is_refused() {
 }
 
 #[test]
-fn a_name_that_others_use_points_to_ours() {
+fn metric_names_of_other_libraries_are_suggested() {
     let place = Place::new();
     place.write("rows.csv", WHOLE);
     let knn = "knn rows.csv -k 2";

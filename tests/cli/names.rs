@@ -4,7 +4,7 @@ use super::*;
 
 #[cfg(unix)]
 #[test]
-fn names_reach_a_terminal_and_a_spreadsheet_as_names() {
+fn names_are_escaped_for_terminals_and_spreadsheets() {
     let place = Place::new();
     let name = "\u{1b}[31m\u{202e}a\nb\u{9b}.csv";
     place.write(name, "=x,\u{1b}[2Jy\n-1.5,2\n3,4\n5,7\n");
@@ -64,7 +64,7 @@ fn names_reach_a_terminal_and_a_spreadsheet_as_names() {
 
 #[cfg(unix)]
 #[test]
-fn a_name_that_is_not_utf8_is_a_name() {
+fn names_that_are_not_utf8_are_accepted() {
     use std::os::unix::ffi::OsStrExt;
     let place = Place::new();
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.csv");

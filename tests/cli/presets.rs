@@ -4,7 +4,7 @@ use super::{Place, table};
 use std::fs;
 
 #[test]
-fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
+fn a_preset_is_a_sweep_with_adjustable_sizes() {
     let place = Place::new();
     let small = "--device cpu --n 300 --q 20 --d 2,3,5 --k 5 --warmup 0 --repeats 1";
     let done = place.ok(&format!("sweep --preset step-12a {small} --out rows.csv --figure spheres.svg"));
@@ -64,7 +64,7 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
 }
 
 #[test]
-fn selections_are_compared_by_throughput() {
+fn selectors_are_compared_by_throughput() {
     let place = Place::new();
     let small = "--device cpu --n 2000 --q 16 --warmup 1 --repeats 3 --out rows.csv --figure figure.svg";
     let done = place.ok(&format!("sweep --preset hanak-5.5 {small} --k 8,64"));
@@ -110,7 +110,7 @@ fn selections_are_compared_by_throughput() {
 }
 
 #[test]
-fn presets_are_listed_and_say_what_they_need() {
+fn presets_are_listed_with_their_requirements() {
     let place = Place::new();
     let list = place.ok("sweep --preset list").stdout;
     for said in [

@@ -13,7 +13,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn the_truth_is_computed_and_ties_are_right() {
+fn the_truth_is_computed_and_ties_count_as_hits() {
     let place = place();
     let done = place.ok("recall answers.csv --input line.csv --queries asked.csv --at 1,3,2 --engine \
                          kdtree --out each.csv --json");
@@ -53,7 +53,7 @@ fn the_truth_is_computed_and_ties_are_right() {
 }
 
 #[test]
-fn a_truth_in_a_file_is_as_good_where_its_distances_are_known() {
+fn a_truth_from_a_file_needs_distances_to_accept_ties() {
     let place = place();
     let truth =
         "run --input line.csv --queries asked.csv --k 4 --engine lockstep --warmup 0 --repeats 1 --neighbors";
@@ -85,7 +85,7 @@ fn a_truth_in_a_file_is_as_good_where_its_distances_are_known() {
 }
 
 #[test]
-fn recall_is_by_the_metric_that_found_the_answers() {
+fn recall_uses_the_metric_of_the_answers() {
     let place = Place::new();
     // By the angle, row 2 is as row 0; by l2, row 1 is nearest.
     place.write("points.csv", "x,y\n1,0\n1,0.5\n8,0\n0,1\n");
@@ -165,7 +165,7 @@ fn a_truth_by_another_metric_is_refused() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_arguments_are_refused() {
     let place = place();
     place.write("three.csv", "0,1,2\n1,0,2\n5,3,1\n");
     let none = "there is no truth to compare with: give --input and --queries, by which it is computed, or \

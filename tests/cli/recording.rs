@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_recording_is_described_compared_and_needs_no_input() {
+fn a_recording_can_be_described_and_compared_without_its_input() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     let run =
@@ -83,7 +83,7 @@ fn a_sweep_is_recorded_with_all_its_runs() {
 }
 
 #[test]
-fn what_cannot_be_recorded_or_opened_is_said_before_the_search() {
+fn recording_errors_are_reported_before_the_search() {
     let place = Place::new();
     place.write("no.warpscope", "x,y\n");
     let generated = "run --generate uniform:n=50 --engine lockstep --queries all --repeats 1 --warmup 0";
@@ -106,7 +106,7 @@ fn what_cannot_be_recorded_or_opened_is_said_before_the_search() {
 }
 
 #[test]
-fn a_damaged_recording_is_one_sentence_wherever_it_is_read() {
+fn a_damaged_recording_gives_a_one_line_error() {
     let place = Place::new();
     place.ok("run --generate uniform:n=500,d=3 --queries all --k 3 --warmup 0 --repeats 4 --engine \
               lockstep --record one.warpscope");

@@ -4,7 +4,7 @@
 use super::*;
 
 #[test]
-fn the_files_own_values_are_compared_where_that_is_asked() {
+fn exact_checks_the_values_of_the_file() {
     let place = Place::new();
     // From row 0, row 1 is farther than row 2 by less than f32 can tell.
     place.write("close.csv", "x\n0\n1.000000001\n1\n1e9\n");
@@ -47,7 +47,7 @@ const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\nea
                       north,41.359822,-93.614875\n";
 
 #[test]
-fn answers_are_verified_by_the_metric_that_found_them() {
+fn answers_are_verified_with_their_own_metric() {
     let place = Place::new();
     place.write("places.csv", PLACES);
     let note =
@@ -85,7 +85,7 @@ fn answers_are_verified_by_the_metric_that_found_them() {
 }
 
 #[test]
-fn answers_are_verified_on_the_columns_that_found_them() {
+fn answers_are_verified_on_their_own_columns() {
     let place = Place::new();
     // By x and y alone, row 2 is the nearest of row 0; with the weight, which is a number too, row 1.
     let rows = "1,0,0,0\n2,3,0,1\n3,1,0,90\n4,9,9,5\n";
@@ -152,7 +152,7 @@ fn answers_are_verified_on_the_columns_that_found_them() {
 }
 
 #[test]
-fn what_goes_through_standard_streams_says_how_it_was_found() {
+fn metadata_survives_standard_streams() {
     let place = Place::new();
     place.write("points.csv", "x,y\n0,0\n3,4\n0,1\n6,8\n");
     for format in ["arrow", "parquet"] {
@@ -196,7 +196,7 @@ fn inner_products_are_not_verified_by_distance() {
 }
 
 #[test]
-fn the_recall_of_a_reference_is_told() {
+fn the_recall_of_a_reference_is_reported() {
     let place = Place::new();
     place.write("line.csv", "x\n0\n1\n-1.5\n2.5\n-3\n4\n");
     // The neighbours of rows 0, 1 and 5, two each: right, one of two right, in a wrong order.

@@ -274,7 +274,7 @@ pub fn random_problems_in_many_dimensions(subjects: &[Subject]) {
 }
 
 /// Blocks, chunks and batches at the size of real work, with a last block that is not full.
-pub fn problems_at_size(subjects: &[Subject]) {
+pub fn realistic_sizes(subjects: &[Subject]) {
     let rows = |queries: u32, step: u32| Some((0..queries).map(|i| i * step).collect());
     if !on_gpu(subjects) {
         let sizes = [(2, 32), (3, 100), (2, 1024), (16, 10)];
@@ -423,7 +423,7 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
 }
 
 /// In random order no measure's mean is above its theory.
-pub fn means_stay_under_the_theory(subjects: &[Subject]) {
+pub fn means_stay_below_the_theoretical_bound(subjects: &[Subject]) {
     for subject in subjects {
         let k = 32.min(subject.engine.limits.k);
         let case = Case {

@@ -214,7 +214,7 @@ impl Search for DummySearch<'_> {
 
 /// A run of it is summed up and exported by what it declares.
 #[test]
-fn a_run_of_an_engine_with_measures_of_its_own_is_exported() {
+fn runs_of_an_engine_with_custom_measures_are_exported() {
     let data = cloud((0..600).map(|at| f64::from(at * 7919 % 601)).collect(), 2, None);
     let method: Method = "dummy:block=16".parse().unwrap();
     let spec = RunSpec {

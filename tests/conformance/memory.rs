@@ -36,7 +36,7 @@ fn fill(context: &Arc<CudaContext>, left: usize) -> Vec<CudaSlice<u8>> {
 /// refuse, or search in a way that takes less. Queries below, at and beside a tile of the filter's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn estimates_cover_what_is_allocated() {
+fn memory_estimates_cover_allocations() {
     let context = CudaContext::new(0).unwrap_or_else(|error| panic!("{error}"));
     for subject in of(DeviceKind::Gpu) {
         let mut engine = subject.open();

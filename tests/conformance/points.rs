@@ -36,7 +36,7 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, Vec<S
     (found, search.resident(), phases)
 }
 
-pub fn points_are_taken_in_once(subjects: &[Subject]) {
+pub fn points_are_prepared_once(subjects: &[Subject]) {
     for subject in subjects {
         let mut engine = subject.open();
         for (n, dims) in [(3000, 2), (3000, 3), (9000, 17)] {

@@ -73,7 +73,7 @@ pub fn wrong_parameters_are_refused_by_name(subjects: &[Subject]) {
 }
 
 /// Answers that no machine holds.
-pub fn memory_is_asked_for_before_the_start(subjects: &[Subject]) {
+pub fn memory_is_checked_before_the_start(subjects: &[Subject]) {
     for subject in subjects {
         let k = subject.engine.limits.k.min(1024);
         let gpu = subject.device.kind() == DeviceKind::Gpu;

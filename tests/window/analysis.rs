@@ -39,7 +39,7 @@ fn analysed(path: &Path) -> Window {
 }
 
 #[test]
-fn one_press_says_what_neighbours_say() {
+fn one_click_analyses_all_rows() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = analysed(&labelled(folder.path()));
     let session = window.state().session();
@@ -67,7 +67,7 @@ fn one_press_says_what_neighbours_say() {
 }
 
 #[test]
-fn what_is_asked_in_a_menu_is_shown_in_the_pane() {
+fn menu_commands_show_their_result_in_the_pane() {
     let mut window = window(small);
     press(&mut window, "Run");
     until(&mut window, "the run", |app| app.session().answered.is_some() && !app.is_busy());
@@ -78,7 +78,7 @@ fn what_is_asked_in_a_menu_is_shown_in_the_pane() {
 }
 
 #[test]
-fn another_cloud_is_another_question() {
+fn a_new_cloud_discards_the_analysis() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = labelled(folder.path());
     let mut window = analysed(&path);
@@ -139,7 +139,7 @@ fn the_graph_of_neighbours_is_written_in_three_forms() {
 }
 
 #[test]
-fn rows_are_held_against_another_file() {
+fn rows_are_compared_with_another_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = labelled(folder.path());
     let mut window = window(|state| {

@@ -51,7 +51,7 @@ fn assert_right(window: &Window) {
 }
 
 #[test]
-fn the_first_start_is_answered() {
+fn the_first_start_shows_an_answer() {
     let mut window = Harness::builder()
         .with_size([1280.0, 800.0])
         .build_eframe(|cc| App::new(cc, None).expect("a thread for the worker"));
@@ -95,7 +95,7 @@ fn a_typed_path_opens() {
 }
 
 #[test]
-fn what_is_said_of_a_file_is_said_of_no_other_that_is_typed_over_it() {
+fn settings_of_a_file_do_not_apply_to_another_typed_path() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (path, other) = (path("one.csv"), path("other.csv"));
@@ -131,7 +131,7 @@ fn what_is_said_of_a_file_is_said_of_no_other_that_is_typed_over_it() {
 }
 
 #[test]
-fn a_number_that_is_too_large_is_at_the_sliders_right_end() {
+fn too_large_numbers_move_the_slider_to_its_end() {
     let mut window = window(small);
     let at = |window: &Window| window.get_by_label("k, slider").accesskit_node().numeric_value();
     for (typed, value) in [("99999", 1024.0), ("12", 12.0), ("0", 1.0)] {
@@ -194,7 +194,7 @@ fn a_click_in_plane_picks_the_nearest_point() {
 }
 
 #[test]
-fn a_row_of_the_run_is_answered_from_it() {
+fn rows_of_a_run_are_answered_from_the_run() {
     let mut window = window(|state| {
         small(state);
         state.draft.queries = QueryKind::All;
@@ -231,7 +231,7 @@ fn generated(spec: &str) -> Arc<PointCloud> {
 }
 
 #[test]
-fn a_run_over_a_cloud_that_is_gone_is_dropped() {
+fn runs_of_a_replaced_cloud_are_dropped() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| app.session().cloud.is_some());
@@ -288,7 +288,7 @@ fn typed_rows_stay_until_a_point_is_clicked() {
 
 /// Where frames are slow, a number that is typed and the keys that run it come in one of them.
 #[test]
-fn what_was_typed_is_run_though_the_keys_came_with_it() {
+fn run_uses_a_number_typed_in_the_same_frame() {
     let mut window = window(small);
     window.get_by_role_and_label(Role::TextInput, "k").focus();
     window.run_steps(2);
@@ -310,7 +310,7 @@ fn what_was_typed_is_run_though_the_keys_came_with_it() {
 }
 
 #[test]
-fn a_row_that_somebody_picked_outlasts_a_run() {
+fn a_picked_row_survives_a_run() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -326,7 +326,7 @@ fn a_row_that_somebody_picked_outlasts_a_run() {
 }
 
 #[test]
-fn a_place_that_a_run_names_is_shown_though_a_row_was_picked() {
+fn a_position_named_by_a_run_replaces_the_picked_row() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -343,7 +343,7 @@ fn a_place_that_a_run_names_is_shown_though_a_row_was_picked() {
 }
 
 #[test]
-fn where_nobody_says_how_many_a_small_cloud_is_asked_for_whole_and_a_large_one_is_not() {
+fn by_default_every_row_of_a_small_cloud_is_a_query() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("small.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
@@ -407,7 +407,7 @@ fn a_click_during_a_run_is_answered_once() {
 }
 
 #[test]
-fn a_click_during_a_load_leaves_the_load_in_sight() {
+fn a_click_during_a_load_does_not_hide_the_load() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| app.session().cloud.is_some());
@@ -424,7 +424,7 @@ fn a_click_during_a_load_leaves_the_load_in_sight() {
 }
 
 #[test]
-fn queries_come_from_a_file_of_their_own() {
+fn queries_can_come_from_a_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, queries) = (folder.path().join("data.csv"), folder.path().join("queries.csv"));
     std::fs::write(&data, "x,y\n0,0\n1,0\n0,1\n5,5\n").expect("a file");
@@ -449,7 +449,7 @@ fn queries_come_from_a_file_of_their_own() {
 }
 
 #[test]
-fn what_is_exported_is_what_is_shown() {
+fn exports_equal_what_is_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(|state| {
         small(state);
@@ -504,7 +504,7 @@ fn what_is_exported_is_what_is_shown() {
 }
 
 #[test]
-fn an_error_is_said_and_nothing_else_happens() {
+fn errors_are_shown_without_side_effects() {
     let mut window = window(small);
     press(&mut window, "From a file");
     fill(&mut window, "Path", "/there/is/no/such.csv");
@@ -519,7 +519,7 @@ fn an_error_is_said_and_nothing_else_happens() {
 }
 
 #[test]
-fn a_wrong_field_says_why_and_holds_the_run() {
+fn an_invalid_field_says_why_and_blocks_the_run() {
     let mut window = window(small);
     fill(&mut window, "k", "5000");
     assert_eq!(window.get_all_by_label("5,000 is outside 1 to 1,024.").count(), 2, "at the field and at Run");
@@ -532,7 +532,7 @@ fn a_wrong_field_says_why_and_holds_the_run() {
 }
 
 #[test]
-fn an_engine_without_counters_has_its_own_empty_panes() {
+fn an_engine_without_counters_has_explained_empty_panes() {
     let mut window = window(|state| {
         small(state);
         state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
@@ -552,7 +552,7 @@ fn open_list(window: &mut Window, list: &str) {
 }
 
 #[test]
-fn engines_are_picked_by_group_and_their_parameters_are_fields() {
+fn engines_are_grouped_and_parameters_have_fields() {
     let mut window = window(small);
     let fastest = registry::ENGINES
         .iter()
@@ -586,7 +586,7 @@ fn engines_are_picked_by_group_and_their_parameters_are_fields() {
 }
 
 #[test]
-fn any_measure_of_a_run_has_its_histogram() {
+fn every_measure_of_a_run_has_a_histogram() {
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Merges);
@@ -615,7 +615,7 @@ fn before_a_run_the_next_query_is_the_next_row() {
 }
 
 #[test]
-fn shortcuts_work_and_stay_out_of_text() {
+fn shortcuts_work_except_in_text_fields() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -635,7 +635,7 @@ fn shortcuts_work_and_stay_out_of_text() {
 }
 
 #[test]
-fn a_picture_of_a_pane_has_its_size() {
+fn a_picture_of_a_pane_has_the_panes_size() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
@@ -720,7 +720,7 @@ fn record() -> Arc<RunRecord> {
 }
 
 #[test]
-fn each_pane_looks_as_it_did() {
+fn panes_match_their_snapshots() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
@@ -817,7 +817,7 @@ fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
 
 /// What 1280 × 800 pixels hold at 100, 125 and 150 %.
 #[test]
-fn panes_share_the_window_while_each_can_be_read() {
+fn panes_share_the_window_while_they_are_legible() {
     for hints in [false, true] {
         for (size, one) in [
             ([1280.0, 800.0], false),
@@ -847,7 +847,7 @@ fn panes_share_the_window_while_each_can_be_read() {
 
 /// What 1280 × 800 pixels hold at 200 and at 300 %.
 #[test]
-fn a_large_scale_leaves_nothing_out() {
+fn everything_is_reachable_at_a_large_scale() {
     let sized = |size: [f32; 2]| -> Window {
         let mut window: Window = Harness::builder().with_size(size).build_eframe(|cc| {
             let mut state = State { hints: false, ..State::default() };

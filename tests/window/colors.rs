@@ -105,7 +105,7 @@ fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
 }
 
 #[test]
-fn brushing_the_histogram_selects_by_value() {
+fn dragging_over_the_histogram_selects_by_value() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b"]);
@@ -191,7 +191,7 @@ fn selected_rows_are_exported_with_all_columns_of_their_file() {
 }
 
 #[test]
-fn the_legend_says_what_the_query_and_the_pointed_point_are_where_kinds_share_colours() {
+fn the_legend_names_the_query_and_the_hovered_point() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b"]);
@@ -214,7 +214,7 @@ fn the_legend_says_what_the_query_and_the_pointed_point_are_where_kinds_share_co
 }
 
 #[test]
-fn rows_whose_file_is_gone_are_exported_without_its_columns_and_that_is_said() {
+fn rows_of_a_missing_file_are_exported_without_its_columns() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     let file = kinds(folder.path());
@@ -242,7 +242,7 @@ fn driven_values(window: &Window) -> Vec<f32> {
 }
 
 #[test]
-fn what_queries_counted_stands_at_their_rows_and_a_new_run_replaces_it() {
+fn query_counters_colour_their_rows_until_the_next_run() {
     let mut window = window(plane);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -280,7 +280,7 @@ fn what_queries_counted_stands_at_their_rows_and_a_new_run_replaces_it() {
 }
 
 #[test]
-fn ends_of_the_colours_are_typed_and_reset() {
+fn colour_limits_can_be_typed_and_reset() {
     let mut window = window(plane);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -329,7 +329,7 @@ fn ends_of_the_colours_are_typed_and_reset() {
 }
 
 #[test]
-fn the_scrubber_shows_bounds_as_they_were() {
+fn the_scrubber_shows_earlier_bounds() {
     let mut window = window(|state| {
         plane(state);
         state.draft.queries = QueryKind::All;
@@ -398,7 +398,7 @@ fn an_engine_that_counts_nothing_says_so() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_said_and_tried_again() {
+fn a_missing_file_is_reported_and_can_be_retried() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     let path = kinds(folder.path());
@@ -416,7 +416,7 @@ fn a_file_that_is_gone_is_said_and_tried_again() {
 }
 
 #[test]
-fn the_colours_of_a_file_are_the_first_ones_of_its_points() {
+fn points_are_first_shown_in_the_colours_of_their_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("scan.csv");
     let mut text = "x,y,z,red,green,blue\n".to_owned();
@@ -442,7 +442,7 @@ fn the_colours_of_a_file_are_the_first_ones_of_its_points() {
 }
 
 #[test]
-fn another_cloud_is_not_coloured_or_projected_as_it_cannot_be() {
+fn unavailable_colours_and_projections_are_reset_with_a_new_cloud() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);
@@ -491,7 +491,7 @@ fn another_cloud_is_not_coloured_or_projected_as_it_cannot_be() {
 }
 
 #[test]
-fn principal_components_are_shown_and_said() {
+fn principal_components_are_shown_and_described() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);
@@ -572,7 +572,7 @@ fn record() -> Arc<RunRecord> {
 }
 
 #[test]
-fn coloured_planes_look_as_they_did() {
+fn coloured_planes_match_their_snapshots() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }

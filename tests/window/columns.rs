@@ -44,7 +44,7 @@ fn flowers(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn columns_are_what_the_table_says_and_stay_so() {
+fn column_roles_follow_the_table_and_persist() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = flowers(folder.path());
     let other = folder.path().join("other.csv");
@@ -127,7 +127,7 @@ fn columns_are_what_the_table_says_and_stay_so() {
 }
 
 #[test]
-fn another_label_reads_no_coordinates_again() {
+fn changing_the_label_does_not_reread_coordinates() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = flowers(folder.path());
     let mut window = window(small);
@@ -156,7 +156,7 @@ fn another_label_reads_no_coordinates_again() {
 }
 
 #[test]
-fn of_hundreds_of_columns_several_are_set_at_once() {
+fn many_columns_can_be_set_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("wide.csv");
     let row = |of: &dyn Fn(usize) -> String| (0..784).map(of).collect::<Vec<_>>().join(",");
@@ -189,7 +189,7 @@ fn of_hundreds_of_columns_several_are_set_at_once() {
 }
 
 #[test]
-fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
+fn a_file_with_unusable_rows_opens_after_one_question() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gaps.csv");
     let row = |at: usize| match at {
@@ -254,7 +254,7 @@ fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
 }
 
 #[test]
-fn a_first_line_that_is_none_of_the_table_is_said() {
+fn a_skipped_first_line_is_noted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("cancer.csv");
     let row = |at: usize| {
@@ -326,7 +326,7 @@ fn rows_that_are_pictures_are_shown_as_pictures() {
 }
 
 #[test]
-fn squares_of_numbers_are_offered_as_pictures() {
+fn square_rows_of_numbers_are_offered_as_pictures() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |at: usize| {
         (0..64).map(|column| ((at * 7 + column * 3) % 17).to_string()).collect::<Vec<_>>().join(",") + "\n"
@@ -345,7 +345,7 @@ fn squares_of_numbers_are_offered_as_pictures() {
 }
 
 #[test]
-fn every_file_with_latitude_before_longitude_is_searched_on_the_globe_and_says_so() {
+fn latitude_before_longitude_is_searched_on_the_globe() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |at: u32| format!("{},{},{at}\n", 45.0 + f64::from(at * 7 % 12), 8.0 + f64::from(at * 5 % 12));
     let content = "lat,lon,v\n".to_owned() + &(0..12).map(row).collect::<String>();
@@ -367,7 +367,7 @@ fn every_file_with_latitude_before_longitude_is_searched_on_the_globe_and_says_s
 }
 
 #[test]
-fn a_file_is_searched_by_the_metric_that_it_declares() {
+fn a_file_is_searched_with_its_declared_metric() {
     let folder = tempfile::tempdir().expect("a folder");
     let packed = include_bytes!("../../crates/cloud/src/formats/tests/hdf5/earliest.hdf5.gz");
     let mut content = Vec::new();

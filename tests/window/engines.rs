@@ -57,7 +57,7 @@ fn all_engines_answer_in_turn_and_agree() {
 }
 
 #[test]
-fn a_page_says_what_an_engine_keeps_where() {
+fn an_engine_page_describes_its_memory() {
     let mut window = ready();
     press(&mut window, "bits");
     window.get_by_label("What it keeps");
@@ -85,7 +85,7 @@ fn a_page_says_what_an_engine_keeps_where() {
 }
 
 #[test]
-fn a_page_leads_to_the_lesson_of_its_engine() {
+fn an_engine_page_links_to_its_lesson() {
     let mut window = ready();
     press(&mut window, "warp-select");
     press(&mut window, "Step through it: lesson 12");
@@ -94,7 +94,7 @@ fn a_page_leads_to_the_lesson_of_its_engine() {
 }
 
 #[test]
-fn what_takes_too_long_is_left_out_and_says_so() {
+fn engines_that_take_too_long_are_skipped_with_a_note() {
     let mut window = ready();
     // Nothing is measured yet: a search of so many points is predicted by the built-in rates.
     let draft =
@@ -111,7 +111,7 @@ fn what_takes_too_long_is_left_out_and_says_so() {
 }
 
 #[test]
-fn one_engine_is_run_by_itself_and_the_command_runs_all_until_it_is_stopped() {
+fn one_engine_or_all_can_be_run_and_stopped() {
     let mut window = ready();
     press(&mut window, "Run kdtree");
     until(&mut window, "its answer", |app| app.session().contest.answers().len() == 1 && !app.is_busy());

@@ -60,7 +60,7 @@ fn walk(window: &mut Window, mut at: impl FnMut(&Window, &Stop)) -> Vec<Stop> {
 }
 
 #[test]
-fn tab_goes_as_one_reads_and_a_ring_shows_where_it_is() {
+fn tab_follows_reading_order_with_a_visible_focus_ring() {
     for look in [Look::Light, Look::Dark, Look::HighContrast] {
         let mut window = sized([1280.0, 1500.0], move |state| {
             state.look = look;
@@ -136,7 +136,7 @@ fn tab_goes_as_one_reads_and_a_ring_shows_where_it_is() {
 }
 
 #[test]
-fn what_scrolls_follows_the_focus() {
+fn scrolling_follows_the_focus() {
     let mut window = sized([1280.0, 520.0], |state| state.hints = false);
     walk(&mut window, |_, stop| {
         assert!(
@@ -160,7 +160,7 @@ fn key(window: &mut Window, key: Key) {
 }
 
 #[test]
-fn enter_and_arrows_do_what_a_click_does() {
+fn enter_and_arrows_work_like_clicks() {
     let mut window = sized([1280.0, 900.0], |state| state.color.by = ColorBy::Axis(0));
     // The middle of Plane.
     let before = window.state().session().picked;
@@ -228,7 +228,7 @@ fn enter_and_arrows_do_what_a_click_does() {
 }
 
 #[test]
-fn every_tab_can_be_reached_where_text_is_large() {
+fn every_tab_is_reachable_at_a_large_scale() {
     // 1280 × 800 pixels at 150 and at 200 %, with and without the panels beside the panes.
     for (size, panels) in
         [([853.0, 533.0], true), ([853.0, 533.0], false), ([640.0, 400.0], true), ([640.0, 400.0], false)]
@@ -279,7 +279,7 @@ fn every_tab_can_be_reached_where_text_is_large() {
 }
 
 #[test]
-fn run_stays_where_it_is_whatever_is_said_under_it() {
+fn run_does_not_move_when_an_error_appears() {
     for size in [[1280.0, 800.0], [853.0, 533.0], [640.0, 400.0]] {
         let mut window = sized(size, |state| state.hints = false);
         let place = |window: &Window| window.get_by_role_and_label(Role::Button, "Run").rect().top();

@@ -38,7 +38,7 @@ fn until_begun(window: &mut Window) {
 }
 
 #[test]
-fn a_start_that_failed_twice_is_followed_by_a_clean_one_that_says_so() {
+fn two_failed_starts_are_followed_by_a_clean_one() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = place.path();
     keep_small(folder);
@@ -73,7 +73,7 @@ fn a_start_that_failed_twice_is_followed_by_a_clean_one_that_says_so() {
 }
 
 #[test]
-fn a_window_keeps_what_another_one_opened() {
+fn recent_files_of_all_windows_are_kept() {
     let place = tempfile::tempdir().expect("a folder");
     let [folder, one, two] = ["kept", "one.csv", "two.csv"].map(|name| place.path().join(name));
     for path in [&one, &two] {

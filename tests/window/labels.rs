@@ -216,7 +216,7 @@ fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
 }
 
 #[test]
-fn neighbours_have_their_names_beside_them() {
+fn neighbours_are_labelled_with_their_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("towns.csv");
     let towns: Vec<String> =
@@ -266,7 +266,7 @@ fn labels_fit_at_twice_the_size() {
 
 /// Where panes are one at a time for want of height.
 #[test]
-fn labels_fit_at_half_as_much_again() {
+fn labels_fit_at_one_and_a_half_times_the_size() {
     let found = look_everywhere(1.0, 1.5);
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
 }

@@ -55,7 +55,7 @@ fn open(window: &mut Window, id: &str) {
 }
 
 #[test]
-fn beside_a_lesson_the_status_line_says_nothing_of_the_explorer() {
+fn the_status_line_omits_the_explorer_during_a_lesson() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -141,7 +141,7 @@ fn click(window: &mut Window, target: Target) {
 }
 
 #[test]
-fn the_keys_go_forward_and_back_exactly() {
+fn keys_step_forward_and_back_exactly() {
     let mut window = window(small);
     window.key_press_modifiers(Modifiers::COMMAND, Key::L);
     until(&mut window, "lesson 1", |app| app.session().lesson.player.is_some());
@@ -235,7 +235,7 @@ fn a_click_on_curve_layer_and_scrubber_goes_there() {
 }
 
 #[test]
-fn a_wrong_field_says_why_and_the_lesson_stays() {
+fn an_invalid_field_says_why_and_the_lesson_stays() {
     let mut window = on_lesson("wide");
     fill(&mut window, "k", "300");
     window.get_by_label_contains("300 is outside 1 to 256. A warp of 8 lanes holds up to 256, 32 a lane.");
@@ -255,7 +255,7 @@ fn a_wrong_field_says_why_and_the_lesson_stays() {
 }
 
 #[test]
-fn letters_and_digits_belong_to_a_field_that_is_typed_into() {
+fn typing_in_a_field_does_not_trigger_keys() {
     let mut window = on_lesson("search");
     let level = player(&window).level;
     window.get_by_role_and_label(Role::TextInput, "k").focus();
@@ -267,7 +267,7 @@ fn letters_and_digits_belong_to_a_field_that_is_typed_into() {
 }
 
 #[test]
-fn questions_go_with_the_recording_that_they_are_about() {
+fn questions_end_with_their_recording() {
     let mut window = on_lesson("sort");
     let draft =
         LessonDraft { k: "4".to_owned(), width: 4, ..LessonDraft::of(named("sort").expect("a lesson")) };
@@ -282,7 +282,7 @@ fn questions_go_with_the_recording_that_they_are_about() {
 }
 
 #[test]
-fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
+fn a_failed_recording_is_reported_while_another_is_running() {
     let mut window = on_lesson("wide");
     window.state_mut().send(LessonAction::Edit(LessonDraft {
         k: "many".to_owned(),
@@ -309,7 +309,7 @@ fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
 }
 
 #[test]
-fn the_presenter_leaves_everything_else_out() {
+fn the_presenter_hides_everything_else() {
     let mut window = on_lesson("sort");
     window.get_by_role_and_label(Role::Button, "File");
     key(&mut window, Key::F5);
@@ -335,7 +335,7 @@ fn picture(window: &Window) -> egui::Rect {
 }
 
 #[test]
-fn one_key_zooms_a_panel_and_brings_the_others_back() {
+fn one_key_enlarges_a_panel_and_restores_the_others() {
     let mut window = on_lesson("sort");
     let zoom = |window: &Window| window.state().session().lesson.zoom;
     key(&mut window, Key::Z);
@@ -363,7 +363,7 @@ fn one_key_zooms_a_panel_and_brings_the_others_back() {
 }
 
 #[test]
-fn lesson_7_is_about_the_query_that_is_picked() {
+fn lesson_7_shows_the_picked_query() {
     let mut window = window(small);
     lesson_of_run(&mut window, Action::PickRow(123));
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
@@ -415,7 +415,7 @@ fn lesson_7_is_about_the_query_that_is_picked() {
 }
 
 #[test]
-fn a_query_of_a_file_stays_that_query_whatever_is_run_next() {
+fn a_query_of_a_file_survives_the_next_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("queries.csv");
     std::fs::write(&path, "x,y\n0.1,0.2\n0.5,0.5\n0.9,0.3\n").expect("a file");
@@ -475,7 +475,7 @@ fn found(window: &mut Window) -> Vec<(u32, f32)> {
 }
 
 #[test]
-fn lesson_7_has_the_k_that_is_asked_for_and_leaves_the_query_out_as_the_explorer_does() {
+fn lesson_7_uses_k_and_exclude_self_of_the_explorer() {
     let mut window = window(|state| {
         small(state);
         state.draft.exclude_self = true;
@@ -492,7 +492,7 @@ fn lesson_7_has_the_k_that_is_asked_for_and_leaves_the_query_out_as_the_explorer
 /// A search on the globe stays one, in kilometres, whatever the explorer's fields say by the time another row
 /// is typed.
 #[test]
-fn lesson_7_keeps_the_metric_of_the_question() {
+fn lesson_7_uses_the_metric_of_the_search() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = places(folder.path(), 300);
     let mut window = window(small);
@@ -548,7 +548,7 @@ fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_gpu_records_the_lesson_and_its_steps_are_the_twins() {
+fn steps_recorded_on_a_gpu_equal_the_twins() {
     let mut window = on_lesson("search");
     until(&mut window, "the list of GPUs", |app| app.session().can_record_on_gpu(32));
     let by_twin = player(&window).take().recording.clone();
@@ -582,7 +582,7 @@ fn three_orders_are_compared_step_for_step() {
 }
 
 #[test]
-fn a_range_is_exported_and_an_odd_one_says_why() {
+fn a_range_is_exported_and_an_invalid_one_says_why() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("steps.gif");
     let mut window = on_lesson("sort");
@@ -606,7 +606,7 @@ fn a_range_is_exported_and_an_odd_one_says_why() {
 }
 
 #[test]
-fn a_folder_that_is_there_is_asked_about() {
+fn overwriting_a_folder_needs_confirmation() {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, dir) = (folder.path().join("film/frame-0001.png"), folder.path().join("film"));
     std::fs::create_dir(&dir).expect("a folder");
@@ -657,7 +657,7 @@ fn snapshot(window: &mut Window, title: &str, failures: &mut Vec<String>) {
 }
 
 #[test]
-fn each_lesson_looks_as_it_did_at_each_level() {
+fn lessons_match_their_snapshots_at_each_level() {
     let mut failures = Vec::new();
     // Small, and the picture alone: there are many.
     let mut window = drawn([640.0, 400.0], Look::Light, 1.0);
@@ -683,7 +683,7 @@ fn each_lesson_looks_as_it_did_at_each_level() {
 }
 
 #[test]
-fn presenter_questions_and_looks_are_as_they_were() {
+fn presenter_questions_and_themes_match_their_snapshots() {
     let mut failures = Vec::new();
     for (look, name) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")]
     {

@@ -43,7 +43,7 @@ fn key(window: &mut Window, key: Key, frames: usize) {
 }
 
 #[test]
-fn a_step_forward_moves_keys_for_a_quarter_of_a_second() {
+fn a_step_forward_animates_for_a_quarter_of_a_second() {
     let mut window = on_lesson("merge", false);
     assert!(!is_moving(window.state()));
     let start = position(&window);
@@ -58,7 +58,7 @@ fn a_step_forward_moves_keys_for_a_quarter_of_a_second() {
 }
 
 #[test]
-fn another_step_begins_its_own_motion_and_whatever_else_happens_ends_it() {
+fn another_step_starts_a_new_motion_and_other_actions_end_it() {
     let mut window = on_lesson("merge", false);
     let start = position(&window);
     for steps in 1..=2 {
@@ -98,7 +98,7 @@ fn another_step_begins_its_own_motion_and_whatever_else_happens_ends_it() {
 }
 
 #[test]
-fn the_pointer_on_the_picture_does_not_end_a_motion() {
+fn hovering_does_not_end_a_motion() {
     let mut window = on_lesson("merge", false);
     key(&mut window, Key::ArrowRight, 3);
     for x in [300.0, 640.0, 900.0] {
@@ -111,7 +111,7 @@ fn the_pointer_on_the_picture_does_not_end_a_motion() {
 }
 
 #[test]
-fn who_wants_no_motion_has_none() {
+fn animation_can_be_turned_off() {
     let mut window = on_lesson("merge", true);
     key(&mut window, Key::ArrowRight, 2);
     assert!(!is_moving(window.state()));
@@ -127,7 +127,7 @@ fn who_wants_no_motion_has_none() {
 }
 
 #[test]
-fn whoever_goes_to_and_fro_never_leaves_anything_under_way() {
+fn stepping_back_and_forth_leaves_no_motion_running() {
     let mut window = on_lesson("buffer", false);
     let mut random = 7u32;
     let mut next = |below: u32| {

@@ -115,7 +115,7 @@ fn the_query_is_dragged_and_the_step_stays() {
 }
 
 #[test]
-fn a_point_is_dragged_alone_and_the_lessons_own_data_come_back() {
+fn a_single_point_can_be_dragged_and_reset() {
     let mut window = on_lesson("buffer");
     let own = player(&window).take().recording.problem().points().to_vec();
     // Far from the query, so that the pointer does not take hold of that.
@@ -135,7 +135,7 @@ fn a_point_is_dragged_alone_and_the_lessons_own_data_come_back() {
 /// The largest key of lesson `sort` becomes the smallest: what is beside it in the network is compared
 /// otherwise.
 #[test]
-fn a_key_is_dragged_and_comparators_that_turn_are_marked_until_escape() {
+fn changed_comparators_are_marked_while_a_key_is_moved() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::End);
     let position = player(&window).cursor().position();
@@ -159,7 +159,7 @@ fn a_key_is_dragged_and_comparators_that_turn_are_marked_until_escape() {
 }
 
 #[test]
-fn escape_puts_back_what_is_held() {
+fn escape_cancels_a_drag() {
     let mut window = on_lesson("buffer");
     let own = query(&window);
     let from = on_map(&window, None);
@@ -196,7 +196,7 @@ fn the_arrow_keys_move_the_query_of_a_map_that_has_the_focus() {
 }
 
 #[test]
-fn nothing_is_dragged_while_there_are_questions() {
+fn dragging_is_disabled_during_questions() {
     let mut window = on_lesson("buffer");
     key(&mut window, Key::P);
     let own = query(&window);
@@ -209,7 +209,7 @@ fn nothing_is_dragged_while_there_are_questions() {
 }
 
 #[test]
-fn the_presenter_drags_too() {
+fn dragging_works_in_the_presenter() {
     let mut window = on_lesson("search");
     key(&mut window, Key::F5);
     assert_eq!(window.state().session().lesson.presenting, Presenting::Presenter);
@@ -233,7 +233,7 @@ fn three_orders_follow_one_query() {
 }
 
 #[test]
-fn in_ones_own_plane_the_query_is_dragged_too() {
+fn the_query_can_be_dragged_in_ones_own_data() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -256,7 +256,7 @@ fn in_ones_own_plane_the_query_is_dragged_too() {
 }
 
 #[test]
-fn typed_keys_are_sorted_and_wrong_ones_say_why() {
+fn typed_keys_are_sorted_and_invalid_ones_say_why() {
     let mut window = on_lesson("sort");
     fill(&mut window, "Keys", "5 3 8 1 7 2 6");
     window.get_by_label("7 keys: lesson sort needs 8 with k = 8 and 8 lanes.");

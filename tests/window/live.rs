@@ -81,7 +81,7 @@ fn assert_at_place(app: &App) -> Vec<f64> {
 }
 
 #[test]
-fn the_query_is_dragged_and_everything_follows() {
+fn everything_follows_a_dragged_query() {
     let mut window = answered(|_| ());
     let before = window.state().session().answered.clone().expect("an answer");
     // Towards the middle, so that it stays in sight.
@@ -113,7 +113,7 @@ fn the_query_is_dragged_and_everything_follows() {
 }
 
 #[test]
-fn escape_gives_the_old_query_back() {
+fn escape_restores_the_old_query() {
     let mut window = answered(|_| ());
     let (picked, before) =
         (window.state().session().picked, window.state().session().answered.clone().expect("an answer"));
@@ -163,7 +163,7 @@ fn arrow_keys_move_the_query() {
 }
 
 #[test]
-fn a_place_is_typed() {
+fn a_position_can_be_typed() {
     let mut window = answered(|_| ());
     fill(&mut window, "x", "0.25");
     window.get_by_label("Press Enter to search from there.");
@@ -182,7 +182,7 @@ fn a_place_is_typed() {
 }
 
 #[test]
-fn a_query_is_zoomed_to_before_there_is_a_run() {
+fn a_query_can_be_zoomed_to_before_any_run() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "a cloud", |app| app.session().cloud.is_some() && !app.is_busy());
@@ -252,7 +252,7 @@ fn k_and_metric_act_at_once() {
 }
 
 #[test]
-fn the_status_line_speaks_of_the_globe_while_that_is_searched() {
+fn the_status_line_mentions_the_globe_only_while_it_is_searched() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("places.csv");
     let rows: String = (0..40)
@@ -279,7 +279,7 @@ fn the_status_line_speaks_of_the_globe_while_that_is_searched() {
 }
 
 #[test]
-fn what_is_said_of_the_query_goes_when_the_pointer_leaves_it_at_once() {
+fn the_tooltip_of_the_query_disappears_with_the_pointer() {
     let mut window = answered(|_| {});
     let at = mark(&window);
     window.hover_at(at);
@@ -367,7 +367,7 @@ fn a_drag_is_one_step_to_undo() {
 }
 
 #[test]
-fn undone_to_nothing_it_waits_for_nothing() {
+fn undoing_to_no_query_leaves_nothing_pending() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| app.session().cloud.is_some());
@@ -391,7 +391,7 @@ fn undone_to_nothing_it_waits_for_nothing() {
 }
 
 #[test]
-fn among_many_rows_the_window_does_not_search_itself() {
+fn large_clouds_are_not_searched_on_the_ui_thread() {
     let mut window = answered(|state| {
         state.draft.generator = "uniform:n=150000,d=3".to_owned();
         state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
@@ -425,7 +425,7 @@ fn among_many_rows_the_window_does_not_search_itself() {
 }
 
 #[test]
-fn an_ask_is_cancelled_before_it_is_answered() {
+fn a_live_query_can_be_cancelled() {
     let mut window = window(|state| {
         small(state);
         state.draft.generator = "uniform:n=300000,d=8".to_owned();
@@ -450,7 +450,7 @@ fn an_ask_is_cancelled_before_it_is_answered() {
 }
 
 #[test]
-fn asks_do_not_wait_for_a_run() {
+fn live_queries_do_not_wait_for_a_run() {
     let mut window = answered(|_| ());
     // A run of minutes, which is cancelled in the end.
     let mut draft = window.state().state().draft.clone();
@@ -477,7 +477,7 @@ fn asks_do_not_wait_for_a_run() {
 }
 
 #[test]
-fn a_run_leaves_a_place_the_query() {
+fn a_run_does_not_replace_a_typed_position() {
     let mut window = answered(|_| ());
     drag(&mut window, vec2(40.0, -20.0));
     let to = mark(&window);

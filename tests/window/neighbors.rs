@@ -47,7 +47,7 @@ fn palette(window: &Window) -> &'static Palette {
 }
 
 #[test]
-fn rows_of_neighbours_select_and_point_at_their_points() {
+fn rows_of_neighbours_select_and_highlight_their_points() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -132,7 +132,7 @@ fn ranks(window: &Window, most: usize) -> Vec<usize> {
 }
 
 #[test]
-fn a_click_on_a_head_sorts_neighbours_up_down_and_back() {
+fn clicks_on_a_heading_sort_up_down_and_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = towns(folder.path());
     let mut window = window(move |state| {
@@ -174,7 +174,7 @@ fn a_click_on_a_head_sorts_neighbours_up_down_and_back() {
 }
 
 #[test]
-fn the_files_other_columns_stand_beside_the_numbers() {
+fn other_columns_of_the_file_are_joined() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = towns(folder.path());
     let mut window = window(move |state| {
@@ -221,7 +221,7 @@ fn the_files_other_columns_stand_beside_the_numbers() {
 }
 
 #[test]
-fn what_is_not_copied_or_not_the_points_is_said() {
+fn incomplete_copies_and_changed_files_are_noted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = towns(folder.path());
     let file = path.clone();
@@ -270,7 +270,7 @@ fn what_is_not_copied_or_not_the_points_is_said() {
 }
 
 #[test]
-fn a_column_that_does_not_fit_is_not_cut() {
+fn columns_are_shown_whole_or_not_at_all() {
     let mut window = window(|state| {
         small(state);
         state.draft.generator = "uniform:n=500,d=3".to_owned();

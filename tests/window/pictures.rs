@@ -57,7 +57,7 @@ fn choose(window: &mut Window, size: &str) {
 }
 
 #[test]
-fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
+fn pictures_have_their_own_layout_without_controls() {
     let folder = tempfile::tempdir().expect("a folder");
     for pane in
         [PaneKind::Plane, PaneKind::Timings, PaneKind::Timeline, PaneKind::Merges, PaneKind::Convergence]
@@ -121,7 +121,7 @@ fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
 }
 
 #[test]
-fn plane_shows_the_same_places_in_another_shape() {
+fn plane_shows_the_same_region_in_another_aspect_ratio() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = drawn(PaneKind::Plane);
     // Zoomed in: what is in sight there is in the picture, too.

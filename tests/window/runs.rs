@@ -101,7 +101,7 @@ fn runs_are_listed_shown_renamed_pinned_and_deleted() {
 }
 
 #[test]
-fn runs_are_sorted_by_their_heads() {
+fn runs_are_sorted_by_clicks_on_headings() {
     let mut window = two_runs();
     let above = |window: &Window| {
         let top = |name: &str| window.get_by_role_and_label(Role::Button, name).rect().top();
@@ -125,7 +125,7 @@ fn runs_are_sorted_by_their_heads() {
 }
 
 #[test]
-fn a_recording_of_two_compared_runs_opens_comparing() {
+fn a_recording_of_two_compared_runs_opens_their_comparison() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.warpscope");
     let mut window = two_runs();
@@ -217,7 +217,7 @@ fn two_runs_are_compared() {
 }
 
 #[test]
-fn another_job_is_not_called_faster() {
+fn runs_of_different_jobs_are_not_ranked() {
     let mut window = two_runs();
     let mut draft = window.state().state().draft.clone();
     draft.k = "9".to_owned();
@@ -237,7 +237,7 @@ fn another_job_is_not_called_faster() {
 
 /// A place is typed, run, recorded and opened: it is nowhere taken for a row.
 #[test]
-fn a_place_is_run_and_recorded_as_one() {
+fn a_position_is_run_and_recorded_as_a_position() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("place.warpscope");
     let mut window = window(|state: &mut State| {
@@ -283,7 +283,7 @@ fn save_all(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn a_recording_opens_elsewhere_as_it_was() {
+fn a_recording_opens_unchanged_in_another_window() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.warpscope");
     let mut window = two_runs();
@@ -368,7 +368,7 @@ fn a_recording_opens_elsewhere_as_it_was() {
 }
 
 #[test]
-fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
+fn a_recording_of_an_unavailable_engine_can_be_used() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gpu.warpscope");
     let mut window = two_runs();
@@ -425,7 +425,7 @@ fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
 }
 
 #[test]
-fn what_cannot_be_opened_says_why_and_leaves_the_list() {
+fn unopenable_files_are_reported_and_removed_from_the_list() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = two_runs();
     let (broken, gone) = (folder.path().join("broken.warpscope"), folder.path().join("gone.warpscope"));

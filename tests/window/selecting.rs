@@ -106,7 +106,7 @@ fn double_click(window: &mut Window, pos: Pos2) {
 }
 
 #[test]
-fn a_rectangle_selects_what_is_in_it() {
+fn a_rectangle_selects_the_points_inside() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |_| {});
         let rect = canvas(&window, PaneKind::Plane);
@@ -153,7 +153,7 @@ fn a_rectangle_selects_what_is_in_it() {
 }
 
 #[test]
-fn a_lasso_selects_what_it_goes_around() {
+fn a_lasso_selects_the_points_inside() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |_| {});
         window.get_by_role_and_label(Role::Button, "Lasso tool").click();
@@ -184,7 +184,7 @@ fn a_lasso_selects_what_it_goes_around() {
 }
 
 #[test]
-fn in_space_a_rectangle_selects_also_what_is_behind() {
+fn a_rectangle_in_space_selects_hidden_points_too() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |state| {
             state.draft.generator = "uniform:n=3000,d=3".to_owned();
@@ -208,7 +208,7 @@ fn in_space_a_rectangle_selects_also_what_is_behind() {
 }
 
 #[test]
-fn a_click_with_ctrl_toggles_a_point_and_without_picks_it() {
+fn clicks_pick_a_point_and_with_ctrl_toggle_it() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |_| {});
         for row in [7, 123, 42] {
@@ -272,7 +272,7 @@ fn a_click_on_empty_ground_picks_nothing() {
 }
 
 #[test]
-fn a_query_with_all_its_neighbours_on_it_is_zoomed_to() {
+fn zooming_works_with_neighbours_at_the_query() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("twins.csv");
     let far: String = (0..20).map(|row| format!("{row},{}\n", row * row)).collect();
@@ -298,7 +298,7 @@ fn a_query_with_all_its_neighbours_on_it_is_zoomed_to() {
 }
 
 #[test]
-fn a_double_click_zooms_to_a_point_and_on_empty_ground_fits() {
+fn double_clicks_zoom_to_a_point_or_fit_the_view() {
     let mut window = loaded(2.0, |_| {});
     // The click on Generate is no first one of these.
     window.run_steps(60);
@@ -324,7 +324,7 @@ fn a_double_click_zooms_to_a_point_and_on_empty_ground_fits() {
 }
 
 #[test]
-fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
+fn the_tooltip_shows_all_columns_of_the_row() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("towns.csv");
     let rows: Vec<String> =
@@ -405,7 +405,7 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
 }
 
 #[test]
-fn a_bin_of_merges_selects_its_queries_and_their_rows() {
+fn a_histogram_bin_selects_its_queries_and_rows() {
     let mut window = window(1.0, |state| state.draft.query_count = "300".to_owned());
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -454,7 +454,7 @@ fn a_bin_of_merges_selects_its_queries_and_their_rows() {
 }
 
 #[test]
-fn what_was_selected_picked_and_looked_at_is_undone_and_redone() {
+fn selection_pick_and_view_can_be_undone_and_redone() {
     let mut window = loaded(2.0, |_| {});
     let rect = canvas(&window, PaneKind::Plane);
     let at = |x: f32, y: f32| rect.min + rect.size() * vec2(x, y);
@@ -574,7 +574,7 @@ fn the_selection_is_exported_and_shown_in_the_panel() {
 }
 
 #[test]
-fn rows_within_a_distance_are_selected_and_kept() {
+fn rows_within_a_distance_are_selected_and_persist() {
     let mut window = loaded(1.0, |_| {});
     window.state_mut().send(Action::PickRow(7));
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());

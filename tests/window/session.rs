@@ -199,7 +199,7 @@ fn assert_same(a: &mut Window, b: &mut Window) {
 }
 
 #[test]
-fn a_session_is_put_down_and_picked_up() {
+fn a_session_is_saved_and_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = worked(&data);
@@ -333,7 +333,7 @@ fn saved_and_reopened(
 }
 
 #[test]
-fn a_session_shows_the_same_picture_when_its_file_is_gone() {
+fn a_session_shows_the_same_picture_without_its_file() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
@@ -372,7 +372,7 @@ fn a_session_shows_the_same_picture_when_its_file_is_gone() {
 }
 
 #[test]
-fn a_session_of_one_array_of_several_keeps_its_file() {
+fn a_session_of_one_array_remembers_its_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (folder.path().join("two.npz"), folder.path().join("work.warpscope"));
     std::fs::write(&data, two_arrays()).expect("a file");
@@ -396,7 +396,7 @@ fn a_session_of_one_array_of_several_keeps_its_file() {
 }
 
 #[test]
-fn a_session_of_other_data_is_not_written_over_without_a_question() {
+fn overwriting_a_session_of_other_data_needs_confirmation() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let other = folder.path().join("other.csv");
@@ -432,7 +432,7 @@ fn a_session_of_other_data_is_not_written_over_without_a_question() {
 }
 
 #[test]
-fn another_file_starts_fresh_unless_settings_are_kept() {
+fn another_file_resets_settings_unless_they_are_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, other) = (data(folder.path()), folder.path().join("other.csv"));
     let rows: String = (0..90).map(|row| format!("{},{}\n", row * 37 % 101, row * 61 % 97)).collect();
@@ -487,7 +487,7 @@ fn another_file_starts_fresh_unless_settings_are_kept() {
 }
 
 #[test]
-fn a_load_that_fails_says_so_over_the_picture_and_restores_the_path() {
+fn a_failed_load_is_reported_and_restores_the_path() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, gone) = (data(folder.path()), folder.path().join("gone.csv"));
     let mut window = window(small);
@@ -578,7 +578,7 @@ fn choose(window: &mut Window, menu: &str, entry: &str) {
 }
 
 #[test]
-fn opened_picked_moved_selected_compared_saved_and_restored_by_names_alone() {
+fn a_session_can_be_driven_by_accessible_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window(small);
@@ -625,7 +625,7 @@ fn opened_picked_moved_selected_compared_saved_and_restored_by_names_alone() {
 }
 
 #[test]
-fn a_plain_recording_is_no_session_and_stays_one() {
+fn a_recording_is_not_turned_into_a_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.warpscope");
     let mut window = worked(&data(folder.path()));
@@ -646,7 +646,7 @@ fn a_plain_recording_is_no_session_and_stays_one() {
 }
 
 #[test]
-fn what_became_of_the_data_is_said_and_its_points_are_there() {
+fn missing_data_are_reported_and_points_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = worked(&data);
@@ -681,7 +681,7 @@ fn save_small(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn without_points_the_file_is_read_again_or_missed() {
+fn without_points_the_file_is_read_again_or_reported_missing() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("small.warpscope"));
     let mut window = worked(&data);
@@ -733,7 +733,7 @@ fn without_points_the_file_is_read_again_or_missed() {
 }
 
 #[test]
-fn data_elsewhere_are_read_only_when_the_user_loads_them() {
+fn data_outside_a_session_wait_for_load() {
     let (there, here) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (data, path) = (data(there.path()), here.path().join("small.warpscope"));
     let mut window = worked(&data);
@@ -784,7 +784,7 @@ fn data_elsewhere_are_read_only_when_the_user_loads_them() {
 }
 
 #[test]
-fn a_session_that_makes_no_sense_opens_its_runs() {
+fn an_invalid_session_still_opens_its_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = worked(&data);
@@ -886,7 +886,7 @@ fn a_session_that_makes_no_sense_opens_its_runs() {
 }
 
 #[test]
-fn the_next_start_goes_on_where_the_last_ended() {
+fn the_next_start_restores_the_last_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(folder.path());
     // Without a file of its own: cloud, query, selection and views come back, and runs do not.
@@ -934,7 +934,7 @@ fn the_next_start_goes_on_where_the_last_ended() {
 
 /// The same points came from a file that is gone by now, before they came from the one that is shown.
 #[test]
-fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
+fn equal_points_are_restored_from_the_shown_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let copy = folder.path().join("copy.csv");
@@ -1006,7 +1006,7 @@ fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
 }
 
 #[test]
-fn what_is_not_there_now_may_be_there_at_the_next_start() {
+fn a_missing_file_is_tried_again_at_the_next_start() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut before = worked(&data);
@@ -1050,7 +1050,7 @@ fn what_is_not_there_now_may_be_there_at_the_next_start() {
 }
 
 #[test]
-fn between_two_starts_only_so_much_is_kept() {
+fn large_selections_are_not_stored_between_starts() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until_idle(&mut window);
@@ -1067,7 +1067,7 @@ fn between_two_starts_only_so_much_is_kept() {
 }
 
 #[test]
-fn a_session_holds_a_cloud_that_no_run_searched() {
+fn a_session_stores_a_cloud_without_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window(small);
@@ -1089,7 +1089,7 @@ fn a_session_holds_a_cloud_that_no_run_searched() {
 }
 
 #[test]
-fn a_file_put_in_place_with_an_older_time_is_another() {
+fn a_replaced_file_with_an_older_time_is_detected() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = worked(&data);
@@ -1135,7 +1135,7 @@ fn a_session_among_other_runs_asks_where_to_save() {
 }
 
 #[test]
-fn a_save_is_cancelled_by_nothing_but_its_own_cancel() {
+fn only_its_own_cancel_button_cancels_a_save() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("work.warpscope");
     let mut window = window(|state| {
@@ -1202,7 +1202,7 @@ fn drop_files(window: &mut Window, paths: &[&Path]) {
 }
 
 #[test]
-fn of_several_dropped_files_one_cloud_is_shown_and_the_rest_is_named() {
+fn one_of_several_dropped_clouds_is_shown_and_the_rest_are_listed() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(folder.path());
     let (other, path) = (folder.path().join("other.csv"), folder.path().join("work.warpscope"));
@@ -1239,7 +1239,7 @@ fn of_several_dropped_files_one_cloud_is_shown_and_the_rest_is_named() {
 }
 
 #[test]
-fn a_query_of_a_file_comes_back() {
+fn a_query_of_a_file_is_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path, queries) =
         (data(folder.path()), folder.path().join("work.warpscope"), folder.path().join("queries.csv"));
@@ -1269,7 +1269,7 @@ fn a_query_of_a_file_comes_back() {
 }
 
 #[test]
-fn selected_queries_come_back() {
+fn selected_queries_are_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window(small);

@@ -39,7 +39,7 @@ fn until_written(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn what_a_run_should_take_stands_below_run_before_it_starts() {
+fn the_predicted_time_is_shown_below_run() {
     let mut window = window(small);
     // Run loads the cloud by itself, and how many points it has is not known before.
     assert!(window.query_by_label_contains("About ").is_none(), "no cloud is loaded");
@@ -58,7 +58,7 @@ fn what_a_run_should_take_stands_below_run_before_it_starts() {
 }
 
 #[test]
-fn the_finder_finds_a_command_by_its_words_and_does_it() {
+fn the_finder_finds_and_runs_a_command() {
     let mut window = answered(|_| ());
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("hide left");
@@ -118,7 +118,7 @@ fn the_finder_opens_a_path_and_sets_k_an_engine_a_colour_and_an_axis() {
 }
 
 #[test]
-fn a_row_is_found_and_asked_about_by_its_name() {
+fn a_row_is_found_and_queried_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("places.csv");
     let kinds = ["IA", "IL", "MO"];
@@ -208,7 +208,7 @@ fn the_finders_list_scrolls_and_long_hits_end_within_it() {
 }
 
 #[test]
-fn the_finder_has_every_look() {
+fn the_finder_is_drawn_in_every_theme() {
     let mut window = window(small);
     for (words, look) in [
         ("dark", Look::Dark),
@@ -225,7 +225,7 @@ fn the_finder_has_every_look() {
 }
 
 #[test]
-fn keys_are_called_by_their_signs() {
+fn keys_are_shown_with_their_symbols() {
     let mut window = window(small);
     window.state_mut().send(Command::Shortcuts);
     window.run_steps(3);
@@ -247,7 +247,7 @@ fn keys_are_called_by_their_signs() {
 
 /// 1280 × 800 pixels at 150 and at 300 %.
 #[test]
-fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
+fn an_opened_panel_replaces_the_other() {
     let mut window: Window = Harness::builder().with_size([853.0, 533.0]).build_eframe(|cc| {
         let mut state = State { hints: false, ..State::default() };
         small(&mut state);
@@ -304,7 +304,7 @@ fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
 }
 
 #[test]
-fn a_pane_that_a_kept_layout_does_not_know_is_added_to_it() {
+fn new_panes_are_added_to_a_saved_layout() {
     let mut window = window(|state| {
         let analysis = state.tree.tiles.find_pane(&PaneKind::Analysis).expect("it is among the panes");
         state.tree.remove_recursively(analysis);
@@ -321,7 +321,7 @@ fn a_pane_that_a_kept_layout_does_not_know_is_added_to_it() {
 }
 
 #[test]
-fn a_whole_strip_of_tabs_is_dragged_by_its_ground() {
+fn a_tab_bar_is_dragged_by_its_background() {
     let tab = |window: &Window, name: &str| window.get_by_role_and_label(Role::Button, name).rect();
     let dragged = |to: fn([egui::Rect; 2]) -> egui::Pos2| {
         let mut window = window(|_| {});
@@ -407,7 +407,7 @@ fn files_that_were_opened_are_remembered_and_opened_again() {
 }
 
 #[test]
-fn a_projectors_scale_goes_back_to_what_was_before() {
+fn leaving_the_projector_scale_restores_the_previous_one() {
     let mut window = answered(|state| state.scale = 1.25);
     let before = window.state().state().clone();
     key(&mut window, egui::Modifiers::NONE, egui::Key::F5);
@@ -427,7 +427,7 @@ fn a_projectors_scale_goes_back_to_what_was_before() {
 }
 
 #[test]
-fn hints_are_shown_until_they_are_read() {
+fn hints_are_shown_until_dismissed() {
     let mut window = answered(|_| ());
     window.get_by_label("click a point");
     press(&mut window, "Got it");
@@ -435,7 +435,7 @@ fn hints_are_shown_until_they_are_read() {
 }
 
 #[test]
-fn what_went_wrong_stays_in_the_status_line_until_it_is_right_or_read() {
+fn errors_stay_in_the_status_line_until_fixed_or_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data.csv");
     std::fs::write(&data, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
@@ -483,7 +483,7 @@ fn what_went_wrong_stays_in_the_status_line_until_it_is_right_or_read() {
 }
 
 #[test]
-fn a_missing_gpu_is_a_label_and_no_message() {
+fn a_missing_gpu_is_shown_as_a_label_only() {
     let mut window = answered(|state| state.draft.engine = EngineChoice::Auto);
     if window.state().session().record.as_ref().expect("a run").fallback.is_none() {
         // There is one.
@@ -560,7 +560,7 @@ fn press_all_shortcuts(window: &mut Window) -> bool {
 }
 
 #[test]
-fn a_dialog_has_the_keys_to_itself() {
+fn a_dialog_receives_all_keys() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.npz");
     let mut file = zip::ZipWriter::new(std::fs::File::create(&path).expect("a file"));
@@ -598,7 +598,7 @@ fn a_dialog_has_the_keys_to_itself() {
 }
 
 #[test]
-fn who_exports_types_the_name_and_presses_enter() {
+fn export_needs_only_a_name_and_enter() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = answered(|state| state.tree = single_layout(PaneKind::Neighbors));
     let has_keys = |window: &Window| window.get_by_role_and_label(Role::TextInput, "File").is_focused();
@@ -699,7 +699,7 @@ fn export_neighbours(window: &mut Window, what: &str, path: &Path) {
 }
 
 #[test]
-fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_for_csv() {
+fn neighbours_are_exported_in_benchmark_formats_and_unknown_endings_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = answered(|state| state.tree = single_layout(PaneKind::Neighbors));
     let record = window.state().session().record.clone().expect("a run");
@@ -758,7 +758,7 @@ fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_f
 }
 
 #[test]
-fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
+fn a_pane_is_exported_at_higher_resolution_and_as_vectors() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }

@@ -77,7 +77,7 @@ fn key(window: &mut Window, key: egui::Key) {
 }
 
 #[test]
-fn keys_zoom_move_and_show_the_whole_run() {
+fn keys_zoom_pan_and_fit() {
     let mut window = shown();
     let whole = length(&window);
     window.get_by_label_contains("The whole run");
@@ -97,7 +97,7 @@ fn keys_zoom_move_and_show_the_whole_run() {
 }
 
 #[test]
-fn a_multiprocessor_opens_and_a_warp_selects_its_queries() {
+fn a_multiprocessor_expands_and_a_warp_selects_its_queries() {
     let mut window = shown();
     press(&mut window, "Show the warps of SM 1");
     window.get_by_role_and_label(Role::Button, "Hide the warps of SM 1");
@@ -144,7 +144,7 @@ fn a_multiprocessor_opens_and_a_warp_selects_its_queries() {
 }
 
 #[test]
-fn a_profile_on_the_cpu_has_its_threads() {
+fn a_profile_on_the_cpu_shows_its_threads() {
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Timeline);
@@ -185,7 +185,7 @@ fn a_profile_on_the_cpu_has_its_threads() {
 }
 
 #[test]
-fn a_run_stands_below_the_roof_of_its_device() {
+fn a_run_is_drawn_below_the_devices_roofline() {
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Timings);

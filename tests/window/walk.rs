@@ -57,7 +57,7 @@ fn why_not(window: &mut Window) -> String {
 }
 
 #[test]
-fn a_search_is_walked_through_step_by_step() {
+fn a_search_can_be_stepped_through() {
     let mut window = window(indexed);
     run(&mut window);
     assert!(
@@ -98,7 +98,7 @@ fn a_search_is_walked_through_step_by_step() {
 
 /// What 1280 × 800 pixels hold at 200 %: a low pane.
 #[test]
-fn at_a_large_scale_a_sentence_of_the_walk_takes_two_lines_at_most() {
+fn sentences_of_the_walk_take_at_most_two_lines_at_a_large_scale() {
     let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
         let mut state = State::default();
         indexed(&mut state);
@@ -123,7 +123,7 @@ fn at_a_large_scale_a_sentence_of_the_walk_takes_two_lines_at_most() {
 }
 
 #[test]
-fn another_query_has_another_walk_at_the_same_step() {
+fn a_new_query_keeps_the_step_of_the_walk() {
     let mut window = window(indexed);
     run(&mut window);
     window.state_mut().send(Command::ShowWalk);
@@ -152,7 +152,7 @@ fn another_query_has_another_walk_at_the_same_step() {
 }
 
 #[test]
-fn what_has_no_walk_says_why() {
+fn searches_without_a_walk_say_why() {
     let mut window = window(|state| {
         indexed(state);
         state.draft.engine = EngineChoice::named(EngineId::new("lockstep"));
@@ -177,7 +177,7 @@ fn what_has_no_walk_says_why() {
 /// On the globe, without the query itself: another engine answers the same question, and its walk is told in
 /// kilometres and by the k that was asked for.
 #[test]
-fn the_walk_keeps_the_question() {
+fn the_walk_preserves_the_search_settings() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = places(folder.path(), 3000);
     let mut window = window(indexed);
@@ -263,7 +263,7 @@ fn picture(
 }
 
 #[test]
-fn a_walk_looks_as_it_did() {
+fn walks_match_their_snapshots() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }

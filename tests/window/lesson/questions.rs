@@ -116,7 +116,7 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
 }
 
 #[test]
-fn a_wrong_answer_is_told_what_is_right_and_why() {
+fn a_wrong_answer_shows_the_right_one_and_the_reason() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
     let right = skip_until(&mut window, |question| question.ask == Ask::Partner).right(8);
@@ -153,7 +153,7 @@ fn a_known_mistake_is_named() {
 }
 
 #[test]
-fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
+fn answers_are_hidden_before_their_question() {
     let mut window = on_lesson("order");
     press_below(&mut window, "Predict");
     let takes = player(&window).takes.len();
@@ -202,7 +202,7 @@ fn asked(window: &mut Window) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn other_questions_are_asked_each_time_unless_a_seed_is_given() {
+fn questions_differ_each_time_unless_a_seed_is_given() {
     let mut window = on_lesson("merge");
     key(&mut window, Key::P);
     let mut rounds = vec![asked(&mut window)];
@@ -228,7 +228,7 @@ fn seeded(seed: u64) -> Window {
 }
 
 #[test]
-fn a_wrong_option_says_which_mistake_it_is() {
+fn a_wrong_option_names_its_mistake() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
     let question = skip_until(&mut window, |question| question.ask == Ask::Why);
@@ -243,7 +243,7 @@ fn a_wrong_option_says_which_mistake_it_is() {
 }
 
 #[test]
-fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
+fn a_class_votes_by_keys_and_buttons_without_layout_changes() {
     let mut window = on_lesson("buffer");
     window.state_mut().send(Command::Presenter);
     key(&mut window, Key::P);
@@ -309,7 +309,7 @@ fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
 }
 
 #[test]
-fn presented_the_picture_stays_where_it_is_when_questions_are_asked() {
+fn questions_do_not_move_the_picture_in_the_presenter() {
     for id in ["buffer", "sort", "search"] {
         let mut window = on_lesson(id);
         key(&mut window, Key::F5);
@@ -343,7 +343,7 @@ fn below(window: &Window) -> Vec<(String, egui::Rect)> {
 }
 
 #[test]
-fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
+fn a_question_and_its_poll_fit_on_a_projector() {
     for (id, seed) in ["search", "merge", "order"].into_iter().flat_map(|id| [(id, 1), (id, 2), (id, 3)]) {
         let mut window = seeded(seed);
         open(&mut window, id);
@@ -427,7 +427,7 @@ fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
 }
 
 #[test]
-fn a_question_is_asked_with_all_panels() {
+fn questions_show_all_panels() {
     let mut window = on_lesson("buffer");
     window.state_mut().send(LessonAction::Zoom(Some(Panel::Code)));
     window.run_steps(2);
@@ -439,7 +439,7 @@ fn a_question_is_asked_with_all_panels() {
 }
 
 #[test]
-fn down_goes_down_the_options_and_up_counts_up() {
+fn down_selects_the_next_option_and_up_increments() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
     skip_until(&mut window, |question| question.ask == Ask::Why);
@@ -457,7 +457,7 @@ fn down_goes_down_the_options_and_up_counts_up() {
 }
 
 #[test]
-fn nothing_is_asked_on_paper_about_a_search_with_a_mistake() {
+fn worksheets_exclude_searches_with_a_fault() {
     let mut window = on_lesson("sort");
     let entries = |window: &mut Window| {
         press(window, "Export the lesson");

@@ -53,7 +53,7 @@ conformance! {
     crate::answers::ranges_answer_their_own_queries as ranges_answer_their_own_queries,
     crate::answers::means_stay_below_the_theoretical_bound as means_stay_below_the_theoretical_bound,
     crate::parameters::every_value_gives_the_same_bits as every_value_gives_the_same_bits,
-    crate::parameters::enumerated_values_give_the_same_bits_for_all_points as enumerated_values_give_the_same_bits_for_all_points,
+    crate::parameters::enumerated_values_give_the_same_bits as enumerated_values_give_the_same_bits,
     crate::parameters::resolved_parameters_resolve_to_themselves as resolved_parameters_resolve_to_themselves,
     crate::points::points_are_prepared_once as points_are_prepared_once,
     crate::refusals::limits_are_refused_by_number as limits_are_refused_by_number,

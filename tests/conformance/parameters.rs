@@ -22,7 +22,7 @@ fn values(parameter: &Parameter) -> Vec<String> {
 
 /// Every point a query, and timed: then an engine may search many queries together. With every word that its
 /// parameters take the bits are those of the counted build.
-pub fn enumerated_values_give_the_same_bits_for_all_points(subjects: &[Subject]) {
+pub fn enumerated_values_give_the_same_bits(subjects: &[Subject]) {
     let grid = |side| Shape::Grid { side };
     let cases = [
         (grid(16), 3, 7),

@@ -1,11 +1,11 @@
-//! Files that the program reads without being asked to, and that never end, never begin or are too large.
+//! Configuration files that never end, never begin, or are too large.
 
 use std::process::Command;
 
 use crate::jobs::Place;
 
-/// The one line on stderr of a call with a configuration, or how else it ended. It is stopped after ten
-/// seconds and at 1 GB of memory.
+/// The error line of a call with a configuration, or how else it ended. The call is limited to ten seconds
+/// and 1 GB of memory.
 fn with_config(place: &Place, file: &str) -> String {
     let mut shell = Command::new("sh");
     shell

@@ -1,4 +1,4 @@
-//! `knn --with` and `--with-query`: columns of files beside neighbours.
+//! `knn --with` and `--with-query`: columns of files joined to neighbours.
 
 use super::knn::piped;
 use super::*;
@@ -21,7 +21,7 @@ fn columns_of_the_data_are_joined_to_neighbours() {
         let columns = json(&place.ok(&format!("info found.{ending} --json")).stdout)["columns"].to_string();
         assert!(columns.contains("zip_code") && columns.contains("file_rank"), "{columns}");
     }
-    // Where neighbours are shown, and all within a radius.
+    // With a table of neighbours, and within a radius.
     let shown = place.ok(&format!("knn shops.csv rows:2 -k 2 {with}")).stdout;
     assert!(shown.contains("zip_code") && shown.contains("10001"), "{shown}");
     let near = place.ok(&format!("knn shops.csv rows:2 --radius 2 {with} -o -")).stdout;
@@ -33,7 +33,7 @@ fn columns_of_the_data_are_joined_to_neighbours() {
     );
 }
 
-/// Shops that are searched, and homes that ask.
+/// Shops as data, homes as queries.
 fn shops_and_homes() -> Place {
     let place = Place::new();
     place.write("shops.csv", "x,name,zip_code\n0,bakery,02138\n1,,10001\n9,cinema,\n");
@@ -68,7 +68,7 @@ fn columns_of_the_queries_come_before_the_rank() {
         fs::read_to_string(place.path("found.tsv")).unwrap().lines().nth(1),
         Some("0\t0\tDoe, J\t0071\t5\t1.5\t0\t2\t1\t1\tcinema")
     );
-    // All within a radius: who has none has no row.
+    // Within a radius, queries without neighbours have no row.
     let near = place
         .ok("knn shops.csv homes.csv --columns x --drop-nonfinite --radius 1 --with-query 2 --with zip_code \
              -o -")
@@ -124,14 +124,14 @@ fn row_queries_have_columns_of_the_data_file() {
         assert_eq!(row[2], ["bakery", "", "cinema"][row[1].parse::<usize>().unwrap()], "{drawn}");
     }
     assert_eq!(drawn.lines().count(), 3);
-    // Names stay different whatever the file has.
+    // Column names stay unique whatever the file contains.
     place.write("named.csv", "x,query_x,file_query_x\n3,4,5\n");
     let head =
         place.ok("knn named.csv --columns x -k 1 --with-query x --with query_x,file_query_x -o -").stdout;
     let [head, row] = head.lines().collect::<Vec<_>>()[..] else { panic!("{head}") };
     assert!(head.contains(",query_x,rank,") && head.ends_with(",file_query_x,file_file_query_x"), "{head}");
     assert_eq!(row, "0,0,3,0,0,0,0,4,5");
-    // Where the neighbours of one are shown.
+    // With the list of one query's neighbours.
     let shown = place.ok("knn shops.csv rows:2 --columns x -k 2 --with-query name").stdout;
     let lines: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
     let first =

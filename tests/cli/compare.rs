@@ -1,4 +1,4 @@
-//! Two programs or methods in turn, and the limit that a comparison is held against.
+//! Comparing two programs or methods in alternation, and limits on the ratio.
 
 use std::fs;
 use std::path::Path;
@@ -8,14 +8,14 @@ use super::{Place, json};
 const JOB: &str = "-- run --generate uniform:n=2000,d=2 --queries 50 --k 8";
 
 impl Place {
-    /// A place whose temporary files go where they can be counted, and a program there.
+    /// A folder whose temporary files can be counted, and a wrapper program there.
     fn with_program(name: &str, script: &str) -> Self {
         let place = Self::new();
         place.program(name, script);
         place
     }
 
-    /// A program that calls this one and then does something to the folder `$3` of `run --out DIR`.
+    /// A program that calls this one and then changes the folder `$3` of `run --out DIR`.
     fn program(&self, name: &str, script: &str) {
         self.write(
             name,
@@ -75,11 +75,11 @@ fn two_methods_are_compared_in_alternation() {
 #[test]
 fn a_slower_program_fails_beyond_its_limit() {
     let place = Place::with_program("usual", "exec WARPSCOPE \"$@\"");
-    // As this program, with times that are three times as long.
+    // Like this program, with all times tripled.
     let thrice = "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = 3 * $6 } { print }' \"$3/timings.csv\" \
                   > \"$3/slow\"\nmv \"$3/slow\" \"$3/timings.csv\"";
     place.program("slow", thrice);
-    // The times of the usual program are the same each time.
+    // A program with constant times.
     let even = "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = ($4 == 0) } { print }' \"$3/timings.csv\" \
                 > \"$3/even\"\nmv \"$3/even\" \"$3/timings.csv\"";
     place.program("even", even);
@@ -101,7 +101,7 @@ fn a_slower_program_fails_beyond_its_limit() {
     assert_eq!(compare("even", "triple", "250%").code, 0, "it may be slower");
     let total = slower.stdout.lines().find(|line| line.starts_with("total")).unwrap();
     assert!(total.ends_with("slower") && total.contains("3.00×"), "{total}");
-    // Real times, of which the factor is three.
+    // Real times; the factor is three.
     let thrice = compare("usual", "slow", "1%");
     assert!(thrice.stdout.contains("The same neighbours, to the bit"), "{}{}", thrice.stdout, thrice.stderr);
 }

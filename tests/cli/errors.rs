@@ -1,4 +1,4 @@
-//! What is refused: one line, an exit code, and nothing half written.
+//! Refused calls: one error line, an exit code, and no partial output.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn inputs_and_read_only_files_are_not_overwritten() {
 fn unwritable_outputs_are_refused_before_anything_is_read() {
     let place = Place::new();
     place.write("file", "");
-    // There is no such cloud; that is not reached.
+    // The input does not exist; it must not be opened.
     for target in ["--neighbors none/found.csv", "--out file", "--out file/inside"] {
         let error = place.fails(1, &format!("run --input none.csv {target}"));
         assert!(
@@ -42,7 +42,7 @@ fn unwritable_outputs_are_refused_before_anything_is_read() {
 #[test]
 fn the_summary_is_printed_even_if_files_cannot_be_written() {
     let place = Place::new();
-    // A folder where a file is to be, which only writing meets.
+    // A folder in the place of a file, which only writing detects.
     fs::create_dir_all(place.path("out/timings.csv")).unwrap();
     let done = place.call("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --out out");
     assert_eq!(
@@ -257,7 +257,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         similar.contains("; tip: a similar argument exists: '--columns'") && !similar.contains("as a value"),
         "{similar}"
     );
-    // What clap takes. There is no such file: that is not reached.
+    // Errors found by clap. The input does not exist; it must not be opened.
     let k = "k = 0: neighbours per query go from 1 to 4294967295";
     let cases = [
         ("run --input none.csv --k 0", k),
@@ -306,7 +306,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ),
     ];
     for (args, expected) in cases {
-        // Nothing is said of queries that nobody will ask.
+        // No notes about queries that are not run.
         let done = place.call(args);
         assert_eq!((done.code, done.stderr), (2, format!("error: {expected}\n")), "{args}");
     }
@@ -343,7 +343,7 @@ fn a_closed_pipe_is_not_an_error() {
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
     place.ok("generate uniform:n=50,d=2 points.csv");
-    // More rows than a pipe holds.
+    // More rows than a pipe buffers.
     place.ok("generate uniform:n=3000,d=2 cloud.csv");
     for args in [
         "knn cloud.csv -k 50 -o -",

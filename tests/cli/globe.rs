@@ -1,10 +1,9 @@
-//! Longitude and latitude on the command line: `--metric haversine`, and what is said where it is not asked
-//! for.
+//! Longitude and latitude on the command line: `--metric haversine`, and the hint if another metric is used.
 
 use super::{Place, json, table};
 
-/// Woodburn, Iowa, and places around it, of which the second is nearer in degrees and farther in kilometres;
-/// one at the antimeridian.
+/// Woodburn, Iowa, and places around it. The second is nearer in degrees and farther in kilometres. One lies
+/// at the antimeridian.
 const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\n\
                       north,41.359822,-93.614875\nFiji,-17.0,179.9\n";
 
@@ -48,7 +47,7 @@ fn haversine_distances_are_in_kilometres() {
     let km = |row: usize| (rows[row][3].as_str(), rows[row][5].parse::<f64>().unwrap());
     assert_eq!((km(0), km(1).0, km(2).0), (("0", 0.0), "1", "2"));
     assert!((km(1).1 - 30.53).abs() < 0.01 && (km(2).1 - 36.69).abs() < 0.01, "{rows:?}");
-    // In degrees it is the other way about.
+    // In degrees the order is reversed.
     place.ok("run --input places.csv --queries rows:0 --k 3 --metric l2 --engine kdtree --warmup 0 \
          --repeats 1 --neighbors plane.csv");
     assert_eq!(table(&place.path("plane.csv")).1[1][3], "2");

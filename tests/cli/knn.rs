@@ -1,4 +1,4 @@
-//! `knn`: the answer, once.
+//! Tests `knn`.
 
 use super::*;
 
@@ -52,7 +52,7 @@ fn the_summary_counts_queries_and_mentions_an_index() {
     }
 }
 
-/// The first line on stderr, except that on the columns, of a call that then is killed.
+/// Runs a call, returns its first line on stderr after the note on columns, and kills it.
 fn first_note(place: &Place, args: &str) -> String {
     let mut child = place.command(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
@@ -90,7 +90,7 @@ fn the_size_of_large_answers_is_announced() {
         assert_eq!(first_note(&place, args), format!("note: answers {said}\n"), "{args}");
     }
     assert_eq!(place.ok("knn line.csv -k 3 --engine kdtree -o small.ibin").stderr, "");
-    // A file that cannot hold them is refused before they are searched.
+    // A format too small for the answer is refused before the search.
     for command in [
         "run --input line.csv --queries rows:0 --k 4000000000 --neighbors a.ivecs",
         "run --input line.csv --queries all --k 4000000000 --neighbors a.ivecs",
@@ -122,7 +122,7 @@ fn all_points_within_a_radius_are_listed() {
 #[test]
 fn answers_larger_than_memory_are_streamed_or_refused() {
     let place = place();
-    // 400 million neighbours, of 3.2 GB.
+    // 400 million neighbours, 3.2 GB.
     place.ok("generate uniform:n=20000,d=2 many.npy");
     let limited = |rest: &str| {
         let knn = format!(
@@ -245,7 +245,7 @@ fn invalid_options_are_refused() {
     }
     assert!(place.fails(2, "knn - - -k 1").contains("- stands for standard input, which is read once"));
     assert!(place.fails(2, "knn line.csv --radius 1 -o found.ivecs").contains("found.ivecs"));
-    // Distances are written beside: here over the cloud.
+    // Distances are written to a second file; here it would replace the data.
     place.ok("generate uniform:n=9,d=2 cloud.fvecs");
     assert!(place.fails(2, "knn cloud.fvecs -k 2 -o cloud.ivecs").contains("cloud.fvecs"));
     assert!(place.fails(2, "knn line.csv -o line.csv").contains("line.csv"));
@@ -284,7 +284,7 @@ fn impossibly_large_answers_are_refused_with_their_size() {
     let place = place();
     place.ok("generate uniform:n=5000,d=2 cloud.csv");
     let error = place.fails(1, "knn cloud.csv -k 4294967295 -o found.csv");
-    // The memory is asked first, of which some machines have enough for a query.
+    // Memory is checked first; some machines have enough for one query.
     let memory = "k = 4294967295: the neighbours of one query need 98304 MiB of memory, where ";
     let disk = "cannot write: 4,294,967,295 neighbours of each of 5,000 queries take ";
     assert!(
@@ -319,7 +319,7 @@ fn sampled_queries_are_identified_in_the_output() {
         let [query_row, index] = [1, 3].map(|at| row[at].parse::<usize>().unwrap());
         assert_eq!(row[5].parse::<f64>(), Ok(f64::abs(x[query_row] - x[index])), "{row:?}");
     }
-    // The archive has the same rows, one for each query.
+    // The archive has the same rows, one per query.
     let array = json(&place.ok("info drawn.npz:query_rows --json").stdout);
     assert_eq!(array["cloud"]["points"], 3);
     let said = place.ok("knn line.csv rows:5,2 -k 2 --engine kdtree -o listed.ivecs").stderr;
@@ -328,12 +328,12 @@ fn sampled_queries_are_identified_in_the_output() {
         "note: the queries' rows are not in .ivecs files; tables and .npz have them: listed.ivecs\n"
     );
     assert_eq!(place.ok("knn line.csv -k 2 --engine kdtree -o all.ivecs").stderr, "");
-    // A place is no row.
+    // A position has no row number.
     assert_eq!(
         place.ok("knn line.csv at:8 -k 1 -o -").stdout,
         "query,rank,index,squared_distance,distance\n0,0,5,1,1\n"
     );
-    // What was written is read as an answer, and so is what earlier versions wrote.
+    // Written files are read as answers, including those of earlier versions.
     place.write("old.csv", "query,rank,index,squared_distance\n0,0,5,1\n0,1,3,36\n");
     for found in ["old.csv", "new.csv", "new.npz"] {
         if found != "old.csv" {
@@ -376,7 +376,7 @@ pub(super) fn piped(place: &Place, args: &str, input: &[u8]) -> (i32, Vec<u8>, S
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // A program that refuses the arguments does not read.
+    // The program does not read if it refuses the arguments.
     let writer = std::thread::Builder::new()
         .name("writer".to_owned())
         .spawn(move || _ = std::io::Write::write_all(&mut stdin, &input))
@@ -414,7 +414,7 @@ fn standard_input_is_read_in_every_format() {
     }
     let (code, found, said) = piped(&place, "knn line.csv - -k 1 --engine kdtree -o -", b"x\n8\n-3\n");
     assert_eq!((code, String::from_utf8(found).unwrap().lines().nth(2)), (0, Some("1,1,0,4,1,1")), "{said}");
-    // By its name as a file, and any other pipe.
+    // As a redirected file and as a pipe.
     #[cfg(unix)]
     {
         let (code, found, said) = piped(&place, &format!("knn /dev/stdin {search}"), &read("line.csv"));
@@ -422,7 +422,7 @@ fn standard_input_is_read_in_every_format() {
         let (code, _, error) = piped(&place, "knn /dev/stdin -k 1", b"x\n1\nnan\n");
         assert!(code == 1 && error.trim_end().ends_with(": /dev/stdin"), "{error}");
     }
-    // Neither errors nor reports have the name of the file that it is kept in, and that is gone.
+    // Neither errors nor reports name the temporary file, which is removed.
     let mut command = place.command("knn - -k 1 --json");
     let report = command
         .env("TMPDIR", folder.path())
@@ -452,7 +452,7 @@ fn standard_output_can_be_read_back_in_every_format() {
         let (code, bytes, said) = piped(&place, &format!("{search} -o - --format {format}"), b"");
         assert_eq!((code, said.as_str()), (0, ""), "{format}");
         fs::write(place.path(&format!("printed.{format}")), bytes).unwrap();
-        // As an answer, with its distances.
+        // As an answer with distances.
         let verified = place
             .ok(&format!(
                 "verify --input line.csv --queries all --k 3 --engine kdtree --reference printed.{format}"
@@ -470,7 +470,7 @@ fn standard_output_can_be_read_back_in_every_format() {
     assert!(code == 0 && npy == fs::read(place.path("found.npy")).unwrap() && npy.starts_with(b"\x93NUMPY"));
     let found: Vec<i64> = npy[128..].as_chunks().0.iter().map(|word| i64::from_le_bytes(*word)).collect();
     assert_eq!(found, rows.iter().map(|row| row[3].parse().unwrap()).collect::<Vec<i64>>());
-    // Within a radius there are not as many of each, which a table does not mind.
+    // Within a radius the number of neighbours varies, which tables support.
     let (code, bytes, _) = piped(&place, "knn line.csv --radius 1 -o - --format arrow", b"");
     fs::write(place.path("within.arrow"), bytes).unwrap();
     assert_eq!((code, json(&place.ok("info within.arrow --json").stdout)["rows"].as_u64()), (0, Some(14)));
@@ -483,7 +483,7 @@ fn graphs_are_written_directed_symmetrised_or_mutual() {
         place.ok(&format!("{command} -k 1 --engine kdtree --graph g.csv {more}"));
         fs::read_to_string(place.path("g.csv")).unwrap()
     };
-    // 0, 1, -1, 2, -2 and 9 are on a line: equals go by their row.
+    // 0, 1, -1, 2, -2 and 9 on a line; ties are ordered by row.
     let directed = "row,rank,neighbor,distance\n0,0,1,1\n1,0,0,1\n2,0,0,1\n3,0,1,1\n4,0,2,1\n5,0,3,7\n";
     let either = "row,rank,neighbor,distance\n0,0,1,1\n0,1,2,1\n1,0,0,1\n1,1,3,1\n2,0,0,1\n2,1,4,1\n3,0,1,1\n\
                   3,1,5,7\n4,0,2,1\n5,0,3,7\n";
@@ -492,7 +492,7 @@ fn graphs_are_written_directed_symmetrised_or_mutual() {
         assert_eq!(graph(command, "--symmetrise"), either);
         assert_eq!(graph(command, "--mutual"), "row,rank,neighbor,distance\n0,0,1,1\n1,0,0,1\n");
     }
-    // The neighbours beside it are the graph's: without the row itself.
+    // The neighbours written with it are those of the graph, without the row itself.
     let report =
         json(&place.ok("knn line.csv -k 1 --graph g.npz --graph-as csr --symmetrise -o n.csv --json").stdout);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The command line, end to end, with the built program.
+//! Tests the command line end to end with the built program.
 
 mod analyse;
 mod beside;
@@ -23,22 +23,22 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What a call gave.
+/// The result of a call.
 struct Done {
     code: i32,
     stdout: String,
     /// Without the line in [`Self::searches`].
     stderr: String,
-    /// The line that says which columns are searched; empty if there is none.
+    /// The note on which columns are searched; empty if there is none.
     searches: String,
 }
 
-/// Divides the line that says which columns are searched from the others.
+/// Separates the note on searched columns from the other lines.
 fn without_choice(stderr: &str) -> (String, String) {
     stderr.split_inclusive('\n').partition(|line| line.starts_with("note: searches "))
 }
 
-/// A folder to work in, and the program called in it.
+/// A folder to work in, in which the program runs.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -57,9 +57,9 @@ impl Place {
     fn command(&self, args: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
         command.current_dir(self.0.path()).args(args.split_whitespace());
-        // As on a server, where graphics libraries have words of their own.
+        // As on a server; otherwise graphics libraries print messages.
         command.env_remove("XDG_RUNTIME_DIR").env_remove("WAYLAND_DISPLAY");
-        // Without the defaults of whoever tests.
+        // Without the configuration of the user who runs the tests.
         command.env("WARPSCOPE_CONFIG", "").env("XDG_CONFIG_HOME", self.path("no config"));
         command
     }
@@ -76,14 +76,14 @@ impl Place {
         }
     }
 
-    /// A call that must succeed.
+    /// Runs a call that must succeed.
     fn ok(&self, args: &str) -> Done {
         let done = self.call(args);
         assert_eq!(done.code, 0, "{args}: {}", done.stderr);
         done
     }
 
-    /// The one line on stderr of a call that must fail with `code`.
+    /// Runs a call that must fail with `code`, and returns its one line on stderr.
     fn fails(&self, code: i32, args: &str) -> String {
         let done = self.call(args);
         assert_eq!((done.code, done.stdout.as_str()), (code, ""), "{args}: {}", done.stderr);
@@ -276,7 +276,7 @@ fn a_run_folder_is_complete_and_json_equals_run_json() {
             > 6
     );
 
-    // The same command again gives the same neighbours, and the files replace the old ones.
+    // The same command gives the same neighbours and replaces the files.
     let before = fs::read(place.path("a/b/found.npz")).unwrap();
     place.ok(&format!("{args} --out a/b --neighbors a/b/found.npz"));
     assert_eq!(fs::read(place.path("a/b/found.npz")).unwrap(), before);
@@ -584,7 +584,7 @@ fn runs_are_compared() {
         "cannot read: it is a folder, and no `run --out` wrote it, as there is no run.json in it; name a \
          file: other"
     );
-    // What fails leaves no folder behind.
+    // A failed command leaves no folder.
     place.fails(1, "run --input none.csv --out made/inner");
     assert!(!place.path("made").exists());
     place.write("other.csv", "x,y\n1,2\n");
@@ -618,7 +618,7 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
         text.contains("The same neighbours, to the bit (50 queries, 8 ranks each).") && !text.contains("job"),
         "{text}"
     );
-    // A folder and a recording, either way.
+    // A folder against a recording, in both orders.
     assert!(place.ok("compare a same.warpscope").stdout.contains("The same neighbours, to the bit"));
     assert!(place.ok("compare same.warpscope a").stdout.contains("The same neighbours, to the bit"));
     let refused = |b: &str, args: &str, names: &str, neighbors: &str| {
@@ -638,7 +638,7 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
     };
     refused("k", "--k 9", "k", "The same neighbours, to the bit (50 queries, 8 ranks each).");
     refused("q", "--queries 40", "q", "");
-    // A folder does not say which rows were asked for, a recording does.
+    // A folder does not store which rows were requested; a recording does.
     assert!(
         place
             .ok("compare a q")
@@ -662,7 +662,7 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
         "metric",
         "Neighbours are not compared: they measured distance differently.",
     );
-    // A neighbour that is another is found.
+    // A changed neighbour is detected.
     let mut found = fs::read(place.path("same/neighbors.npz")).unwrap();
     let data = found.windows(6).position(|window| window == b"\x93NUMPY").unwrap() + 128;
     let old = i64::from_le_bytes(found[data..data + 8].try_into().unwrap());
@@ -794,7 +794,7 @@ fn written_neighbours_are_verified_for_every_kind_of_query() {
             }
         }
     }
-    // What else holds them: the folder of a run, and its recording, which counts rows otherwise.
+    // Other sources of answers: a run's folder, and its recording, which numbers rows differently.
     let some = "--queries rows:7,0,4";
     place.ok(&format!("run {problem} {some} --repeats 1 --warmup 0 --out folder --record run.warpscope"));
     for reference in ["folder", "run.warpscope", "run.warpscope#1"] {
@@ -813,7 +813,7 @@ fn written_neighbours_are_verified_for_every_kind_of_query() {
         "the answers are to 7 queries, and so to others than the 3 queries that are asked or the 8 rows \
          that these were taken from; ask as they were asked, with --queries and --seed: all.csv"
     );
-    // As many, and to others.
+    // The same number of answers, for other queries.
     place.ok("run --generate uniform:n=50 --queries 20 --k 3 --engine lockstep --repeats 1 --warmup 0 \
               --neighbors drawn.csv");
     let others = place.call(
@@ -863,7 +863,7 @@ fn a_dry_run_predicts_without_searching() {
     let named = json(&place.ok("run --generate uniform:n=500 --engine kdtree --dry-run --json").stdout);
     assert_eq!((&named["chosen"], &named["reason"]), (&"kdtree".into(), &"it was asked for".into()));
     place.fails(2, "run --generate uniform:n=500 --dry-run --neighbors a.csv");
-    // A run has the sentence in its summary, and what was predicted in its file.
+    // A run has the sentence in its summary, and the prediction in its file.
     let summary =
         place.ok("run --generate uniform:n=500 --engine lockstep --repeats 1 --warmup 0 --out o").stdout;
     assert!(
@@ -902,7 +902,7 @@ fn a_window_without_a_display_does_not_wait_for_input() {
     for args in ["gui two.json --png a.png", "gui two.json --frames 2", "gui two.json --frames 2 --png a.png"]
     {
         let error = place.fails(1, args);
-        // Where nothing can be drawn at all, that is what is said.
+        // Without a graphics adapter, that is the error.
         let expected =
             "several clouds: say which with FILE:NAME; there are `first` (3 × 2), `second` (2 × 2): ";
         assert!(

@@ -1,5 +1,5 @@
-//! How the command line helps: numbers as people write them, near misses, completions, manual pages, defaults
-//! from a file, versions of JSON.
+//! Conveniences of the command line: numbers with separators, suggestions, completions, manual pages,
+//! configuration files, schema versions.
 
 use super::*;
 
@@ -89,12 +89,12 @@ fn near_misses_are_suggested() {
     }
     let search = place.fails(2, "search --input points.csv");
     assert!(search.starts_with("no command `search`; there are gui, run, knn, "), "{search}");
-    // A file of that name is a file.
+    // An existing file of that name is opened.
     place.write("rnu", "");
     assert!(!place.call("rnu").stderr.contains("no command"));
 }
 
-/// The commands, as `--help` lists them.
+/// The commands, as listed by `--help`.
 fn commands(place: &Place) -> Vec<String> {
     let help = place.ok("--help").stdout;
     let listed =
@@ -166,9 +166,9 @@ fn defaults_come_from_a_file_and_the_command_line_wins() {
     let none = spec(place.ok(&format!("{run} --repeats 1 --no-config --engine kdtree")));
     assert_eq!((&none["k"], &none["warmup"]), (&32.into(), &10.into()));
     assert!(place.ok("run --help --config w.toml").stdout.contains("[default: 7]"));
-    // A flag before the command changes nothing.
+    // A flag before the command makes no difference.
     assert!(place.ok("--quiet run --help --config w.toml").stdout.contains("[default: 7]"));
-    // The variable, and the user's own file.
+    // The environment variable, and the user's own file.
     let by_variable = place.command(run).env("WARPSCOPE_CONFIG", "w.toml").output().unwrap();
     assert_eq!(json(&String::from_utf8(by_variable.stdout).unwrap())["spec"]["k"], 7);
     #[cfg(target_os = "linux")]
@@ -225,7 +225,7 @@ fn flags_override_conflicting_defaults() {
     );
     assert!(place.ok(sweep).stdout.lines().nth(1).unwrap().starts_with("cloud.csv,"));
     place.ok("lesson --lesson sort --keys 5,3,8,1,2,9,7,4 --png a.png --config w.toml");
-    // `--look` needs a picture, which nobody asks for here.
+    // `--look` needs a picture, which this call does not write.
     let window = place.call("gui none.csv --config w.toml").stderr;
     assert!(!window.contains("--look") && !window.contains("required"), "{window}");
 }
@@ -285,7 +285,7 @@ fn every_json_has_a_schema_version() {
     }
     let written = json(&fs::read_to_string(place.path("out/run.json")).unwrap());
     assert_eq!(written["schema_version"], 1);
-    // No command that takes --json is missing above.
+    // The list above contains every command with --json.
     for name in commands(&place).iter().filter(|name| *name != "help") {
         let takes = place.ok(&format!("{name} --help")).stdout.contains("--json");
         let known = ["run", "knn", "verify", "analyse", "recall", "compare", "info", "devices"]

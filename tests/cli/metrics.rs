@@ -1,4 +1,4 @@
-//! Metrics: cosine, and names that are none.
+//! Metrics and their names.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
     1.0 - dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
-/// Rows whose directions all differ, as text and as numbers.
+/// Rows with different directions, as text and as numbers.
 fn directions(place: &Place, name: &str, n: usize) -> Vec<Vec<f64>> {
     let value =
         |row: usize, axis: usize| ((row * 7919 + axis * 104_729 + row * axis * 31) % 2003) as f64 - 1001.0;
@@ -98,7 +98,7 @@ fn every_command_accepts_cosine() {
     );
 }
 
-/// Rows of whole numbers with ties, among them a zero row, two equal ones and negative values.
+/// Rows of integers with ties, including a zero row, two equal rows and negative values.
 const WHOLE: &str = "x,y\n1,2\n-3,1\n0,0\n1,2\n2000000,-1\n-1,-2\n";
 
 #[test]
@@ -142,7 +142,7 @@ fn the_largest_inner_products_come_first() {
 #[test]
 fn inner_products_use_the_values_of_the_file() {
     let place = Place::new();
-    // Of columns far from 0, coordinates are kept about an origin; an inner product is about none, of values
+    // Far from 0, coordinates are stored relative to an origin. Inner products have no origin and use values
     // rounded to f32.
     place.write("far.csv", "x,y\n4000000.3,1\n4000001.6,-2\n4000000.8,3\n");
     let found = place.ok("knn far.csv at:1,0 -k 3 --metric ip -o -").stdout;

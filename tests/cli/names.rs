@@ -1,4 +1,4 @@
-//! Names of files, parts, columns and devices, on their way to a terminal and a spreadsheet.
+//! Names of files, datasets, columns and devices, written to a terminal and to spreadsheets.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn names_are_escaped_for_terminals_and_spreadsheets() {
     let (code, _, stderr) = call(&["run", "--input", "\u{1b}[31mnone.csv"]);
     assert_eq!((code, stderr.contains(unprintable)), (Some(1), false), "{stderr:?}");
 
-    // A file of rows has names as they are, but for formulas.
+    // A file of rows contains names unchanged, except formulas.
     place.write("=1+1.csv", "x,y\n1,2\n3,4\n");
     let (_, rows, _) = call(&[
         "sweep",

@@ -39,7 +39,7 @@ fn a_preset_is_a_sweep_with_adjustable_sizes() {
     for row in &rows {
         let of_a_thread = row.iter().any(|cell| cell == "kdtree-threads");
         let active: f64 = row[active].parse().unwrap();
-        // Lanes with a query each go ways of their own; a warp with one query has points for nearly all.
+        // Lanes with a query each diverge; a warp with one query keeps nearly all lanes active.
         assert!(
             active > 1.0 && if of_a_thread { active < 25.0 } else { (25.0..=32.0).contains(&active) },
             "{row:?}"
@@ -48,7 +48,7 @@ fn a_preset_is_a_sweep_with_adjustable_sizes() {
     assert!(
         fs::read_to_string(place.path("active.svg")).unwrap().contains("Active threads of a warp, of 32")
     );
-    // With fewer rows than the preset has queries, all are asked for.
+    // If there are fewer rows than the preset's queries, every row is a query.
     let done = place.ok(&format!(
         "sweep --preset step-10a {} --figure a.svg",
         small.replace("--n 300 --q 20 --d 2,3,5", "--n 100,200")
@@ -95,7 +95,7 @@ fn selectors_are_compared_by_throughput() {
     ] {
         assert!(figure.contains(said), "{said} is missing from\n{figure}");
     }
-    // A method is left out beyond what it finds, and that is said.
+    // Sizes above a method's largest k are skipped with a note.
     let done = place.ok(&format!("sweep --preset hanak-5.5 {small} --k 1024,2048 --engine warp-select,bits"));
     assert_eq!(done.stderr, "note: warp-select finds at most 1,024 neighbours, and is left out beyond\n");
     assert_eq!(table(&place.path("rows.csv")).1.len(), 3);

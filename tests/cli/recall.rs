@@ -7,7 +7,7 @@ fn place() -> Place {
     let place = Place::new();
     place.write("line.csv", "x\n0\n1\n-1\n2\n-2\n3\n");
     place.write("asked.csv", "x\n0\n3\n");
-    // Right; but 2 instead of 1, as near, and then a miss, a duplicate and a hole.
+    // A correct row; then a tie (2 instead of 1), a miss, a duplicate and a gap.
     place.write("answers.csv", "0,2,1\n5,5,-1\n");
     place
 }
@@ -72,13 +72,13 @@ fn a_truth_from_a_file_needs_distances_to_accept_ties() {
         );
         assert_eq!(mean(&format!("--truth {name} --input line.csv --queries asked.csv")), 0.75, "{name}");
     }
-    // By name alone, row 2 is not row 1.
+    // By row number alone, row 2 differs from row 1.
     place.write("named.csv", "0,1,2\n5,3,1\n");
     assert_eq!(mean("--truth named.csv"), 0.5);
     let text = place.ok("recall answers.csv --truth named.csv").stdout;
     assert!(text.contains("cannot be told without distances"), "{text}");
     assert_eq!(mean("--truth named.csv --input line.csv --queries asked.csv"), 0.75);
-    // The oracle's own answers are perfect, whatever they are written as.
+    // Exact answers have recall 1 in every format.
     let perfect =
         place.ok("recall truth.npz --input line.csv --queries asked.csv --engine kdtree --json").stdout;
     assert_eq!(json(&perfect)["recall"][0]["min"], 1.0);
@@ -87,7 +87,7 @@ fn a_truth_from_a_file_needs_distances_to_accept_ties() {
 #[test]
 fn recall_uses_the_metric_of_the_answers() {
     let place = Place::new();
-    // By the angle, row 2 is as row 0; by l2, row 1 is nearest.
+    // Under angular, row 2 ties with row 0; under l2, row 1 is nearest.
     place.write("points.csv", "x,y\n1,0\n1,0.5\n8,0\n0,1\n");
     let search = "--input points.csv --queries all --engine kdtree";
     let mean = |args: &str| {
@@ -118,11 +118,11 @@ fn recall_uses_the_metric_of_the_answers() {
             )
         );
     }
-    // Whoever says nothing is taken at the word of whoever asks, or of the truth.
+    // An answer without a stored metric takes that of the command or of the truth.
     place.ok(&format!("run {search} --k 2 --metric cosine --warmup 0 --repeats 1 --neighbors cosine.npy"));
     assert!(mean(&format!("cosine.npy {search}")) < 1.0, "by l2");
     assert_eq!(mean(&format!("cosine.npy {search} --truth cosine.parquet")), 1.0);
-    // What an earlier run's folder and a recording say.
+    // Metrics stored in a run's folder and in a recording.
     place.ok(&format!(
         "run {search} --k 2 --metric angular --exclude-self --warmup 0 --repeats 1 --out folder --record \
          run.warpscope"
@@ -219,7 +219,7 @@ fn answers_to_other_rows_are_refused() {
     assert!(place.ok(&format!("{recall} rows:5,3")).stdout.contains("        2  1.0000"));
     let truth = "recall three-five.npz --truth five-three.parquet";
     assert!(place.fails(1, truth).starts_with("ANSWERS: its query 0 is row 3, and row 5 is asked for"));
-    // Rows are those of the file, or nobody's.
+    // Row numbers must exist in the file.
     place.write("wrong.csv", "query,query_row,rank,index\n0,5,0,0\n0,5,1,3\n1,3,0,3\n1,3,1,5\n");
     let worst = json(&place.ok("recall wrong.csv --truth five-three.parquet --json").stdout);
     assert_eq!((&worst["worst"][0]["query"], &worst["worst"][0]["row"]), (&0.into(), &5.into()));
@@ -228,7 +228,7 @@ fn answers_to_other_rows_are_refused() {
     let bare = place.ok("recall bare.csv --truth truth.csv --json --out each.csv").stdout;
     assert_eq!(json(&bare)["worst"][0].get("row"), None);
     assert!(fs::read_to_string(place.path("each.csv")).unwrap().starts_with("query,recall_at_2,"));
-    // Nothing is missing where there is nothing more.
+    // Gaps beyond the number of points do not count as missing.
     place.ok("knn line.csv -k 9 --engine kdtree -o all.npz");
     assert!(!place.ok("recall all.npz --input line.csv --engine kdtree").stdout.contains("missing"));
 }

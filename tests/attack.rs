@@ -3,7 +3,6 @@
 //! begin, or change while they are read must be refused or read consistently. The program must not connect to
 //! a socket in a world-writable folder.
 //!
-//!
 //! By default this runs a few commands at few limits. `scripts/attack` (`WARPSCOPE_ATTACK=all`) runs the
 //! whole table with larger data, also in a control group where possible, and prints the table.
 

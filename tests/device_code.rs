@@ -1,4 +1,4 @@
-//! The device code as text: the twins' names, and how the build reads `cuda/`.
+//! Checks the text of the device code: names shared with the twins, and how the build parses `cuda/`.
 
 #[allow(dead_code, reason = "the build script uses all of it")]
 #[path = "../crates/engines/build/interface.rs"]
@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The functions of a Rust source outside its tests, each with the documentation before it.
+/// The functions of a Rust source outside its tests, each with its documentation.
 fn rust_functions(source: &str) -> Vec<(String, String)> {
     let (mut found, mut doc) = (Vec::new(), String::new());
     for line in source.split("#[cfg(test)]").next().expect("a split has a first part").lines().map(str::trim)
@@ -23,7 +23,7 @@ fn rust_functions(source: &str) -> Vec<(String, String)> {
         if let Some(text) = line.strip_prefix("///") {
             doc += text;
         } else if line.starts_with("#[") || line.starts_with('"') || line == "))]" {
-            // Attributes stand between a function and its documentation.
+            // Attributes may come between a function and its documentation.
         } else {
             let name = line.strip_prefix("pub ").unwrap_or(line);
             if let Some(name) = name.strip_prefix("const ").unwrap_or(name).strip_prefix("fn ") {
@@ -79,8 +79,8 @@ fn functions_of_the_selectors_exist_on_the_device() {
     );
 }
 
-/// Compares the files of an engine's table, which has all of its folder but those `of_the_host`; returns how
-/// many functions they have.
+/// Compares the functions of an engine's files; the table must list all files of its folder except
+/// `of_the_host`. Returns the number of functions.
 fn compare(engine: &str, of_the_host: &[&str]) -> usize {
     let table = read(&format!("crates/engines/src/{engine}/mod.rs"));
     let rows: Vec<(&str, &str)> = table
@@ -103,7 +103,7 @@ fn compare(engine: &str, of_the_host: &[&str]) -> usize {
         assert_eq!(name(twin), name(device), "twins are in files of one name");
         let source = read(device);
         let there = device_functions(&source);
-        // A constructor's name there is its type's.
+        // A device constructor has the name of its type.
         for (function, doc) in rust_functions(&read(&format!("crates/engines/src/{engine}/{twin}")))
             .into_iter()
             .filter(|(function, _)| function != "new")
@@ -137,7 +137,7 @@ fn functions_are_parsed_from_source() {
     assert_eq!(device_functions(device), ["first", "second"]);
 }
 
-/// The table that the build reads, and the files that it names.
+/// The table that the build reads, and its files.
 #[test]
 fn every_unit_has_a_source() {
     for unit in units::parse(&read("cuda/units.txt")).unwrap() {
@@ -148,8 +148,7 @@ fn every_unit_has_a_source() {
     }
 }
 
-/// The build stops at a header that it cannot read, but only where it is built: here it is told by the test's
-/// name.
+/// The build fails at an unreadable header only where CUDA is built; this test fails everywhere.
 #[test]
 fn interface_headers_become_rust() {
     for header in [

@@ -1,15 +1,14 @@
-//! What every version wrote opens for ever, with the values that it had. `tests/data/versions` holds a folder
-//! for each version, as that version left it: recordings, a session, a run's folder, the window's state, and
-//! `values.json`, all that was in them.
+//! Files of every version open for ever, with their original values. `tests/data/versions` has a folder for
+//! each version with recordings, a session, a run's folder and the window's state, as that version wrote
+//! them, and their expected values in `values.json`.
 //!
-//! A folder is never changed. A new version's is written, before its first release and whenever what is
-//! written changes, by
+//! Never change a folder. Write a new one before a version's first release and whenever a format changes:
 //!
 //! ```sh
 //! WARPSCOPE_KEEP=tests/data/versions/NAME cargo test --test kept_versions -- --ignored write_the_set
 //! ```
 //!
-//! What came before there were such folders is in `tests/first_version.rs`.
+//! Files from before these folders are in `tests/first_version.rs`.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -30,7 +29,7 @@ fn versions() -> Vec<PathBuf> {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/versions");
     let mut folders: Vec<PathBuf> =
         fs::read_dir(place).expect("it is there").map(|entry| entry.expect("a folder").path()).collect();
-    // As numbers: 0.9.0 is before 0.10.0.
+    // As numbers: 0.9.0 comes before 0.10.0.
     folders.sort_by_key(|folder| {
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
         name.split('.').map(|part| part.parse::<u32>().expect("a version")).collect::<Vec<_>>()
@@ -39,7 +38,7 @@ fn versions() -> Vec<PathBuf> {
     folders
 }
 
-/// All that is in the files of a folder.
+/// All values in the files of a folder.
 fn values(folder: &Path) -> Value {
     let mut all = serde_json::Map::new();
     for name in ["runs.warpscope", "session.warpscope"] {
@@ -48,7 +47,7 @@ fn values(folder: &Path) -> Value {
     all.insert("folder".to_owned(), of_folder(&folder.join("folder")));
     #[cfg(feature = "gui")]
     all.insert("state.json".to_owned(), window::of_state(folder));
-    // As text has it, so that numbers of both sides went the same way.
+    // Through text, so that numbers on both sides are converted alike.
     serde_json::from_str(&Value::Object(all).to_string()).expect("its own text")
 }
 
@@ -95,7 +94,7 @@ fn of_run(recorded: &Recorded) -> Value {
         "query cloud": run.query_cloud.as_ref().map(points),
         "query rows": run.query_rows,
         "neighbors": run.neighbors.indices,
-        // Infinity is no JSON.
+        // JSON has no infinity.
         "squared distances": run.neighbors.squared_distances.iter().map(f32::to_string).collect::<Vec<_>>(),
         "measured": run.measured.columns().map(measured).collect::<Vec<_>>(),
         "counted by": run.convergence.counted_by,
@@ -126,7 +125,7 @@ fn of_folder(path: &Path) -> Value {
     })
 }
 
-/// Holds what is found to be what was there; what is found may have more keys than there were.
+/// Checks that found values equal the old ones; there may be additional keys.
 #[track_caller]
 fn assert_has(found: &Value, kept: &Value, at: &str) {
     match (found, kept) {
@@ -154,7 +153,7 @@ fn files_of_every_version_open_with_their_values() {
         if !cfg!(feature = "gui") {
             let all = kept.as_object_mut().expect("a list of files");
             all.remove("state.json").expect("it is kept");
-            // Only the window reads what it says.
+            // Only the window reads it.
             all["session.warpscope"]
                 .as_object_mut()
                 .expect("a recording")
@@ -187,7 +186,7 @@ fn changed(recording: &Path, member: &str, change: impl Fn(&mut Value)) -> tempf
     path
 }
 
-/// The run's folder of a version with another `run.json`.
+/// A version's run folder with another `run.json`.
 fn changed_folder(folder: &Path, change: impl Fn(&mut Value)) -> tempfile::TempDir {
     let copy = tempfile::tempdir().expect("a folder");
     for entry in fs::read_dir(folder).expect("it is there") {
@@ -227,7 +226,7 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
             newer.path().join("run.json").display()
         )
     );
-    // What a newer session says belongs to the window; its runs are read all the same.
+    // Only the window reads a newer session; its runs are read anyway.
     let newer = changed(&folder.join("session.warpscope"), "session.json", raise);
     let opened = recording::read(&newer, Points::Restore, &Silent).expect("its runs");
     assert!(!opened.runs.is_empty());
@@ -240,8 +239,8 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     );
 }
 
-/// The rule of `docs/recording.md`: keys and arrays that are only added are no new version, and whoever does
-/// not know them leaves them out.
+/// The rule of `docs/recording.md`: additional keys and arrays do not change the version, and older readers
+/// ignore them.
 #[test]
 fn unknown_keys_are_ignored() {
     let folder = versions().pop().expect("one");
@@ -268,7 +267,7 @@ fn unknown_keys_are_ignored() {
         add(&mut value["view"]["draft"]);
     });
     let kept = of_recording(&session);
-    // Without the window nobody reads it, and it stays as it is.
+    // Without the window it is ignored.
     assert_has(&of_recording(&later), &kept, "session");
     let later = changed_folder(&folder.join("folder"), |value| {
         add(value);
@@ -277,7 +276,7 @@ fn unknown_keys_are_ignored() {
     assert_eq!(of_folder(later.path()), of_folder(&folder.join("folder")));
 }
 
-/// A run of a spec over a cloud.
+/// Runs a spec over a cloud.
 fn run(change: impl FnOnce(&mut RunSpec), data: &Path, queries: Option<&Path>) -> RunRecord {
     let file = |path: &Path| Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
     let load = |path: &Path| Arc::new(cloud::load(&file(path), true, &Silent).expect("a cloud"));
@@ -303,10 +302,10 @@ fn write_the_set() {
     assert!(!folder.exists(), "a version that is kept is never changed: {}", folder.display());
     fs::create_dir_all(&folder).expect("a folder");
     let place = tempfile::tempdir().expect("a folder");
-    // By names without folders, so that files say nothing of this machine.
+    // Names without folders, so that files do not depend on this machine.
     std::env::set_current_dir(place.path()).expect("it is there");
     let (data, queries) = (PathBuf::from("points.csv"), PathBuf::from("queries.csv"));
-    // Far from zero, so that an origin is kept, and with a row that is left out.
+    // Far from zero, so that an origin is stored, and with a row that is dropped.
     let row = |row: i32| format!("{}.25,{}.5,{}\n", 40_000_000 + row * 37 % 53, row * row % 29, row % 5);
     let rows: String = (0..40).map(|at| if at == 30 { "1,nan,2\n".to_owned() } else { row(at) }).collect();
     fs::write(&data, format!("east,north,class\n{rows}")).expect("a file");
@@ -365,7 +364,7 @@ fn write_the_set() {
     );
 }
 
-/// What only the window writes and reads.
+/// Files that only the window writes and reads.
 #[cfg(feature = "gui")]
 #[path = "common/window.rs"]
 mod driven;
@@ -384,22 +383,22 @@ mod window {
         App, ColorAction, ColorBy, ColorView, DataKind, ProjectionKind, ProjectionView, kept,
     };
 
-    /// All of it that the program reads, and nothing else.
+    /// Only the parts that the program reads.
     pub fn of_session(text: &Value) -> Value {
         let session = SavedSession::read(text.to_string().as_bytes()).unwrap_or_else(|why| panic!("{why}"));
         serde_json::to_value(session).expect("plain data")
     }
 
-    /// What a start makes of the folder's `state.json`.
+    /// The result of starting with the folder's `state.json`.
     pub fn of_state(folder: &Path) -> Value {
-        // A start writes beside it.
+        // A start writes to its folder.
         let place = tempfile::tempdir().expect("a folder");
         fs::copy(folder.join("state.json"), place.path().join("state.json")).expect("it is kept");
         let beginning = kept::begin(place.path());
         assert!(beginning.warnings.is_empty(), "{:?}", beginning.warnings);
         let (state, last) = beginning.found.expect("it is read");
         let mut state = serde_json::to_value(state).expect("plain data");
-        // Made anew at each start, in the same order.
+        // Rebuilt at each start, in the same order.
         let tree = state.as_object_mut().expect("fields").remove("tree").expect("the panes");
         let panes =
             tree["tiles"]["tiles"].as_object().expect("tiles").values().filter_map(|tile| tile.get("Pane"));
@@ -412,10 +411,10 @@ mod window {
         })
     }
 
-    /// A session, and the state that its window left.
+    /// A session, and the state saved by its window.
     pub fn write(folder: &Path, data: &Path) {
         let place = tempfile::tempdir().expect("a folder");
-        // A start that is not the first shows what the fields on the left name.
+        // After the first start, the fields on the left name the shown file.
         let mut state = State::default();
         small(&mut state);
         (state.draft.data, state.draft.path) =

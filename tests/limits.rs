@@ -1,4 +1,4 @@
-//! What docs/limits.md says is what the readers do.
+//! Checks that docs/limits.md matches the readers.
 
 use warpscope::cloud::formats::limits::{Limit, TABLE};
 use warpscope::text::thousands;

@@ -160,9 +160,7 @@ pub fn cloud(values: Vec<f64>, dims: usize, frame: Option<&PointCloud>) -> Arc<P
 
 /// Builds the problem of a case.
 ///
-///
 /// # Errors
-///
 /// If the problem is invalid.
 pub fn build_problem(case: &Case) -> Result<Problem, ProblemError> {
     let data = case.cloud(case.n, case.seed, None);

@@ -1,7 +1,7 @@
-//! What every engine of the registry must hold, on each kind of device that it runs on, and the same for an
-//! engine that no table lists ([`dummy`]). A new engine is tested by its row alone.
+//! Requirements on every engine of the registry, on each kind of device that it supports, and on an engine
+//! outside the registry ([`dummy`]). Registering a new engine is enough to test it.
 //!
-//! On a GPU `scripts/gpu-check` runs them. What is particular to a kernel is in `tests/cuda*.rs`.
+//! `scripts/gpu-check` runs the GPU tests. Tests of single kernels are in `tests/cuda*.rs`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -15,7 +15,7 @@ mod refusals;
 mod rules;
 mod subject;
 
-/// Each check as a test of the engines on the CPU, of those on a GPU, and of the dummy.
+/// Defines each check as a test of the CPU engines, of the GPU engines, and of the dummy.
 macro_rules! conformance {
     ($($check:path as $name:ident),+ $(,)?) => {
         mod cpu {

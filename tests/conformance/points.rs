@@ -1,4 +1,4 @@
-//! What engines make of points: once for all problems over them, and apart on each device.
+//! Prepared points: reused for all problems over them, and separate on each device.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ fn setup(k: usize) -> Setup {
     Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false }
 }
 
-/// A problem's neighbours, whether the points were there, and what of taking them in was timed.
+/// Returns a problem's neighbours, whether prepared points were found, and the timed phases of preparing
+/// them.
 fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, Vec<SetupPhase>) {
     let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
     search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{error}"));
@@ -46,7 +47,7 @@ pub fn points_are_prepared_once(subjects: &[Subject]) {
             assert!(!resident && !phases.is_empty(), "{subject}: they are taken in, and it is timed");
             let (found, resident, _) = answer(engine.as_mut(), &problem(7, 10));
             assert!(resident, "{subject}: they are found");
-            // Another engine of the kind finds them too, and all see the same points.
+            // Another engine of the kind finds the prepared points too, and both give the same answer.
             let (again, resident, _) = answer(subject.open().as_mut(), &problem(7, 10));
             assert!(resident, "{subject}: they are cached with the points");
             same_neighbors(&again, &found, &subject.to_string());
@@ -58,7 +59,7 @@ pub fn points_are_prepared_once(subjects: &[Subject]) {
     }
 }
 
-/// Two devices' engines over the same points: neither finds what the other made of them.
+/// Engines on two devices over the same points do not find each other's prepared points.
 fn apart(engine: Subject, devices: [DeviceId; 2]) {
     let points = points(3000, 2);
     let problem = Problem::over(&points, &Queries::Rows(vec![0, 17]), setup(10)).unwrap();

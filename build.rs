@@ -29,7 +29,8 @@ fn commit() -> Option<String> {
     if fs::canonicalize(top).ok()? != env::current_dir().and_then(fs::canonicalize).ok()? {
         return None;
     }
-    // The log grows with every commit and checkout. If it is missing, cargo would rerun this script in every build.
+    // The log grows with every commit and checkout. If it is missing, cargo would rerun this script in every
+    // build.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists())?;
     for path in [&log, "src", "crates", "build.rs", "cuda", "assets", "Cargo.toml", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={path}");

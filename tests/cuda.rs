@@ -108,8 +108,8 @@ fn every_phase_takes_time() {
     }
 }
 
-/// A cloud with more coordinates than a signed 32-bit integer counts, and a query at its end. It takes 9 GB, and
-/// the filter needs three times that. All engines agree bit for bit and with the oracle.
+/// A cloud with more coordinates than a signed 32-bit integer counts, and a query at its end. It takes 9 GB,
+/// and the filter needs three times that. All engines agree bit for bit and with the oracle.
 #[test]
 #[ignore = "needs an NVIDIA GPU with 16 GB, and 32 GB of memory"]
 fn more_than_2_to_the_31_coordinates_are_searched() {

@@ -1,4 +1,4 @@
-//! The pane Analysis: what the neighbours of all rows say of them, as colours, selections and files.
+//! The pane Analysis: results over all rows as colours, selections and files.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use warpscope::app::session::Colored;
 use warpscope::app::state::{PaneKind, single_layout};
 use warpscope::app::{AnalysisAction, AnalysisKind};
 
-/// Two clusters on a plane with a label each; one row of the first is labelled as the second.
+/// Two clusters on a plane with a label each; one row of the first has the label of the second.
 fn labelled(folder: &Path) -> std::path::PathBuf {
     let path = folder.join("labelled.csv");
     let mut rows = String::from("a,b,class\n");
@@ -22,7 +22,7 @@ fn labelled(folder: &Path) -> std::path::PathBuf {
     path
 }
 
-/// The window with the file open, and all of its rows analysed.
+/// The window with the file open and all its rows analysed.
 fn analysed(path: &Path) -> Window {
     let mut window = window(|state| {
         small(state);
@@ -110,7 +110,7 @@ fn the_graph_of_neighbours_is_written_in_three_forms() {
         edges.starts_with("row\trank\tneighbor\tdistance\n0\t0\t") && edges.lines().count() == 1 + 400 * 8
     );
 
-    // Another k is another question than that of the analysis.
+    // Changing k discards the analysis.
     fill(&mut window, "k", "5");
     for (form, name, array) in [("SciPy matrix", "csr.npz", "indptr"), ("umap-learn", "umap.npz", "indices")]
     {
@@ -150,7 +150,7 @@ fn rows_are_compared_with_another_file() {
     until(&mut window, "the first answer", |app| {
         app.session().columns.is_some() && app.session().answered.is_some() && !app.is_busy()
     });
-    // The same rows, turned about: the same neighbours.
+    // The same rows, rotated: the same neighbours.
     let text = std::fs::read_to_string(&path).expect("text");
     let turned: String = text
         .lines()
@@ -171,7 +171,7 @@ fn rows_are_compared_with_another_file() {
         )
     });
 
-    // Rows 0 and 1, and one that is a little beside row 2.
+    // Rows 0 and 1, and one close to row 2.
     let test = folder.path().join("test.csv");
     let row = |line: usize| {
         text.lines()

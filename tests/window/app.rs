@@ -1,7 +1,7 @@
-//! The window, driven by the names of its parts, as a person with a screen reader would.
+//! The window, driven by accessible names, as with a screen reader.
 //!
-//! What only needs the window's logic runs without drawing. Pictures need a graphics adapter; a software one
-//! will do (Debian and Ubuntu: `mesa-vulkan-drivers`).
+//! Tests of logic run without drawing. Pictures need a graphics adapter, for which a software renderer is
+//! enough (Debian and Ubuntu: `mesa-vulkan-drivers`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use warpscope::engines::registry;
 use warpscope::knn::{EngineId, Peaks, Values};
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
 
-/// Rows and squared distances of the k nearest, by looking at all.
+/// Rows and squared distances of the k nearest, by brute force.
 fn nearest(cloud: &PointCloud, query: &[f32], k: usize) -> Vec<(f64, u32)> {
     let far = |row: usize| {
         cloud.point(row).iter().zip(query).map(|(p, q)| (f64::from(*p) - f64::from(*q)).powi(2)).sum::<f64>()
@@ -112,7 +112,7 @@ fn settings_of_a_file_do_not_apply_to_another_typed_path() {
     };
     let mut window = window(small);
     press(&mut window, "From a file");
-    // Said before it is loaded, it may be said of whatever is typed in the end.
+    // Settings made before loading may be meant for the path that is finally typed.
     fill(&mut window, "Path", &other);
     tick(&mut window);
     fill(&mut window, "Path", &path);
@@ -183,7 +183,7 @@ fn a_click_in_plane_picks_the_nearest_point() {
     window.get_by_role_and_label(Role::Canvas, "Plane of points").click();
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     let session = window.state().session();
-    // Plane fits the cloud, so the middle of the pane is the middle of the cloud.
+    // Plane shows the whole cloud, so the middle of the pane is the middle of the cloud.
     let cloud = session.cloud.as_ref().expect("the cloud");
     let middle: Vec<f32> = cloud.axes().iter().map(|axis| ((axis.min + axis.max) / 2.0) as f32).collect();
     let Some(Picked::Row(row)) = session.picked else { panic!("a row was clicked") };
@@ -210,7 +210,7 @@ fn rows_of_a_run_are_answered_from_the_run() {
     assert_eq!(answered.row(), 123);
     assert_right(&window);
 
-    // With another k it is another question.
+    // Another k needs a new answer.
     fill(&mut window, "k", "3");
     window.state_mut().send(Action::PickRow(77));
     until(&mut window, "an answer", |app| {
@@ -224,7 +224,7 @@ fn rows_of_a_run_are_answered_from_the_run() {
     window.get_by_label("k = 3, l2, lockstep");
 }
 
-/// A generated cloud, without a window.
+/// Generates a cloud without a window.
 fn generated(spec: &str) -> Arc<PointCloud> {
     let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
     Arc::new(warpscope::cloud::load(&source, false, &warpscope::progress::Silent).expect("a cloud"))
@@ -240,7 +240,7 @@ fn runs_of_a_replaced_cloud_are_dropped() {
         window.step();
         assert!(window.state().is_busy());
         if finished {
-            // The answer lies ready while the other cloud comes.
+            // The answer is ready before the other cloud arrives.
             std::thread::sleep(Duration::from_secs(1));
         }
         window.state_mut().show_loaded(generated("uniform:n=5,d=2"));
@@ -275,7 +275,7 @@ fn typed_rows_stay_until_a_point_is_clicked() {
     );
     let answered = app.session().answered.as_ref().expect("an answer");
     assert_eq!((answered.row(), answered.record.query_rows.len()), (3, 5), "row 100 was not asked for");
-    // A query of the run stays the query in the next one.
+    // A query of the run is still the query in the next run.
     window.state_mut().send(Action::PickQuery(3));
     window.run_steps(2);
     press(&mut window, "Run");
@@ -286,7 +286,7 @@ fn typed_rows_stay_until_a_point_is_clicked() {
     assert_eq!(window.state().state().draft.query_rows, "7");
 }
 
-/// Where frames are slow, a number that is typed and the keys that run it come in one of them.
+/// If frames are slow, a typed number and the Run shortcut arrive in the same frame.
 #[test]
 fn run_uses_a_number_typed_in_the_same_frame() {
     let mut window = window(small);
@@ -358,7 +358,7 @@ fn by_default_every_row_of_a_small_cloud_is_a_query() {
     let asked =
         |window: &Window| window.state().session().record.as_ref().map(|record| record.query_rows.len());
     assert_eq!((asked(&window), window.state().state().draft.query_count.as_str()), (Some(3), "3"));
-    // Nor does a run that loads another cloud first ask for as many as the one before had.
+    // A run that first loads another cloud does not use the number of queries of the previous one.
     for (name, rows, count) in [("smaller.csv", 2, 2), ("larger.csv", 2000, 1000)] {
         let other = folder.path().join(name);
         let lines: String = (0..rows).map(|row| format!("{row},{}\n", row * row % 101)).collect();
@@ -465,7 +465,7 @@ fn exports_equal_what_is_shown() {
     for path in [&missing, &path] {
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         press(&mut window, "Save");
-        // Written, or why not: of this file, not of the one before.
+        // Written, or an error about this file, not about the previous one.
         let said = path.display().to_string();
         until(&mut window, "the file", |app| {
             app.session().log.last().is_some_and(|entry| entry.text.ends_with(&said))
@@ -477,7 +477,7 @@ fn exports_equal_what_is_shown() {
         "{log:?}"
     );
 
-    // What is there is written over only when that is asked twice.
+    // Overwriting a file needs confirmation.
     std::fs::write(&path, "mine").expect("a file");
     press(&mut window, "Export Neighbours");
     press(&mut window, "Data as CSV, TSV, Parquet or npz…");
@@ -641,7 +641,7 @@ fn a_picture_of_a_pane_has_the_panes_size() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("plane.png");
-    // Two pixels a point, as on a sharp screen.
+    // Two pixels per point, as on a high-density screen.
     let mut window: Window =
         Harness::builder().with_size([700.0, 500.0]).with_pixels_per_point(2.0).wgpu().build_eframe(|cc| {
             let mut state = State {
@@ -687,7 +687,7 @@ fn a_picture_of_a_pane_has_the_panes_size() {
     assert_eq!(window.state().session().picked, before);
 }
 
-/// A run whose timings are always the same.
+/// A run with constant timings.
 fn record() -> Arc<RunRecord> {
     let mut window = window(|state| {
         state.draft.generator = "gaussian-mixture:n=3000,d=3,clusters=6".to_owned();
@@ -726,8 +726,7 @@ fn panes_match_their_snapshots() {
     }
     let record = record();
     let mut failures = Vec::new();
-    // Engines shows what can run on this machine, and how long it should take here: tests/window/engines.rs
-    // has its tests.
+    // Engines shows what can run on this machine and predicted times; tests/window/engines.rs tests it.
     for pane in PaneKind::ALL.iter().copied().filter(|&pane| pane != PaneKind::Engines) {
         for (look, name) in
             [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")]
@@ -756,7 +755,7 @@ fn panes_match_their_snapshots() {
             window.state_mut().set_log(log);
             window.state_mut().send(Action::SelectRank(Some(3)));
             window.run_steps(4);
-            // What can run is different on each machine, and said in the status line.
+            // The status line depends on the machine.
             window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 290.0), egui::pos2(420.0, 320.0)));
             let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
             let title = format!("{}-{name}", pane.title().to_lowercase());
@@ -771,7 +770,7 @@ fn panes_match_their_snapshots() {
 #[test]
 fn the_window_is_drawn_without_a_display() {
     let folder = tempfile::tempdir().expect("a folder");
-    // No font has all signs that a name may have.
+    // Fonts lack some of the characters that names may contain.
     let data = folder.path().join("🦀 data.csv");
     let rows: Vec<String> = (0..400).map(|i| format!("{},{}", (i * 37) % 101, (i * 61) % 97)).collect();
     std::fs::write(&data, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
@@ -786,7 +785,7 @@ fn the_window_is_drawn_without_a_display() {
     render_headless(&show(&data), std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
     assert_eq!(picture.dimensions(), (900, 600));
-    // Query, neighbours and points are there in their colours.
+    // Query, neighbours and points appear in their colours.
     let palette = warpscope::app::tokens::Palette::LIGHT;
     for color in [palette.query, palette.neighbor, palette.point] {
         let [r, g, b, _] = color.to_array();
@@ -800,8 +799,7 @@ fn the_window_is_drawn_without_a_display() {
     assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
 }
 
-/// An engine without convergence has no theory curve to wait for: of so many points `auto` takes the k-d
-/// tree.
+/// An engine without convergence shows no theory curve: for this many points `auto` chooses the k-d tree.
 #[test]
 fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -815,7 +813,7 @@ fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
     assert!(png.metadata().expect("a PNG").len() > 20_000);
 }
 
-/// What 1280 × 800 pixels hold at 100, 125 and 150 %.
+/// 1280 × 800 pixels at scales of 100, 125 and 150 %.
 #[test]
 fn panes_share_the_window_while_they_are_legible() {
     for hints in [false, true] {
@@ -845,7 +843,7 @@ fn panes_share_the_window_while_they_are_legible() {
     }
 }
 
-/// What 1280 × 800 pixels hold at 200 and at 300 %.
+/// 1280 × 800 pixels at scales of 200 and 300 %.
 #[test]
 fn everything_is_reachable_at_a_large_scale() {
     let sized = |size: [f32; 2]| -> Window {
@@ -881,7 +879,7 @@ fn everything_is_reachable_at_a_large_scale() {
     }
     window.get_by_role_and_label(Role::Button, "Run");
 
-    // Narrower still, there is the problem or a pane.
+    // In a narrower window, either the problem or a pane is shown.
     let mut window = sized([427.0, 267.0]);
     let rect = canvas(&window, "Plane of points");
     assert!(rect.width() > 300.0 && rect.height() > 80.0, "{rect:?}");
@@ -894,7 +892,7 @@ fn everything_is_reachable_at_a_large_scale() {
     window.get_by_label_contains("of the search");
 }
 
-/// Turns the wheel over something until nothing moves any more.
+/// Scrolls over something until nothing moves.
 fn scroll_over(window: &mut Window, place: egui::Rect) {
     window.event(egui::Event::PointerMoved(place.center()));
     window.event(egui::Event::MouseWheel {
@@ -924,7 +922,7 @@ fn a_menu_that_is_taller_than_the_window_scrolls() {
     assert_eq!(window.state().state().scale, 3.0);
 }
 
-/// 1280 × 800 pixels at 200 and at 300 %.
+/// 1280 × 800 pixels at scales of 200 and 300 %.
 #[test]
 fn menus_in_the_window_scroll_too() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -958,7 +956,7 @@ fn menus_in_the_window_scroll_too() {
         assert!(last.bottom() <= used.top() && used.bottom() < size[1], "{size:?}: {last:?}, {used:?}");
     }
 
-    // What a pane exports hangs from a button somewhere.
+    // Each pane's export menu opens from a button.
     let mut window: Window = Harness::builder().with_size([427.0, 120.0]).build_eframe(|cc| {
         let state = State { hints: false, tree: single_layout(PaneKind::Neighbors), ..State::default() };
         App::with_state(cc, state).expect("a thread for the worker")
@@ -987,7 +985,7 @@ fn a_file_with_several_clouds_asks_which() {
         "a question is no error"
     );
 
-    // Closed, nothing changes; asked again, the arrows choose.
+    // Closing it changes nothing; opened again, arrow keys choose.
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
     assert!(window.state().session().parts.is_none() && window.state().session().cloud.is_none());
@@ -1007,7 +1005,7 @@ fn a_file_with_several_clouds_asks_which() {
         window.state().state().draft.path
     );
 
-    // As queries, by the pointer.
+    // As queries, with the pointer.
     press(&mut window, "A file");
     fill(&mut window, "Query file", path.to_str().expect("a plain path"));
     press(&mut window, "Run");

@@ -1,4 +1,4 @@
-//! Colours of points and projections, driven by the names of the window's parts.
+//! Colours of points and projections, driven by accessible names.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use warpscope::cloud::{ColumnChoice, Source};
 use warpscope::knn::EngineId;
 use warpscope::run::{EngineChoice, RunRecord};
 
-/// Plane alone, so that each part of it is there once.
+/// Plane alone, so that each of its parts exists once.
 fn plane(state: &mut State) {
     small(state);
     state.tree = single_layout(PaneKind::Plane);
@@ -43,7 +43,7 @@ fn values(channel: &Channel) -> Vec<f32> {
     channel.numbers.as_ref().expect("numbers").values.values.clone()
 }
 
-/// 78 rows of 12 kinds: one of the first, two of the second, …, and five numbers each.
+/// 78 rows of 12 categories: one row of the first, two of the second, …, and five numbers each.
 fn kinds(folder: &Path) -> PathBuf {
     let path = folder.join("kinds.csv");
     let mut text = "a,b,c,d,e,kind,size\n".to_owned();
@@ -92,7 +92,7 @@ fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
     assert_eq!(selection.rows().iter().copied().collect::<Vec<u32>>(), (66..78).collect::<Vec<u32>>());
     assert_eq!(selection.by(), "kind = k11");
 
-    // Numbers of the same file, of which one row has none.
+    // Numbers from the same file; one row lacks a value.
     choose(&mut window, "Column that colours", "size");
     until(
         &mut window,
@@ -125,7 +125,7 @@ fn dragging_over_the_histogram_selects_by_value() {
         window.drop_at(at(to));
         window.run_steps(3);
     };
-    // Sizes go from 1 to 232, in steps of 3; row 5 has none.
+    // Sizes from 1 to 232 in steps of 3; row 5 has no size.
     drag(&mut window, 0.5, 0.75);
     let sizes = driven_values(&window);
     let selection = &window.state().session().selection;
@@ -135,7 +135,7 @@ fn dragging_over_the_histogram_selects_by_value() {
     let between = sizes.iter().filter(|&&size| (low..=high).contains(&size)).count();
     assert_eq!(selection.rows().len(), between);
     assert!(selection.by().starts_with("size 11") && selection.by().contains(" to 17"), "{}", selection.by());
-    // To the end of the bar, and whatever is beyond.
+    // Dragging past the end of the bar selects everything beyond it.
     drag(&mut window, 0.9, 1.2);
     let selection = &window.state().session().selection;
     assert!(
@@ -144,14 +144,14 @@ fn dragging_over_the_histogram_selects_by_value() {
         selection.by()
     );
 
-    // The same typed.
+    // The same limits, typed.
     window.get_by_label("Select…").click();
     window.run_steps(3);
     window.get_by_label("About the bottom 10 %").click();
     until(&mut window, "the lowest", |app| app.session().selection.rows().first() == Some(&0));
     assert_eq!(window.state().session().selection.by(), "size ≤ 28");
     assert_eq!(window.state().session().selection.rows()[..], [0, 1, 2, 3, 4, 6, 7, 8, 9]);
-    // A field is typed in without the menu going away.
+    // Typing in a field does not close the menu.
     window.get_by_label("Select…").click();
     window.run_steps(3);
     window.get_by_role_and_label(Role::SpinButton, "How many").click();
@@ -273,7 +273,7 @@ fn query_counters_colour_their_rows_until_the_next_run() {
     assert!(!Arc::ptr_eq(&first, &second));
     agree(&window, &second);
 
-    // Another cloud has no run.
+    // A new cloud has no run.
     window.state_mut().send(Action::Load);
     until(&mut window, "another cloud", |app| matches!(app.session().colored, Colored::Missing(_)));
     window.get_by_label_contains("Press Run");
@@ -300,7 +300,7 @@ fn colour_limits_can_be_typed_and_reset() {
         channel(window).numbers.as_ref().expect("distances").ends(&view)
     };
     assert_eq!(ends(&mut window), (0.0, 0.25, false));
-    // 0 has no logarithm: the scale begins at the next distance.
+    // 0 has no logarithm: the scale starts at the next distance.
     window.get_by_label("Log").click();
     window.run_steps(3);
     let (low, high, log) = ends(&mut window);
@@ -313,7 +313,7 @@ fn colour_limits_can_be_typed_and_reset() {
     choose(&mut window, "Colours", "cividis");
     assert_eq!(window.state().state().color.map, Some(ColorMap::Cividis));
 
-    // The query moves: distances follow.
+    // Moving the query changes the distances.
     let before = driven_values(&window);
     window.state_mut().send(Command::NextQuery);
     until(&mut window, "distances to the next query", |app| {
@@ -363,7 +363,7 @@ fn the_scrubber_shows_earlier_bounds() {
     window
         .state_mut()
         .send(Action::Color(warpscope::app::ColorAction::Set(ColorView { moment: 500, ..view })));
-    // By bits: what has no value is not even equal to itself.
+    // Compare bits, because missing values are NaN.
     let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
     let before = bits(driven_values(&window));
     until(
@@ -427,7 +427,7 @@ fn points_are_first_shown_in_the_colours_of_their_file() {
     until(&mut window, "the file's colours", |app| app.state().color.by == ColorBy::FileColors);
     let shown = channel(&mut window);
     assert_eq!((shown.text(3).as_deref(), shown.missing), (Some("red 12, green 243, blue 7"), 0));
-    // Who wants none has none, also when the file is opened again; and another file is not asked for colours.
+    // No colours once chosen stays chosen when the file is reopened; another file shows its own.
     choose(&mut window, "Colour by", "nothing");
     window.state_mut().send(Action::OpenPath(path.clone()));
     window.run_steps(20);
@@ -467,14 +467,14 @@ fn unavailable_colours_and_projections_are_reset_with_a_new_cloud() {
             |last| last.text.contains("there is no column kind") && last.text.ends_with("scan.csv")
         )
     );
-    // What is said of the file stays in sight.
+    // The note about the file stays visible.
     window.get_by_label_contains("3 points of 3 dimensions");
     assert_eq!(window.state().state().projection.kind, ProjectionKind::Axes);
-    // Somebody who wants them of three dimensions has them, also when the same is opened again.
+    // A projection chosen explicitly is kept when the same file is reopened.
     choose(&mut window, "Shown", "principal components");
     open(&mut window, &scan, &["a", "b", "c"]);
     assert_eq!(window.state().state().projection.kind, ProjectionKind::Pca);
-    // What the next file has too stays, and so does what its dimensions need.
+    // Colours by a column that the next file also has are kept, and so is a projection that its dimensions allow.
     let by = |by| Action::Color(warpscope::app::ColorAction::Set(ColorView { by, ..ColorView::default() }));
     window.state_mut().send(by(ColorBy::Column("b".to_owned())));
     open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);
@@ -508,12 +508,12 @@ fn principal_components_are_shown_and_described() {
     let names: Vec<&str> = scene.data().axes().iter().map(|axis| axis.name.as_str()).collect();
     assert_eq!(names, ["PC1", "PC2", "PC3"]);
 
-    // a and b run along one line, which is the first component: its coordinate is monotonous in the row.
+    // a and b lie on a line, which is the first component, so its coordinate is monotonic in the row.
     let along: Vec<f32> = (0..scene.data().len()).map(|row| scene.data().point(row)[0]).collect();
     let rises = along.windows(2).filter(|pair| pair[1] > pair[0]).count();
     assert!(!(17..=60).contains(&rises), "{rises} of 77 steps go up");
 
-    // A click where a row is drawn picks it, and its neighbours are those of all dimensions.
+    // A click on a drawn row picks it; its neighbours use all dimensions.
     let canvas = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect();
     window.state_mut().send(Action::PickRow(40));
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
@@ -611,7 +611,7 @@ fn coloured_planes_match_their_snapshots() {
             channel(&mut window);
             window.run_steps(4);
             until(&mut window, "all points", App::is_drawn);
-            // What can run is different on each machine, and said in the status line.
+            // The status line depends on the machine.
             window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 390.0), egui::pos2(560.0, 420.0)));
             let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
             if let Err(error) = window.try_snapshot_options(format!("plane-{name}-{theme}"), &options) {

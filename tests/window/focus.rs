@@ -1,4 +1,4 @@
-//! The window by keys alone: where Tab goes, that everybody sees where it is, and what Enter does there.
+//! Keyboard use of the window: the order of Tab, the visible focus, and Enter.
 
 use crate::driven::{Window, small, until, until_answered};
 use egui::accesskit::Role;
@@ -24,7 +24,7 @@ fn sized(size: [f32; 2], change: impl FnOnce(&mut State) + 'static) -> Window {
     window
 }
 
-/// What has the focus: its name, its whole rectangle, and what is seen of it.
+/// The focused element: its name, its whole rectangle, and the visible part.
 struct Stop {
     name: String,
     rect: Rect,
@@ -174,7 +174,7 @@ fn enter_and_arrows_work_like_clicks() {
     });
     assert!(window.state().state().plane.window.is_some(), "the arrows moved the view");
 
-    // A part of the histogram.
+    // A bin of the histogram.
     let histogram = window
         .get_all_by_role(Role::Button)
         .filter_map(|node| node.accesskit_node().label())
@@ -229,7 +229,7 @@ fn enter_and_arrows_work_like_clicks() {
 
 #[test]
 fn every_tab_is_reachable_at_a_large_scale() {
-    // 1280 × 800 pixels at 150 and at 200 %, with and without the panels beside the panes.
+    // 1280 × 800 pixels at scales of 150 and 200 %, with and without side panels.
     for (size, panels) in
         [([853.0, 533.0], true), ([853.0, 533.0], false), ([640.0, 400.0], true), ([640.0, 400.0], false)]
     {

@@ -1,4 +1,4 @@
-//! The lesson in the window, driven as a lecturer and a student would.
+//! The lesson in the window, driven as by a lecturer and a student.
 
 mod questions;
 
@@ -70,8 +70,8 @@ fn the_status_line_omits_the_explorer_during_a_lesson() {
     assert!(is_said(&window), "{note}");
 }
 
-/// The lesson of orders has points of its own, or those of the open cloud with the order of their rows beside
-/// the others.
+/// The lesson on orders uses its own points, or those of the open cloud, with the order of the file's rows as
+/// a further order.
 #[test]
 fn the_order_of_the_open_cloud_is_compared_with_others() {
     let mut window = window(small);
@@ -100,7 +100,7 @@ fn the_order_of_the_open_cloud_is_compared_with_others() {
     assert_eq!(player(&window).take().recording.shape().n, own);
 }
 
-/// Runs what is asked on the left, picks a query, and opens its lesson.
+/// Runs the search on the left, picks a query, and opens its lesson.
 #[track_caller]
 fn lesson_of_run(window: &mut Window, pick: Action) {
     press(window, "Run");
@@ -120,7 +120,7 @@ fn shifted(window: &mut Window, key: Key) {
     window.run_steps(3);
 }
 
-/// Clicks on what the picture shows.
+/// Clicks on elements of the picture.
 #[track_caller]
 fn click(window: &mut Window, target: Target) {
     let place =
@@ -293,7 +293,7 @@ fn a_failed_recording_is_reported_while_another_is_running() {
     app.send(LessonAction::Record);
     app.send(LessonAction::Open(number("wide")));
     until(&mut window, "an end of the work", |app| app.session().lesson.error.is_some() && !app.is_busy());
-    // Whatever comes late is not heard.
+    // Late results are ignored.
     for _ in 0..20 {
         window.step();
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -329,7 +329,7 @@ fn the_presenter_hides_everything_else() {
     window.get_by_role_and_label(Role::Button, "File");
 }
 
-/// Where the picture is on the screen.
+/// The picture's rectangle on screen.
 fn picture(window: &Window) -> egui::Rect {
     window.get_by_role_and_label(Role::Canvas, "Picture of the lesson").rect()
 }
@@ -372,7 +372,7 @@ fn lesson_7_shows_the_picked_query() {
     let recording = &player(&window).take().recording;
     let parameters = &recording.parameters;
     assert_eq!((parameters.query_row, parameters.shape.n, parameters.shape.k), (123, 500, 8));
-    // The lesson ends with the answer that the run gave.
+    // The lesson ends with the run's answer.
     let answered = session.answered.as_ref().expect("an answer");
     let expected: Vec<(u32, f32)> = answered.neighbors().collect();
     key(&mut window, Key::End);
@@ -394,7 +394,7 @@ fn lesson_7_shows_the_picked_query() {
             .as_ref()
             .is_some_and(|player| player.take().recording.parameters.query_row == 7)
     });
-    // Another cloud: the lesson is about that.
+    // The lesson follows a new cloud.
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("line.csv");
     let rows: Vec<String> = (0..90).map(|i| format!("{i},{}", i * i)).collect();
@@ -429,7 +429,7 @@ fn a_query_of_a_file_survives_the_next_run() {
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
     window.get_by_label("3 of the file");
     let found = |window: &mut Window| {
-        // The first key may still go to the field that was typed into.
+        // The first key may still go to the field that had the focus.
         for _ in 0..20 {
             key(window, Key::End);
             if player(window).cursor().state().neighbours().next().is_some() {
@@ -489,7 +489,7 @@ fn lesson_7_uses_k_and_exclude_self_of_the_explorer() {
     assert_eq!((found(&mut window), asked.len()), (asked, 8));
 }
 
-/// A search on the globe stays one, in kilometres, whatever the explorer's fields say by the time another row
+/// A search on the globe uses kilometres, even if the explorer's fields have changed by the time another row
 /// is typed.
 #[test]
 fn lesson_7_uses_the_metric_of_the_search() {
@@ -633,7 +633,7 @@ fn drawn(size: [f32; 2], look: Look, scale: f32) -> Window {
     Harness::builder().with_size(size).wgpu().build_eframe(move |cc| {
         let mut state = State { look, scale, ..State::default() };
         state.lesson.presenter_look = look;
-        // No hint in pictures.
+        // Hide hints in pictures.
         state.lesson.has_dragged = true;
         small(&mut state);
         let mut app = App::with_state(cc, state).expect("a thread for the worker");
@@ -642,10 +642,10 @@ fn drawn(size: [f32; 2], look: Look, scale: f32) -> Window {
     })
 }
 
-/// What the window shows is compared with what it showed.
+/// Compares the window with its snapshot.
 fn snapshot(window: &mut Window, title: &str, failures: &mut Vec<String>) {
     window.run_steps(4);
-    // What can run is different on each machine, and said in the status line.
+    // The status line depends on the machine.
     let rect = window.ctx.content_rect();
     if window.state().session().lesson.presenting == Presenting::No {
         window.mask(egui::Rect::from_min_max(egui::pos2(0.0, rect.bottom() - 32.0), rect.max));
@@ -659,7 +659,7 @@ fn snapshot(window: &mut Window, title: &str, failures: &mut Vec<String>) {
 #[test]
 fn lessons_match_their_snapshots_at_each_level() {
     let mut failures = Vec::new();
-    // Small, and the picture alone: there are many.
+    // Small, and only the picture, because there are many.
     let mut window = drawn([640.0, 400.0], Look::Light, 1.0);
     for lesson in &LESSONS {
         open(&mut window, lesson.id);

@@ -1,4 +1,4 @@
-//! What moves in the lesson's picture after a step, on a clock of the test's own.
+//! Animations in the lesson's picture after a step, on a test clock.
 
 use crate::driven::{Window, small, until};
 use egui::Key;
@@ -9,13 +9,13 @@ use warpscope::app::lesson::{LessonAction, is_moving};
 use warpscope::app::state::State;
 use warpscope::lesson::lessons::named;
 
-/// Seconds between two frames.
+/// Seconds between frames.
 const FRAME: f32 = 0.02;
 
-/// Frames of a motion of a quarter of a second, and two more.
+/// Frames of a motion of a quarter of a second, plus two.
 const ALL: usize = 15;
 
-/// A window on a lesson, at the beginning of its part.
+/// A window at the start of a lesson's part.
 fn on_lesson(id: &str, reduce_motion: bool) -> Window {
     let mut window =
         Harness::builder().with_size([1280.0, 800.0]).with_step_dt(FRAME).build_eframe(move |cc| {
@@ -53,7 +53,7 @@ fn a_step_forward_animates_for_a_quarter_of_a_second() {
     assert!(is_moving(window.state()));
     window.run_steps(ALL);
     assert!(!is_moving(window.state()));
-    // Then the window rests.
+    // Then the window stops repainting.
     assert!(window.try_run().is_ok(), "it asks for frames without end");
 }
 
@@ -68,7 +68,7 @@ fn another_step_starts_a_new_motion_and_other_actions_end_it() {
             "the second does not wait for the first"
         );
     }
-    // If they queued, the second would still be under way.
+    // If motions were queued, the second would still be running.
     window.run_steps(ALL - 5);
     assert!(!is_moving(window.state()));
     let ends: [fn(&mut Window); 6] = [

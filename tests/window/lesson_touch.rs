@@ -1,4 +1,4 @@
-//! Query and points of a lesson that are dragged, and keys that are typed, as a lecturer would.
+//! Dragging the query and points of a lesson, and typing keys, as a lecturer would.
 
 use crate::driven::{Window, fill, press, press_below, small, until, until_answered, window};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
@@ -32,7 +32,7 @@ fn on_lesson(id: &str) -> Window {
     window
 }
 
-/// Waits until what was asked for is recorded.
+/// Waits for the requested recording.
 #[track_caller]
 fn settle(window: &mut Window) {
     until(window, "the recording", |app| {
@@ -56,7 +56,7 @@ fn button(window: &mut Window, pos: Pos2, pressed: bool) {
     window.run_steps(2);
 }
 
-/// Takes hold of what is at a place and moves the pointer on; it is not let go of.
+/// Presses at a position and moves the pointer, without releasing it.
 fn drag(window: &mut Window, from: Pos2, by: Vec2) -> Pos2 {
     window.hover_at(from);
     window.run_steps(2);
@@ -69,7 +69,7 @@ fn drag(window: &mut Window, from: Pos2, by: Vec2) -> Pos2 {
     from + by
 }
 
-/// Where the query, or a place of the data, is on the screen.
+/// The query's or a position's place on screen.
 fn on_map(window: &Window, at: Option<[f32; 2]>) -> Pos2 {
     place_in_map(window.state(), at).expect("a map")
 }
@@ -103,7 +103,7 @@ fn the_query_is_dragged_and_the_step_stays() {
             "files say so"
         );
         assert!(window.state().state().lesson.has_dragged);
-        // Ctrl+Z, and the same step as before.
+        // Ctrl+Z, at the same step as before.
         window.remove_cursor();
         window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
         window.run_steps(3);
@@ -118,7 +118,7 @@ fn the_query_is_dragged_and_the_step_stays() {
 fn a_single_point_can_be_dragged_and_reset() {
     let mut window = on_lesson("buffer");
     let own = player(&window).take().recording.problem().points().to_vec();
-    // Far from the query, so that the pointer does not take hold of that.
+    // Far from the query, so that the pointer does not grab it.
     let from = on_map(&window, Some([own[0], own[1]]));
     let by = (on_map(&window, None) - from) * 0.5;
     let to = drag(&mut window, from, by);
@@ -132,8 +132,7 @@ fn a_single_point_can_be_dragged_and_reset() {
     assert!(window.query_by_label_contains("1 point moved.").is_none());
 }
 
-/// The largest key of lesson `sort` becomes the smallest: what is beside it in the network is compared
-/// otherwise.
+/// The largest key of lesson `sort` becomes the smallest, which changes the outcome of its comparators.
 #[test]
 fn changed_comparators_are_marked_while_a_key_is_moved() {
     let mut window = on_lesson("sort");

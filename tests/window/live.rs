@@ -1,4 +1,4 @@
-//! The live query in the window: dragged, typed and asked for again as k changes.
+//! Live queries in the window: dragged, typed, and repeated when k changes.
 
 use crate::driven::{Window, fill, press, small, unfold, until, until_answered, window, without_query};
 use egui::accesskit::Role;
@@ -14,7 +14,7 @@ use warpscope::run::{EngineChoice, QuerySpec};
 
 const MARK: &str = "Query, to be dragged";
 
-/// A window with an answered run, and a query that is one of its rows.
+/// A window with a finished run, and a query that is one of its rows.
 fn answered(change: impl FnOnce(&mut State) + 'static) -> Window {
     let mut window = window(|state| {
         small(state);
@@ -29,7 +29,7 @@ fn mark(window: &Window) -> Pos2 {
     window.get_by_role_and_label(Role::Button, MARK).rect().center()
 }
 
-/// Presses the query's mark and drags it by so many points of the screen, in a few steps.
+/// Drags the query's mark by an offset on screen, in a few steps.
 fn drag(window: &mut Window, by: Vec2) {
     let from = mark(window);
     window.drag_at(from);
@@ -50,7 +50,7 @@ fn until_settled(window: &mut Window) {
     });
 }
 
-/// Rows of the k nearest to coordinates of the file, by looking at all.
+/// Rows of the k nearest to coordinates of the file, by brute force.
 fn nearest(cloud: &PointCloud, at: &[f64], k: usize) -> Vec<u32> {
     let far = |row: usize| {
         at.iter().enumerate().map(|(axis, at)| (cloud.coordinate(row, axis) - at).powi(2)).sum::<f64>()
@@ -60,7 +60,7 @@ fn nearest(cloud: &PointCloud, at: &[f64], k: usize) -> Vec<u32> {
     all.iter().take(k).map(|&(_, row)| row).collect()
 }
 
-/// The place that is asked for, whose answer is held against all points.
+/// The queried position, after checking its answer by brute force.
 #[track_caller]
 fn assert_at_place(app: &App) -> Vec<f64> {
     let session = app.session();
@@ -84,15 +84,15 @@ fn assert_at_place(app: &App) -> Vec<f64> {
 fn everything_follows_a_dragged_query() {
     let mut window = answered(|_| ());
     let before = window.state().session().answered.clone().expect("an answer");
-    // Towards the middle, so that it stays in sight.
+    // Towards the middle, so that it stays visible.
     let middle = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect().center();
     let by = (middle - mark(&window)).normalized() * 80.0;
     drag(&mut window, by);
-    // What the last movement asked for is in sight a frame later.
+    // The result of the last movement is shown one frame later.
     window.step();
     let to = mark(&window);
     until(&mut window, "an answer", |app| !app.is_busy());
-    // Still held: the answer came before it was let go.
+    // Still held: the answer arrived before the release.
     assert!(window.state().session().live.is_held());
     let at = assert_at_place(window.state());
     let after = window.state().session().answered.clone().expect("an answer");
@@ -108,7 +108,7 @@ fn everything_follows_a_dragged_query() {
     assert_eq!(assert_at_place(window.state()), at, "it stays where it was let go");
     window.get_by_label("no row of the cloud");
     assert!((mark(&window) - to).length() < 2.0, "the mark is where the pointer left it");
-    // The run is still there to be compared with.
+    // The run is still available for comparison.
     assert!(window.state().session().compared_record().is_some());
 }
 
@@ -128,7 +128,7 @@ fn escape_restores_the_old_query() {
             && std::sync::Arc::ptr_eq(&answered.record, &before.record)));
     };
     back(&window);
-    // The pointer is still down, and moves: the query stays.
+    // The pointer is still pressed and moves: the query does not follow.
     let at = mark(&window);
     window.hover_at(at + vec2(30.0, 30.0));
     window.run_steps(3);
@@ -214,7 +214,7 @@ fn k_and_metric_act_at_once() {
         );
         window.get_by_label(&format!("k = {k}, l2, lockstep"));
     }
-    // The run's own k: the answer is the run's again.
+    // With the run's own k, the run's answer is shown again.
     fill(&mut window, "k", "8");
     window.run_steps(2);
     let session = window.state().session();
@@ -244,7 +244,7 @@ fn k_and_metric_act_at_once() {
     });
     window.get_by_label("k = 8, haversine, lockstep");
     assert!(window.query_all_by_label_contains(" km").next().is_some(), "the k-th distance");
-    // What makes no sense asks nothing.
+    // Invalid input starts no search.
     fill(&mut window, "k", "none");
     window.run_steps(3);
     assert!(!window.state().is_busy());
@@ -308,7 +308,7 @@ fn in_three_dimensions_the_query_goes_from_row_to_row() {
         nearest(&answered.record.cloud, &at, 8)
     );
 
-    // A place can be typed, in Space too.
+    // A position can be typed in Space, too.
     for (axis, value) in [("x", "0.5"), ("y", "0.25"), ("z", "0.75")] {
         fill(&mut window, axis, value);
     }
@@ -347,7 +347,7 @@ fn a_drag_is_one_step_to_undo() {
                 "{generator}: two drags, two steps"
             );
         }
-        // Put back with Escape, it was no step.
+        // A drag cancelled with Escape is not an undo step.
         drag(&mut window, vec2(50.0, 50.0));
         window.key_press(egui::Key::Escape);
         window.run_steps(2);
@@ -402,7 +402,7 @@ fn large_clouds_are_not_searched_on_the_ui_thread() {
     drag(&mut window, to - from);
     window.drop_at(to);
     window.step();
-    // It is let go where the pointer was, however late that is known.
+    // The release position counts, even if it is processed late.
     until(&mut window, "the end of the drag", |app| !app.session().live.is_held() && !app.is_busy());
     let app = window.state();
     let cloud = app.session().cloud.as_ref().expect("a cloud");
@@ -432,11 +432,11 @@ fn a_live_query_can_be_cancelled() {
         state.tree = single_layout(PaneKind::Neighbors);
     });
     press(&mut window, "Generate");
-    // Cancel would stop what a view is prepared by, if that is still under way.
+    // Cancel would stop the preparation of a view if it is still running.
     until(&mut window, "the cloud and its view", |app| {
         app.session().cloud.is_some() && !app.is_busy() && app.tasks() == 0
     });
-    // In one frame: however fast the answer is, it is taken in with the next.
+    // In one frame: even a fast answer is processed in the next.
     window.state_mut().send(Action::PickRow(7));
     window.state_mut().send(Command::Cancel);
     window.run_steps(2);
@@ -444,7 +444,7 @@ fn a_live_query_can_be_cancelled() {
     window.get_by_label("Cancelled");
     window.get_by_label("Cancelled before it was answered.");
     assert_eq!(window.state().session().picked, Some(Picked::Row(7)), "it is still the query");
-    // Asked again, it is answered.
+    // Repeated, it is answered.
     window.state_mut().send(Action::PickRow(7));
     until(&mut window, "an answer", |app| app.session().answered.is_some());
 }
@@ -452,7 +452,7 @@ fn a_live_query_can_be_cancelled() {
 #[test]
 fn live_queries_do_not_wait_for_a_run() {
     let mut window = answered(|_| ());
-    // A run of minutes, which is cancelled in the end.
+    // A run of minutes, cancelled at the end.
     let mut draft = window.state().state().draft.clone();
     (draft.repeats, draft.query_count) = ("10000".to_owned(), "500".to_owned());
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
@@ -487,7 +487,7 @@ fn a_run_does_not_replace_a_typed_position() {
     press(&mut window, "Run");
     until_answered(&mut window);
     assert_eq!(assert_at_place(window.state()), at);
-    // Another cloud has no such place.
+    // The position does not exist in another cloud.
     fill(&mut window, "Spec", "uniform:n=300,d=2");
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| {

@@ -11,7 +11,7 @@ use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{Alone, App, ExportKind, Headless, PictureSize, check_adapter, render_headless};
 
-/// What a window is for, and no picture may have.
+/// Texts of controls, which no picture may contain.
 const CONTROLS: [&str; 14] = [
     "Single colour",
     "Drag the ring",
@@ -42,7 +42,7 @@ fn drawn(pane: PaneKind) -> Window {
     window
 }
 
-/// Saves what the dialog is set up for.
+/// Saves with the dialog's settings.
 fn saved(window: &mut Window, path: &Path) {
     fill(window, "File", path.to_str().expect("a plain path"));
     press(window, "Save");
@@ -63,7 +63,7 @@ fn pictures_have_their_own_layout_without_controls() {
         [PaneKind::Plane, PaneKind::Timings, PaneKind::Timeline, PaneKind::Merges, PaneKind::Convergence]
     {
         let mut window = drawn(pane);
-        // A tool has a hint over the points.
+        // An active tool shows a hint over the points.
         window.state_mut().send(Command::LassoTool);
         window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
         window.run_steps(3);
@@ -80,7 +80,7 @@ fn pictures_have_their_own_layout_without_controls() {
         let [r, g, b, _] = Palette::LIGHT.canvas.to_array();
         assert_eq!(picture.get_pixel(2, 1077).0, [r, g, b], "{pane:?}: the ground is light");
 
-        // What was chosen is kept for the next picture.
+        // The settings are remembered for the next picture.
         window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
         window.run_steps(3);
         choose(&mut window, "Column 85 mm");
@@ -103,7 +103,7 @@ fn pictures_have_their_own_layout_without_controls() {
                 text.contains(">query</text>") && text.contains(">neighbours</text>"),
                 "its marks are explained"
             );
-            // Without a legend, neither.
+            // Without a legend, neither appears.
             window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
             window.run_steps(3);
             window.get_by_role_and_label(Role::CheckBox, "Legend").click();
@@ -124,7 +124,7 @@ fn pictures_have_their_own_layout_without_controls() {
 fn plane_shows_the_same_region_in_another_aspect_ratio() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = drawn(PaneKind::Plane);
-    // Zoomed in: what is in sight there is in the picture, too.
+    // Zoomed in: the picture shows the visible region.
     window.state_mut().send(Command::FocusQuery);
     window.run_steps(10);
     let names = |window: &mut Window, size: &str, name: &str| {

@@ -1,4 +1,4 @@
-//! The window closes: at once where nothing is lost with it, else after a question.
+//! Closing the window: at once if nothing would be lost, otherwise after a question.
 
 use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
@@ -8,12 +8,12 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Command;
 use warpscope::app::{App, ExportKind};
 
-/// Whether the window was asked to close, or not to, in the last frame.
+/// Whether the window was told to close, or not to, in the last frame.
 fn said(window: &Window, command: &ViewportCommand) -> bool {
     window.output().viewport_output.values().any(|output| output.commands.contains(command))
 }
 
-/// One frame after a command; whether the window closes.
+/// Runs a frame after a command; returns whether the window closes.
 fn quits(window: &mut Window, command: Command) -> bool {
     window.state_mut().send(command);
     window.step();
@@ -22,7 +22,7 @@ fn quits(window: &mut Window, command: Command) -> bool {
     closes
 }
 
-/// The desktop closes the window; whether it does.
+/// The desktop closes the window; returns whether it does.
 fn closed(window: &mut Window) -> bool {
     let root = window.input_mut().viewports.get_mut(&ViewportId::ROOT).expect("the window");
     root.events.push(ViewportEvent::Close);
@@ -111,7 +111,7 @@ fn a_saved_session_quits_without_asking() {
                 .as_ref()
                 .is_some_and(|dialog| dialog.kind == ExportKind::Session)
     );
-    // Whoever gives up the file's name stays.
+    // Cancelling the file dialog keeps the window open.
     key(&mut window, Key::Escape);
     assert!(window.state().session().quitting.is_none());
     assert!(!closed(&mut window));

@@ -1,4 +1,4 @@
-//! The list of runs in the window: names, pins, comparison, and recordings saved and opened again.
+//! The list of runs in the window: names, pins, comparison, recordings saved and reopened.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn shown(window: &Window) -> Arc<RunRecord> {
     window.state().session().record.clone().expect("a run is shown")
 }
 
-/// A window of which Runs is all, with one run by lockstep and one by the k-d tree.
+/// A window that shows only Runs, with one run by lockstep and one by the k-d tree.
 fn two_runs() -> Window {
     let mut window = window(|state: &mut State| {
         small(state);
@@ -71,7 +71,7 @@ fn runs_are_listed_shown_renamed_pinned_and_deleted() {
         "the fields ask what is shown"
     );
 
-    // The newest is above.
+    // The newest is on top.
     focus_run(&mut window, FIRST);
     key(&mut window, egui::Key::ArrowUp);
     assert_eq!(shown(&window).engine, EngineId::new("kdtree"));
@@ -116,7 +116,7 @@ fn runs_are_sorted_by_clicks_on_headings() {
     assert_eq!(above(&window), SECOND);
     press(&mut window, "k");
     assert_eq!(above(&window), SECOND, "where both are equal, as before");
-    // The arrows go through the runs as they stand there.
+    // Arrow keys follow the shown order.
     press(&mut window, "engine");
     press(&mut window, "engine, sorted ascending");
     press(&mut window, FIRST);
@@ -129,7 +129,7 @@ fn a_recording_of_two_compared_runs_opens_their_comparison() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.warpscope");
     let mut window = two_runs();
-    // The newer is A.
+    // The newer one is A.
     check(&mut window, &format!("Compare {SECOND}"));
     check(&mut window, &format!("Compare {FIRST}"));
     until(&mut window, "the comparison", |app| app.session().runs.compared.is_some());
@@ -178,7 +178,7 @@ fn two_runs_are_compared() {
     let phases: Vec<_> = compared.comparison.phases.iter().map(|phase| phase.phase.name()).collect();
     assert_eq!(phases, ["search", "download"], "the twin has an upload, the tree an index");
     assert_eq!(compared.comparison.phases[0].a.repeats, 4);
-    // One engine counts merges, and both have distances, which are the same.
+    // One engine counts merges; both have distances, which are equal.
     for (figure, text) in [
         ("Merges per query", "A"),
         ("k-th distances", "A"),
@@ -235,7 +235,7 @@ fn runs_of_different_jobs_are_not_ranked() {
     }
 }
 
-/// A place is typed, run, recorded and opened: it is nowhere taken for a row.
+/// A position is typed, run, recorded and reopened; it is never taken for a row.
 #[test]
 fn a_position_is_run_and_recorded_as_a_position() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -289,7 +289,7 @@ fn a_recording_opens_unchanged_in_another_window() {
     let mut window = two_runs();
     window.state_mut().send(RunsAction::Pin(1, true));
     window.run_steps(2);
-    // A name that nothing would open is refused where it is typed.
+    // A file name that could not be reopened is refused in its field.
     press(&mut window, "Save recording");
     press(&mut window, "The shown run…");
     fill(&mut window, "File", folder.path().join("run.zip").to_str().expect("a plain path"));
@@ -339,7 +339,7 @@ fn a_recording_opens_unchanged_in_another_window() {
         |entry| entry.text.starts_with("2 runs, recorded on ") && entry.text.ends_with("runs.warpscope")
     ));
 
-    // What the recording asked for is answered from it; another point is searched here, and that is said.
+    // The recording answers its own queries; another point is searched here, with a note.
     let record = shown(&fresh);
     fresh.state_mut().send(Action::PickRow(record.query_rows[7]));
     fresh.run_steps(3);
@@ -361,7 +361,7 @@ fn a_recording_opens_unchanged_in_another_window() {
     );
     assert_eq!(names(&fresh).len(), 2, "a picked point is no run of the list");
 
-    // Opened again, nothing is there twice.
+    // Opening it again adds no duplicates.
     fresh.state_mut().send(Action::OpenPath(path));
     until(&mut fresh, "the recording", |app| !app.is_busy());
     assert_eq!(names(&fresh).len(), 2);
@@ -372,7 +372,7 @@ fn a_recording_of_an_unavailable_engine_can_be_used() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gpu.warpscope");
     let mut window = two_runs();
-    // As if it came from a machine with a GPU.
+    // As if from a machine with a GPU.
     let mut record =
         RunRecord::clone(window.state().session().runs.runs()[0].run.record().expect("all of it"));
     (record.head.engine, record.head.spec.engine) =

@@ -1,5 +1,4 @@
-//! A session in the window: put down into a file or at the end, picked up by another window; and files that
-//! are dropped.
+//! Sessions in the window: saved to a file or on exit, restored by another window; and dropped files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +38,7 @@ fn data(folder: &Path) -> PathBuf {
     path
 }
 
-/// A window that opens a file, as somebody does who gives it on the command line.
+/// A window that opens a file from the command line.
 fn opened(file: &Path) -> Window {
     let file = file.to_owned();
     Harness::builder()
@@ -54,7 +53,7 @@ fn until_idle(window: &mut Window) {
     });
 }
 
-/// A file opened, two runs, of which one is renamed and pinned; both compared; everything else chosen.
+/// An opened file, two runs, one of them renamed and pinned, both compared, and all other settings changed.
 fn worked(data: &Path) -> Window {
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(data.to_owned()));
@@ -107,7 +106,7 @@ fn worked(data: &Path) -> Window {
     window
 }
 
-/// Saves by the keys and the dialog, as the first time.
+/// Saves with the shortcut and the dialog, like a first save.
 fn save(window: &mut Window, path: &Path) {
     window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
     window.run_steps(3);
@@ -120,7 +119,7 @@ fn save(window: &mut Window, path: &Path) {
 #[track_caller]
 fn until_written(window: &mut Window, path: &Path) {
     let said = format!("written: {}", path.display());
-    // Warnings follow it.
+    // Warnings come after it.
     until(window, "the session", move |app| {
         app.session()
             .log
@@ -132,10 +131,10 @@ fn until_written(window: &mut Window, path: &Path) {
     });
 }
 
-/// All that a session keeps is equal, once both show it.
+/// Everything that a session stores is equal once both windows show it.
 #[track_caller]
 fn assert_same(a: &mut Window, b: &mut Window) {
-    // A projection is worked out after the cloud is there, and the axes are its own only then.
+    // A projection is computed after the cloud is loaded; only then do the axes match.
     until_idle(a);
     until_idle(b);
     let ((a, b), (state_a, state_b)) =
@@ -222,12 +221,12 @@ fn a_session_is_saved_and_restored() {
     let said = fresh.state().session().log.entries().to_vec();
     assert!(said.iter().any(|entry| entry.text.starts_with("session of 2 runs, recorded on ")), "{said:?}");
     assert!(said.iter().all(|entry| entry.level == Level::Info), "the file is what it was: {said:?}");
-    // Undo does not go behind it.
+    // Undo does not reach back beyond it.
     fresh.state_mut().send(Command::Undo);
     fresh.run_steps(2);
     assert_same(&mut window, &mut fresh);
 
-    // The next save asks nothing: with the query at a place of its own, over axes.
+    // The next save needs no dialog: with the query at a position, over axes.
     fresh.state_mut().send(Action::SetProjection(ProjectionView::default()));
     let at = vec![50.5, 40.25, 0.1, 7.0];
     for action in [LiveAction::Grab, LiveAction::To(at.clone()), LiveAction::Release] {
@@ -253,7 +252,7 @@ fn a_session_is_drawn_without_a_display() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
-    // Only a cloud and a selection: no run, and nothing is asked.
+    // Only a cloud and a selection, no run: closing asks nothing.
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Plane);
@@ -273,7 +272,7 @@ fn a_session_is_drawn_without_a_display() {
     assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 300, "all points are selected");
 }
 
-/// What the panes show, without the menus above and the status line below.
+/// The panes without the menus and the status line.
 fn drawn(window: &mut Window) -> image::RgbaImage {
     until_idle(window);
     until(window, "everything to be shown", |app| app.is_drawn() && !app.is_coloring() && app.tasks() == 0);
@@ -282,7 +281,7 @@ fn drawn(window: &mut Window) -> image::RgbaImage {
     image::imageops::crop_imm(&picture, 0, 40, picture.width(), picture.height() - 80).to_image()
 }
 
-/// Saves what is shown of a file, deletes the file, and opens the session again: both pictures.
+/// Saves a session, deletes its data file, and reopens the session. Returns both pictures.
 fn saved_and_reopened(
     pane: PaneKind,
     header: &str,
@@ -355,7 +354,7 @@ fn a_session_shows_the_same_picture_without_its_file() {
         ("an axis as a column", saved_and_reopened(PaneKind::Plane, "x,y", at, column("y"))),
         ("thumbnails", saved_and_reopened(PaneKind::Neighbors, &header, pixels, column("label"))),
     ] {
-        // A glyph may be off by a shade.
+        // A glyph may differ by a shade.
         let is_other = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
             a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > 4)
         };
@@ -423,7 +422,7 @@ fn overwriting_a_session_of_other_data_needs_confirmation() {
     assert!(!offered.contains("work"), "{offered}");
     press(&mut window, "Close");
     assert_eq!(std::fs::read(&path).expect("it is there"), written);
-    // Of its own data it is saved at once.
+    // With its own data it is saved at once.
     open(&mut window, &data, 300);
     window.state_mut().send(Action::PickRow(9));
     window.run_steps(2);
@@ -455,7 +454,7 @@ fn another_file_resets_settings_unless_they_are_kept() {
         window.run_steps(3);
     };
     change(&mut window);
-    // The same file again is no other one.
+    // Reopening the same file does not count as other data.
     open(&mut window, &data, 300);
     assert_eq!(window.state().state().draft.k, "5");
     open(&mut window, &other, 90);
@@ -522,7 +521,7 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
         panic!("{error:#}");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    // So long that their reading takes longer than all else that the picture waits for.
+    // Long enough that reading it takes longer than all else the picture waits for.
     let text = "many words ".repeat(1000);
     let picture = |name: &str, header: &str, row: &dyn Fn(usize) -> String| {
         let [data, path, png] =
@@ -556,7 +555,7 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
     assert!(different > 1000, "{different} pixels differ");
 }
 
-/// Opens what is typed on the left.
+/// Opens the path typed on the left.
 fn type_and_load(window: &mut Window, path: &Path) {
     press(window, "From a file");
     fill(window, "Path", path.to_str().expect("a plain path"));
@@ -566,7 +565,7 @@ fn type_and_load(window: &mut Window, path: &Path) {
 
 fn choose(window: &mut Window, menu: &str, entry: &str) {
     for name in [menu, entry] {
-        // The menu's own button is above everything, and an entry may have a namesake on a panel.
+        // The menu is on top, and an entry may have the same name as a control on a panel.
         let buttons: Vec<_> = window
             .get_all_by_role(Role::Button)
             .filter(|button| button.accesskit_node().label().is_some_and(|label| label.starts_with(name)))
@@ -639,7 +638,7 @@ fn a_recording_is_not_turned_into_a_session() {
     let mut fresh = opened(&path);
     until_answered(&mut fresh);
     assert!(fresh.state().session().file.is_none() && fresh.state().session().selection.is_empty());
-    // So Ctrl+S asks where.
+    // So Ctrl+S opens the dialog.
     fresh.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
     fresh.run_steps(3);
     fresh.get_by_label("Save the session");
@@ -697,7 +696,7 @@ fn without_points_the_file_is_read_again_or_reported_missing() {
         "the next save is without them too"
     );
 
-    // Another file by now: it is opened as it is, and runs have what needs no points.
+    // The file has changed: it is opened as it is, and runs show what needs no points.
     std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n9,1,2,3\n").expect("a file");
     let mut fresh = opened(&path);
     until(&mut fresh, "the file", |app| app.session().cloud.is_some());
@@ -753,7 +752,7 @@ fn data_outside_a_session_wait_for_load() {
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
 
-    // A load that fails does not end the wait.
+    // A failed load does not end the wait.
     let mut fresh = waiting();
     let aside = there.path().join("aside");
     std::fs::rename(&data, &aside).expect("it is there");
@@ -769,7 +768,7 @@ fn data_outside_a_session_wait_for_load() {
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
 
-    // Any other file ends the wait: its data are opened as new then.
+    // Any other file ends the wait: its data are opened as new.
     let other = here.path().join("other.csv");
     std::fs::write(&other, "a,b\n1,2\n3,4\n5,6\n").expect("a file");
     let mut fresh = waiting();
@@ -827,7 +826,7 @@ fn an_invalid_session_still_opens_its_runs() {
         );
     }
 
-    // Numbers that nothing could show.
+    // Numbers out of any displayable range.
     let mut saved: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let view = &mut saved["view"];
     view["plane"] = serde_json::json!({
@@ -889,7 +888,7 @@ fn an_invalid_session_still_opens_its_runs() {
 fn the_next_start_restores_the_last_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(folder.path());
-    // Without a file of its own: cloud, query, selection and views come back, and runs do not.
+    // Without a file: cloud, query, selection and views are restored, runs are not.
     let mut before = window(small);
     before.state_mut().send(Action::OpenPath(data.clone()));
     until_idle(&mut before);
@@ -902,7 +901,7 @@ fn the_next_start_restores_the_last_session() {
     until(&mut after, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     assert_same(&mut before, &mut after);
 
-    // With one: its runs too, and what was chosen after it was saved.
+    // With a file: its runs too, and later changes.
     let path = folder.path().join("work.warpscope");
     let mut before = worked(&data);
     save(&mut before, &path);
@@ -922,7 +921,7 @@ fn the_next_start_restores_the_last_session() {
     assert_same(&mut before, &mut after);
     assert_eq!(after.state().session().picked, Some(Picked::Row(7)));
 
-    // Nothing, or nonsense: what is typed on the left.
+    // Without a session, or with an invalid one: the data typed on the left.
     assert!(window(small).state().put_down().is_none());
     for text in ["", "{", "[]"] {
         let mut window = window(small);
@@ -932,7 +931,7 @@ fn the_next_start_restores_the_last_session() {
     }
 }
 
-/// The same points came from a file that is gone by now, before they came from the one that is shown.
+/// The same points came first from a file that no longer exists, then from the shown one.
 #[test]
 fn equal_points_are_restored_from_the_shown_file() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -966,7 +965,7 @@ fn equal_points_are_restored_from_the_shown_file() {
     };
     assert_eq!(sources(&recording), [copy.clone(), data.clone()]);
 
-    // The run that is shown at the end is not in the file, nor is a cloud that was only opened.
+    // The run shown last is not in the file, nor is a cloud that was only opened.
     let mut before = opened(&path);
     until_idle(&mut before);
     before.state_mut().send(Action::PickRow(40));
@@ -996,7 +995,7 @@ fn equal_points_are_restored_from_the_shown_file() {
         );
     }
 
-    // Once it is gone too, the points are had from where they still are.
+    // Once it is gone too, the points come from the remaining source.
     let last = before.state().put_down().expect("a cloud is open");
     std::fs::remove_file(&third).expect("it is there");
     let mut after = self::window(small);
@@ -1025,7 +1024,7 @@ fn a_missing_file_is_tried_again_at_the_next_start() {
     });
     assert_eq!(after.state().put_down().as_ref(), Some(&last));
 
-    // The data alone: all but the runs comes back.
+    // Only the data: everything except the runs is restored.
     std::fs::rename(&moved, &data).expect("it is there");
     let mut after = window(small);
     after.state_mut().pick_up(&last);
@@ -1127,7 +1126,7 @@ fn a_session_among_other_runs_asks_where_to_save() {
         press(&mut window, "Close");
     }
     assert_eq!(std::fs::read(&path).expect("it is there"), written);
-    // Without the other run, it is that session.
+    // Without the other run, the file is the session.
     let other = window.state().session().runs.runs()[0].id;
     window.state_mut().send(RunsAction::Delete(other));
     window.state_mut().send(Action::OpenPath(path.clone()));
@@ -1145,7 +1144,7 @@ fn only_its_own_cancel_button_cancels_a_save() {
     });
     press(&mut window, "Generate");
     until_idle(&mut window);
-    // What cannot be written is no session's file.
+    // An unwritable file does not become the session's file.
     let nowhere = folder.path().join("no").join("such.warpscope");
     window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
     window.run_steps(3);
@@ -1171,7 +1170,7 @@ fn only_its_own_cancel_button_cancels_a_save() {
     let said = window.state().session().log.entries().to_vec();
     assert!(said.iter().any(|entry| entry.text == "cancelled"), "the run was what the line named: {said:?}");
 
-    // Nor by closing the window.
+    // Closing the window does not cancel it either.
     std::fs::remove_file(&path).expect("it is there");
     window.state_mut().send(Command::SaveSession);
     window.step();
@@ -1231,7 +1230,7 @@ fn one_of_several_dropped_clouds_is_shown_and_the_rest_are_listed() {
         "{said:?}"
     );
 
-    // One alone, as ever.
+    // A single file opens as usual.
     drop_files(&mut window, &[&data]);
     until(&mut window, "the cloud", |app| {
         app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300)

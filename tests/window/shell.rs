@@ -1,5 +1,4 @@
-//! What is around the panes: the finder, files opened lately, a projector's scale, and what leaves the
-//! window.
+//! Everything around the panes: the finder, recent files, the projector's scale, and exports.
 
 use std::path::Path;
 
@@ -41,7 +40,7 @@ fn until_written(window: &mut Window, path: &Path) {
 #[test]
 fn the_predicted_time_is_shown_below_run() {
     let mut window = window(small);
-    // Run loads the cloud by itself, and how many points it has is not known before.
+    // Run loads the cloud itself, so its number of points is not known before.
     assert!(window.query_by_label_contains("About ").is_none(), "no cloud is loaded");
     press(&mut window, "Generate");
     until(&mut window, "the cloud, and what can run", |app| {
@@ -67,7 +66,7 @@ fn the_finder_finds_and_runs_a_command() {
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     assert!(!window.state().state().show_problem && window.state().session().finder.is_none());
 
-    // Down goes to the second that fits; Escape leaves without doing anything.
+    // Down selects the second match; Escape closes without an action.
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("show");
     window.run_steps(2);
@@ -101,7 +100,7 @@ fn the_finder_opens_a_path_and_sets_k_an_engine_a_colour_and_an_axis() {
     assert_eq!(window.state().state().color.by.text(), "rank");
     ask(&mut window, "scale 125");
     assert_eq!(window.state().state().scale, 1.25);
-    // What cannot be done stays, with the reason.
+    // Unavailable commands are listed with the reason.
     ask(&mut window, "k 100000");
     assert!(window.state().session().finder.is_some() && window.state().state().draft.k == "64");
     window.get_by_label_contains("k may be 1 to");
@@ -139,7 +138,7 @@ fn a_row_is_found_and_queried_by_name() {
     until(&mut window, "its neighbours", |app| {
         app.session().answered.as_ref().is_some_and(|answered| answered.row() == 60)
     });
-    // Of another place it is asked why.
+    // Ask why another place is not among the neighbours.
     let ask = |window: &mut Window, name: &str| {
         window.state_mut().send(Action::TypeWhy(name.to_owned()));
         window.run_steps(3);
@@ -150,7 +149,7 @@ fn a_row_is_found_and_queried_by_name() {
     window.get_by_label_contains("Row 61 is among them");
     ask(&mut window, "Boone");
     window.get_by_label_contains("No row is called “Boone”");
-    // A place that is called as something that the window does comes after it.
+    // A position with the same name as a command comes after it.
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("light");
     window.run_steps(3);
@@ -233,7 +232,7 @@ fn keys_are_shown_with_their_symbols() {
     for name in ["Equals", "Minus", "Questionmark"] {
         assert!(window.query_by_label_contains(name).is_none(), "{name}");
     }
-    // It is longer than the window, and keys scroll it.
+    // It is taller than the window, and keys scroll it.
     let top = |window: &Window| window.get_by_role_and_label(Role::Label, "?").rect().top();
     let before = top(&window);
     window.key_press(egui::Key::End);
@@ -245,7 +244,7 @@ fn keys_are_shown_with_their_symbols() {
     assert!(top(&window) > end);
 }
 
-/// 1280 × 800 pixels at 150 and at 300 %.
+/// 1280 × 800 pixels at scales of 150 and 300 %.
 #[test]
 fn an_opened_panel_replaces_the_other() {
     let mut window: Window = Harness::builder().with_size([853.0, 533.0]).build_eframe(|cc| {
@@ -255,7 +254,7 @@ fn an_opened_panel_replaces_the_other() {
     });
     press(&mut window, "Run");
     until_answered(&mut window);
-    // Of the problem and of the selection.
+    // Whether the problem panel and the selection panel are shown.
     let shown = |window: &Window| {
         [
             window.query_by_role_and_label(Role::Button, "Run").is_some(),
@@ -277,7 +276,7 @@ fn an_opened_panel_replaces_the_other() {
         key(&mut window, egui::Modifiers::COMMAND, pressed);
         assert_eq!(shown(&window), expected, "{pressed:?}");
     }
-    // What makes queries of the selection shows where they are asked.
+    // Using the selection as queries opens the problem panel.
     window.state_mut().send(Command::SelectAll);
     until(&mut window, "rows", |app| app.session().selection.rows().len() == 500);
     window.state_mut().send(Command::UseAsQueries);
@@ -357,7 +356,7 @@ fn a_tab_bar_is_dragged_by_its_background() {
         vec![Convergence, Merges, Neighbors],
         vec![Timings, Timeline, Runs, Log],
     );
-    // To the left of all, and onto the tabs of another strip, with which it is one.
+    // To the left of all, and into another tab bar.
     assert_eq!(
         dragged(|[plane, _]| egui::pos2(plane.left() + 8.0, 450.0)),
         [time.clone(), views.clone(), how.clone()]
@@ -449,7 +448,7 @@ fn errors_stay_in_the_status_line_until_fixed_or_read() {
     };
     assert!(!shows(&window) && window.query_by_label("Dismiss the message").is_none());
 
-    // What is said since stands after it, and what else succeeds leaves it there.
+    // Newer messages follow it, and successes leave it there.
     fail(&mut window);
     assert!(shows(&window));
     window.state_mut().send(Action::PickRow(7));
@@ -466,12 +465,12 @@ fn errors_stay_in_the_status_line_until_fixed_or_read() {
     press(&mut window, "Dismiss the message");
     assert!(!shows(&window));
     fail(&mut window);
-    // A dialog has Escape to itself.
+    // An open dialog receives Escape.
     window.state_mut().send(Command::Shortcuts);
     window.run_steps(3);
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(shows(&window) && !window.state().session().help);
-    // And so has a field.
+    // And so does a field.
     fill(&mut window, "k", "3");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(shows(&window));
@@ -500,7 +499,7 @@ fn a_missing_gpu_is_shown_as_a_label_only() {
     window.get_by_label_contains("engine auto searches on the CPU");
 }
 
-/// Presses Save in the dialog that is open, for a path, and waits until the dialog says why not.
+/// Presses Save in the open dialog, with a path, and waits for the error.
 #[track_caller]
 fn cannot_save(window: &mut Window, path: &Path) {
     fill(window, "File", path.to_str().expect("a plain path"));
@@ -513,7 +512,7 @@ fn cannot_save(window: &mut Window, path: &Path) {
 #[test]
 fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
     let folder = tempfile::tempdir().expect("a folder");
-    // No folder, so nothing is written into it, whoever asks.
+    // A file in the place of the folder, so that even root cannot write there.
     let closed = folder.path().join("closed");
     std::fs::write(&closed, "").expect("a file");
     let mut window = answered(|_| ());
@@ -528,7 +527,7 @@ fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
         assert!(window.query_by_label_contains("Error: ").is_none(), "it is said where it was asked for");
         let typed = window.get_by_role_and_label(Role::TextInput, "File").value();
         assert_eq!(typed.as_deref(), path.to_str(), "it can be changed");
-        // Another place is tried, with all else that was chosen.
+        // Saving elsewhere keeps all other settings.
         let path = folder.path().join(name);
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         assert!(window.query_by_label_contains("cannot write: ").is_none());
@@ -538,8 +537,7 @@ fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
     }
 }
 
-/// Presses the keys of all commands of the explorer but those that the dialogs have a use for, and says what
-/// came of it.
+/// Presses the shortcuts of all explorer commands except those that dialogs use, and returns the effects.
 fn press_all_shortcuts(window: &mut Window) -> bool {
     let all = |window: &Window| {
         let session = window.state().session();
@@ -549,7 +547,7 @@ fn press_all_shortcuts(window: &mut Window) -> bool {
     };
     let before = all(window);
     for command in Command::all().iter().filter(|command| command.mode().is_in(Mode::Explorer)) {
-        // A file dialog of the desktop, and the window's end, are not for tests.
+        // The desktop's file dialog and quitting cannot be tested here.
         let others =
             matches!(command, Command::Open | Command::Quit | Command::Run | Command::Cancel | Command::Find);
         if let Some(shortcut) = command.shortcut().filter(|_| !others) {
@@ -589,7 +587,7 @@ fn a_dialog_receives_all_keys() {
         window.run_steps(3);
         assert!(press_all_shortcuts(&mut window), "behind {dialog:?}");
         assert!(window.state().session().has_dialog());
-        // Nor does its own Escape do something else.
+        // Its own Escape must not do anything else.
         key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
         assert!(!window.state().session().has_dialog() && tool(&window) == "Lasso", "{dialog:?}");
     }
@@ -602,7 +600,7 @@ fn export_needs_only_a_name_and_enter() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = answered(|state| state.tree = single_layout(PaneKind::Neighbors));
     let has_keys = |window: &Window| window.get_by_role_and_label(Role::TextInput, "File").is_focused();
-    // What was focused before has the keys no longer.
+    // The element focused before no longer receives keys.
     window.get_by_role_and_label(Role::TextInput, "k").focus();
     window.run_steps(2);
     window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Neighbors)));
@@ -620,7 +618,7 @@ fn export_needs_only_a_name_and_enter() {
     window.get_by_label_contains("It is not written as .doc");
     assert!(has_keys(&window));
 
-    // A file that is there is asked for once, however long Enter is held.
+    // Overwriting is asked once, however long Enter is held.
     let path = folder.path().join("neighbours.csv");
     std::fs::write(&path, "mine").expect("a file");
     fill(&mut window, "File", path.to_str().expect("a plain path"));
@@ -643,7 +641,7 @@ fn export_needs_only_a_name_and_enter() {
     until_written(&mut window, &path);
     assert!(window.state().session().export.is_none());
 
-    // Tab goes through the dialog and comes back; a button keeps Enter for itself; Escape leaves.
+    // Tab cycles through the dialog; Enter presses the focused button; Escape closes.
     window.state_mut().send(Command::SaveSessionAs);
     window.run_steps(3);
     window.get_by_role_and_label(Role::Button, "Close").focus();
@@ -666,7 +664,7 @@ fn a_table_is_written_in_each_format_and_copied() {
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         press(&mut window, "Save");
         until_written(&mut window, &path);
-        // An archive has an array for each column.
+        // An archive has an array per column.
         let (path, column) = if ending == "npz" {
             (format!("{}:candidates", path.display()), ColumnChoice::Default)
         } else {
@@ -690,7 +688,7 @@ fn a_table_is_written_in_each_format_and_copied() {
     assert!(copied || said, "{:?}", window.state().session().log.last());
 }
 
-/// Asks for an export of Neighbours into a file.
+/// Exports Neighbours to a file.
 fn export_neighbours(window: &mut Window, what: &str, path: &Path) {
     press(window, "Export Neighbours");
     press(window, what);
@@ -738,7 +736,7 @@ fn neighbours_are_exported_in_benchmark_formats_and_unknown_endings_are_refused(
             assert!(path.metadata().expect("the file").len() > 0);
         }
     }
-    // A table of all has a row for each.
+    // A table of all neighbours has a row for each.
     let table = read(&folder.path().join("40 neighbours.csv"), &"index".parse().expect("a name"), &Silent)
         .expect("the file");
     assert!(table.values.iter().map(|index| index as u32).eq(record.neighbors.indices.iter().copied()));
@@ -750,7 +748,7 @@ fn neighbours_are_exported_in_benchmark_formats_and_unknown_endings_are_refused(
         assert!(!path.exists());
         press(&mut window, "Close");
     }
-    // What lies beside is not written over unasked either.
+    // Files written next to it are not overwritten without a question either.
     std::fs::write(folder.path().join("mine.fvecs"), "mine").expect("a file");
     export_neighbours(&mut window, "All neighbours of the run…", &folder.path().join("mine.ivecs"));
     window.get_by_label_contains("This file exists already.");

@@ -1,4 +1,4 @@
-//! The Timeline pane, driven by the names of its parts.
+//! The Timeline pane, driven by accessible names.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use warpscope::knn::{Profile, WarpSpan, warp};
 use warpscope::run::analysis::Roofline;
 use warpscope::run::{Phase, Place, RunRecord, Sample, Timeline};
 
-/// A run of the twin, with a profile as a device of two multiprocessors and three warps each would have it,
-/// two queries a warp.
+/// A run of the twin with the profile of a device with two multiprocessors of three warps each, two queries
+/// per warp.
 fn profiled(window: &Window) -> Arc<RunRecord> {
     let mut record = RunRecord::clone(window.state().session().record.as_ref().expect("a run"));
     let began_ms =
@@ -103,7 +103,7 @@ fn a_multiprocessor_expands_and_a_warp_selects_its_queries() {
     window.get_by_role_and_label(Role::Button, "Hide the warps of SM 1");
     assert!(window.state().session().timeline.open.contains(&1));
 
-    // F shows the picked query's warp over the width of the pane: its middle is in the middle.
+    // F fits the picked query's warp to the pane: its middle is in the middle.
     let canvas = window.get_by_role_and_label(Role::Canvas, "Tracks of the run").rect();
     window.hover_at(canvas.center());
     window.run_steps(2);
@@ -119,7 +119,7 @@ fn a_multiprocessor_expands_and_a_warp_selects_its_queries() {
     assert!(warp.queries.len() == 2 && warp.queries.contains(&query));
     let queries: Vec<u32> = warp.queries.clone().collect();
 
-    // Rows: phases, the heading, SM 0 with three tracks, SM 1: the warp is on the track of its place.
+    // Rows: phases, the heading, SM 0 with three tracks, SM 1. The warp is on the track of its slot.
     let above: f32 = timeline.phases.len() as f32 * 22.0
         + 26.0
         + at as f32 * (22.0 + 3.0 * 16.0)

@@ -18,7 +18,7 @@ fn pointed(question: &Question) -> Option<Pointed> {
     if let Form::Number { pointed, .. } = question.ask.kind().form { pointed } else { None }
 }
 
-/// Skips questions until one is asked that is wanted.
+/// Skips questions until a wanted one comes.
 #[track_caller]
 fn skip_until(window: &mut Window, wanted: impl Fn(&Question) -> bool) -> Question {
     let (_, questions) = quiz(window).place();
@@ -32,7 +32,7 @@ fn skip_until(window: &mut Window, wanted: impl Fn(&Question) -> bool) -> Questi
     panic!("no such question is asked")
 }
 
-/// Answers the question as it is right, by mouse where that is asked for.
+/// Answers the question correctly, with the mouse if requested.
 fn answer(window: &mut Window, by_mouse: bool) {
     let question = quiz(window).question().1.clone();
     match question.answer {
@@ -137,7 +137,7 @@ fn a_wrong_answer_shows_the_right_one_and_the_reason() {
 fn a_known_mistake_is_named() {
     let mut window = on_lesson("radix-select");
     key(&mut window, Key::P);
-    // In the first pass there is nothing to mistake.
+    // The first pass has no known mistake.
     let question = skip_until(&mut window, |question| {
         !question.slips.is_empty() && matches!(question.answer, Answer::Number { .. })
     });
@@ -172,7 +172,7 @@ fn answers_are_hidden_before_their_question() {
     }
     let score = quiz(&window).score();
     assert_eq!((score.right, score.asked), (3, 3));
-    // Asked again, without forgetting the lesson's score.
+    // Starting again preserves the lesson's score.
     key(&mut window, Key::P);
     key(&mut window, Key::P);
     let (_, questions) = quiz(&window).place();
@@ -190,7 +190,7 @@ fn answers_are_hidden_before_their_question() {
     assert!(window.state().session().lesson.quiz.is_none());
 }
 
-/// What was asked, in its order.
+/// The questions asked, in order.
 fn asked(window: &mut Window) -> Vec<(usize, String)> {
     let (_, questions) = quiz(window).place();
     let mut asked = Vec::new();
@@ -220,7 +220,7 @@ fn questions_differ_each_time_unless_a_seed_is_given() {
     assert_eq!(with_seed(), with_seed());
 }
 
-/// A window whose questions a seed draws.
+/// A window whose questions are drawn from a seed.
 fn seeded(seed: u64) -> Window {
     let mut window = window(small);
     window.state_mut().draw_questions_by(seed);
@@ -263,14 +263,14 @@ fn a_class_votes_by_keys_and_buttons_without_layout_changes() {
         press(&mut window, "One vote more for A");
         press(&mut window, "One vote less for B");
         assert_eq!([0, 1, 2].map(|option| poll(&window).counted(option)), [2, 1, 1]);
-        // While it is open, nothing says what is right, and the picture stays.
+        // While the question is open, the right answer is hidden and the picture does not change.
         let why = poll(&window).why().to_owned();
         let hidden = |window: &Window| {
             window.query_all_by_label_contains(&why).count()
                 + window.query_all_by_label_contains(" is right: ").count()
         };
         assert_eq!((hidden(&window), position(&window)), (0, question.at));
-        // One that is not right keeps its name.
+        // The label of a wrong option does not change.
         let wrong = (0..).find(|option| *option != right).expect("a wrong option");
         let text = format!("{}: {}", letter(wrong), poll(&window).offers()[wrong].text);
         let tops = |window: &Window| {
@@ -287,7 +287,7 @@ fn a_class_votes_by_keys_and_buttons_without_layout_changes() {
         assert_eq!(tops(&window), before);
         key(&mut window, Key::B);
         key(&mut window, Key::Enter);
-        // The votes alone: what is right is not known before all have voted again.
+        // Only the votes: the right answer is hidden until everybody has voted again.
         let shown = |window: &Window| {
             window.get_by_label("Votes for A: 2 (50 %), then 0 (0 %)");
             window.get_by_label("Votes for B: 1 (25 %), then 1 (100 %)");
@@ -302,7 +302,7 @@ fn a_class_votes_by_keys_and_buttons_without_layout_changes() {
         assert_eq!(window.state().session().lesson.score(number("buffer")).asked, 0, "nobody's score");
         key(&mut window, Key::Enter);
         assert!(matches!(quiz(&window).phase(), Phase::Held(_) | Phase::Done), "the class goes on voting");
-        // From the beginning, for the next kind.
+        // From the start, for the next kind.
         key(&mut window, Key::P);
         key(&mut window, Key::P);
     }
@@ -331,7 +331,7 @@ fn questions_do_not_move_the_picture_in_the_presenter() {
     }
 }
 
-/// Where all of the labels, buttons and fields below the picture are, by their names.
+/// The positions of all labels, buttons and fields below the picture, by name.
 fn below(window: &Window) -> Vec<(String, egui::Rect)> {
     let top = picture(window).bottom();
     let roles = [Role::Label, Role::Button, Role::SpinButton];
@@ -370,7 +370,7 @@ fn a_question_and_its_poll_fit_on_a_projector() {
         key(&mut window, Key::P);
         let (_, questions) = quiz(&window).place();
         for _ in 0..questions {
-            // A class goes on voting.
+            // A class continues voting.
             if matches!(quiz(&window).phase(), Phase::Held(_)) {
                 press(&mut window, "Back to answering");
             }
@@ -400,7 +400,7 @@ fn a_question_and_its_poll_fit_on_a_projector() {
             all_is_there(&window, "with its answer", &[" is right: ", &why, "Next question"]);
             press(&mut window, "Next question");
         }
-        // Answered alone, with the longest of what is said then: a known mistake.
+        // Answered alone, with the longest explanation: a known mistake.
         key(&mut window, Key::P);
         key(&mut window, Key::P);
         while quiz(&window).is_asking() {

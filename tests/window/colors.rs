@@ -474,7 +474,7 @@ fn unavailable_colours_and_projections_are_reset_with_a_new_cloud() {
     choose(&mut window, "Shown", "principal components");
     open(&mut window, &scan, &["a", "b", "c"]);
     assert_eq!(window.state().state().projection.kind, ProjectionKind::Pca);
-    // Colours by a column that the next file also has are kept, and so is a projection that its dimensions allow.
+    // Colours by a column of the next file are kept, and so is a projection that its dimensions allow.
     let by = |by| Action::Color(warpscope::app::ColorAction::Set(ColorView { by, ..ColorView::default() }));
     window.state_mut().send(by(ColorBy::Column("b".to_owned())));
     open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);

@@ -295,7 +295,7 @@ fn without_tests(code: &str) -> String {
 fn engine_names_stay_in_their_folders() {
     let all = sources();
     let tests = test_files(&all);
-    let table = &all.iter().find(|(path, _)| path.ends_with("engines/lib.rs")).expect("it is there").1;
+    let table = &all.iter().find(|(path, _)| path.ends_with("engines/lib.rs")).expect("it exists").1;
     // Each row is `&folder::DESCRIPTOR`.
     let list = table
         .split_once("ENGINES: &[&Descriptor] =")

@@ -17,7 +17,7 @@ const ON_A_GPU: [EngineId; 2] = [EngineId::new("cuda"), EngineId::new("cuda-spli
 
 fn generated(spec: &str, seed: u64) -> Arc<PointCloud> {
     let source = Source::Generate { spec: spec.to_owned(), seed };
-    Arc::new(cloud::load(&source, false, &Silent).expect("the spec is sound"))
+    Arc::new(cloud::load(&source, false, &Silent).expect("a valid spec"))
 }
 
 fn spec(cloud: &PointCloud, queries: QuerySpec, k: usize) -> RunSpec {
@@ -153,22 +153,25 @@ fn check_residency(kinds: &[EngineId], dims: usize, n: usize) {
             let fresh = Problem::new(&cloud, &queries, setup).expect("a problem");
             let expected = answer(
                 engines::registry::open(EngineId::new("lockstep"), None)
-                    .expect("it runs everywhere")
+                    .expect("it runs on every machine")
                     .as_mut(),
                 &fresh,
             )
             .0;
             assert_eq!(found, expected, "{kind}, d = {dims}, k = {k}");
-            assert!(!(resident && indexed && dims < 4), "{kind}: an index that was there is not built");
+            assert!(!(resident && indexed && dims < 4), "{kind}: a prepared index was built again");
             resident
         };
         assert!(!ask(&points, 0, 5), "{kind}");
         assert!(ask(&points, 1, 5), "{kind}");
         assert!(ask(&points, 2, 5) && ask(&points, 2, 7), "{kind}");
         points.cache().clear();
-        assert!(!ask(&points, 2, 5), "{kind}: released points are taken in again");
+        assert!(!ask(&points, 2, 5), "{kind}: released points were not prepared again");
         let others = Arc::new(Points::new(&cloud, setup.arrangement()).expect("a cloud"));
-        assert!(!ask(&others, 2, 5) && ask(&points, 3, 5), "{kind}: each points have their own");
+        assert!(
+            !ask(&others, 2, 5) && ask(&points, 3, 5),
+            "{kind}: prepared points were shared between clouds"
+        );
         drop(others);
     }
 }

@@ -144,7 +144,11 @@ fn more_than_2_to_the_31_coordinates_are_searched() {
         let ms = search.search(0..problem.q(), Build::Timed).unwrap();
         search.download(&mut found).unwrap();
         println!("{}: {ms:.1} ms, {}, {:?}", data.len(), search.parameters(), search.note());
-        assert_eq!([found.of(0).0[0], found.of(1).0[0]], [0, n as u32 - 1], "each is its own nearest");
+        assert_eq!(
+            [found.of(0).0[0], found.of(1).0[0]],
+            [0, n as u32 - 1],
+            "a query is not its own nearest neighbour"
+        );
         match &first {
             Some(first) => same_neighbours(&found, first, "beyond 2^31"),
             None => {
@@ -161,15 +165,11 @@ fn more_than_2_to_the_31_coordinates_are_searched() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn measured_peaks_are_repeatable_and_plausible() {
-    let measure = || peaks::measure(DeviceId::Gpu(0), &mut || true).unwrap().expect("nobody cancels");
+    let measure = || peaks::measure(DeviceId::Gpu(0), &mut || true).unwrap().expect("no cancellation");
     let (first, second) = (measure(), measure());
     println!("{first:?}\n{second:?}");
     let of = |Peaks { fp32_per_second, bytes_per_second, launch_ms }: Peaks| {
-        [
-            fp32_per_second,
-            bytes_per_second.expect("there is memory"),
-            launch_ms.expect("kernels are launched"),
-        ]
+        [fp32_per_second, bytes_per_second.expect("memory bandwidth"), launch_ms.expect("launch time")]
     };
     for ((what, tolerance), (a, b)) in [("FP32", 0.05), ("memory", 0.1), ("launch", 0.5)]
         .into_iter()
@@ -183,11 +183,11 @@ fn measured_peaks_are_repeatable_and_plausible() {
         .details
         .iter()
         .find(|(name, _)| name == "multiprocessors")
-        .expect("it says")
+        .expect("a report")
         .1
         .parse()
         .unwrap();
     let gigahertz = first.fp32_per_second / multiprocessors / 1e9;
-    assert!((32.0..400.0).contains(&gigahertz), "{gigahertz} instructions a nanosecond and multiprocessor");
+    assert!((32.0..400.0).contains(&gigahertz), "{gigahertz} instructions per nanosecond and multiprocessor");
     assert_eq!(peaks::measure(DeviceId::Gpu(0), &mut || false).unwrap(), None);
 }

@@ -24,7 +24,7 @@ fn by(kernel: &str) -> Parameters {
 }
 
 fn wrong(answer: &Answer) -> u32 {
-    answer.measured.column("wrong").expect("it is counted").iter().sum()
+    answer.measured.column("wrong").expect("counters").iter().sum()
 }
 
 /// Points in two unit cubes at this offset on either side of the origin, all of them queries.
@@ -51,7 +51,7 @@ fn errors_of_the_expanded_form_grow_with_the_offset() {
         let problem = far(distance);
         let exact = answer_with(engine.as_mut(), &problem, &by("registers"));
         let expanded = answer_with(engine.as_mut(), &problem, &by("expanded"));
-        assert_eq!(exact.neighbors, expanded.neighbors, "answers are by the rule");
+        assert_eq!(exact.neighbors, expanded.neighbors, "answers differ from the exact rule");
         assert_eq!(wrong(&exact), 0);
         errors.push(wrong(&expanded));
     }

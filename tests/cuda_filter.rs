@@ -68,8 +68,8 @@ fn tensor_core_errors_stay_within_the_margin() {
     let mut cuda = Cuda::open().unwrap_or_else(|error| panic!("{error}"));
     let loss = cuda.tensor_core_loss().unwrap_or_else(|error| panic!("{error}"));
     println!("the tensor cores lose {loss:.3} of what docs/filter.md grants them");
-    assert!(loss > 0.0, "no sum was cut: the probe measures nothing");
-    assert!(loss <= 1.0, "the filter is not safe on this GPU");
+    assert!(loss > 0.0, "no rounding occurred: the probe measures nothing");
+    assert!(loss <= 1.0, "errors exceed the filter's margin on this GPU");
 }
 
 /// Whether the case was searched as required. Its answer is compared in any case.
@@ -123,7 +123,7 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
 fn equals_the_twin_in_every_shape() {
     let mut cuda = Cuda::open().unwrap();
     let mut check = |what: &str, problem: &Problem| {
-        assert!(check(&mut cuda, what, problem, Path::Filter), "{what} is not searched behind the filter")
+        assert!(check(&mut cuda, what, problem, Path::Filter), "{what} did not use the filter")
     };
     for d in [4, 16, 17, 31, 32, 100, 128, 129, 255, 960, 1100] {
         for (k, n) in [(1, 2051), (32, 20_011), (33, 4133), (128, 9001)] {
@@ -296,7 +296,7 @@ fn rows_that_bf16_rounds_apart_are_not_lost() {
             let problem = problem(&points, &queries, d, k);
             assert!(
                 check(&mut cuda, "rounded apart", &problem, Path::Filter),
-                "d = {d}, k = {k}: not behind the filter"
+                "d = {d}, k = {k}: the filter was not used"
             );
         }
     }
@@ -332,7 +332,7 @@ fn a_fallback_in_the_second_part_preserves_the_first() {
     let first = problem(&points, &queries[..PART * d], d, k);
     assert!(
         check_ranges(&mut cuda, "the first part", &first, std::slice::from_ref(&(0..PART)), Path::Filter),
-        "the first part filters"
+        "the first part did not use the filter"
     );
     let problem = problem(&points, &queries, d, k);
     for ends in [&[0, q][..], &[0, PART, q], &[0, 100, q]] {

@@ -116,7 +116,7 @@ fn an_overflowing_trace_is_recorded_again() {
     let case = Case { shape: Shape::Descending, n: 100_000, k: 1024, ..Case::default() };
     let problem = build_problem(&case).unwrap();
     let trace = cuda.trace(&problem, 1, groups_in_batch(2, None)).unwrap();
-    assert!(trace.bytes() > 2 << 20, "{} bytes have room at first", trace.bytes());
+    assert!(trace.bytes() > 2 << 20, "{} bytes fit the initial buffer", trace.bytes());
     let merges = trace.events().filter(|event| matches!(event, Ok(Event::Merged { .. }))).count();
     assert_eq!(merges, 100_000usize.div_ceil(1024));
     println!("{} KiB, {} events", trace.bytes() >> 10, trace.events().count());

@@ -27,7 +27,10 @@ fn rust_functions(source: &str) -> Vec<(String, String)> {
         } else {
             let name = line.strip_prefix("pub ").unwrap_or(line);
             if let Some(name) = name.strip_prefix("const ").unwrap_or(name).strip_prefix("fn ") {
-                found.push((name.split(['(', '<']).next().expect("as above").to_owned(), doc.clone()));
+                found.push((
+                    name.split(['(', '<']).next().expect("it was found above").to_owned(),
+                    doc.clone(),
+                ));
             }
             doc.clear();
         }
@@ -95,12 +98,12 @@ fn compare(engine: &str, of_the_host: &[&str]) -> usize {
     files.sort_unstable();
     let mut named: Vec<&str> = rows.iter().map(|(twin, _)| *twin).collect();
     named.sort_unstable();
-    assert_eq!(named, files, "every file but those of the host has a row");
+    assert_eq!(named, files, "every file except the host's needs a row");
     let mut alone = Vec::new();
     let mut compared = 0;
     for (twin, device) in rows {
         let name = |path: &str| Path::new(path).file_stem().map(|name| name.to_owned());
-        assert_eq!(name(twin), name(device), "twins are in files of one name");
+        assert_eq!(name(twin), name(device), "twins must have the same file name");
         let source = read(device);
         let there = device_functions(&source);
         // A device constructor has the name of its type.
@@ -144,7 +147,7 @@ fn every_unit_has_a_source() {
         let text = read(&format!("cuda/{}.cu", unit.source));
         let is_entry =
             |line: &str| line.starts_with("WARPSCOPE_") || line.starts_with("extern \"C\" __global__");
-        assert!(text.lines().any(is_entry), "{} has an entry point", unit.source);
+        assert!(text.lines().any(is_entry), "{} has no entry point", unit.source);
     }
 }
 

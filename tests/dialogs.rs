@@ -174,7 +174,7 @@ fn the_built_in_file_dialog_opens_and_saves() {
     assert_eq!(
         (Path::new(&dialog.path), dialog.overwrite),
         (&*inner.join("towns.csv"), false),
-        "it asks before it writes over a file"
+        "no question before overwriting"
     );
     // An unreadable folder shows the reason.
     press(&mut window, "Browse…");

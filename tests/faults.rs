@@ -242,7 +242,7 @@ impl Bench {
     fn check(&self, told: &str) -> bool {
         let now = files(&self.work());
         let temporary = now.keys().find(|path| path.to_string_lossy().contains(".warpscope-"));
-        assert_eq!(temporary, None, "{told}: something temporary stayed");
+        assert_eq!(temporary, None, "{told}: temporary files remain");
         // Collect first, so that every destination is checked.
         let new: Vec<bool> =
             self.job.writes.iter().map(|destination| self.is_new(destination, &now, told)).collect();
@@ -268,7 +268,7 @@ impl Bench {
             assert_eq!(
                 now.get(&notes).map(Vec::as_slice),
                 Some(&b"kept"[..]),
-                "{told}: what is not the program's is gone"
+                "{told}: a file of another program is gone"
             );
         }
         if matches!(destination, Destination::Run(_) | Destination::Recording(_)) {
@@ -276,7 +276,7 @@ impl Bench {
             assert!(info.status.success(), "{told}: {}", String::from_utf8_lossy(&info.stderr));
             let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
             let k = if now == old { 3 } else { 5 };
-            assert_eq!(info["runs"][0]["run"]["spec"]["k"], k, "{told}: another run's");
+            assert_eq!(info["runs"][0]["run"]["spec"]["k"], k, "{told}: files of different runs are mixed");
         }
         if now == old {
             return false;
@@ -441,7 +441,7 @@ fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
         // Folders already exist, and not every command removes files.
         assert!(
             tally.tried > 0 || matches!(fault.0, "mkdir" | "unlink" | "rmdir"),
-            "{}: {fault:?} was never met",
+            "{}: {fault:?} never occurred",
             job.name
         );
         print(job, &format!("{} {}", fault.0, fault.1), &tally);
@@ -533,5 +533,5 @@ fn a_clock_that_jumps_back_is_harmless() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let yesterday = began("86400");
     assert!(0 < yesterday && yesterday + 80_000 < now, "{yesterday} of {now}");
-    assert_eq!(began("4000000000"), 0, "before 1970 it is told as that");
+    assert_eq!(began("4000000000"), 0, "times before 1970 are shown as 0");
 }

@@ -170,7 +170,7 @@ fn every_format_has_a_target_and_every_target_a_test() {
         for source in target.covers.split(' ') {
             assert!(
                 Path::new(env!("CARGO_MANIFEST_DIR")).join(source).exists(),
-                "{name} covers {source}, which is not there"
+                "{name} covers the missing {source}"
             );
         }
     }

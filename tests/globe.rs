@@ -119,7 +119,7 @@ fn neighbours_agree_with_the_haversine_formula() {
                 let (own, told) = (expected[row as usize], f64::from(squared).sqrt());
                 assert!(
                     (own - told).abs() <= off(own),
-                    "query {query}, rank {rank}: {told} is told, and {own} is true"
+                    "query {query}, rank {rank}: {told} reported, {own} expected"
                 );
             }
             expected.sort_by(f64::total_cmp);
@@ -198,7 +198,7 @@ proptest! {
         let mut engine = registry::find(EngineId::new("lockstep"))
             .expect("it is listed")
             .open_on(DeviceId::Cpu)
-            .expect("it runs everywhere");
+            .expect("it runs on every machine");
         let mut distances = |values: [[f64; 2]; 2]| {
             let data = cloud(["lon", "lat"], values.concat());
             let setup = Setup {

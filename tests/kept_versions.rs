@@ -28,7 +28,7 @@ use warpscope::run::{Engines, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sam
 fn versions() -> Vec<PathBuf> {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/versions");
     let mut folders: Vec<PathBuf> =
-        fs::read_dir(place).expect("it is there").map(|entry| entry.expect("a folder").path()).collect();
+        fs::read_dir(place).expect("it exists").map(|entry| entry.expect("a folder").path()).collect();
     // As numbers: 0.9.0 comes before 0.10.0.
     folders.sort_by_key(|folder| {
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
@@ -68,7 +68,9 @@ fn of_recording(path: &Path) -> Value {
 }
 
 fn of_run(recorded: &Recorded) -> Value {
-    let SomeRun::Whole(run) = &recorded.run else { panic!("{}: its points are in the file", recorded.name) };
+    let SomeRun::Whole(run) = &recorded.run else {
+        panic!("{}: points are missing from the file", recorded.name)
+    };
     let points = |cloud: &Arc<cloud::PointCloud>| {
         let rows = (0..cloud.len())
             .map(|row| (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<f64>>());
@@ -148,17 +150,17 @@ fn assert_has(found: &Value, kept: &Value, at: &str) {
 #[test]
 fn files_of_every_version_open_with_their_values() {
     for folder in versions() {
-        let text = fs::read_to_string(folder.join("values.json")).expect("it is there");
+        let text = fs::read_to_string(folder.join("values.json")).expect("it exists");
         let mut kept: Value = serde_json::from_str(&text).expect("JSON");
         if !cfg!(feature = "gui") {
             let all = kept.as_object_mut().expect("a list of files");
-            all.remove("state.json").expect("it is kept");
+            all.remove("state.json").expect("it was stored");
             // Only the window reads it.
             all["session.warpscope"]
                 .as_object_mut()
                 .expect("a recording")
                 .remove("session")
-                .expect("it is kept");
+                .expect("it was stored");
         }
         assert_has(&values(&folder), &kept, &folder.display().to_string());
     }
@@ -167,7 +169,7 @@ fn files_of_every_version_open_with_their_values() {
 /// A recording with the text of a member changed.
 fn changed(recording: &Path, member: &str, change: impl Fn(&mut Value)) -> tempfile::TempPath {
     let mut archive =
-        zip::ZipArchive::new(fs::File::open(recording).expect("it is there")).expect("an archive");
+        zip::ZipArchive::new(fs::File::open(recording).expect("it exists")).expect("an archive");
     let (file, path) = tempfile::Builder::new().suffix(".warpscope").tempfile().expect("a file").into_parts();
     let mut out = zip::ZipWriter::new(file);
     for at in 0..archive.len() {
@@ -189,12 +191,12 @@ fn changed(recording: &Path, member: &str, change: impl Fn(&mut Value)) -> tempf
 /// A version's run folder with another `run.json`.
 fn changed_folder(folder: &Path, change: impl Fn(&mut Value)) -> tempfile::TempDir {
     let copy = tempfile::tempdir().expect("a folder");
-    for entry in fs::read_dir(folder).expect("it is there") {
+    for entry in fs::read_dir(folder).expect("it exists") {
         let path = entry.expect("a file").path();
         fs::copy(&path, copy.path().join(path.file_name().expect("a name"))).expect("a copy");
     }
     let json = copy.path().join("run.json");
-    let mut value: Value = serde_json::from_slice(&fs::read(&json).expect("it is there")).expect("JSON");
+    let mut value: Value = serde_json::from_slice(&fs::read(&json).expect("it exists")).expect("JSON");
     change(&mut value);
     fs::write(&json, value.to_string()).expect("a file");
     copy
@@ -293,17 +295,17 @@ fn run(change: impl FnOnce(&mut RunSpec), data: &Path, queries: Option<&Path>) -
 #[ignore = "writes what this version keeps, see above"]
 fn write_the_set() {
     let Some(folder) = std::env::var_os("WARPSCOPE_KEEP") else {
-        panic!("WARPSCOPE_KEEP names the folder that is to be written")
+        panic!("set WARPSCOPE_KEEP to the folder to write")
     };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     if !cfg!(feature = "gui") {
-        panic!("the window writes the session and the state: without --no-default-features");
+        panic!("sessions and state need the window: omit --no-default-features");
     }
-    assert!(!folder.exists(), "a version that is kept is never changed: {}", folder.display());
+    assert!(!folder.exists(), "the folder exists and must not be changed: {}", folder.display());
     fs::create_dir_all(&folder).expect("a folder");
     let place = tempfile::tempdir().expect("a folder");
     // Names without folders, so that files do not depend on this machine.
-    std::env::set_current_dir(place.path()).expect("it is there");
+    std::env::set_current_dir(place.path()).expect("it exists");
     let (data, queries) = (PathBuf::from("points.csv"), PathBuf::from("queries.csv"));
     // Far from zero, so that an origin is stored, and with a row that is dropped.
     let row = |row: i32| format!("{}.25,{}.5,{}\n", 40_000_000 + row * 37 % 53, row * row % 29, row % 5);
@@ -359,7 +361,7 @@ fn write_the_set() {
     #[cfg(feature = "gui")]
     fs::write(folder.join("values.json"), format!("{}\n", values(&folder))).expect("a file");
     assert_eq!(
-        RunFile::read(&fs::read(folder.join("folder/run.json")).expect("it is there")),
+        RunFile::read(&fs::read(folder.join("folder/run.json")).expect("it exists")),
         Ok(counted.head)
     );
 }
@@ -393,7 +395,7 @@ mod window {
     pub fn of_state(folder: &Path) -> Value {
         // A start writes to its folder.
         let place = tempfile::tempdir().expect("a folder");
-        fs::copy(folder.join("state.json"), place.path().join("state.json")).expect("it is kept");
+        fs::copy(folder.join("state.json"), place.path().join("state.json")).expect("it was stored");
         let beginning = kept::begin(place.path());
         assert!(beginning.warnings.is_empty(), "{:?}", beginning.warnings);
         let (state, last) = beginning.found.expect("it is read");
@@ -418,11 +420,11 @@ mod window {
         let mut state = State::default();
         small(&mut state);
         (state.draft.data, state.draft.path) =
-            (DataKind::File, fs::canonicalize(data).expect("it is there").display().to_string());
+            (DataKind::File, fs::canonicalize(data).expect("it exists").display().to_string());
         (state.draft.k, state.draft.query_count, state.draft.drop_nonfinite) =
             ("5".to_owned(), "12".to_owned(), true);
         let mut before = kept::begin(place.path());
-        before.kept.write(&state, None).expect("a folder that can be written to");
+        before.kept.write(&state, None).expect("a writable folder");
         before.start.over();
         let begun = kept::begin(place.path());
         let mut window = Harness::builder()
@@ -475,6 +477,6 @@ mod window {
             .collect();
         export::session(shown, &runs, true, &path, &Silent).expect("a session");
         window.state_mut().keep();
-        fs::copy(place.path().join("state.json"), folder.join("state.json")).expect("it was kept");
+        fs::copy(place.path().join("state.json"), folder.join("state.json")).expect("it was stored");
     }
 }

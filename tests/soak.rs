@@ -143,7 +143,7 @@ fn files(place: &Path) -> Vec<PathBuf> {
     write("torn.warpscope", b"PK\x03\x04 and no more");
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/first-version");
     for name in ["lockstep.warpscope", "session.warpscope", "profiled.warpscope"] {
-        write(name, &fs::read(kept.join(name)).expect("it is kept"));
+        write(name, &fs::read(kept.join(name)).expect("it was stored"));
     }
     let names = [
         "points.csv",
@@ -532,7 +532,7 @@ fn end_all(window: &mut Window) -> Result<(), String> {
 /// Actions of a seed from one number to another, in one window.
 fn live(seed: u64, actions: std::ops::Range<u64>) {
     let place = tempfile::tempdir().expect("a folder");
-    std::env::set_current_dir(place.path()).expect("it is there");
+    std::env::set_current_dir(place.path()).expect("it exists");
     let files = files(place.path());
     let (begin, last) = (actions.start, actions.end);
     let mut window = window(small);
@@ -550,7 +550,7 @@ fn live(seed: u64, actions: std::ops::Range<u64>) {
             }
             said
         }));
-        let panics = std::mem::take(&mut *PANICS.lock().expect("nothing else panics with it"));
+        let panics = std::mem::take(&mut *PANICS.lock().expect("an unpoisoned lock"));
         if !panics.is_empty() || done.is_err() {
             let first = begin;
             panic!(
@@ -566,7 +566,7 @@ fn live(seed: u64, actions: std::ops::Range<u64>) {
         }
     }
     drop(window);
-    std::env::set_current_dir(std::env::temp_dir()).expect("it is there");
+    std::env::set_current_dir(std::env::temp_dir()).expect("it exists");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn stopped(work: &Path, args: &str, signal: &str, so_far: impl Fn() -> bool) -> 
     let mut child =
         command.env("XDG_CACHE_HOME", &cache).env("HOME", &cache).env("TMPDIR", work).spawn().unwrap();
     while !so_far() {
-        assert_eq!(child.try_wait().unwrap(), None, "{args} ended by itself");
+        assert_eq!(child.try_wait().unwrap(), None, "{args} ended before the signal");
         std::thread::sleep(Duration::from_millis(5));
     }
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();

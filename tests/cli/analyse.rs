@@ -13,8 +13,10 @@ fn place() -> Place {
 
 fn column(path: &Path, name: &str) -> Vec<String> {
     let (head, rows) = table(path);
-    let at =
-        head.iter().position(|column| column == name).unwrap_or_else(|| panic!("{name} is none of {head:?}"));
+    let at = head
+        .iter()
+        .position(|column| column == name)
+        .unwrap_or_else(|| panic!("no column {name} in {head:?}"));
     rows.iter().map(|row| row[at].clone()).collect()
 }
 
@@ -47,7 +49,7 @@ fn each_analysis_writes_columns_and_a_summary_line() {
     let column = |name| column(&place.path("all.csv"), name);
     assert_eq!(column("k_distance"), ["1", "1", "1", "1", "2.5", "1.5", "2.5", "29"]);
     assert_eq!(column("duplicate_group"), ["", "0", "0", "", "", "", "", ""]);
-    assert_eq!(column("component"), ["0", "0", "0", "1", "2", "2", "2", "3"], "row 3 is nobody's neighbour");
+    assert_eq!(column("component"), ["0", "0", "0", "1", "2", "2", "2", "3"], "row 3 is isolated");
     assert_eq!(column("k_occurrence").iter().map(|count| count.parse::<u32>().unwrap()).sum::<u32>(), 16);
     assert_eq!(column("overlap"), ["1"; 8]);
     assert!(column("lof")[7].parse::<f64>().unwrap() > 5.0);

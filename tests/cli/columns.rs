@@ -37,7 +37,7 @@ fn knn_infers_coordinates_and_notes_them() {
     assert_eq!(
         place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree -o - --quiet").searches,
         note,
-        "names may mislead"
+        "names alone do not imply coordinates"
     );
     // The same columns chosen explicitly, then others.
     let chosen =
@@ -175,7 +175,7 @@ fn info_lists_the_role_of_each_column() {
         (&report["schema_version"], &report["guessed_columns"], &report["cloud"]["dims"]),
         (&1.into(), &serde_json::json!([4, 3]), &2.into())
     );
-    assert!(report["cloud"].get("duplicates").is_none(), "nobody asked");
+    assert!(report["cloud"].get("duplicates").is_none(), "not requested");
     let text = place.ok("info beacons.csv").stdout;
     assert!(
         text.contains("searches longitude_deg, latitude_deg (by name), not id (id)")

@@ -98,7 +98,7 @@ fn a_slower_program_fails_beyond_its_limit() {
          3.00)"
     );
     assert_eq!(compare("triple", "even", "5%").code, 0, "it is faster");
-    assert_eq!(compare("even", "triple", "250%").code, 0, "it may be slower");
+    assert_eq!(compare("even", "triple", "250%").code, 0, "within the limit");
     let total = slower.stdout.lines().find(|line| line.starts_with("total")).unwrap();
     assert!(total.ends_with("slower") && total.contains("3.00×"), "{total}");
     // Real times; the factor is three.
@@ -283,7 +283,7 @@ fn runs_record_the_machine_and_compare_notes_other_load() {
         "{}",
         done.stdout
     );
-    assert!(!place.ok("compare a b --quiet").stderr.contains("note"), "nobody wants to know");
+    assert!(!place.ok("compare a b --quiet").stderr.contains("note"), "--quiet hides notes");
 }
 
 #[test]
@@ -299,10 +299,10 @@ fn quiet_hides_notes_but_not_errors() {
     assert_eq!(
         (quiet.stderr.as_str(), quiet.stdout.contains("queries"), quiet.searches.is_empty()),
         ("", true, false),
-        "names may mislead"
+        "names alone do not imply coordinates"
     );
-    assert_eq!(place.ok("info points.csv --quiet").stderr, "", "every command has it");
-    assert_eq!(place.ok(&format!("--quiet {run}")).stderr, "", "before the command, too");
+    assert_eq!(place.ok("info points.csv --quiet").stderr, "", "every command accepts --quiet");
+    assert_eq!(place.ok(&format!("--quiet {run}")).stderr, "", "also before the command");
     assert!(place.fails(2, "points.csv info points.csv").starts_with("a file before the command: "));
     assert!(place.fails(1, "run --input none.csv --quiet").contains("none.csv"));
 }

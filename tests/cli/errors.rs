@@ -70,7 +70,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
     }
     place.write("points.csv", "x,y\n1,2\n3,4\n5,7\n");
     let of_file = place.fails(1, "lesson --input points.csv --k 1 --png a.png --at 999999");
-    assert!(of_file.starts_with("step 999999: the search has "), "what a file holds is no usage: {of_file}");
+    assert!(of_file.starts_with("step 999999: the search has "), "not a usage error: {of_file}");
     assert_eq!(
         place.fails(1, "lesson --lesson sort --png no/a.png"),
         "cannot write: there is no folder no: no/a.png"
@@ -130,7 +130,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
         .filter(|name| name.starts_with("a."))
         .collect();
     assert_eq!(left, [""; 0]);
-    assert!(!place.path("b").exists() && !place.path("film").exists(), "folders of what was refused");
+    assert!(!place.path("b").exists() && !place.path("film").exists(), "refused commands left folders");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn answers_larger_than_memory_are_streamed_or_refused() {
     );
     assert!(
         counted.is_some_and(|(found, _)| found.parse::<u64>().unwrap() < 300_000_000),
-        "counting went on: {said}"
+        "the search continued: {said}"
     );
     assert!(!place.path("many.npz").exists());
 }
@@ -599,7 +599,7 @@ fn a_dry_run_predicts_time_and_memory() {
     let kdtree = engines(&json).into_iter().find(|engine| engine["engine"] == "kdtree").unwrap();
     let [setup, search, total] =
         [&kdtree["setup_ms"], &kdtree["search_ms"], &kdtree["total_ms"]].map(|ms| ms.as_f64().unwrap());
-    assert!((setup + search - total).abs() < 1e-9 * total, "one search: {kdtree}");
+    assert!((setup + search - total).abs() < 1e-9 * total, "total differs from setup plus search: {kdtree}");
     assert!(place.fails(2, "knn line.csv --dry-run -o a.csv").contains("cannot be used with"));
     assert!(place.fails(2, "knn line.csv --dry-run --metric inner-product").starts_with("--dry-run: "));
 }
@@ -629,6 +629,6 @@ fn mismatched_query_columns_are_noted_or_refused() {
     place.write("lat.csv", "lat,lon\n0,0\n");
     assert!(
         !place.ok("knn places.csv lat.csv -k 1 -o found.csv").stderr.contains("taken for"),
-        "the same by other names"
+        "other column names must not matter"
     );
 }

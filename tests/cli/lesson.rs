@@ -263,7 +263,7 @@ fn selectors_have_lessons() {
         (&json("\"queues\""), &json("\"finished\""))
     );
     let inserted = lines.iter().find(|line| line["step"] == "inserted").unwrap();
-    assert_eq!(inserted["placed"].as_array().map(Vec::len), Some(8), "every lane takes its first key");
+    assert_eq!(inserted["placed"].as_array().map(Vec::len), Some(8), "not every lane received its first key");
     // A run of the engine counts the same merges if its warp has the same width.
     let broken = lines.iter().filter(|line| line["step"] == "checked" && line["broken"] != 0).count();
     assert_eq!(lines.iter().filter(|line| line["step"] == "max_distance").count(), broken + 1);
@@ -357,7 +357,7 @@ fn a_lesson_is_drawn_without_a_window() {
     assert_ne!(early, late);
     place.ok("lesson --lesson sort --png light.png --at 13 --scale 2");
     assert_ne!(late, image::open(place.path("light.png")).unwrap());
-    assert!(!place.path("steps.jsonl").exists(), "only what was asked for");
+    assert!(!place.path("steps.jsonl").exists(), "unexpected files");
 
     place.ok("lesson --lesson sort --png large.png --at 13 --text 24");
     place.ok("lesson --lesson sort --png usual.png --at 13");

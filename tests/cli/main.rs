@@ -112,7 +112,7 @@ fn neighbours_of_a_file_are_record_numbers() {
     place.write("points.csv", POINTS);
     let done = place.ok("run --input points.csv --columns x,y --drop-nonfinite --queries rows:0,4 --k 3 \
                          --engine lockstep --neighbors found.csv");
-    assert_eq!(done.stderr, "", "nothing was left to be said");
+    assert_eq!(done.stderr, "", "unexpected output");
     for said in [
         "points.csv, 5 points in 2 dimensions",
         "x, y",
@@ -185,7 +185,7 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
         ));
         table(&place.path("n.csv")).1.iter().map(|row| row[3].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(found("asked.csv"), ["4"], "columns are found by name, whatever their order");
+    assert_eq!(found("asked.csv"), ["4"], "columns are matched by name");
     assert_eq!(found("rows:@rows.txt"), ["4", "0"]);
     assert_eq!(found("all"), ["0", "1", "3", "4", "0"]);
     assert_eq!(found("3").len(), 3);
@@ -258,16 +258,13 @@ fn a_run_folder_is_complete_and_json_equals_run_json() {
     for (query, counted) in merges.iter().enumerate() {
         let history: Vec<&Vec<String>> =
             convergence.iter().filter(|row| row[0] == query.to_string()).collect();
-        assert_eq!(history.len().to_string(), counted[2], "each of so few merges is kept");
+        assert_eq!(history.len().to_string(), counted[2], "every merge is recorded");
         let distance = |row: &Vec<String>| row[3].parse::<f32>().unwrap();
         assert!(history.windows(2).all(|pair| distance(pair[0]) >= distance(pair[1])));
     }
     let mean = merges.iter().map(|row| row[2].parse::<f64>().unwrap()).sum::<f64>() / 200.0;
     assert!((summary["mean_merges"].as_f64().unwrap() - mean).abs() < 1e-9);
-    assert!(
-        mean <= summary["expected_merges"].as_f64().unwrap(),
-        "{mean}: in random order theory bounds the mean"
-    );
+    assert!(mean <= summary["expected_merges"].as_f64().unwrap(), "{mean} exceeds the theoretical mean");
     assert!(
         json(&fs::read_to_string(place.path("a/b/trace.json")).unwrap())["traceEvents"]
             .as_array()
@@ -352,7 +349,7 @@ fn missing_engine_features_are_reported() {
             "{timings:?}"
         );
         let trace = fs::read_to_string(place.path(&format!("{engine}/trace.json"))).unwrap();
-        assert_eq!(trace.contains("\"thread 0\""), profiled, "a CPU's threads have tracks");
+        assert_eq!(trace.contains("\"thread 0\""), profiled, "tracks of CPU threads");
     }
     let of_lockstep = "`warpscope devices lockstep` says what it counts";
     assert!(!done.stdout.contains("says what it counts"), "kdtree counts nothing: {}", done.stdout);
@@ -449,7 +446,7 @@ fn auto_explains_why_it_did_not_choose_cuda() {
     for args in ["--engine lockstep", "--device cpu"] {
         let done =
             place.ok(&format!("run --generate uniform:n=100 --queries all --repeats 1 --warmup 0 {args}"));
-        assert_eq!(done.stderr, "", "{args}: whoever asked for the processor misses no GPU");
+        assert_eq!(done.stderr, "", "{args}: no note about a GPU if the CPU was requested");
     }
     assert_eq!(
         place.fails(1, "run --generate uniform:n=100 --queries all --engine cuda"),
@@ -470,7 +467,7 @@ fn devices_lists_every_engine() {
     }
     assert!(
         lines["engines"].as_array().unwrap().iter().filter(|line| line["can_run"] == true).count() >= 2,
-        "the processor is always there"
+        "the CPU is always available"
     );
 }
 

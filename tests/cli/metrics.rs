@@ -31,7 +31,7 @@ fn cosine_is_half_of_the_squared_chord() {
     assert_eq!(
         but_distances(&table(&place.path("angular.csv")).1),
         but_distances(&found),
-        "the neighbours are those of the angle"
+        "neighbours differ from those by angle"
     );
     for row in &found {
         let [query, rank, index] = [1, 2, 3].map(|at| row[at].parse::<usize>().unwrap());
@@ -39,7 +39,7 @@ fn cosine_is_half_of_the_squared_chord() {
         let said: f64 = row[5].parse().unwrap();
         assert!((said - all[index]).abs() < 5e-7, "{row:?}: {}", all[index]);
         all.sort_by(f64::total_cmp);
-        assert!((said - all[rank]).abs() < 5e-7, "{row:?}: no other is nearer");
+        assert!((said - all[rank]).abs() < 5e-7, "{row:?}: another row is nearer");
     }
     let one = place.ok("knn rows.csv rows:0 -k 2 --metric cosine").stdout;
     assert!(one.contains("2 nearest neighbours, cosine") && one.contains(" cosine_distance"), "{one}");

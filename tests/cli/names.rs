@@ -40,7 +40,7 @@ fn names_are_escaped_for_terminals_and_spreadsheets() {
         assert_eq!((code, stderr.as_str()), (Some(0), ""), "{args:?}");
         assert!(!stdout.contains(unprintable) && !stdout.contains("a\nb"), "{args:?}: {stdout:?}");
     }
-    assert_eq!(json(&call(&["info", name, "--json"]).1)["path"], name, "JSON says what the name is");
+    assert_eq!(json(&call(&["info", name, "--json"]).1)["path"], name, "JSON has the exact name");
     let (code, _, stderr) = call(&["run", "--input", "\u{1b}[31mnone.csv"]);
     assert_eq!((code, stderr.contains(unprintable)), (Some(1), false), "{stderr:?}");
 

@@ -83,7 +83,7 @@ fn selectors_are_compared_by_throughput() {
     let upload = head.iter().position(|head| head == "upload_ms").unwrap();
     assert!(
         rows.iter().enumerate().all(|(at, row)| row[upload].is_empty() == (at > 0)),
-        "later runs have the points"
+        "later runs find the points prepared"
     );
     let figure = fs::read_to_string(place.path("figure.svg")).unwrap();
     for said in [

@@ -14,7 +14,7 @@ fn a_recording_can_be_described_and_compared_without_its_input() {
     fs::remove_file(place.path("points.csv")).unwrap();
 
     let report = json(&place.ok("info one.warpscope --json").stdout);
-    assert_eq!(report["runs"][0]["run"], record, "run.json is in it as it was printed");
+    assert_eq!(report["runs"][0]["run"], record, "the recording must contain run.json unchanged");
     assert_eq!(
         (&report["clouds"][0]["rows"], &report["clouds"][0]["dropped"], &report["runs"][0]["counted"]),
         (&5.into(), &1.into(), &true.into())

@@ -32,7 +32,7 @@ fn exact_checks_the_values_of_the_file() {
         (&values["queries"], &values["different"], &values["missing"]),
         (&1.into(), &1.into(), &1.into())
     );
-    assert_eq!(report["agreed"], true, "what is searched is f32");
+    assert_eq!(report["agreed"], true, "the search uses f32");
     assert_eq!(json(&place.ok(&format!("{verify} --json")).stdout)["file_values"], Value::Null);
     let two = place.ok(&format!("{verify} --f64").replace("--k 1", "--k 2")).stdout;
     assert!(two.contains("1 of 1 query are others, ties aside, all in the order alone"), "{two}");
@@ -113,7 +113,7 @@ fn answers_are_verified_on_their_own_columns() {
         assert_eq!(
             (all.code, all.stderr.contains("note: ")),
             (1, false),
-            "what is given is taken: {}",
+            "given columns must be used: {}",
             all.stderr
         );
     }

@@ -57,7 +57,7 @@ pub fn until(window: &mut Window, what: &str, mut done: impl FnMut(&App) -> bool
         }
         assert!(
             started.elapsed() < PATIENCE,
-            "{what} did not happen; the log says {:?}",
+            "timeout waiting for {what}; log: {:?}",
             window.state().session().log.entries()
         );
         std::thread::sleep(Duration::from_millis(5));

@@ -70,7 +70,7 @@ pub fn k_up_to_n(subjects: &[Subject]) {
                 check_declared(subject.engine, &problem, &found, &what);
                 if subject.device != DeviceId::Cpu && subject.engine.runs_on.contains(&DeviceKind::Cpu) {
                     let twin = answer(
-                        subject.engine.open_on(DeviceId::Cpu).expect("it runs there").as_mut(),
+                        subject.engine.open_on(DeviceId::Cpu).expect("it runs on that device").as_mut(),
                         &problem,
                     );
                     same_counts(&found, &twin, &what);
@@ -406,7 +406,7 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
                             (found.measured.of(searched + at), expected.measured.of(query));
                         assert!(
                             counts.eq(of_all),
-                            "{subject}: {case:?}: what is counted of query {query} depends on the range"
+                            "{subject}: {case:?}: counters of query {query} depend on the range"
                         );
                     }
                 }
@@ -415,11 +415,7 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
             search.download(&mut found.neighbors).unwrap();
             same_neighbors(&found.neighbors, &expected.neighbors, &format!("{subject}: {case:?}"));
             let counted = if subject.engine.counts() { searched } else { 0 };
-            assert_eq!(
-                found.measured.queries(),
-                counted,
-                "{subject}: what was searched is counted, each time"
-            );
+            assert_eq!(found.measured.queries(), counted, "{subject}: every search must be counted");
         }
     }
 }
@@ -440,7 +436,7 @@ pub fn means_stay_below_the_theoretical_bound(subjects: &[Subject]) {
         for measure in subject.engine.measures {
             let Some(theory) = &measure.theory else { continue };
             let (mean, bound) =
-                (found.measured.mean(measure.name).expect("it is counted"), (theory.mean)(&problem.shape()));
+                (found.measured.mean(measure.name).expect("counters"), (theory.mean)(&problem.shape()));
             assert!(
                 mean <= bound,
                 "{subject}: {mean} {} on average, {bound} {}",

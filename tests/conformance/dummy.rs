@@ -52,7 +52,7 @@ pub static DUMMY: Descriptor = Descriptor {
     id: EngineId::new("dummy"),
     group: Group::Cpu,
     about: "Sorts all points.",
-    source: "nobody",
+    source: "none",
     code: &[],
     document: "README.md",
     lesson: None,

@@ -79,7 +79,7 @@ fn memory_estimates_cover_allocations() {
                 );
                 match outcome {
                     Err(EngineError::Memory { needed, free, .. }) => assert!(needed > free, "{subject}"),
-                    Err(error) => panic!("{subject}: q = {q}, d = {dims}: it was taken, and then: {error}"),
+                    Err(error) => panic!("{subject}: q = {q}, d = {dims}: accepted, then failed: {error}"),
                     // By another algorithm, or in smaller tiles.
                     Ok((less, _)) => {
                         assert!(less < used, "{subject}: q = {q}, d = {dims}: {less} bytes of {left}")

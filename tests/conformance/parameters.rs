@@ -129,7 +129,7 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                     }
                 }
                 // Some values may apply only to other numbers of dimensions, but not all.
-                assert!(taken > 0, "{subject}: no value of {} is taken with d = {dims}", parameter.name);
+                assert!(taken > 0, "{subject}: no value of {} is accepted with d = {dims}", parameter.name);
             }
         }
     }
@@ -153,9 +153,9 @@ pub fn resolved_parameters_resolve_to_themselves(subjects: &[Subject]) {
                 .load(&problem, &resolved, false)
                 .unwrap_or_else(|error| panic!("{method}: {error}"))
                 .parameters();
-            assert_eq!(again, resolved, "{subject}, d = {dims}: the method given again is the same");
+            assert_eq!(again, resolved, "{subject}, d = {dims}: a resolved method resolves to another");
             if subject.engine.parameters.is_empty() {
-                assert!(resolved.is_empty(), "{subject} has no choice");
+                assert!(resolved.is_empty(), "{subject} has nothing to resolve");
             }
         }
     }

@@ -32,7 +32,7 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, Vec<S
     let phases: Vec<SetupPhase> = phases.into_iter().map(|(phase, _)| phase).collect();
     assert!(
         (1..phases.len()).all(|at| !phases[..at].contains(&phases[at])),
-        "a phase is timed once: {phases:?}"
+        "a phase is timed twice: {phases:?}"
     );
     (found, search.resident(), phases)
 }
@@ -44,16 +44,19 @@ pub fn points_are_prepared_once(subjects: &[Subject]) {
             let points = points(n, dims);
             let problem = |row, k| Problem::over(&points, &Queries::Rows(vec![row]), setup(k)).unwrap();
             let (_, resident, phases) = answer(engine.as_mut(), &problem(5, 10));
-            assert!(!resident && !phases.is_empty(), "{subject}: they are taken in, and it is timed");
+            assert!(
+                !resident && !phases.is_empty(),
+                "{subject}: the first search must prepare the points and time it"
+            );
             let (found, resident, _) = answer(engine.as_mut(), &problem(7, 10));
-            assert!(resident, "{subject}: they are found");
+            assert!(resident, "{subject}: prepared points not found");
             // Another engine of the kind finds the prepared points too, and both give the same answer.
             let (again, resident, _) = answer(subject.open().as_mut(), &problem(7, 10));
-            assert!(resident, "{subject}: they are cached with the points");
+            assert!(resident, "{subject}: not cached with the points");
             same_neighbors(&again, &found, &subject.to_string());
-            assert!(points.cache().clear(), "{subject}: there was something to release");
+            assert!(points.cache().clear(), "{subject}: nothing was released");
             let (again, resident, _) = answer(engine.as_mut(), &problem(7, 10));
-            assert!(!resident, "{subject}: they were released");
+            assert!(!resident, "{subject}: found points after release");
             same_neighbors(&again, &found, &subject.to_string());
         }
     }
@@ -67,11 +70,11 @@ fn apart(engine: Subject, devices: [DeviceId; 2]) {
     assert_eq!([opened[0].device_id(), opened[1].device_id()], devices);
     let first = answer(opened[0].as_mut(), &problem);
     let second = answer(opened[1].as_mut(), &problem);
-    assert!(!first.1 && !second.1, "{}: a device finds what is on another", engine.engine.id);
+    assert!(!first.1 && !second.1, "{}: found points of another device", engine.engine.id);
     same_neighbors(&second.0, &first.0, "two devices");
     assert!(
         opened.iter_mut().all(|opened| answer(opened.as_mut(), &problem).1),
-        "{}: each finds its own",
+        "{}: own points not found",
         engine.engine.id
     );
 }

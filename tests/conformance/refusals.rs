@@ -8,7 +8,7 @@ use crate::subject::{Bench, Subject};
 fn refused(subject: &Subject, problem: &Problem, parameters: &Parameters) -> EngineError {
     match subject.open().load(problem, parameters, false) {
         Err(error) => error,
-        Ok(_) => panic!("{subject}: the job was taken"),
+        Ok(_) => panic!("{subject}: the job was accepted"),
     }
 }
 

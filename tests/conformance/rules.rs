@@ -8,7 +8,7 @@ use crate::common::{Case, Shape, answer, build_problem};
 
 /// The reference's counters of a query.
 pub fn counters_of(answer: &Answer, query: usize) -> Counters {
-    let value = |name: &str| answer.measured.column(name).expect("it is counted")[query];
+    let value = |name: &str| answer.measured.column(name).expect("counters")[query];
     Counters { merges: value("merges"), candidates: value("candidates"), groups_hit: value("groups_hit") }
 }
 
@@ -93,13 +93,13 @@ fn distance(problem: &Problem, position: usize, query: usize) -> f32 {
 /// A replayed query has a tile to itself, and counts the same as among others.
 #[test]
 fn replays_agree_in_many_dimensions() {
-    let problem = build_problem(&Case { n: 5000, dims: 70, ..Case::default() }).expect("the case is sound");
+    let problem = build_problem(&Case { n: 5000, dims: 70, ..Case::default() }).expect("a valid case");
     let found = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     for query in 0..problem.q() {
         let (counters, history) = lockstep::replay(&problem, query);
         assert_eq!(counters_of(&found, query), counters);
         let (points_seen, bounds) = found.convergence.of(query);
-        assert!(history.len() < CONVERGENCE_ENTRIES, "the whole history was kept");
+        assert!(history.len() < CONVERGENCE_ENTRIES, "the history was truncated");
         assert!(history.iter().map(|entry| entry.0).eq(points_seen.iter().copied()));
         assert!(history.iter().map(|entry| entry.1.to_bits()).eq(bounds.iter().map(|bound| bound.to_bits())));
     }
@@ -108,7 +108,7 @@ fn replays_agree_in_many_dimensions() {
 #[test]
 fn descending_distances_are_the_worst_case() {
     let case = Case { shape: Shape::Descending, n: 10_000, query_rows: Some(vec![9_999]), ..Case::default() };
-    let problem = build_problem(&case).expect("the case is sound");
+    let problem = build_problem(&case).expect("a valid case");
     let found = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     let counted = counters_of(&found, 0);
     assert_eq!(

@@ -77,7 +77,7 @@ impl Bench {
     pub fn check_problem(&mut self, problem: &Problem, what: &str) -> Report {
         let reference = registry::find(REFERENCE).expect("the registry has it");
         let expected = answer_with(
-            reference.open_on(DeviceId::Cpu).expect("it runs everywhere").as_mut(),
+            reference.open_on(DeviceId::Cpu).expect("it runs on every machine").as_mut(),
             problem,
             &Parameters::NONE,
         );
@@ -203,7 +203,7 @@ pub fn history(answer: &Answer, query: usize) -> Vec<(u32, u32)> {
 
 /// Counters must be those that the engine declares.
 pub fn check_declared(engine: &Descriptor, problem: &Problem, found: &Answer, what: &str) {
-    assert!(found.profile.is_none(), "{what}: nobody asked for a profile");
+    assert!(found.profile.is_none(), "{what}: unrequested profile");
     let (declared, counted) =
         (engine.measures.iter().map(|measure| measure.name), found.measured.columns().map(|(name, _)| name));
     assert!(declared.eq(counted), "{what}: {:?}", found.measured);
@@ -255,7 +255,7 @@ pub fn check_declared(engine: &Descriptor, problem: &Problem, found: &Answer, wh
 /// A profile must be as the engine declares it.
 pub fn check_profile(phases: &[ProfilePhase], queries: usize, found: &Answer, what: &str) {
     let Some(profile) = &found.profile else {
-        return assert!(phases.is_empty(), "{what}: its phases were not timed");
+        return assert!(phases.is_empty(), "{what}: no times of phases");
     };
     assert!(
         profile.phases.iter().map(String::as_str).eq(phases.iter().map(|phase| phase.name)),

@@ -44,11 +44,7 @@ fn one_click_analyses_all_rows() {
     let mut window = analysed(&labelled(folder.path()));
     let session = window.state().session();
     let analysed = session.analysed().expect("analysed");
-    assert_eq!(
-        analysed.labels.as_deref(),
-        Some("class"),
-        "a column that looks like labels is taken for them"
-    );
+    assert_eq!(analysed.labels.as_deref(), Some("class"), "a column that looks like labels must be chosen");
     assert!(window.query_by_label_contains("leave-one-out accuracy 99.75 % (399 of 400)").is_some());
     press(&mut window, "Colour by local outlier factor");
     until(&mut window, "the colours", |app| {
@@ -62,7 +58,7 @@ fn one_click_analyses_all_rows() {
     assert_eq!(
         window.state().session().selection.rows()[..],
         [200],
-        "the row whose neighbours name another label"
+        "the row with neighbours of another label"
     );
 }
 
@@ -71,7 +67,7 @@ fn menu_commands_show_their_result_in_the_pane() {
     let mut window = window(small);
     press(&mut window, "Run");
     until(&mut window, "the run", |app| app.session().answered.is_some() && !app.is_busy());
-    assert!(window.query_by_label("Analyse all rows").is_none(), "it is behind other tabs");
+    assert!(window.query_by_label("Analyse all rows").is_none(), "the pane is hidden behind other tabs");
     window.state_mut().send(Command::Analyse);
     until(&mut window, "the analysis", |app| app.session().analysed().is_some());
     window.get_by_label("Analyse all rows");
@@ -124,7 +120,7 @@ fn the_graph_of_neighbours_is_written_in_three_forms() {
         window.run_steps(3);
         let offered =
             window.state().session().export.as_ref().map(|dialog| dialog.path.clone()).expect("the dialog");
-        assert!(offered.ends_with(".npz"), "the name ends as {form} does: {offered}");
+        assert!(offered.ends_with(".npz"), "the suggested name has another extension than {form}: {offered}");
         fill(&mut window, "File", at("graph.csv").to_str().expect("a plain path"));
         press(&mut window, "Save");
         window.get_by_label("It is not written as .csv; end it in .npz.");

@@ -62,7 +62,7 @@ fn the_first_start_shows_an_answer() {
     let merges =
         record.summary.measure("merges").expect("the first start is answered by an engine that counts");
     assert!(merges.mean <= merges.expected.expect("theory bounds merges"));
-    assert!(matches!(session.picked, Some(Picked::Row(_))), "a query is picked already");
+    assert!(matches!(session.picked, Some(Picked::Row(_))), "no query was picked");
     assert_right(&window);
     for pane in ["Plane", "Convergence", "Timings"] {
         window.get_by_role_and_label(Role::Button, pane);
@@ -137,7 +137,7 @@ fn too_large_numbers_move_the_slider_to_its_end() {
     for (typed, value) in [("99999", 1024.0), ("12", 12.0), ("0", 1.0)] {
         fill(&mut window, "k", typed);
         assert_eq!(at(&window), Some(value), "{typed}");
-        assert_eq!(window.state().state().draft.k, typed, "what is typed stays");
+        assert_eq!(window.state().state().draft.k, typed, "typed text was lost");
     }
 }
 
@@ -151,7 +151,7 @@ fn a_generated_cloud_is_shown_and_run() {
         window.state().session().cloud.as_ref().map(|cloud| (cloud.len(), cloud.dims())),
         Some((300, 3))
     );
-    assert!(window.state().session().record.is_none(), "nothing runs unasked");
+    assert!(window.state().session().record.is_none(), "a run started unasked");
     fill(&mut window, "k", "5");
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -189,7 +189,7 @@ fn a_click_in_plane_picks_the_nearest_point() {
     let Some(Picked::Row(row)) = session.picked else { panic!("a row was clicked") };
     let answered = session.answered.as_ref().expect("an answer");
     assert_eq!(row, nearest(cloud, &middle, 1)[0].1);
-    assert_eq!((answered.row(), answered.record.query_rows.len()), (row, 1), "a run of its own");
+    assert_eq!((answered.row(), answered.record.query_rows.len()), (row, 1), "a separate run");
     assert_right(&window);
 }
 
@@ -316,7 +316,7 @@ fn a_picked_row_survives_a_run() {
     until_answered(&mut window);
     let asked = window.state().session().record.as_ref().expect("a run").query_rows.clone();
     let other = (0..).find(|row| !asked.contains(row)).expect("40 of 500 are asked for");
-    assert_eq!(window.state().session().picked, Some(Picked::Row(asked[0])), "nobody picked one");
+    assert_eq!(window.state().session().picked, Some(Picked::Row(asked[0])), "the first query must be shown");
     window.state_mut().send(Action::PickRow(other));
     until_answered(&mut window);
     press(&mut window, "Run");
@@ -522,7 +522,11 @@ fn errors_are_shown_without_side_effects() {
 fn an_invalid_field_says_why_and_blocks_the_run() {
     let mut window = window(small);
     fill(&mut window, "k", "5000");
-    assert_eq!(window.get_all_by_label("5,000 is outside 1 to 1,024.").count(), 2, "at the field and at Run");
+    assert_eq!(
+        window.get_all_by_label("5,000 is outside 1 to 1,024.").count(),
+        2,
+        "at the field and next to Run"
+    );
     assert!(window.get_by_role_and_label(Role::Button, "Run").accesskit_node().is_disabled());
     window.state_mut().send(Command::Run);
     window.run_steps(3);
@@ -575,7 +579,7 @@ fn engines_are_grouped_and_parameters_have_fields() {
     let parameter = fastest.parameters.iter().find(|parameter| number(&parameter.values)).expect("a number");
     fill(&mut window, parameter.name, "99999");
     let why = format!("“99999” is not allowed; {} may be {}.", parameter.name, parameter.values);
-    assert_eq!(window.get_all_by_label(&why).count(), 2, "at the field and at Run");
+    assert_eq!(window.get_all_by_label(&why).count(), 2, "at the field and next to Run");
     press(&mut window, "Reset");
     fill(&mut window, parameter.name, "2");
     window.get_by_label("Parameters (1 set)");
@@ -628,7 +632,7 @@ fn shortcuts_work_except_in_text_fields() {
     window.run_steps(2);
     window.key_press(egui::Key::N);
     window.run_steps(3);
-    assert_eq!(at(&window), Some(1), "letters belong to the field");
+    assert_eq!(at(&window), Some(1), "letters must go to the field");
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::Num3);
     window.run_steps(3);
     window.get_by_label_contains("8 neighbours of query row");
@@ -791,7 +795,7 @@ fn the_window_is_drawn_without_a_display() {
         let [r, g, b, _] = color.to_array();
         assert!(
             picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 20,
-            "{color:?} is not to be seen"
+            "{color:?} is not visible"
         );
     }
     let error = render_headless(&show(&folder.path().join("gone.csv")), std::slice::from_ref(&png))
@@ -982,7 +986,7 @@ fn a_file_with_several_clouds_asks_which() {
     until(&mut window, "the question", |app| app.session().parts.is_some());
     assert!(
         !window.state().session().log.entries().iter().any(|entry| entry.level == Level::Error),
-        "a question is no error"
+        "a question is not an error"
     );
 
     // Closing it changes nothing; opened again, arrow keys choose.

@@ -35,7 +35,9 @@ fn choose(window: &mut Window, combo: &str, entry: &str) {
 #[track_caller]
 fn channel(window: &mut Window) -> Arc<Channel> {
     until(window, "colours", |app| matches!(app.session().colored, Colored::Ready(_)));
-    let Colored::Ready(channel) = &window.state().session().colored else { panic!("they are there") };
+    let Colored::Ready(channel) = &window.state().session().colored else {
+        panic!("the colours are not ready")
+    };
     Arc::clone(channel)
 }
 
@@ -221,7 +223,7 @@ fn rows_of_a_missing_file_are_exported_without_its_columns() {
     open(&mut window, &file, &["a", "b"]);
     window.state_mut().send(SelectAction::rows(vec![5, 77], How::Replace, "two"));
     until(&mut window, "a selection", |app| app.session().selection.rows().len() == 2);
-    std::fs::remove_file(&file).expect("it was there");
+    std::fs::remove_file(&file).expect("it existed");
     window.state_mut().send(Command::ExportSelection);
     window.run_steps(3);
     let path = folder.path().join("two.csv");
@@ -231,7 +233,7 @@ fn rows_of_a_missing_file_are_exported_without_its_columns() {
         app.session().log.last().is_some_and(|entry| entry.text.contains("cannot be read again"))
     });
     let log = &window.state().session().log;
-    assert_eq!(log.trouble(), log.last(), "it stands in the status line");
+    assert_eq!(log.trouble(), log.last(), "missing in the status line");
     let text = std::fs::read_to_string(&path).expect("a file");
     assert!(text.starts_with("row,a,b") && !text.contains("kind") && text.lines().count() == 3, "{text}");
 }
@@ -254,7 +256,7 @@ fn query_counters_colour_their_rows_until_the_next_run() {
         for (query, &row) in record.query_rows.iter().enumerate() {
             assert_eq!(
                 values[row as usize],
-                record.measured.column("candidates").expect("they are counted")[query] as f32
+                record.measured.column("candidates").expect("counters")[query] as f32
             );
         }
         assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 460);
@@ -374,9 +376,9 @@ fn the_scrubber_shows_earlier_bounds() {
     agree(&window, 500);
     let shown = window.state().state().color.moment;
     window.run_steps(10);
-    assert_eq!(window.state().state().color.moment, shown, "nothing moves unasked");
+    assert_eq!(window.state().state().color.moment, shown, "playback started unasked");
     press(&mut window, "Play");
-    assert!(window.state().state().color.moment < 100, "from the end it begins again");
+    assert!(window.state().state().color.moment < 100, "playback restarts from the end");
     until(&mut window, "it plays", |app| app.state().color.moment > 3);
     press(&mut window, "Pause");
     assert!(window.state().session().playing.is_none());

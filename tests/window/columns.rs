@@ -59,7 +59,7 @@ fn column_roles_follow_the_table_and_persist() {
     window.get_by_label("red, blue, red, blue");
     assert!(
         window.get_by_role_and_label(Role::Button, "w: Coordinate").accesskit_node().is_disabled(),
-        "text is no coordinate"
+        "text cannot be a coordinate"
     );
 
     press(&mut window, "w: Label");
@@ -149,10 +149,7 @@ fn changing_the_label_does_not_reread_coordinates() {
             .answer_sentence()
             .is_some_and(|said| said.contains("nearest to red") || said.contains("nearest to blue"))
     );
-    assert!(
-        window.query_by_label_contains("Left out of the coordinates").is_none(),
-        "it was chosen to be none"
-    );
+    assert!(window.query_by_label_contains("Left out of the coordinates").is_none(), "the choice was lost");
 }
 
 #[test]
@@ -206,7 +203,7 @@ fn a_file_with_unusable_rows_opens_after_one_question() {
     for reason in ["row 3 (line 5): x is missing or NaN", "row 8: y is missing or NaN", "row 15: x is ∞"] {
         window.get_by_label(reason);
     }
-    assert!(window.state().session().log.trouble().is_none(), "a question is no error");
+    assert!(window.state().session().log.trouble().is_none(), "a question is not an error");
 
     // Closing it shows the error, which names the other remedy.
     press(&mut window, "Close");
@@ -237,7 +234,7 @@ fn a_file_with_unusable_rows_opens_after_one_question() {
     let other = folder.path().join("other.csv");
     std::fs::write(&other, "x,y\n1,2\n3,nan\n4,5\n9,9\n").expect("a file");
     fill(&mut window, "Path", other.to_str().expect("a plain path"));
-    assert!(!window.state().state().draft.drop_nonfinite, "nobody said so of this one");
+    assert!(!window.state().state().draft.drop_nonfinite, "the setting is for another file");
     press(&mut window, "Run");
     until(&mut window, "the question", |app| app.session().unusable.is_some());
     window.key_press(egui::Key::Enter);
@@ -301,7 +298,7 @@ fn rows_that_are_pictures_are_shown_as_pictures() {
     window.state_mut().send(Action::Command(Command::Show(PaneKind::Neighbors)));
     // The headings identify pixels.
     open(&mut window, &numbers(folder.path(), "pixel"), 30, 16);
-    assert!(pictures(&window) > 1, "beside the neighbours");
+    assert!(pictures(&window) > 1, "next to the neighbours");
     let first = window.state().session().answered.as_ref().expect("an answer").row();
     window.get_by_label(&format!("Picture of row {first}"));
 

@@ -131,5 +131,5 @@ fn one_engine_or_all_can_be_run_and_stopped() {
     assert_eq!(said(&window).as_deref(), Some("cancelled"));
     window.state_mut().send(ContestAction::One("kdtree".parse().expect("a name")));
     window.run_steps(2);
-    assert_ne!(said(&window).as_deref(), Some("cancelled"), "of the run before");
+    assert_ne!(said(&window).as_deref(), Some("cancelled"), "from the run before");
 }

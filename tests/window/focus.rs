@@ -118,7 +118,7 @@ fn tab_follows_reading_order_with_a_visible_focus_ring() {
             stops
                 .iter()
                 .position(|stop| stop.name == name)
-                .unwrap_or_else(|| panic!("{name} is passed by: {:?}", names()))
+                .unwrap_or_else(|| panic!("{name} is skipped: {:?}", names()))
         };
         let panes = [
             "Plane",
@@ -250,7 +250,7 @@ fn every_tab_is_reachable_at_a_large_scale() {
                 (Some(_), Some(more)) => window
                     .get_all_by_role_and_label(Role::Button, "All tabs here")
                     .find(|button| button.rect() == more)
-                    .expect("it was there")
+                    .expect("it existed")
                     .click(),
                 (Some(tab), None) => {
                     assert!(screen.contains_rect(tab), "{size:?}: {pane:?} is at {tab:?}");

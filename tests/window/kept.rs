@@ -22,7 +22,7 @@ fn keep_small(folder: &Path) {
     let mut beginning = kept::begin(folder);
     let mut state = State::default();
     small(&mut state);
-    beginning.kept.write(&state, None).expect("a folder that can be written to");
+    beginning.kept.write(&state, None).expect("a writable folder");
     beginning.start.over();
 }
 
@@ -69,7 +69,7 @@ fn two_failed_starts_are_followed_by_a_clean_one() {
     let mut window = begun(folder);
     until_begun(&mut window);
     assert!(window.state().session().log.trouble().is_none(), "{:?}", window.state().session().log.entries());
-    assert!(!folder.join("starting").exists(), "this one is over, and did not fail");
+    assert!(!folder.join("starting").exists(), "this start did not fail");
 }
 
 #[test]

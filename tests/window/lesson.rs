@@ -594,7 +594,7 @@ fn a_range_is_exported_and_an_invalid_one_says_why() {
     press(&mut window, "Save");
     assert!(
         window.state().session().export.as_ref().is_some_and(|dialog| dialog.error.is_some()),
-        "it ends before it begins"
+        "the end is before the start"
     );
     fill(&mut window, "To step", &(start + 2).to_string());
     press(&mut window, "Save");
@@ -721,7 +721,7 @@ fn a_lesson_is_drawn_without_a_display() {
     assert_eq!(picture.dimensions(), (1280, 720));
     let [r, g, b, _] = warpscope::app::tokens::Palette::DARK.canvas.to_array();
     let empty = picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count();
-    assert!(empty < 1280 * 720 * 9 / 10, "there is a picture on it");
+    assert!(empty < 1280 * 720 * 9 / 10, "no picture was drawn");
     let late = folder.path().join("late.png");
     let error = render_headless(&Headless { at: Some(999_999), ..show }, std::slice::from_ref(&late))
         .expect_err("there is no such step")

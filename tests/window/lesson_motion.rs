@@ -54,7 +54,7 @@ fn a_step_forward_animates_for_a_quarter_of_a_second() {
     window.run_steps(ALL);
     assert!(!is_moving(window.state()));
     // Then the window stops repainting.
-    assert!(window.try_run().is_ok(), "it asks for frames without end");
+    assert!(window.try_run().is_ok(), "the window keeps repainting");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn another_step_starts_a_new_motion_and_other_actions_end_it() {
         key(&mut window, Key::ArrowRight, 10);
         assert!(
             is_moving(window.state()) && position(&window) == start + steps,
-            "the second does not wait for the first"
+            "the second motion waited for the first"
         );
     }
     // If motions were queued, the second would still be running.
@@ -123,7 +123,7 @@ fn animation_can_be_turned_off() {
     key(&mut window, Key::ArrowRight, 2);
     assert!(!is_moving(window.state()));
     assert!(window.state().state().reduce_motion);
-    assert_eq!(window.ctx.global_style().animation_time, 0.0, "nor do menus");
+    assert_eq!(window.ctx.global_style().animation_time, 0.0, "menus must not end a motion");
 }
 
 #[test]

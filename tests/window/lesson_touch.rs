@@ -86,7 +86,7 @@ fn the_query_is_dragged_and_the_step_stays() {
         let map = player(&window).take().recording.overview().clone();
         let middle = on_map(&window, Some([0, 1].map(|axis| (map.low[axis] + map.high[axis]) / 2.0)));
         let to = drag(&mut window, from, (middle - from) * 0.5 + vec2(9.0, 5.0));
-        assert_ne!(query(&window), own, "lesson {id}: it follows while it is held");
+        assert_ne!(query(&window), own, "lesson {id}: the query does not follow the pointer");
         assert!(
             (on_map(&window, None) - to).length() < 1.5,
             "lesson {id}: the query is at the pointer, and the map has not moved"
@@ -95,12 +95,12 @@ fn the_query_is_dragged_and_the_step_stays() {
         if let (Step::Layer { layer, .. }, Step::Layer { layer: now, .. }) = (&before, &step(&window)) {
             assert_eq!(layer, now);
         }
-        assert!(!player(&window).has_marks(), "lesson {id}: all distances are others");
+        assert!(!player(&window).has_marks(), "lesson {id}: marks despite new distances");
         button(&mut window, to, false);
         window.get_by_label_contains("Query moved to (");
         assert!(
             player(&window).take().recording.parameters.data.contains("query moved to ("),
-            "files say so"
+            "exports must mention it"
         );
         assert!(window.state().state().lesson.has_dragged);
         // Ctrl+Z, at the same step as before.
@@ -187,7 +187,7 @@ fn the_arrow_keys_move_the_query_of_a_map_that_has_the_focus() {
     settle(&mut window);
     let large = own[1] - query(&window)[1];
     assert!((0.03..0.07).contains(&large), "{large}");
-    assert_eq!(player(&window).cursor().position(), position, "they step no more");
+    assert_eq!(player(&window).cursor().position(), position, "keys still step");
     window.state_mut().send(Command::Undo);
     window.run_steps(3);
     settle(&mut window);

@@ -66,14 +66,14 @@ fn assert_at_place(app: &App) -> Vec<f64> {
     let session = app.session();
     let answered = session.answered.as_ref().expect("an answer");
     let QuerySpec::At(at) = &answered.record.spec.queries else {
-        panic!("{:?} is no place", answered.record.spec.queries)
+        panic!("{:?} is not a position", answered.record.spec.queries)
     };
     assert_eq!(session.picked, Some(Picked::Coordinates));
     let (place, row) = session.picked_point().expect("the place");
     assert_eq!(
         (0..place.dims()).map(|axis| place.coordinate(row, axis)).collect::<Vec<_>>(),
         *at,
-        "the answer is to what is shown"
+        "the answer is for another query"
     );
     let found: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     assert_eq!(found, nearest(&answered.record.cloud, at, answered.record.spec.k));
@@ -96,7 +96,7 @@ fn everything_follows_a_dragged_query() {
     assert!(window.state().session().live.is_held());
     let at = assert_at_place(window.state());
     let after = window.state().session().answered.clone().expect("an answer");
-    assert!(!before.neighbors().eq(after.neighbors()), "the neighbours are those of the new place");
+    assert!(!before.neighbors().eq(after.neighbors()), "the neighbours are of the old position");
     assert!(
         !after.record.measured.is_empty() && after.record.convergence.queries() == 1,
         "with counters and convergence"
@@ -105,9 +105,9 @@ fn everything_follows_a_dragged_query() {
     window.step();
     until_settled(&mut window);
     assert!(!window.state().session().live.is_held());
-    assert_eq!(assert_at_place(window.state()), at, "it stays where it was let go");
+    assert_eq!(assert_at_place(window.state()), at, "the query moved after its release");
     window.get_by_label("no row of the cloud");
-    assert!((mark(&window) - to).length() < 2.0, "the mark is where the pointer left it");
+    assert!((mark(&window) - to).length() < 2.0, "the mark is not at the release position");
     // The run is still available for comparison.
     assert!(window.state().session().compared_record().is_some());
 }
@@ -167,7 +167,7 @@ fn a_position_can_be_typed() {
     let mut window = answered(|_| ());
     fill(&mut window, "x", "0.25");
     window.get_by_label("Press Enter to search from there.");
-    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "nothing moves before Enter");
+    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "the query moved before Enter");
     fill(&mut window, "y", "north");
     window.key_press(egui::Key::Enter);
     window.run_steps(3);
@@ -298,7 +298,7 @@ fn in_three_dimensions_the_query_goes_from_row_to_row() {
     window.run_steps(2);
     until_settled(&mut window);
     let session = window.state().session();
-    let Some(Picked::Row(row)) = session.picked else { panic!("{:?} is no row", session.picked) };
+    let Some(Picked::Row(row)) = session.picked else { panic!("{:?} is not a row", session.picked) };
     assert_ne!(session.picked, before);
     let answered = session.answered.as_ref().expect("an answer");
     assert_eq!(answered.row(), row);
@@ -357,7 +357,7 @@ fn a_drag_is_one_step_to_undo() {
         assert_eq!(window.state().session().picked, before);
         window.state_mut().send(Command::Undo);
         window.run_steps(2);
-        assert_eq!(window.state().session().picked, before, "{generator}: nothing is left to undo");
+        assert_eq!(window.state().session().picked, before, "{generator}: an undo step remains");
         drag(&mut window, vec2(50.0, 50.0));
         let at = mark(&window);
         window.drop_at(at);
@@ -380,10 +380,7 @@ fn undoing_to_no_query_leaves_nothing_pending() {
     window.run_steps(2);
     let session = window.state().session();
     assert_eq!((session.picked, session.answered.is_none(), session.live.is_waiting()), (None, true, false));
-    assert!(
-        window.query_by_label("Press Enter to search from there.").is_none(),
-        "what was typed is gone too"
-    );
+    assert!(window.query_by_label("Press Enter to search from there.").is_none(), "typed text remains");
     window.state_mut().send(Command::Redo);
     window.run_steps(2);
     until_settled(&mut window);
@@ -417,11 +414,7 @@ fn large_clouds_are_not_searched_on_the_ui_thread() {
         far(row),
         far(nearest)
     );
-    assert_eq!(
-        app.session().answered.as_ref().map(|answered| answered.row()),
-        Some(row),
-        "and it is answered"
-    );
+    assert_eq!(app.session().answered.as_ref().map(|answered| answered.row()), Some(row), "no answer");
 }
 
 #[test]
@@ -440,10 +433,10 @@ fn a_live_query_can_be_cancelled() {
     window.state_mut().send(Action::PickRow(7));
     window.state_mut().send(Command::Cancel);
     window.run_steps(2);
-    assert!(!window.state().is_busy(), "no longer asked for, whatever else the background does");
+    assert!(!window.state().is_busy(), "the live query was not cancelled");
     window.get_by_label("Cancelled");
     window.get_by_label("Cancelled before it was answered.");
-    assert_eq!(window.state().session().picked, Some(Picked::Row(7)), "it is still the query");
+    assert_eq!(window.state().session().picked, Some(Picked::Row(7)), "the query changed");
     // Repeated, it is answered.
     window.state_mut().send(Action::PickRow(7));
     until(&mut window, "an answer", |app| app.session().answered.is_some());
@@ -470,7 +463,7 @@ fn live_queries_do_not_wait_for_a_run() {
                 .as_ref()
                 .is_some_and(|answered| matches!(answered.record.spec.queries, QuerySpec::At(_)))
     });
-    assert!(window.state().session().activity.is_busy(), "the run goes on");
+    assert!(window.state().session().activity.is_busy(), "the run ended");
     window.state_mut().send(Command::Cancel);
     until(&mut window, "the end", |app| !app.is_busy());
     assert_eq!(window.state().session().picked, Some(Picked::Coordinates));
@@ -493,9 +486,6 @@ fn a_run_does_not_replace_a_typed_position() {
     until(&mut window, "the cloud", |app| {
         app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300)
     });
-    assert!(
-        matches!(window.state().session().picked, Some(Picked::Row(_))),
-        "the one that it is opened with"
-    );
+    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "the query picked on opening");
     assert!(window.state().session().live.place().is_none());
 }

@@ -144,7 +144,7 @@ fn clicks_on_a_heading_sort_up_down_and_back() {
     until_answered(&mut window);
     until(&mut window, "the names", |app| app.session().listed_beside().is_some());
     let by_rank: Vec<usize> = (0..8).collect();
-    assert_eq!(ranks(&window, 8), by_rank, "nearest first, before anybody asks");
+    assert_eq!(ranks(&window, 8), by_rank, "sorted by distance by default");
     let answered = window.state().session().answered.clone().expect("an answer");
     let rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     let mut expected = by_rank.clone();
@@ -264,7 +264,7 @@ fn incomplete_copies_and_changed_files_are_noted() {
     until(&mut window, "the columns", |app| answered(app) && app.session().listed_beside().is_some());
     let changed = format!("the file has changed since its points were read; load it again: {path}");
     window.get_by_label(&changed);
-    assert!(window.query_by_label_contains("town ").is_none(), "no name stands beside another's numbers");
+    assert!(window.query_by_label_contains("town ").is_none(), "a name is next to numbers of another row");
     assert_eq!(said(&mut window), (false, format!("{rows}: {changed}")));
 }
 
@@ -330,5 +330,5 @@ fn columns_are_shown_whole_or_not_at_all() {
         assert_eq!(cut(&window), 0);
         shown.insert(seen(&window));
     }
-    assert!(shown.contains(&vec![true; 3]), "all come in sight: {shown:?}");
+    assert!(shown.contains(&vec![true; 3]), "some columns never appear: {shown:?}");
 }

@@ -78,7 +78,7 @@ fn pictures_have_their_own_layout_without_controls() {
         let picture = image::open(&png).expect("a PNG").into_rgb8();
         assert_eq!(picture.dimensions(), (1920, 1080));
         let [r, g, b, _] = Palette::LIGHT.canvas.to_array();
-        assert_eq!(picture.get_pixel(2, 1077).0, [r, g, b], "{pane:?}: the ground is light");
+        assert_eq!(picture.get_pixel(2, 1077).0, [r, g, b], "{pane:?}: the background is not light");
 
         // The settings are remembered for the next picture.
         window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
@@ -88,12 +88,12 @@ fn pictures_have_their_own_layout_without_controls() {
         let svg = folder.path().join(format!("{pane:?}.svg"));
         saved(&mut window, &svg);
         let text = std::fs::read_to_string(&svg).expect("an SVG");
-        resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("it is well made");
+        resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("valid data");
         assert!(
             text.contains("width=\"85mm\" height=\"64mm\"") && text.contains(">Mine &amp; others</text>"),
             "{pane:?}"
         );
-        assert!(text.contains("@font-face{font-family:Ubuntu;"), "{pane:?}: text has its font");
+        assert!(text.contains("@font-face{font-family:Ubuntu;"), "{pane:?}: wrong font");
         assert!(text.contains(&format!("style=\"fill:#{r:02x}{g:02x}{b:02x}\"")), "{pane:?}: still light");
         for words in CONTROLS {
             assert!(!text.contains(words), "{pane:?} has “{words}” in it");
@@ -101,7 +101,7 @@ fn pictures_have_their_own_layout_without_controls() {
         if pane == PaneKind::Plane {
             assert!(
                 text.contains(">query</text>") && text.contains(">neighbours</text>"),
-                "its marks are explained"
+                "the legend is incomplete"
             );
             // Without a legend, neither appears.
             window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
@@ -114,8 +114,8 @@ fn pictures_have_their_own_layout_without_controls() {
             let text = std::fs::read_to_string(&svg).expect("an SVG");
             assert!(!text.contains(">query</text>"));
             let row = window.state().session().answered.as_ref().expect("an answer").row();
-            assert!(text.contains(&format!(">{row}</text>")), "the query has its row beside it");
-            assert!(!window.state().state().plane.names, "as before in the window");
+            assert!(text.contains(&format!(">{row}</text>")), "the query's row is not labelled");
+            assert!(!window.state().state().plane.names, "the window changed");
         }
     }
 }

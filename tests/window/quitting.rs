@@ -55,7 +55,7 @@ fn automatic_results_need_no_confirmation() {
         .build_eframe(|cc| App::new(cc, None).expect("a thread for the worker"));
     until_answered(&mut first);
     assert_eq!(first.state().session().runs.runs().len(), 1);
-    assert!(closed(&mut first), "the first start ran by itself");
+    assert!(closed(&mut first), "runs of the first start need no confirmation");
     assert!(quits(&mut first, Command::Quit));
     let mut empty = window(small);
     assert!(closed(&mut empty) && quits(&mut empty, Command::Quit));
@@ -68,7 +68,7 @@ fn quitting_with_unsaved_runs_asks_once() {
     window.get_by_label("1 run is not saved");
     assert!(
         window.get_by_role_and_label(Role::Button, "Save the session").is_focused(),
-        "Enter is the answer that loses nothing"
+        "Enter must choose the answer that loses nothing"
     );
     key(&mut window, Key::Escape);
     assert!(!asks(&window));
@@ -92,7 +92,7 @@ fn quitting_with_unsaved_runs_asks_once() {
     let closes = said(&window, &ViewportCommand::Close);
     window.step();
     assert!(closes || said(&window, &ViewportCommand::Close));
-    assert!(closed(&mut window), "and nothing asks again");
+    assert!(closed(&mut window), "asked again");
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn a_saved_session_quits_without_asking() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert!(left && path.is_file(), "it closes once the session is there");
-    assert!(closed(&mut window), "nothing is lost any more");
+    assert!(closed(&mut window), "saved sessions need no confirmation");
     press(&mut window, "Run");
     until(&mut window, "another run", |app| app.session().runs.runs().len() == 2 && !app.is_busy());
-    assert_eq!(window.state().session().runs.unsaved(), 1, "the one that the file has not");
+    assert_eq!(window.state().session().runs.unsaved(), 1, "the run that is missing from the file");
 }

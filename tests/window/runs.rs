@@ -107,7 +107,7 @@ fn runs_are_sorted_by_clicks_on_headings() {
         let top = |name: &str| window.get_by_role_and_label(Role::Button, name).rect().top();
         if top(FIRST) < top(SECOND) { FIRST } else { SECOND }
     };
-    assert_eq!(above(&window), SECOND, "the newest first, before anybody asks");
+    assert_eq!(above(&window), SECOND, "newest first by default");
     press(&mut window, "engine");
     assert_eq!(above(&window), SECOND, "kdtree before lockstep");
     press(&mut window, "engine, sorted ascending");
@@ -161,7 +161,7 @@ fn a_recording_of_two_compared_runs_opens_their_comparison() {
     let mut one = path.into_os_string();
     one.push("#1");
     let alone = compared(one.into());
-    assert!(alone.state().session().runs.pair().is_none(), "one run was asked for");
+    assert!(alone.state().session().runs.pair().is_none(), "one run was requested");
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn a_position_is_run_and_recorded_as_a_position() {
             (QueryKind::Coordinates, "0.25,0.75")
         );
         window.get_by_label("no row of the cloud");
-        assert!(window.query_all_by_label("Row").next().is_none(), "it has none");
+        assert!(window.query_all_by_label("Row").next().is_none(), "unexpected value");
     };
     as_a_place(&window);
     save_all(&mut window, &path);
@@ -303,7 +303,7 @@ fn a_recording_opens_unchanged_in_another_window() {
         .runs
         .runs()
         .iter()
-        .map(|run| Arc::clone(run.run.record().expect("all of it")))
+        .map(|run| Arc::clone(run.run.record().expect("complete content")))
         .collect();
     drop(window);
 
@@ -316,7 +316,7 @@ fn a_recording_opens_unchanged_in_another_window() {
     assert_eq!(names(&fresh), [FIRST, SECOND]);
     assert_eq!(session.runs.runs().iter().map(|run| run.pinned).collect::<Vec<_>>(), [true, false]);
     for (run, kept) in session.runs.runs().iter().zip(&kept) {
-        let record = run.run.record().expect("all of it");
+        let record = run.run.record().expect("complete content");
         assert_eq!(
             (&record.neighbors, &record.samples, &record.summary),
             (&kept.neighbors, &kept.samples, &kept.summary)
@@ -359,7 +359,7 @@ fn a_recording_opens_unchanged_in_another_window() {
             .iter()
             .any(|entry| entry.text.starts_with("the recording did not ask for this point: "))
     );
-    assert_eq!(names(&fresh).len(), 2, "a picked point is no run of the list");
+    assert_eq!(names(&fresh).len(), 2, "picking a point must not add a run");
 
     // Opening it again adds no duplicates.
     fresh.state_mut().send(Action::OpenPath(path));
@@ -374,7 +374,7 @@ fn a_recording_of_an_unavailable_engine_can_be_used() {
     let mut window = two_runs();
     // As if from a machine with a GPU.
     let mut record =
-        RunRecord::clone(window.state().session().runs.runs()[0].run.record().expect("all of it"));
+        RunRecord::clone(window.state().session().runs.runs()[0].run.record().expect("complete content"));
     (record.head.engine, record.head.spec.engine) =
         (EngineId::new("cuda"), EngineChoice::named(EngineId::new("cuda")));
     record.head.device.name = "NVIDIA H200".to_owned();

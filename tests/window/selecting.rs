@@ -116,7 +116,7 @@ fn a_rectangle_selects_the_points_inside() {
         assert!((20..400).contains(&expected.len()), "{}", expected.len());
         assert_eq!(selected(&window), expected, "{sharpness} pixels a point");
         assert_eq!(window.state().session().selection.by(), "rectangle in Plane");
-        assert!(window.state().state().plane.window.is_none(), "the view stayed");
+        assert!(window.state().state().plane.window.is_none(), "the view moved");
 
         // Shift adds; Ctrl+Shift removes.
         let second = Rect::from_two_pos(at(0.5, 0.5), at(0.9, 0.8));
@@ -142,12 +142,12 @@ fn a_rectangle_selects_the_points_inside() {
         until(&mut window, "the error", |app| app.session().log.trouble().is_some() && !app.is_busy());
         window.key_press_modifiers(Modifiers::SHIFT, egui::Key::Escape);
         window.run_steps(2);
-        assert!(said(&window), "it gives up the drag, and nothing else");
+        assert!(said(&window), "Escape must only cancel the drag");
         button(&mut window, second.max, false, Modifiers::SHIFT);
         window.event(egui::Event::ModifiersChanged(Modifiers::NONE));
         window.run_steps(2);
         assert_eq!(selected(&window), rest);
-        assert!(window.state().session().picked.is_none(), "drags pick nothing");
+        assert!(window.state().session().picked.is_none(), "a drag picked a row");
     }
 }
 
@@ -198,7 +198,7 @@ fn a_rectangle_in_space_selects_hidden_points_too() {
         let expected = rows_where(&window, PaneKind::Space, |place| region.contains(place));
         assert!(expected.len() > 30);
         assert_eq!(selected(&window), expected);
-        assert_eq!(window.state().state().space, before, "the view stayed");
+        assert_eq!(window.state().state().space, before, "the view moved");
         // A second selection replaces the first.
         let other = region.translate(vec2(70.0, 0.0));
         drag(&mut window, &[other.max, other.center(), other.min], Modifiers::NONE);
@@ -224,7 +224,7 @@ fn clicks_pick_a_point_and_with_ctrl_toggle_it() {
         assert_eq!(selected(&window), [7, 42, 123].into(), "Shift only adds");
         click(&mut window, pos, Modifiers::NONE);
         assert_eq!(window.state().session().picked, Some(Picked::Row(123)));
-        assert_eq!(selected(&window), [7, 42, 123].into(), "the query is beside the selection");
+        assert_eq!(selected(&window), [7, 42, 123].into(), "the query must not change");
     }
 }
 
@@ -348,7 +348,7 @@ fn the_tooltip_shows_all_columns_of_the_row() {
         let pos = place(&window, PaneKind::Plane, 10);
         window.hover_at(pos + vec2(1.0, 1.0));
         window.run_steps(1);
-        assert!(window.query_by_label("Row 11").is_none(), "not before it rests");
+        assert!(window.query_by_label("Row 11").is_none(), "the tooltip appeared too early");
         window.run_steps(12);
         window.get_by_label("Row 11");
         until(&mut window, "the record", |_| true);
@@ -369,7 +369,7 @@ fn the_tooltip_shows_all_columns_of_the_row() {
             .expect("a run")
             .measured
             .column("merges")
-            .expect("they are counted")[10];
+            .expect("counters")[10];
         assert!(window.get_all_by_label(&merges.to_string()).next().is_some());
         // It is next to the point and inside the window.
         let told = window.get_by_label("town 10").rect();
@@ -417,7 +417,7 @@ fn a_histogram_bin_selects_its_queries_and_rows() {
         let asked = record
             .measured
             .column("merges")
-            .expect("they are counted")
+            .expect("counters")
             .iter()
             .zip(&record.query_rows)
             .filter(|(merges, _)| (low..=high).contains(*merges));
@@ -477,7 +477,7 @@ fn selection_pick_and_view_can_be_undone_and_redone() {
         window.run_steps(3);
     };
     undo(&mut window);
-    assert!(window.state().state().plane.window.is_none(), "the whole movement is one step");
+    assert!(window.state().state().plane.window.is_none(), "the movement is more than one step");
     assert_eq!(selected(&window), first);
     press(&mut window, "Edit");
     window.get_by_label_contains("Redo view of Plane");
@@ -487,7 +487,7 @@ fn selection_pick_and_view_can_be_undone_and_redone() {
     undo(&mut window);
     assert_eq!(window.state().session().picked, None);
     undo(&mut window);
-    assert_eq!(window.state().session().picked, None, "there is nothing before");
+    assert_eq!(window.state().session().picked, None, "undo went too far");
 
     for keys in [(CTRL | Modifiers::SHIFT, egui::Key::Z), (CTRL, egui::Key::Y)] {
         window.key_press_modifiers(keys.0, keys.1);
@@ -510,7 +510,7 @@ fn selection_pick_and_view_can_be_undone_and_redone() {
     assert!(selected(&window).is_empty() && window.state().state().plane.window.is_none());
     fill(&mut window, "k", "12");
     undo(&mut window);
-    assert!(selected(&window).is_empty(), "Ctrl+Z was the field's");
+    assert!(selected(&window).is_empty(), "Ctrl+Z must undo in the field");
     window.get_by_role_and_label(Role::TextInput, "k");
 }
 
@@ -538,7 +538,7 @@ fn a_hundred_thousand_selected_rows_become_queries() {
     until(&mut window, "the run", |app| app.session().record.is_some() && !app.is_busy());
     let session = window.state().session();
     assert_eq!(session.record.as_ref().expect("a run").query_rows, every_other);
-    assert_eq!(session.selection.rows().len(), 100_000, "what is selected stays");
+    assert_eq!(session.selection.rows().len(), 100_000, "the selection changed");
     until(&mut window, "its queries", |app| app.session().selection.queries().len() == 100_000);
 }
 

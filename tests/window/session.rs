@@ -141,7 +141,7 @@ fn assert_same(a: &mut Window, b: &mut Window) {
         ((a.state().session(), b.state().session()), (a.state().state(), b.state().state()));
     let runs = |session: &warpscope::app::session::Session| {
         let of = |run: &warpscope::app::runs::KeptRun| {
-            let record = run.run.record().expect("all of it");
+            let record = run.run.record().expect("complete content");
             (
                 run.name.clone(),
                 run.pinned,
@@ -220,7 +220,7 @@ fn a_session_is_saved_and_restored() {
     assert_same(&mut window, &mut fresh);
     let said = fresh.state().session().log.entries().to_vec();
     assert!(said.iter().any(|entry| entry.text.starts_with("session of 2 runs, recorded on ")), "{said:?}");
-    assert!(said.iter().all(|entry| entry.level == Level::Info), "the file is what it was: {said:?}");
+    assert!(said.iter().all(|entry| entry.level == Level::Info), "unexpected warning: {said:?}");
     // Undo does not reach back beyond it.
     fresh.state_mut().send(Command::Undo);
     fresh.run_steps(2);
@@ -321,7 +321,7 @@ fn saved_and_reopened(
     let before = drawn(&mut window);
     save(&mut window, &path);
     drop(window);
-    std::fs::remove_file(&data).expect("it is there");
+    std::fs::remove_file(&data).expect("it exists");
     let mut fresh = drawing(Some(path));
     fresh.state_mut().send(Action::ShowHints(false));
     fresh.state_mut().send(Action::SetLook(Look::Light));
@@ -385,7 +385,7 @@ fn a_session_of_one_array_remembers_its_file() {
     let before = cloud(&window);
     assert_eq!((before.len(), before.dims()), (2, 3));
     drop(window);
-    std::fs::remove_file(&data).expect("it is there");
+    std::fs::remove_file(&data).expect("it exists");
     let mut fresh = opened(&path);
     // The columns are read from the copy in the session.
     until(&mut fresh, "an answer", answered);
@@ -406,7 +406,7 @@ fn overwriting_a_session_of_other_data_needs_confirmation() {
     assert_eq!(window.state().title(), "points.csv – Warpscope");
     save(&mut window, &path);
     assert_eq!(window.state().title(), "points.csv – work – Warpscope");
-    let written = std::fs::read(&path).expect("it is there");
+    let written = std::fs::read(&path).expect("it exists");
     let open = |window: &mut Window, file: &Path, rows: usize| {
         window.state_mut().send(Action::OpenPath(file.to_owned()));
         until(window, "the file", |app| {
@@ -421,7 +421,7 @@ fn overwriting_a_session_of_other_data_needs_confirmation() {
     let offered = window.get_by_role_and_label(Role::TextInput, "File").value().expect("a path");
     assert!(!offered.contains("work"), "{offered}");
     press(&mut window, "Close");
-    assert_eq!(std::fs::read(&path).expect("it is there"), written);
+    assert_eq!(std::fs::read(&path).expect("it exists"), written);
     // With its own data it is saved at once.
     open(&mut window, &data, 300);
     window.state_mut().send(Action::PickRow(9));
@@ -654,10 +654,10 @@ fn missing_data_are_reported_and_points_restored() {
         if change {
             std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n").expect("a file");
         } else {
-            std::fs::remove_file(&data).expect("it is there");
+            std::fs::remove_file(&data).expect("it exists");
         }
         let mut fresh = opened(&path);
-        until(&mut fresh, "a word about it", |app| {
+        until(&mut fresh, "a log entry", |app| {
             app.session().log.entries().iter().any(|entry| entry.text.contains(how))
         });
         until(&mut fresh, "the projection", |app| {
@@ -716,7 +716,7 @@ fn without_points_the_file_is_read_again_or_reported_missing() {
         session.log.entries()
     );
 
-    std::fs::remove_file(&data).expect("it is there");
+    std::fs::remove_file(&data).expect("it exists");
     let mut fresh = opened(&path);
     until(&mut fresh, "the error", |app| {
         app.session()
@@ -755,12 +755,12 @@ fn data_outside_a_session_wait_for_load() {
     // A failed load does not end the wait.
     let mut fresh = waiting();
     let aside = there.path().join("aside");
-    std::fs::rename(&data, &aside).expect("it is there");
+    std::fs::rename(&data, &aside).expect("it exists");
     press(&mut fresh, "Load");
     until(&mut fresh, "the failure", |app| {
         !app.is_busy() && app.session().log.entries().iter().any(|entry| entry.text.contains("cannot read"))
     });
-    std::fs::rename(&aside, &data).expect("it is there");
+    std::fs::rename(&aside, &data).expect("it exists");
     press(&mut fresh, "Load");
     until(&mut fresh, "the projection", |app| {
         app.session().projected.is_some() && app.session().runs.compared.is_some()
@@ -813,12 +813,8 @@ fn an_invalid_session_still_opens_its_runs() {
         until_answered(&mut fresh);
         let session = fresh.state().session();
         assert_eq!((session.runs.runs().len(), session.file.is_some()), (2, false));
-        let said = session
-            .log
-            .entries()
-            .iter()
-            .find(|entry| entry.level == Level::Warning)
-            .expect("a word about it");
+        let said =
+            session.log.entries().iter().find(|entry| entry.level == Level::Warning).expect("a log entry");
         assert!(
             said.text.starts_with("only the runs are opened, as what the window showed cannot be read: ")
                 && said.text.contains(why),
@@ -947,7 +943,7 @@ fn equal_points_are_restored_from_the_shown_file() {
             app.session().runs.runs().len() == runs && app.session().answered.is_some() && !app.is_busy()
         });
         if runs == 1 {
-            std::fs::remove_file(&copy).expect("it is there");
+            std::fs::remove_file(&copy).expect("it exists");
         }
     }
     save(&mut window, &path);
@@ -991,13 +987,13 @@ fn equal_points_are_restored_from_the_shown_file() {
         let said = after.state().session().log.entries().to_vec();
         assert!(
             said.iter().all(|entry| entry.level == Level::Info),
-            "nothing is gone of what was shown: {said:?}"
+            "shown data are reported missing: {said:?}"
         );
     }
 
     // Once it is gone too, the points come from the remaining source.
     let last = before.state().put_down().expect("a cloud is open");
-    std::fs::remove_file(&third).expect("it is there");
+    std::fs::remove_file(&third).expect("it exists");
     let mut after = self::window(small);
     after.state_mut().pick_up(&last);
     until_idle(&mut after);
@@ -1012,12 +1008,12 @@ fn a_missing_file_is_tried_again_at_the_next_start() {
     save(&mut before, &path);
     let last = before.state().put_down().expect("a cloud is open");
     let moved = folder.path().join("elsewhere.csv");
-    std::fs::rename(&data, &moved).expect("it is there");
-    let recording = std::fs::read(&path).expect("it is there");
+    std::fs::rename(&data, &moved).expect("it exists");
+    let recording = std::fs::read(&path).expect("it exists");
     std::fs::write(&path, b"PK\x03\x04 and no more").expect("a file");
     let mut after = window(small);
     after.state_mut().pick_up(&last);
-    assert_eq!(after.state().put_down().as_ref(), Some(&last), "closed before anything was there");
+    assert_eq!(after.state().put_down().as_ref(), Some(&last), "closed before loading");
     until(&mut after, "both errors", |app| {
         let errors = || app.session().log.entries().iter().filter(|entry| entry.level == Level::Error);
         errors().count() == 2 && errors().any(|entry| entry.text.ends_with("points.csv")) && !app.is_busy()
@@ -1025,7 +1021,7 @@ fn a_missing_file_is_tried_again_at_the_next_start() {
     assert_eq!(after.state().put_down().as_ref(), Some(&last));
 
     // Only the data: everything except the runs is restored.
-    std::fs::rename(&moved, &data).expect("it is there");
+    std::fs::rename(&moved, &data).expect("it exists");
     let mut after = window(small);
     after.state_mut().pick_up(&last);
     until(&mut after, "an answer", |app| {
@@ -1078,10 +1074,10 @@ fn a_session_stores_a_cloud_without_runs() {
     window.state_mut().send(SelectAction::rows(vec![1, 2], How::Replace, "rectangle in Plane"));
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     save(&mut window, &path);
-    std::fs::remove_file(&data).expect("it is there");
+    std::fs::remove_file(&data).expect("it exists");
     let mut fresh = opened(&path);
     until(&mut fresh, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
-    until(&mut fresh, "a word about it", |app| {
+    until(&mut fresh, "a log entry", |app| {
         app.session().log.entries().iter().any(|entry| entry.text.contains("their file is gone: "))
     });
     assert_same(&mut window, &mut fresh);
@@ -1101,7 +1097,7 @@ fn a_replaced_file_with_an_older_time_is_detected() {
         .and_then(|file| file.set_modified(long_ago))
         .expect("a time");
     let mut fresh = opened(&path);
-    until(&mut fresh, "a word about it", |app| {
+    until(&mut fresh, "a log entry", |app| {
         app.session().log.entries().iter().any(|entry| entry.text.contains("their file has changed since: "))
     });
 }
@@ -1112,7 +1108,7 @@ fn a_session_among_other_runs_asks_where_to_save() {
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut saved = worked(&data);
     save(&mut saved, &path);
-    let written = std::fs::read(&path).expect("it is there");
+    let written = std::fs::read(&path).expect("it exists");
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -1125,7 +1121,7 @@ fn a_session_among_other_runs_asks_where_to_save() {
         window.get_by_label("Save the session");
         press(&mut window, "Close");
     }
-    assert_eq!(std::fs::read(&path).expect("it is there"), written);
+    assert_eq!(std::fs::read(&path).expect("it exists"), written);
     // Without the other run, the file is the session.
     let other = window.state().session().runs.runs()[0].id;
     window.state_mut().send(RunsAction::Delete(other));
@@ -1156,7 +1152,7 @@ fn only_its_own_cancel_button_cancels_a_save() {
     assert!(window.state().session().file.is_none() && !window.state().state().recent.contains(&nowhere));
     assert!(!window.state().put_down().expect("a cloud is open").contains("such.warpscope"));
     save(&mut window, &path);
-    std::fs::remove_file(&path).expect("it is there");
+    std::fs::remove_file(&path).expect("it exists");
 
     press(&mut window, "Run");
     until(&mut window, "the run", |app| matches!(app.session().activity, Activity::Running { .. }));
@@ -1171,10 +1167,10 @@ fn only_its_own_cancel_button_cancels_a_save() {
     assert!(said.iter().any(|entry| entry.text == "cancelled"), "the run was what the line named: {said:?}");
 
     // Closing the window does not cancel it either.
-    std::fs::remove_file(&path).expect("it is there");
+    std::fs::remove_file(&path).expect("it exists");
     window.state_mut().send(Command::SaveSession);
     window.step();
-    assert!(!path.exists(), "it is being written");
+    assert!(!path.exists(), "already written");
     drop(window);
     let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
     assert_eq!(recording.cloud.map(|cloud| cloud.len()), Some(300_000));
@@ -1261,7 +1257,7 @@ fn a_query_of_a_file_is_restored() {
         (2, 2)
     );
     // Its points come from the session.
-    std::fs::remove_file(&queries).expect("it is there");
+    std::fs::remove_file(&queries).expect("it exists");
     let mut fresh = opened(&path);
     until_answered(&mut fresh);
     assert_same(&mut window, &mut fresh);

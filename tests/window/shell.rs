@@ -314,7 +314,7 @@ fn new_panes_are_added_to_a_saved_layout() {
     let before = place(&window);
     window.state_mut().send(Command::Show(PaneKind::Analysis));
     window.run_steps(3);
-    assert_eq!((window.state().state().tree.root, place(&window)), (root, before), "the layout stays");
+    assert_eq!((window.state().state().tree.root, place(&window)), (root, before), "the layout changed");
     assert!(window.get_by_label("Analysis").rect().is_positive());
     assert!(PaneKind::ALL.iter().all(|pane| window.state().state().tree.tiles.find_pane(pane).is_some()));
 }
@@ -390,7 +390,7 @@ fn files_that_were_opened_are_remembered_and_opened_again() {
     assert_eq!(
         window.state().state().recent,
         [path("one.csv"), path("two.csv")],
-        "the latest first, each once"
+        "latest first, without duplicates"
     );
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("two.csv");
@@ -524,9 +524,9 @@ fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
         let path = closed.join(name);
         cannot_save(&mut window, &path);
         window.get_by_label_contains("cannot write: ");
-        assert!(window.query_by_label_contains("Error: ").is_none(), "it is said where it was asked for");
+        assert!(window.query_by_label_contains("Error: ").is_none(), "shown twice");
         let typed = window.get_by_role_and_label(Role::TextInput, "File").value();
-        assert_eq!(typed.as_deref(), path.to_str(), "it can be changed");
+        assert_eq!(typed.as_deref(), path.to_str(), "the dialog cannot be edited");
         // Saving elsewhere keeps all other settings.
         let path = folder.path().join(name);
         fill(&mut window, "File", path.to_str().expect("a plain path"));
@@ -672,7 +672,7 @@ fn a_table_is_written_in_each_format_and_copied() {
         };
         let table = read(Path::new(&path), &column, &Silent).unwrap_or_else(|error| panic!("{error}"));
         let values: Vec<u32> = table.values.iter().map(|value| value as u32).collect();
-        assert_eq!(values, measured.column("candidates").expect("they are counted"), "{ending}");
+        assert_eq!(values, measured.column("candidates").expect("counters"), "{ending}");
     }
     press(&mut window, "Export Counts");
     press(&mut window, "Copy the table");
@@ -790,7 +790,7 @@ fn a_pane_is_exported_at_higher_resolution_and_as_vectors() {
     assert!(twice.0.abs_diff(once.0 * 2) <= 2 && twice.1.abs_diff(once.1 * 2) <= 2, "{once:?}, {twice:?}");
 
     let text = std::fs::read_to_string(export("plane.svg", None)).expect("an SVG");
-    let tree = resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("it is well made");
+    let tree = resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("valid data");
     assert!((tree.size().width() - once.0 as f32).abs() < 2.0);
     let [r, g, b, _] = Palette::LIGHT.query.to_array();
     assert!(text.contains(&format!("#{r:02x}{g:02x}{b:02x}")), "the query is a shape of its colour");
@@ -800,6 +800,6 @@ fn a_pane_is_exported_at_higher_resolution_and_as_vectors() {
     );
     assert!(
         !text.contains("Single colour") && !text.contains("Drag the ring"),
-        "what the window is for is not in it"
+        "controls appear in the picture"
     );
 }

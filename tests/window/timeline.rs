@@ -29,7 +29,7 @@ fn profiled(window: &Window) -> Arc<RunRecord> {
             let start_ns = free[sm][warp];
             let stop_ns = start_ns
                 + 20_000
-                + 700 * u64::from(record.measured.column("candidates").expect("they are counted")[query]);
+                + 700 * u64::from(record.measured.column("candidates").expect("counters")[query]);
             free[sm][warp] = stop_ns + 1_000;
             profile.spans.push(WarpSpan { start_ns, stop_ns, sm: sm as u32, warp: warp as u32 });
         }
@@ -67,7 +67,7 @@ fn shown() -> Window {
 
 fn length(window: &Window) -> f64 {
     let session = window.state().session();
-    let [from, to] = session.timeline.shown(&session.derived.as_ref().expect("made").timeline);
+    let [from, to] = session.timeline.shown(&session.derived.as_ref().expect("a new file").timeline);
     to - from
 }
 
@@ -109,7 +109,7 @@ fn a_multiprocessor_expands_and_a_warp_selects_its_queries() {
     window.run_steps(2);
     key(&mut window, egui::Key::F);
     let session = window.state().session();
-    let timeline: &Timeline = &session.derived.as_ref().expect("made").timeline;
+    let timeline: &Timeline = &session.derived.as_ref().expect("a new file").timeline;
     let query = session.answered.as_ref().expect("picked").query as u32;
     let (at, track, place) = timeline.place_of(query).expect("it has a warp");
     let warp = &timeline.multiprocessors[at].tracks[track][place];
@@ -164,7 +164,7 @@ fn a_profile_on_the_cpu_shows_its_threads() {
     until(&mut window, "the threads", |app| {
         app.session().derived.as_ref().is_some_and(|derived| !derived.timeline.multiprocessors.is_empty())
     });
-    let timeline = window.state().session().derived.as_ref().expect("it is there").timeline.clone();
+    let timeline = window.state().session().derived.as_ref().expect("it exists").timeline.clone();
     assert_eq!(
         (timeline.place, timeline.most_warps()),
         (Place::Thread, 1),
@@ -176,7 +176,7 @@ fn a_profile_on_the_cpu_shows_its_threads() {
         .flat_map(|thread| &thread.tracks[0])
         .map(|span| span.queries.len())
         .sum();
-    assert_eq!(answered, window.state().session().record.as_ref().expect("it ran").query_rows.len());
+    assert_eq!(answered, window.state().session().record.as_ref().expect("a finished run").query_rows.len());
     window.run_steps(3);
     let first = timeline.multiprocessors[0].sm;
     window.get_by_label(&format!("Show the queries of thread {first}")).click();
@@ -193,7 +193,7 @@ fn a_run_is_drawn_below_the_devices_roofline() {
     window.run_steps(2);
     press(&mut window, "Run");
     until(&mut window, "the run", |app| !app.is_busy() && app.session().record.is_some());
-    let record = window.state().session().record.clone().expect("it ran");
+    let record = window.state().session().record.clone().expect("a finished run");
     let peaks = record.peaks.expect("the device was measured after the run");
     let roofline = Roofline::of_run(&record).expect("lockstep tells what it computes");
     let said = roofline.sentence();
@@ -210,5 +210,5 @@ fn a_run_is_drawn_below_the_devices_roofline() {
     until(&mut window, "another run", |app| {
         !app.is_busy() && app.session().record.as_ref().is_some_and(|again| !Arc::ptr_eq(again, &record))
     });
-    assert_eq!(window.state().session().record.as_ref().expect("it ran").peaks, Some(peaks));
+    assert_eq!(window.state().session().record.as_ref().expect("a finished run").peaks, Some(peaks));
 }

@@ -39,19 +39,19 @@ fn walked(window: &mut Window) -> Walkthrough {
         (Walked::Ready(walked), Some(answered)) => walked.of == *answered,
         _ => false,
     });
-    let Walked::Ready(walked) = &window.state().session().walked else { panic!("it is there") };
+    let Walked::Ready(walked) = &window.state().session().walked else { panic!("it exists") };
     walked.clone()
 }
 
 fn at(window: &Window) -> usize {
-    let Walked::Ready(walked) = &window.state().session().walked else { panic!("there is no walk") };
+    let Walked::Ready(walked) = &window.state().session().walked else { panic!("no walk") };
     walked.at(window.state().state().walk)
 }
 
 #[track_caller]
 fn why_not(window: &mut Window) -> String {
     until(window, "a reason", |app| matches!(app.session().walked, Walked::Missing(_)));
-    let Walked::Missing(why) = &window.state().session().walked else { panic!("it is said") };
+    let Walked::Missing(why) = &window.state().session().walked else { panic!("a missing walk") };
     window.get_by_label(why);
     why.clone()
 }
@@ -115,7 +115,7 @@ fn sentences_of_the_walk_take_at_most_two_lines_at_a_large_scale() {
         most = most.max(window.get_by_label(&walk.sentence(step)).rect().height());
         canvas.push(window.get_by_role_and_label(Role::Canvas, "Plane of points").rect());
     }
-    assert!((24.0..40.0).contains(&most), "{most}: two lines are shown, and no third");
+    assert!((24.0..40.0).contains(&most), "{most}: more or less than two lines");
     assert!(
         canvas.iter().all(|rect| *rect == canvas[0] && rect.height() > 100.0),
         "the picture does not jump: {canvas:?}"

@@ -29,7 +29,7 @@ fn skip_until(window: &mut Window, wanted: impl Fn(&Question) -> bool) -> Questi
         }
         press(window, "Skip");
     }
-    panic!("no such question is asked")
+    panic!("no such question")
 }
 
 /// Answers the question correctly, with the mouse if requested.
@@ -86,12 +86,12 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
             assert!(questions > 1, "lesson {id}");
             for at in 0..questions {
                 let (_, question) = quiz(&window).question().clone();
-                assert_eq!(position(&window), question.at, "nothing later is shown");
+                assert_eq!(position(&window), question.at, "a later state is shown");
                 key(&mut window, Key::End);
-                assert_eq!(position(&window), question.at, "nor can it be gone to");
+                assert_eq!(position(&window), question.at, "a later state can be reached");
                 assert!(
                     window.query_by_role_and_label(Role::Slider, "Position").is_none(),
-                    "its marks would tell"
+                    "marks would reveal the answer"
                 );
                 answer(&mut window, by_mouse);
                 assert!(
@@ -129,7 +129,7 @@ fn a_wrong_answer_shows_the_right_one_and_the_reason() {
     let score = window.state().session().lesson.score(number("sort"));
     assert_eq!((score.right, score.asked), (0, 1));
     let said = warpscope::lesson::feedback::why(&quiz(&window).question().1, player(&window).cursor());
-    assert!(said.ends_with(&format!("= {right}.")), "the case is worked out: {said}");
+    assert!(said.ends_with(&format!("= {right}.")), "no worked example: {said}");
     assert!(window.query_all_by_label(&said).count() > 0, "{said}");
 }
 
@@ -162,11 +162,11 @@ fn answers_are_hidden_before_their_question() {
         let before = position(&window);
         key(&mut window, Key::End);
         let (open, moved) = (at + 1 < takes, position(&window) > before);
-        assert_eq!(moved, !open, "the others would go there, too");
+        assert_eq!(moved, !open, "others would move, too");
         assert_eq!(
             window.query_by_role_and_label(Role::Slider, "Position").is_none(),
             open,
-            "its marks can be counted"
+            "marks reveal the answer"
         );
         key(&mut window, Key::Enter);
     }
@@ -251,7 +251,11 @@ fn a_class_votes_by_keys_and_buttons_without_layout_changes() {
         let question = skip_until(&mut window, |question| question.ask == wanted);
         press(&mut window, "Let the class vote");
         let poll = |window: &Window| {
-            if let Phase::Held(poll) = quiz(window).phase() { poll.clone() } else { panic!("nobody votes") }
+            if let Phase::Held(poll) = quiz(window).phase() {
+                poll.clone()
+            } else {
+                panic!("no vote is open")
+            }
         };
         let right = poll(&window).right();
         assert!(
@@ -295,13 +299,20 @@ fn a_class_votes_by_keys_and_buttons_without_layout_changes() {
         shown(&window);
         assert_eq!((hidden(&window), position(&window), tops(&window)), (0, question.at, before));
         key(&mut window, Key::Enter);
-        assert_eq!(tops(&window), before, "nothing moves");
+        assert_eq!(tops(&window), before, "the layout changed");
         assert_eq!(position(&window), question.shown_at());
         assert!(hidden(&window) >= 2);
         shown(&window);
-        assert_eq!(window.state().session().lesson.score(number("buffer")).asked, 0, "nobody's score");
+        assert_eq!(
+            window.state().session().lesson.score(number("buffer")).asked,
+            0,
+            "a class vote changed the score"
+        );
         key(&mut window, Key::Enter);
-        assert!(matches!(quiz(&window).phase(), Phase::Held(_) | Phase::Done), "the class goes on voting");
+        assert!(
+            matches!(quiz(&window).phase(), Phase::Held(_) | Phase::Done),
+            "the class must continue voting"
+        );
         // From the start, for the next kind.
         key(&mut window, Key::P);
         key(&mut window, Key::P);
@@ -395,7 +406,7 @@ fn a_question_and_its_poll_fit_on_a_projector() {
                 &["Votes for A: 2 (67 %)", "Votes for B: 1 (33 %)", "Reveal", "Ask again after discussing"],
             );
             press(&mut window, "Reveal");
-            let Phase::Held(poll) = quiz(&window).phase() else { panic!("nobody votes") };
+            let Phase::Held(poll) = quiz(&window).phase() else { panic!("no vote is open") };
             let why = poll.why().to_owned();
             all_is_there(&window, "with its answer", &[" is right: ", &why, "Next question"]);
             press(&mut window, "Next question");
@@ -435,7 +446,7 @@ fn questions_show_all_panels() {
     assert_eq!(window.state().session().lesson.zoom, None);
     skip_until(&mut window, |question| question.ask == Ask::Votes);
     click(&mut window, Target::Lane(1));
-    assert_eq!(quiz(&window).lanes(), Some(0b10), "it is there to be clicked");
+    assert_eq!(quiz(&window).lanes(), Some(0b10), "not clickable");
 }
 
 #[test]

@@ -27,7 +27,37 @@ const COLUMNS: [Column; 9] = [
 
 /// Each phrase, in lower case, and how often it may occur in each of [`COLUMNS`].
 const ALLOWED: &[(&str, [usize; COLUMNS.len()])] = &[
-//TABLE
+    ("nobody", [0, 5, 115, 47, 0, 0, 0, 19, 0]),
+    ("whoever", [0, 0, 19, 15, 0, 0, 0, 4, 0]),
+    ("of which", [1, 14, 50, 72, 0, 0, 0, 22, 0]),
+    ("so many", [0, 5, 63, 94, 0, 0, 0, 18, 0]),
+    ("as many as", [1, 6, 20, 25, 0, 0, 0, 9, 0]),
+    ("how many there are", [0, 1, 1, 5, 0, 0, 0, 2, 0]),
+    ("are others", [0, 1, 6, 0, 2, 0, 0, 0, 0]),
+    ("is none", [2, 6, 56, 62, 7, 0, 0, 4, 0]),
+    ("are none", [1, 1, 12, 21, 0, 0, 0, 0, 0]),
+    ("none but", [0, 0, 0, 2, 0, 0, 0, 1, 0]),
+    ("is no", [2, 8, 63, 51, 13, 0, 0, 6, 0]),
+    ("are no", [0, 7, 21, 20, 5, 0, 0, 2, 0]),
+    ("that which", [0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    ("says of", [3, 2, 26, 5, 0, 0, 0, 0, 0]),
+    ("said of", [0, 0, 24, 6, 0, 0, 0, 0, 0]),
+    ("speaks of", [0, 0, 3, 0, 1, 0, 0, 0, 0]),
+    ("tells of", [1, 0, 0, 3, 0, 0, 0, 0, 0]),
+    ("told of", [0, 0, 3, 4, 0, 0, 0, 0, 0]),
+    ("is said", [0, 3, 39, 16, 0, 0, 0, 0, 0]),
+    ("are said", [0, 0, 0, 1, 0, 0, 0, 0, 0]),
+    ("is told", [0, 1, 11, 16, 0, 0, 0, 5, 0]),
+    ("are told", [1, 0, 4, 6, 0, 0, 0, 0, 1]),
+    ("as it is", [0, 11, 51, 26, 1, 0, 0, 2, 0]),
+    ("as it was", [0, 2, 24, 5, 0, 0, 0, 0, 0]),
+    ("as they are now", [0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    ("by what", [0, 4, 23, 5, 0, 0, 0, 0, 0]),
+    ("in what", [0, 2, 19, 2, 0, 0, 0, 0, 0]),
+    ("for what", [0, 2, 21, 11, 0, 0, 0, 4, 0]),
+    ("of its own", [5, 9, 54, 46, 6, 0, 0, 5, 0]),
+    ("by itself", [0, 1, 13, 12, 0, 0, 0, 3, 0]),
+    ("no namesake", [0, 0, 0, 4, 0, 0, 0, 1, 0]),
 ];
 
 /// Words that may follow "is no" and "are no". An empty word is the end of a line.
@@ -46,8 +76,9 @@ struct Hit {
 #[test]
 fn evasive_phrases_do_not_increase() {
     let hits = all_hits();
-    let count =
-        |phrase, column| hits.iter().filter(|hit| (hit.phrase, hit.column) == (phrase, column)).count();
+    let count = |phrase: usize, column: usize| {
+        hits.iter().filter(|hit| (hit.phrase, hit.column) == (phrase, column)).count()
+    };
     if std::env::var_os("WARPSCOPE_WORDS").is_some_and(|value| value == "count") {
         for (at, (phrase, _)) in ALLOWED.iter().enumerate() {
             let counts: Vec<String> =

@@ -233,19 +233,15 @@ const NAMES_ALLOWED: [(&str, &str, &str); 12] = [
     ("engines/cuda/interface.rs", "index::BVH", "the engine's part on a GPU: the most dimensions of both"),
     ("engines/cuda/select/distances.rs", "select::DISTANCES_ALONE", "as above"),
     ("cli/lesson.rs", "\"step\"", "a step of a lesson"),
-    ("lesson/step.rs", "\"step\"", "as above, in files"),
-    (
-        "lesson/algorithms",
-        "",
-        "an algorithm names the engine whose twin records it, and what is a step in files",
-    ),
+    ("lesson/step.rs", "\"step\"", "a step of a lesson, in files"),
+    ("lesson/algorithms", "", "an algorithm names the engine whose twin records it, and its steps in files"),
     ("knn/warp.rs", "\"sort\"", "a phase of a search"),
     ("lesson/story.rs", "\"sort\"", "a lesson"),
-    ("lesson/fault.rs", "\"sort\"", "as above, from which on a mistake is understood"),
-    ("app/features/lesson/state/player.rs", "\"sort\"", "as above, in tests"),
+    ("lesson/fault.rs", "\"sort\"", "a lesson, the first in which a fault can be understood"),
+    ("app/features/lesson/state/player.rs", "\"sort\"", "a lesson, in tests"),
     ("lesson/story.rs", "\"warp-select\"", "a lesson, of that engine"),
-    ("lesson/story.rs", "\"radix-select\"", "as above"),
-    ("engines/lockstep/mod.rs", "\"cuda\"", "a twin declares whose algorithm it runs"),
+    ("lesson/story.rs", "\"radix-select\"", "a lesson, of that engine"),
+    ("engines/lockstep/mod.rs", "\"cuda\"", "a twin declares the engine whose algorithm it runs"),
 ];
 
 /// Files compiled only in tests. Files below them count as well.
